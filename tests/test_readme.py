@@ -41,7 +41,7 @@ def test_example_runs(tmp_path, monkeypatch, capsys):
     """The example prints one line per feature and saves its figure."""
     monkeypatch.chdir(tmp_path)
     (example,) = blocks("python")
-    assert len(example.splitlines()) <= 12
+    assert len(example.splitlines()) <= 10
     exec(compile(example, "README.md", "exec"), {})
     assert len(capsys.readouterr().out.splitlines()) == 10
     assert [file.name for file in tmp_path.iterdir()] == ["effects.png"]
