@@ -26,9 +26,8 @@ def page_id(page):
 
 def read(page):
     """Return the page as a tree of docutils, with its problems kept inside."""
-    # Level 2 is a warning; below are remarks, such as on headings that recur.
-    settings = {"report_level": 2, "halt_level": 5, "warning_stream": False}
     source = page.read_text(encoding="utf-8")
+    settings = {"halt_level": 5, "warning_stream": False}
     return publish_doctree(source, str(page), settings_overrides=settings)
 
 
@@ -46,8 +45,9 @@ def public_names():
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
 def test_page_is_well_formed(page):
     """Plain docutils reads the page without any complaint."""
-    complaints = [node.astext() for node in read(page).findall(system_message)]
-    assert complaints == []
+    problems = read(page).findall(system_message)
+    # Level 1 is a remark, as on headings that recur.
+    assert [node.astext() for node in problems if node["level"] > 1] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
