@@ -5,8 +5,10 @@ import sys
 
 import pytest
 
-# Before anything imports matplotlib: no test may need a screen.
+# Before anything imports what reads them: no test may need a screen, and the tests run
+# in several processes, whose threads would wait for one another.
 os.environ["MPLBACKEND"] = "Agg"
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(autouse=True)
