@@ -13,7 +13,7 @@ import sklearn_interpret
 
 ROOT = Path(sklearn_interpret.__file__).parent
 PACKAGE = "sklearn_interpret"
-# What every installation has; anything else is imported late, or told by the user's own.
+# What every installation has. Anything else is not named, or imported late by its name.
 REQUIRED = {"sklearn", "numpy", "scipy", "joblib", "threadpoolctl", "matplotlib"}
 
 
@@ -92,7 +92,9 @@ def test_arrows_run_one_way(name):
     wrong = []
     for other in own_imports(name):
         other_kind, other_family = room(other)
-        if other_kind not in ALLOWED[kind] or (other_kind in ("method", "display") and other_family != family):
+        if other_kind not in ALLOWED[kind] or (
+            other_kind in ("method", "display") and other_family != family
+        ):
             wrong.append(other)
     assert wrong == []
 
