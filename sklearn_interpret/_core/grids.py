@@ -1,0 +1,98 @@
+"""Grids and intervals over the values of one feature."""
+
+import numpy as np
+
+from sklearn_interpret._core.weighted import weighted_quantile
+
+
+def numeric_grid(values, weights, resolution, percentiles, *, observed_only=False):
+    """Points at which an effect is evaluated.
+
+    Few distinct values (at most `resolution`) are taken as they are. Otherwise the
+    points are equally spaced between the two quantiles, or, with `observed_only`, the
+    observed values nearest to those points.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Finite values.
+    weights : ndarray of shape (n,) or None
+        Positive weights.
+    resolution : int
+        Largest number of points.
+    percentiles : tuple of two floats in [0, 1]
+        The quantiles between which the points lie.
+    observed_only : bool, default=False
+        Use observed values alone, as integers need.
+
+    Returns
+    -------
+    ndarray of shape (G,), G <= resolution
+        Increasing, distinct.
+    """
+    distinct = np.unique(values)
+    if len(distinct) <= resolution:
+        return distinct
+    low, high = weighted_quantile(values, percentiles, weights)
+    if low == high:
+        # Most of the weight sits on one value: spread the points over the distinct
+        # values instead, so that the curve still has a range.
+        ranks = np.linspace(0, len(distinct) - 1, resolution).round().astype(np.intp)
+        return distinct[ranks]
+    points = np.linspace(low, high, resolution)
+    return nearest(points, distinct) if observed_only else points
+
+
+def nearest(points, candidates):
+    """Those of the increasing `candidates` that lie nearest to `points`, distinct."""
+    right = np.searchsorted(candidates, points).clip(1, len(candidates) - 1)
+    left = right - 1
+    take_left = points - candidates[left] <= candidates[right] - points
+    return candidates[np.unique(np.where(take_left, left, right))]
+
+
+def interval_edges(values, weights, n_intervals):
+    """Edges of intervals of nearly equal weight.
+
+    The distinct inverted-CDF quantiles at k / K, k = 1..K, after the smallest value
+    (Apley & Zhu 2020, section 3).
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Finite values.
+    weights : ndarray of shape (n,) or None
+        Positive weights.
+    n_intervals : int
+        K, the largest number of intervals.
+
+    Returns
+    -------
+    ndarray of shape (at most K + 1,)
+        Increasing; a single edge where the feature is constant.
+    """
+    probabilities = np.arange(1, n_intervals + 1) / n_intervals
+    quantiles = weighted_quantile(values, probabilities, weights)
+    return np.unique(np.concatenate([[values.min()], quantiles]))
+
+
+def interval_index(values, edges):
+    """Index of the interval (z_{k-1}, z_k] of each value, the first one closed.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        NaN allowed.
+    edges : ndarray of shape (K + 1,)
+        Increasing.
+
+    Returns
+    -------
+    ndarray of shape (n,), dtype intp
+        In 0..K-1; -1 for NaN and for values outside the edges.
+    """
+    index = np.searchsorted(edges, values, side="left") - 1
+    index[values == edges[0]] = 0
+    inside = (values >= edges[0]) & (values <= edges[-1])
+    index[~inside] = -1
+    return index

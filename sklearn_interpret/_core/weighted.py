@@ -1,0 +1,143 @@
+"""Weighted moments and quantiles; a weight of two counts as the row given twice."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Total weight, mean and sum of squared deviations of one or many samples.
+
+    Parameters
+    ----------
+    weight : ndarray, broadcastable to `mean`
+        Sum of the weights.
+    mean : ndarray
+        Weighted mean; zero where the weight is zero.
+    m2 : ndarray of the shape of `mean`
+        Weighted sum of squared deviations from the mean.
+    """
+
+    weight: np.ndarray
+    mean: np.ndarray
+    m2: np.ndarray
+
+    @classmethod
+    def of_rows(cls, values, weights):
+        """Moments over the first axis of `values` (n, ...) with `weights` (n,)."""
+        total = weights.sum()
+        mean = np.tensordot(weights, values, axes=1) / total
+        deviations = values - mean
+        np.square(deviations, out=deviations)
+        return cls(np.asarray(total), mean, np.tensordot(weights, deviations, axes=1))
+
+    @classmethod
+    def of_groups(cls, values, groups, n_groups, weights):
+        """Moments of `values` (n, k) within each of `n_groups` groups of rows."""
+        weight = np.bincount(groups, weights, n_groups)
+        divisor = np.where(weight > 0, weight, 1.0)
+        mean = np.empty((n_groups, values.shape[1]))
+        m2 = np.empty_like(mean)
+        for output in range(values.shape[1]):
+            column = values[:, output]
+            mean[:, output] = np.bincount(groups, weights * column, n_groups) / divisor
+            squares = weights * (column - mean[groups, output]) ** 2
+            m2[:, output] = np.bincount(groups, squares, n_groups)
+        return cls(weight[:, None], mean, m2)
+
+    def merge(self, other):
+        """Moments of the two samples together (Chan, Golub & LeVeque 1983)."""
+        weight = self.weight + other.weight
+        share = np.divide(
+            other.weight, weight, out=np.zeros_like(weight), where=weight > 0
+        )
+        shift = other.mean - self.mean
+        return Moments(
+            weight,
+            self.mean + shift * share,
+            self.m2 + other.m2 + shift**2 * self.weight * share,
+        )
+
+    @property
+    def variance(self):
+        """Population variance; zero where the weight is zero."""
+        return np.divide(
+            self.m2, self.weight, out=np.zeros_like(self.m2), where=self.weight > 0
+        )
+
+    @property
+    def standard_error(self):
+        """Standard error of the mean, with the total weight as sample size.
+
+        ``m2 / (W (W - 1))`` under the root; below a total weight W of two, where that
+        has no meaning (weights scaled to sum to one, say), ``2 m2 / W^2`` goes on
+        from it continuously and errs on the large side.
+        """
+        scale = self.weight * np.maximum(self.weight - 1, self.weight / 2)
+        squared = np.divide(
+            self.m2, scale, out=np.zeros_like(self.m2), where=self.weight > 0
+        )
+        return np.sqrt(squared)
+
+
+def weighted_quantile(values, probabilities, weights=None):
+    """Inverse of the weighted empirical distribution function.
+
+    Equal to ``np.quantile(np.repeat(values, weights), probabilities,
+    method="inverted_cdf")`` for whole-number weights, to the last bit.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Finite values.
+    probabilities : array-like of shape (m,)
+        In [0, 1].
+    weights : ndarray of shape (n,) or None
+        Positive weights; None means equal ones.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Each one of `values`.
+    """
+    probabilities = np.asarray(probabilities, dtype=np.float64)
+    if weights is None:
+        return np.quantile(values, probabilities, method="inverted_cdf")
+    order = np.argsort(values, kind="stable")
+    cumulated = np.cumsum(weights[order])
+    total = cumulated[-1]
+    if np.all(weights == np.floor(weights)):
+        # numpy rounds total * p before it takes the next rank; following that
+        # rounding keeps weights and repeated rows equal at ties.
+        position = total * probabilities - 1
+        ranks = np.clip(np.ceil(position), 0, total - 1)
+        index = np.searchsorted(cumulated, ranks, side="right")
+    else:
+        index = np.searchsorted(cumulated / total, probabilities, side="left")
+    return values[order[np.minimum(index, len(values) - 1)]]
+
+
+def spread(values, weights):
+    """Weighted standard deviation over the first axis, NaN rows left out.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, ...)
+        NaN marks rows without a value.
+    weights : ndarray of shape (n,)
+        Weights.
+
+    Returns
+    -------
+    ndarray of shape (...)
+        Zero where no row has a value.
+    """
+    known = np.isfinite(values)
+    filled = np.where(known, values, 0.0)
+    shape = (-1,) + (1,) * (values.ndim - 1)
+    mass = known * weights.reshape(shape)
+    total = mass.sum(axis=0)
+    divisor = np.where(total > 0, total, 1.0)
+    mean = (mass * filled).sum(axis=0) / divisor
+    return np.sqrt((mass * (filled - mean) ** 2).sum(axis=0) / divisor)

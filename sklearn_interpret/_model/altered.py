@@ -1,0 +1,174 @@
+"""Responses to altered rows: some columns exchanged, everything else as it was.
+
+One primitive serves all methods that move features: each row stands in a batch with
+all of its variants next to each other, one exchanged column is written into a standing
+work copy, and one call of the model answers the batch. Variants of a row take similar
+paths through a tree, which makes this order two to four times faster for forests than
+one call per grid value.
+"""
+
+from collections import namedtuple
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from sklearn_interpret._model.parallel import batch_rows, run
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """What some columns are exchanged for, variant by variant.
+
+    Parameters
+    ----------
+    columns : tuple of int
+        Columns to exchange.
+    levels : tuple of native vectors
+        For each column, the values that occur.
+    codes : tuple of ndarray of shape (1 or n_rows, n_variants)
+        For each column, which of its values stands in which row and variant. A first
+        axis of length one means the same for every row.
+    rows : ndarray of int or None
+        Rows that take part; None means all.
+    """
+
+    columns: tuple
+    levels: tuple
+    codes: tuple
+    rows: np.ndarray | None = None
+
+    @property
+    def n_variants(self):
+        """Number of altered copies of each row."""
+        return self.codes[0].shape[1]
+
+
+Block = namedtuple("Block", "which start stop first last")
+
+
+def altered_responses(
+    response, rows, replacements, reduce, *, n_jobs=None, verbose=0, on_block=None
+):
+    """Send altered rows to the model and reduce its answers block by block.
+
+    Parameters
+    ----------
+    response : Response
+        The model.
+    rows : Rows
+        The rows to alter.
+    replacements : list of Replacement
+        What to exchange.
+    reduce : callable
+        ``reduce(which, index, variants, answers)``: the number of the replacement,
+        the rows' positions, a slice of variants, and answers of shape (n_rows,
+        n_variants, n_outputs). Its results are collected.
+    n_jobs : int or None, default=None
+        Workers.
+    verbose : int, default=0
+        Passed to joblib.
+    on_block : callable, optional
+        Called with no arguments after each block.
+
+    Returns
+    -------
+    list of list
+        For each replacement, the reduced blocks, in the order of rows and variants;
+        which blocks there are does not depend on `n_jobs`.
+    """
+    blocks = _plan(replacements, rows)
+    workers = effective_n_jobs(n_jobs)
+    groups = [blocks] if workers <= 1 else _split(blocks, 4 * workers)
+    results = [[] for _ in replacements]
+    if workers <= 1:
+        answered = _answer(response, rows, replacements, reduce, blocks)
+        collected = zip(blocks, answered, strict=True)
+    else:
+        tasks = [(response, rows, replacements, reduce, group) for group in groups]
+        answered = run(_answer_all, tasks, n_jobs=n_jobs, verbose=verbose)
+        collected = (
+            pair
+            for group, answers in zip(groups, answered, strict=True)
+            for pair in zip(group, answers, strict=True)
+        )
+    keyed = [[] for _ in replacements]
+    for block, answer in collected:
+        keyed[block.which].append((block.start, block.first, answer))
+        if on_block is not None:
+            on_block()
+    for which, entries in enumerate(keyed):
+        results[which] = [answer for *_, answer in sorted(entries, key=_place)]
+    return results
+
+
+def count_blocks(replacements, rows):
+    """How many blocks `altered_responses` works through."""
+    return len(_plan(replacements, rows))
+
+
+def _place(entry):
+    return entry[:2]
+
+
+def _plan(replacements, rows):
+    """Blocks of rows x variants within the batch size.
+
+    Blocks over the same rows with as many variants come together, so that they share
+    one work copy.
+    """
+    limit = batch_rows(rows.row_bytes)
+    blocks = []
+    for which, replacement in enumerate(replacements):
+        n_rows = rows.n_rows if replacement.rows is None else len(replacement.rows)
+        width = min(replacement.n_variants, limit)
+        height = max(1, limit // width)
+        for start in range(0, n_rows, height):
+            for first in range(0, replacement.n_variants, width):
+                last = min(first + width, replacement.n_variants)
+                stop = min(start + height, n_rows)
+                blocks.append(Block(which, start, stop, first, last))
+    return sorted(blocks, key=lambda b: (b.last - b.first, b.start, b.stop, b.which))
+
+
+def _split(blocks, n_groups):
+    """Consecutive groups of about equal length."""
+    edges = np.linspace(0, len(blocks), min(n_groups, len(blocks)) + 1).astype(int)
+    return [blocks[a:b] for a, b in zip(edges[:-1], edges[1:], strict=True)]
+
+
+def _answer_all(response, rows, replacements, reduce, blocks):
+    return list(_answer(response, rows, replacements, reduce, blocks))
+
+
+def _answer(response, rows, replacements, reduce, blocks):
+    """Reduced answers to the blocks, one after the other."""
+    tiles, standing, subsets = None, None, {}
+    for block in blocks:
+        replacement = replacements[block.which]
+        source, index = rows, np.arange(block.start, block.stop)
+        if replacement.rows is not None:
+            if block.which not in subsets:
+                subsets = {block.which: rows.take(replacement.rows)}
+            source = subsets[block.which]
+            index = replacement.rows[block.start : block.stop]
+        repeats = block.last - block.first
+        wanted = (
+            None if replacement.rows is None else block.which,
+            block.start,
+            block.stop,
+            repeats,
+        )
+        if standing != wanted:
+            tiles = source.tiles(block.start, block.stop, repeats)
+            standing = wanted
+        variants = slice(block.first, block.last)
+        codes = [
+            part[slice(None) if len(part) == 1 else slice(block.start, block.stop)][
+                :, variants
+            ]
+            for part in replacement.codes
+        ]
+        X = tiles.replaced(replacement.columns, replacement.levels, codes)
+        answers = response(X).reshape(len(index), repeats, -1)
+        yield reduce(block.which, index, variants, answers)

@@ -1,0 +1,45 @@
+"""Which rows an inspection averages over."""
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils import check_random_state, resample
+
+
+def choose_rows(n_rows, subsample, *, stratify=None, random_state=None):
+    """Positions of the rows that serve as background.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows available.
+    subsample : int, float in (0, 1] or None
+        How many to draw, without replacement; None or at least `n_rows` keeps all.
+    stratify : ndarray of shape (n_rows,) or None
+        Class labels whose shares are kept.
+    random_state : int, RandomState or None
+        Source of the draw.
+
+    Returns
+    -------
+    ndarray of int
+        Increasing.
+    """
+    if subsample is None:
+        return np.arange(n_rows)
+    size = subsample
+    if not isinstance(subsample, Integral):
+        size = max(1, round(subsample * n_rows))
+    if size >= n_rows:
+        return np.arange(n_rows)
+    rng = check_random_state(random_state)
+    if stratify is not None and size < len(np.unique(stratify)):
+        stratify = None
+    drawn = resample(
+        np.arange(n_rows),
+        replace=False,
+        n_samples=int(size),
+        stratify=stratify,
+        random_state=rng,
+    )
+    return np.sort(drawn)

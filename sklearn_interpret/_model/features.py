@@ -1,0 +1,249 @@
+"""Names, indices, categorical flags and groups of features."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from numbers import Integral
+
+import numpy as np
+
+
+def default_names(n_features):
+    """Names of unnamed columns, as scikit-learn gives them."""
+    return [f"x{index}" for index in range(n_features)]
+
+
+def feature_index(feature, names, *, named=True, parameter="features"):
+    """Column of a feature given by position or name.
+
+    Parameters
+    ----------
+    feature : int or str
+        The feature.
+    names : list of str
+        Names of all columns.
+    named : bool, default=True
+        Whether the data has names; otherwise strings are refused.
+    parameter : str, default="features"
+        Parameter to name in an error.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        Unknown name (near matches are listed) or position out of range.
+    TypeError
+        Neither a position nor a name.
+    """
+    if isinstance(feature, Integral) and not isinstance(feature, bool | np.bool_):
+        if not 0 <= feature < len(names):
+            raise ValueError(
+                f"{parameter} has the position {feature!r}, but X has {len(names)} "
+                f"features: positions go from 0 to {len(names) - 1}."
+            )
+        return int(feature)
+    if not isinstance(feature, str):
+        raise TypeError(
+            f"{parameter} takes positions (int) and names (str) of features; "
+            f"got {feature!r} of type {type(feature).__name__}."
+        )
+    if not named:
+        raise ValueError(
+            f"{parameter} has the name {feature!r}, but X has no feature names: pass "
+            "a DataFrame with string column names, or a position."
+        )
+    if feature not in names:
+        near = get_close_matches(feature, names, n=3)
+        hint = (
+            f"did you mean {' or '.join(map(repr, near))}?"
+            if near
+            else f"known names: {_shortened(names)}."
+        )
+        raise ValueError(f"{parameter} has the unknown feature {feature!r}; {hint}")
+    return names.index(feature)
+
+
+def resolve_features(features, names, *, named=True, groups=None, max_order=2):
+    """Turn `features` into tuples of columns or group names.
+
+    Parameters
+    ----------
+    features : None, int, str, bool mask, or list of ints, strs and pairs of those
+        None stands for every feature alone, a group in place of its members.
+    names : list of str
+        Names of all columns.
+    named : bool, default=True
+        Whether the data has names.
+    groups : dict of str to list of int, optional
+        Feature groups by name.
+    max_order : int, default=2
+        Largest number of features in one entry.
+
+    Returns
+    -------
+    list of tuple of (int or str)
+        Columns, or names of groups.
+    """
+    groups = groups or {}
+    if features is None:
+        taken = {column for members in groups.values() for column in members}
+        alone = [(column,) for column in range(len(names)) if column not in taken]
+        return alone + [(name,) for name in groups]
+    if isinstance(features, str | Integral) and not isinstance(features, bool):
+        features = [features]
+    if _is_mask(features):
+        features = _mask_positions(features, len(names))
+    entries = [_entry(entry, names, named, groups, max_order) for entry in features]
+    if not entries:
+        raise ValueError(
+            "features is empty: name at least one feature, or pass None for all."
+        )
+    _refuse_repetition(entries, names)
+    return entries
+
+
+def _entry(entry, names, named, groups, max_order):
+    """One entry of `features` as a tuple."""
+    if isinstance(entry, str | Integral):
+        entry = (entry,)
+    elif not isinstance(entry, tuple | list | np.ndarray):
+        feature_index(entry, names, named=named)  # raises the fitting TypeError
+    if not 1 <= len(entry) <= max_order:
+        raise ValueError(
+            f"features has the entry {tuple(entry)!r} of {len(entry)} features; one "
+            f"to {max_order} features can be taken together."
+        )
+    resolved = tuple(
+        part
+        if isinstance(part, str) and part in groups
+        else feature_index(part, names, named=named)
+        for part in entry
+    )
+    if len(set(resolved)) < len(resolved):
+        raise ValueError(f"features has the entry {tuple(entry)!r}, a feature twice.")
+    return resolved
+
+
+def _refuse_repetition(entries, names):
+    seen = set()
+    for entry in entries:
+        key = frozenset(entry)
+        if key in seen:
+            shown = tuple(p if isinstance(p, str) else names[p] for p in entry)
+            raise ValueError(f"features has the entry {shown!r} more than once.")
+        seen.add(key)
+
+
+def _is_mask(features):
+    """Whether `features` is a boolean mask."""
+    kinds = {type(entry) for entry in features}
+    return bool(kinds) and kinds <= {bool, np.bool_}
+
+
+def _mask_positions(mask, n_features):
+    mask = np.asarray(mask)
+    if len(mask) != n_features:
+        raise ValueError(
+            f"features is a boolean mask of length {len(mask)}, but X has "
+            f"{n_features} features."
+        )
+    return np.flatnonzero(mask).tolist()
+
+
+def resolve_categorical(categorical_features, detected, names, *, named=True):
+    """Boolean flags of the categorical columns.
+
+    Parameters
+    ----------
+    categorical_features : "auto", None, bool mask or list of ints and strs
+        "auto" takes `detected`; None and an empty list mean none.
+    detected : ndarray of bool of shape (n_features,)
+        What the dtypes say.
+    names : list of str
+        Names of all columns.
+    named : bool, default=True
+        Whether the data has names.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_features,)
+    """
+    if isinstance(categorical_features, str) and categorical_features == "auto":
+        return np.asarray(detected, dtype=bool)
+    flags = np.zeros(len(names), dtype=bool)
+    if categorical_features is None:
+        return flags
+    if isinstance(categorical_features, str | Integral):
+        categorical_features = [categorical_features]
+    if _is_mask(categorical_features):
+        categorical_features = _mask_positions(categorical_features, len(names))
+    for feature in categorical_features:
+        flags[
+            feature_index(feature, names, named=named, parameter="categorical_features")
+        ] = True
+    return flags
+
+
+def resolve_groups(feature_groups, names, *, named=True):
+    """Feature groups as a dict of name to list of columns.
+
+    Raises
+    ------
+    ValueError
+        A feature in two groups, an empty group, or a group named like a feature
+        outside of it.
+    """
+    if feature_groups is None:
+        return {}
+    if not isinstance(feature_groups, Mapping):
+        raise TypeError(
+            "feature_groups must be a dict of name to features; got "
+            f"{type(feature_groups).__name__}."
+        )
+    groups, owner = {}, {}
+    for name, members in feature_groups.items():
+        columns = [
+            feature_index(m, names, named=named, parameter="feature_groups")
+            for m in ([members] if isinstance(members, str | Integral) else members)
+        ]
+        if not columns:
+            raise ValueError(f"feature_groups has the empty group {name!r}.")
+        if named and name in names and names.index(name) not in columns:
+            raise ValueError(
+                f"feature_groups has a group named {name!r}, which is the name of a "
+                "feature outside of that group."
+            )
+        for column in columns:
+            if column in owner:
+                raise ValueError(
+                    f"feature_groups has {names[column]!r} in {owner[column]!r} and "
+                    f"again in {name!r}."
+                )
+            owner[column] = name
+        groups[str(name)] = columns
+    return groups
+
+
+def resolve_keys(mapping, names, *, named=True, parameter, groups=None):
+    """A dict keyed by features, rekeyed by column or group name."""
+    groups = groups or {}
+    if mapping is None:
+        return {}
+    if not isinstance(mapping, Mapping):
+        raise TypeError(
+            f"{parameter} must be a dict keyed by features; got "
+            f"{type(mapping).__name__}."
+        )
+    return {
+        key
+        if isinstance(key, str) and key in groups
+        else feature_index(key, names, named=named, parameter=parameter): value
+        for key, value in mapping.items()
+    }
+
+
+def _shortened(names, most=10):
+    shown = ", ".join(map(repr, names[:most]))
+    return shown + (", ..." if len(names) > most else "")

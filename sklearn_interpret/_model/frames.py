@@ -1,0 +1,219 @@
+"""Rows of pandas and polars data frames; neither library is imported by us."""
+
+import sys
+
+import numpy as np
+
+from sklearn_interpret._model.rows import Rows, Tiles, checked_cast, gather
+
+
+class PandasRows(Rows):
+    """Rows of a pandas DataFrame."""
+
+    named = True
+
+    def __init__(self, native):
+        super().__init__(native)
+        self.named = all(isinstance(name, str) for name in native.columns)
+
+    @property
+    def names(self):
+        """Column names."""
+        return [str(name) for name in self.native.columns]
+
+    @property
+    def row_bytes(self):
+        """Memory of a row, eight bytes a cell."""
+        return 8 * max(self.n_columns, 1)
+
+    def take(self, index):
+        """Rows at `index`, renumbered."""
+        return PandasRows(self.native.iloc[index].reset_index(drop=True))
+
+    def column(self, j):
+        """Column `j` as pandas' own array, with its dtype."""
+        return self.native.iloc[:, j].array
+
+    def values(self, j):
+        """Numbers as numbers, everything else as objects."""
+        series = self.native.iloc[:, j]
+        dtype = series.dtype
+        if self.is_categorical(j) and getattr(dtype, "kind", "O") != "b":
+            return series.to_numpy(dtype=object)
+        if isinstance(dtype, np.dtype):
+            return series.to_numpy()
+        if dtype.kind in "iuf":
+            if dtype.kind != "f" and not series.isna().any():
+                return series.to_numpy(dtype=np.int64)
+            return series.to_numpy(dtype=np.float64, na_value=np.nan)
+        if dtype.kind == "b":
+            missing = series.isna().any()
+            return series.to_numpy(dtype=object if missing else bool)
+        return series.to_numpy(dtype=object)
+
+    def is_categorical(self, j):
+        """Category, object, string and boolean dtypes are categorical."""
+        dtype = self.native.dtypes.iloc[j]
+        kind = getattr(dtype, "kind", "O")
+        return dtype.name == "category" or kind == "b" or _is_text(dtype)
+
+    def is_ordered(self, j):
+        """Ordered categories and booleans have an order."""
+        dtype = self.native.dtypes.iloc[j]
+        return bool(getattr(dtype, "ordered", False)) or dtype.kind == "b"
+
+    def is_integer(self, j):
+        """Whole-number dtypes."""
+        return getattr(self.native.dtypes.iloc[j], "kind", "O") in "iu"
+
+    def categories(self, j):
+        """The categories of a category dtype."""
+        dtype = self.native.dtypes.iloc[j]
+        return list(dtype.categories) if dtype.name == "category" else None
+
+    def cast(self, j, values):
+        """`values` as an array of the column's dtype."""
+        pandas = sys.modules["pandas"]
+        dtype = self.native.dtypes.iloc[j]
+        if isinstance(dtype, np.dtype) and dtype.kind != "O":
+            plain = checked_cast(np.asarray(values), dtype, self.names[j])
+            return pandas.Series(plain).array
+        try:
+            cast = pandas.Series(list(values), dtype=dtype).array
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"The feature {self.names[j]!r} has dtype {dtype}, which cannot hold "
+                f"all of the values {list(values)!r}."
+            ) from error
+        lost = pandas.isna(cast) & ~pandas.isna(np.array(list(values), dtype=object))
+        if lost.any():
+            raise ValueError(
+                f"The feature {self.names[j]!r} has no category "
+                f"{list(values)[int(np.argmax(lost))]!r}; its categories are "
+                f"{list(dtype.categories)!r}."
+            )
+        return cast
+
+    def tiles(self, start, stop, repeats):
+        """Repeated rows as a DataFrame of the same columns and dtypes."""
+        index = np.repeat(np.arange(start, stop), repeats)
+        frame = self.native.iloc[index].reset_index(drop=True)
+        return _PandasTiles(frame, stop - start, repeats)
+
+
+def _is_text(dtype):
+    return getattr(dtype, "kind", "O") == "O" and dtype.name != "category"
+
+
+class _PandasTiles(Tiles):
+    """Columns are exchanged in a shallow copy, one assignment per column."""
+
+    def __init__(self, frame, n_rows, repeats):
+        super().__init__(n_rows, repeats)
+        self._frame = frame
+
+    def replaced(self, columns, levels, codes):
+        frame = self._frame.copy(deep=False)
+        for j, values, places in zip(columns, levels, codes, strict=True):
+            frame.isetitem(j, gather(values, self._cells(places)))
+        return frame
+
+
+class PolarsRows(Rows):
+    """Rows of a polars DataFrame."""
+
+    named = True
+
+    @property
+    def names(self):
+        """Column names."""
+        return list(self.native.columns)
+
+    @property
+    def row_bytes(self):
+        """Memory of a row, eight bytes a cell."""
+        return 8 * max(self.n_columns, 1)
+
+    def take(self, index):
+        """Rows at `index`."""
+        return PolarsRows(self.native[np.asarray(index)])
+
+    def column(self, j):
+        """Column `j` as a Series."""
+        return self.native.to_series(j)
+
+    def values(self, j):
+        """Numbers as numbers (missing ones as NaN), everything else as objects."""
+        series = self.column(j)
+        if series.dtype.is_numeric():
+            return series.to_numpy()
+        if series.dtype == sys.modules["polars"].Boolean and not series.null_count():
+            return series.to_numpy()
+        return np.array(series.to_list(), dtype=object)
+
+    def is_categorical(self, j):
+        """Categorical, enum, string, object and boolean dtypes are categorical."""
+        polars = sys.modules["polars"]
+        dtype = self.native.dtypes[j]
+        kinds = (polars.Categorical, polars.Enum, polars.String, polars.Boolean)
+        return dtype in kinds or dtype == polars.Object or dtype.base_type() in kinds
+
+    def is_ordered(self, j):
+        """Enums and booleans have an order."""
+        polars = sys.modules["polars"]
+        return self.native.dtypes[j].base_type() in (polars.Enum, polars.Boolean)
+
+    def is_integer(self, j):
+        """Whole-number dtypes."""
+        return self.native.dtypes[j].is_integer()
+
+    def categories(self, j):
+        """The categories of an enum."""
+        dtype = self.native.dtypes[j]
+        if dtype.base_type() is sys.modules["polars"].Enum:
+            return dtype.categories.to_list()
+        return None
+
+    def cast(self, j, values):
+        """`values` as a Series of the column's dtype."""
+        polars = sys.modules["polars"]
+        dtype = self.native.dtypes[j]
+        plain = [None if v != v else v for v in np.asarray(values).tolist()]
+        try:
+            series = polars.Series(self.names[j], plain, strict=True)
+            cast = series.cast(dtype, strict=True)
+            exact = series.null_count() == cast.null_count()
+            if dtype.is_integer() and series.dtype.is_float():
+                exact = exact and cast.cast(series.dtype).equals(series)
+        except (TypeError, polars.exceptions.PolarsError):
+            exact = False
+        if not exact:
+            raise ValueError(
+                f"The feature {self.names[j]!r} has dtype {dtype}, which cannot hold "
+                f"all of the values {plain!r}."
+            )
+        return cast
+
+    def tiles(self, start, stop, repeats):
+        """Repeated rows as a DataFrame of the same columns and dtypes."""
+        index = np.repeat(np.arange(start, stop), repeats)
+        return _PolarsTiles(self.native[index], stop - start, repeats)
+
+
+class _PolarsTiles(Tiles):
+    """Frames are immutable: exchanging a column makes a new frame that shares others."""
+
+    def __init__(self, frame, n_rows, repeats):
+        super().__init__(n_rows, repeats)
+        self._frame = frame
+
+    def replaced(self, columns, levels, codes):
+        polars = sys.modules["polars"]
+        fresh = [
+            polars.Series(
+                self._frame.columns[j],
+                gather(polars.Series(values), self._cells(places)),
+            )
+            for j, values, places in zip(columns, levels, codes, strict=True)
+        ]
+        return self._frame.with_columns(fresh)

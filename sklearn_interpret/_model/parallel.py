@@ -1,0 +1,65 @@
+"""Batches that fit the working memory, and loops that joblib spreads."""
+
+import os
+
+from joblib import effective_n_jobs
+from sklearn import get_config
+from sklearn.utils.parallel import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+# Past about this much, larger batches only add cache misses (and memory).
+_PREFERRED_BYTES = 16 * 2**20
+
+
+def batch_rows(row_bytes):
+    """How many altered rows go to the model at once.
+
+    Parameters
+    ----------
+    row_bytes : int
+        Memory of one row in bytes.
+
+    Returns
+    -------
+    int
+        At least one; within scikit-learn's `working_memory`.
+    """
+    # The model makes copies of its own (casts, encoded columns): leave room.
+    allowed = get_config()["working_memory"] * 2**20 / 4
+    return max(1, int(min(allowed, _PREFERRED_BYTES) // max(row_bytes, 1)))
+
+
+def run(function, tasks, *, n_jobs=None, verbose=0):
+    """Results of ``function(*task)`` in the order of `tasks`, as they arrive.
+
+    Parameters
+    ----------
+    function : callable
+        Picklable.
+    tasks : list of tuple
+        Arguments, independent of each other.
+    n_jobs : int or None, default=None
+        As in scikit-learn; joblib's active backend is used.
+    verbose : int, default=0
+        Passed to joblib.
+
+    Yields
+    ------
+    object
+        What `function` returned.
+    """
+    n_workers = min(effective_n_jobs(n_jobs), len(tasks))
+    if n_workers <= 1:
+        for task in tasks:
+            yield function(*task)
+        return
+    threads = max(1, (os.cpu_count() or 1) // n_workers)
+    yield from Parallel(n_jobs=n_jobs, verbose=verbose)(
+        delayed(_limited)(threads, function, task) for task in tasks
+    )
+
+
+def _limited(threads, function, task):
+    """Run one task with the workers' share of BLAS and OpenMP threads."""
+    with threadpool_limits(threads):
+        return function(*task)

@@ -1,0 +1,256 @@
+"""The one door to a model: rows in, float array (n_rows, n_outputs) out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.exceptions import NotFittedError
+
+from sklearn_interpret._model.rows import copy_of, same_content
+from sklearn_interpret.exceptions import NonFiniteResponseError
+
+RESPONSE_METHODS = ("predict_proba", "predict_log_proba", "decision_function", "predict")
+CENTERED_LOG_PROBA = "centered_log_proba"
+
+
+@dataclass
+class Response:
+    """A fitted predictor as a function of rows.
+
+    Build it with :func:`make_response`.
+
+    Parameters
+    ----------
+    estimator : fitted predictor
+        The model.
+    method : str or callable
+        Method of the model to call, "centered_log_proba", or ``f(estimator, X)``.
+    classes : ndarray, list of ndarray, or None
+        Class labels of a classifier.
+    target : int or None
+        Column to keep, in the order of `output_names`; None keeps all (of a binary
+        classifier the positive class).
+
+    Notes
+    -----
+    A response is copied out of whatever the model returns, so that a model that
+    returns a view of its input does no harm. A model that changes its input in place
+    (a scaler with ``copy=False``) is noticed at its first call and gets copies.
+    """
+
+    estimator: object
+    method: str | Callable
+    classes: object = None
+    target: object = None
+    _changes_input: bool | None = field(default=None, repr=False)
+
+    def __call__(self, X):
+        """Response to rows `X`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_outputs), float64
+
+        Raises
+        ------
+        NonFiniteResponseError
+            Naming the first row whose response is NaN or infinite.
+        """
+        values = self._outputs(self._ask(X))
+        values = self._select(values)
+        _check_finite(values)
+        return values
+
+    def output_names(self, n_outputs):
+        """Names of the outputs: class labels, or positions."""
+        if callable(self.method) or self.classes is None:
+            names = list(range(n_outputs if self.target is None else self.target + 1))
+        elif isinstance(self.classes, list):
+            names = [
+                f"{output}={label}"
+                for output, labels in enumerate(self.classes)
+                for label in (labels[1:] if len(labels) == 2 else labels)
+            ]
+        else:
+            names = list(self.classes)
+            if len(names) == 2 and self.target is None:
+                names = names[1:]
+        if self.target is not None:
+            return [names[self.target]]
+        return names if len(names) == n_outputs else list(range(n_outputs))
+
+    def _ask(self, X):
+        if self._changes_input:
+            return self._call(copy_of(X))
+        if self._changes_input is None:
+            sent = copy_of(X)
+            result = self._call(sent)
+            self._changes_input = not same_content(X, sent)
+            return result
+        return self._call(X)
+
+    def _call(self, X):
+        if callable(self.method):
+            return self.method(self.estimator, X)
+        name = "predict_proba" if self.method == CENTERED_LOG_PROBA else self.method
+        return getattr(self.estimator, name)(X)
+
+    def _outputs(self, raw):
+        """Whatever the model returned, as (n_rows, n_outputs)."""
+        if self.method == "predict" and self.classes is not None:
+            return self._indicators(np.asarray(raw))
+        if isinstance(raw, list) and isinstance(self.classes, list):
+            parts = [self._transformed(np.asarray(part, dtype=float)) for part in raw]
+            return np.hstack([p[:, 1:] if p.shape[1] == 2 else p for p in parts])
+        values = np.array(raw, dtype=np.float64)
+        if values.ndim == 1:
+            values = values[:, None]
+        if values.ndim != 2:
+            raise ValueError(
+                f"The model's response has shape {values.shape}; (n_rows,) or "
+                "(n_rows, n_outputs) is needed."
+            )
+        return self._transformed(values)
+
+    def _indicators(self, labels):
+        """Predicted classes as one 0/1 column per class."""
+        if isinstance(self.classes, list):
+            columns = [
+                labels[:, output, None] == known
+                for output, known in enumerate(self.classes)
+            ]
+            columns = [c[:, 1:] if c.shape[1] == 2 else c for c in columns]
+            return np.hstack(columns).astype(np.float64)
+        return (labels[:, None] == self.classes).astype(np.float64)
+
+    def _transformed(self, values):
+        if self.method != CENTERED_LOG_PROBA:
+            return values
+        logs = np.log(np.clip(values, np.finfo(np.float64).eps, None))
+        return logs - logs.mean(axis=1, keepdims=True)
+
+    def _select(self, values):
+        """The target's column, or the positive class of a binary classifier."""
+        binary = (
+            self.classes is not None
+            and not isinstance(self.classes, list)
+            and len(self.classes) == 2
+            and not callable(self.method)
+        )
+        if binary and values.shape[1] == 1:
+            # One signed column (decision_function) speaks for the positive class.
+            return -values if self.target == 0 else values
+        if binary and self.target is None and values.shape[1] == 2:
+            return values[:, 1:]
+        if self.target is None:
+            return values
+        if not 0 <= self.target < values.shape[1]:
+            raise ValueError(
+                f"target={self.target!r} is out of range: the model has "
+                f"{values.shape[1]} outputs."
+            )
+        return values[:, self.target : self.target + 1]
+
+
+def make_response(estimator, response_method="auto", target=None):
+    """Resolve how a fitted predictor is asked.
+
+    Parameters
+    ----------
+    estimator : fitted predictor
+        The model.
+    response_method : str, list of str or callable, default="auto"
+        See the common parameters of the inspectors.
+    target : class label or int, default=None
+        The output to explain.
+
+    Returns
+    -------
+    Response
+    """
+    classes = getattr(estimator, "classes_", None) if is_classifier(estimator) else None
+    if classes is not None and not isinstance(classes, list):
+        classes = np.asarray(classes)
+    method = _resolve_method(estimator, response_method)
+    index = target
+    if target is not None:
+        labelled = classes is not None and not isinstance(classes, list)
+        if labelled and not callable(method):
+            index = _class_position(target, classes)
+        elif not isinstance(target, Integral):
+            raise ValueError(
+                f"target={target!r} must be the index of an output (int) for this model."
+            )
+    return Response(estimator, method, classes, index)
+
+
+def _resolve_method(estimator, response_method):
+    if callable(response_method):
+        return response_method
+    if isinstance(response_method, str) and response_method == "auto":
+        if not is_classifier(estimator):
+            candidates = ["predict"]
+        else:
+            candidates = ["predict_proba", "decision_function", "predict"]
+    elif isinstance(response_method, str):
+        candidates = [response_method]
+    else:
+        candidates = list(response_method)
+    for name in candidates:
+        needed = "predict_proba" if name == CENTERED_LOG_PROBA else name
+        if hasattr(estimator, needed):
+            return name
+    raise ValueError(
+        f"response_method={response_method!r} cannot be used: "
+        f"{type(estimator).__name__} has none of {', '.join(candidates)}."
+    )
+
+
+def _class_position(target, classes):
+    found = np.flatnonzero([label == target for label in classes])
+    if len(found) != 1:
+        raise ValueError(
+            f"target={target!r} is not a class of the model; its classes are "
+            f"{list(classes)!r}."
+        )
+    return int(found[0])
+
+
+def _check_finite(values):
+    # A sum is finite unless some entry is not (or the sum itself overflows).
+    if np.isfinite(values.sum()):
+        return
+    bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
+    if len(bad):
+        raise NonFiniteResponseError(
+            f"The model's response is not finite: row {bad[0]} of the rows sent to it "
+            f"has {values[bad[0]].tolist()} ({len(bad)} such rows in this batch)."
+        )
+
+
+def check_is_predictor(estimator):
+    """Refuse what has no method to ask.
+
+    Raises
+    ------
+    TypeError
+        Neither `predict` nor a probability or decision method.
+    """
+    if not any(hasattr(estimator, name) for name in RESPONSE_METHODS):
+        raise TypeError(
+            f"{type(estimator).__name__} has none of the methods "
+            f"{', '.join(RESPONSE_METHODS)}: a predictor is needed."
+        )
+
+
+def is_fitted(estimator):
+    """Whether scikit-learn takes the estimator for fitted."""
+    from sklearn.utils.validation import check_is_fitted
+
+    try:
+        check_is_fitted(estimator)
+    except (NotFittedError, TypeError):
+        return False
+    return True

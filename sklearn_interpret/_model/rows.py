@@ -1,0 +1,462 @@
+"""Arrays, sparse matrices and data frames behind one face.
+
+The model has to see altered rows in the container, with the columns, dtypes and
+categories, that it was trained on. Everything that depends on the kind of container is
+here; nothing here changes what the user passed in.
+"""
+
+import sys
+from abc import ABC, abstractmethod
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array
+
+from sklearn_interpret._model.features import default_names
+
+
+def as_rows(X):
+    """Wrap `X` in the `Rows` of its kind.
+
+    Parameters
+    ----------
+    X : ndarray, sparse matrix or array, pandas or polars DataFrame, or array-like
+        The rows. Lists and other array-likes become arrays.
+
+    Returns
+    -------
+    Rows
+
+    Raises
+    ------
+    TypeError
+        A kind of data frame that is not supported; nothing is converted in silence.
+    """
+    from sklearn_interpret._model.frames import PandasRows, PolarsRows
+
+    if isinstance(X, Rows):
+        return X
+    if sparse.issparse(X):
+        return SparseRows(X)
+    for library, kind in (("pandas", PandasRows), ("polars", PolarsRows)):
+        module = sys.modules.get(library)
+        if module is not None and isinstance(X, module.DataFrame):
+            return kind(X)
+    if hasattr(X, "__dataframe__") or hasattr(X, "columns"):
+        raise TypeError(
+            f"X is a {type(X).__module__}.{type(X).__name__}; supported containers are "
+            "numpy arrays, scipy sparse matrices, and pandas and polars DataFrames."
+        )
+    if not isinstance(X, np.ndarray) or X.ndim != 2:
+        X = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_features=0)
+    return ArrayRows(X)
+
+
+class Rows(ABC):
+    """Rows of one kind of container.
+
+    Parameters
+    ----------
+    native : container
+        What the user passed in.
+    """
+
+    named = False
+
+    def __init__(self, native):
+        self.native = native
+        self.n_rows, self.n_columns = native.shape
+
+    @property
+    def names(self):
+        """Column names; made up where the container has none."""
+        return default_names(self.n_columns)
+
+    @property
+    @abstractmethod
+    def row_bytes(self):
+        """Memory that one row takes, about, in bytes."""
+
+    @abstractmethod
+    def take(self, index):
+        """Rows at the integer positions `index`, as `Rows`."""
+
+    @abstractmethod
+    def column(self, j):
+        """Column `j` as a native vector; `gather` takes from it."""
+
+    @abstractmethod
+    def values(self, j):
+        """Column `j` as a numpy vector: numbers where it has numbers, else objects."""
+
+    @abstractmethod
+    def is_categorical(self, j):
+        """Whether the dtype of column `j` says that it holds categories."""
+
+    def is_ordered(self, j):
+        """Whether the categories of column `j` have an order of their own."""
+        return self.values(j).dtype.kind == "b"
+
+    def is_integer(self, j):
+        """Whether column `j` takes whole numbers only."""
+        return self.values(j).dtype.kind in "iu"
+
+    def categories(self, j):
+        """All categories that the dtype of column `j` declares, or None."""
+        return None
+
+    @abstractmethod
+    def cast(self, j, values):
+        """`values` as a native vector of the dtype of column `j`.
+
+        Raises
+        ------
+        ValueError
+            A value that the dtype cannot hold.
+        """
+
+    @abstractmethod
+    def tiles(self, start, stop, repeats):
+        """Rows start..stop, each `repeats` times in a row, as `Tiles`."""
+
+    @property
+    def detected_categorical(self):
+        """Flags of the columns that are categorical by dtype."""
+        return np.array([self.is_categorical(j) for j in range(self.n_columns)], bool)
+
+    def numbers(self, j):
+        """Column `j` as float64, NaN where it is missing.
+
+        Raises
+        ------
+        ValueError
+            The column is not numeric, or has infinite values.
+        """
+        values = self.values(j)
+        try:
+            numbers = values.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"The feature {self.names[j]!r} is not numeric (dtype {values.dtype}): "
+                "name it in categorical_features, or leave it out of features."
+            ) from error
+        if np.isinf(numbers).any():
+            raise ValueError(
+                f"Input X contains infinity or a value too large for float64: the "
+                f"feature {self.names[j]!r} cannot be given a grid."
+            )
+        return numbers
+
+    def encode(self, columns):
+        """Joint levels of one or several columns.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            The columns.
+
+        Returns
+        -------
+        codes : ndarray of shape (n_rows,), dtype intp
+            Level of each row.
+        labels : list
+            Label of each level (a tuple where there are several columns), in the
+            natural order: the categories' own, else sorted; missing comes last.
+        first : ndarray of shape (n_levels,)
+            A row that has the level.
+        """
+        parts = [self._encode_one(j) for j in columns]
+        if len(parts) == 1:
+            codes, labels = parts[0]
+            used, first, codes = np.unique(
+                codes, return_index=True, return_inverse=True
+            )
+            return codes.reshape(-1), [labels[level] for level in used], first
+        stacked = np.stack([codes for codes, _ in parts], axis=1)
+        used, first, codes = np.unique(
+            stacked, axis=0, return_index=True, return_inverse=True
+        )
+        labels = [
+            tuple(part[1][level] for part, level in zip(parts, row, strict=True))
+            for row in used
+        ]
+        return codes.reshape(-1), labels, first
+
+    def _encode_one(self, j):
+        """Codes and ordered labels of one column; some labels may be unused."""
+        values = self.values(j)
+        declared = self.categories(j)
+        distinct, inverse = _distinct(values)
+        labels = order_labels(distinct, declared)
+        lookup = {label_key(label): code for code, label in enumerate(labels)}
+        mapping = np.array([lookup[label_key(v)] for v in distinct], dtype=np.intp)
+        return mapping[inverse], labels
+
+
+def _distinct(values):
+    """Distinct entries of a vector, with the position of each row's entry."""
+    if values.dtype.kind != "O":
+        distinct, inverse = np.unique(values, return_inverse=True)
+        return distinct.tolist(), inverse.reshape(-1)
+    # Objects need not be comparable: hash them.
+    positions, distinct = {}, []
+    inverse = np.empty(len(values), dtype=np.intp)
+    for row, value in enumerate(values):
+        key = label_key(value)
+        if key not in positions:
+            positions[key] = len(distinct)
+            distinct.append(np.nan if key is _MISSING else value)
+        inverse[row] = positions[key]
+    return distinct, inverse
+
+
+_MISSING = "<missing>", None
+
+
+def label_key(label):
+    """A hashable key under which equal labels, and all missing ones, fall together."""
+    if isinstance(label, tuple):
+        return tuple(label_key(part) for part in label)
+    if is_missing(label):
+        return _MISSING
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def is_missing(value):
+    """Whether a scalar stands for a missing value (None, NaN, NaT, NA)."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating) and value != value
+
+
+def order_labels(labels, declared=None):
+    """Labels in their declared order, else sorted; missing last."""
+    missing = [label for label in labels if is_missing(label)]
+    known = [label for label in labels if not is_missing(label)]
+    if declared is not None:
+        rank = {label_key(label): place for place, label in enumerate(declared)}
+        known.sort(key=lambda label: rank[label_key(label)])
+    else:
+        try:
+            known.sort()
+        except TypeError:  # mixed types: any order that does not depend on the rows
+            known.sort(key=lambda label: (type(label).__name__, repr(label)))
+    return known + missing[:1]
+
+
+def gather(vector, codes):
+    """Entries of a native vector at integer `codes`, as a vector of the same kind."""
+    if hasattr(vector, "gather"):  # a polars Series
+        return vector.gather(codes)
+    return vector.take(codes)
+
+
+class Tiles(ABC):
+    """Repeated rows in which single columns are exchanged for one call of the model.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    repeats : int
+        How often each one stands in a row.
+    """
+
+    def __init__(self, n_rows, repeats):
+        self.n_rows = n_rows
+        self.repeats = repeats
+
+    @abstractmethod
+    def replaced(self, columns, levels, codes):
+        """The tiled rows with `columns` exchanged.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            Columns to exchange.
+        levels : sequence of native vectors
+            For each column, the values that occur.
+        codes : sequence of ndarray of shape (1 or n_rows, repeats)
+            For each column, which of its values stands where.
+
+        Returns
+        -------
+        native container of n_rows x repeats rows
+            Valid until the next call.
+        """
+
+    def _cells(self, codes):
+        return np.broadcast_to(codes, (self.n_rows, self.repeats)).reshape(-1)
+
+
+class ArrayRows(Rows):
+    """Rows of a numpy array."""
+
+    @property
+    def row_bytes(self):
+        """Memory of a row."""
+        return max(self.native.itemsize * self.n_columns, 1)
+
+    def take(self, index):
+        """Rows at `index`."""
+        return ArrayRows(self.native[index])
+
+    def column(self, j):
+        """Column `j`."""
+        return self.native[:, j]
+
+    def values(self, j):
+        """Column `j`; objects that are all numbers become floats."""
+        column = self.native[:, j]
+        if column.dtype.kind in "US":
+            return column.astype(object)
+        if column.dtype.kind == "O" and not self.is_categorical(j):
+            try:
+                return column.astype(np.float64)
+            except (TypeError, ValueError):
+                return column
+        return column
+
+    def is_categorical(self, j):
+        """Strings and booleans are categories; numbers never are."""
+        kind = self.native.dtype.kind
+        if kind == "O":
+            return any(isinstance(v, str | bool | np.bool_) for v in self.native[:, j])
+        return kind in "USb"
+
+    def cast(self, j, values):
+        """`values` in the array's dtype."""
+        values = np.asarray(values)
+        if self.native.dtype.kind in "OUS":
+            return values.astype(object)
+        return checked_cast(values, self.native.dtype, self.names[j])
+
+    def tiles(self, start, stop, repeats):
+        """A work array of repeated rows."""
+        return _ArrayTiles(self.native[start:stop], repeats)
+
+
+def checked_cast(values, dtype, name):
+    """Cast to a numpy dtype, refusing what a whole-number or bool dtype would round."""
+    cast = values.astype(dtype)
+    if dtype.kind in "iub" and not np.array_equal(cast, values):
+        raise ValueError(
+            f"The feature {name!r} has dtype {dtype}, which cannot hold all of the "
+            f"values {values.tolist()!r}."
+        )
+    return cast
+
+
+class _ArrayTiles(Tiles):
+    """One work array; exchanged columns are put back before the next exchange."""
+
+    def __init__(self, block, repeats):
+        super().__init__(len(block), repeats)
+        self._block = block
+        dtype = object if block.dtype.kind in "US" else block.dtype
+        self._work = np.repeat(block.astype(dtype, copy=False), repeats, axis=0)
+        self._cube = self._work.reshape(len(block), repeats, block.shape[1])
+        self._exchanged = ()
+
+    def replaced(self, columns, levels, codes):
+        for j in self._exchanged:
+            self._cube[:, :, j] = self._block[:, j, None]
+        for j, values, places in zip(columns, levels, codes, strict=True):
+            self._cube[:, :, j] = np.asarray(values)[places]
+        self._exchanged = tuple(columns)
+        return self._work
+
+
+class SparseRows(Rows):
+    """Rows of a scipy sparse matrix or array."""
+
+    def __init__(self, native):
+        super().__init__(native)
+        self._csr = native.tocsr()
+        self._csc = native.tocsc()
+
+    @property
+    def row_bytes(self):
+        """Memory of an average row: value and index of each stored entry."""
+        return 16 * (self._csr.nnz // max(self.n_rows, 1) + 1)
+
+    def take(self, index):
+        """Rows at `index`, in the same format."""
+        return SparseRows(self._csr[index].asformat(self.native.format))
+
+    def column(self, j):
+        """Column `j`, dense."""
+        return self._csc[:, [j]].toarray().ravel()
+
+    def values(self, j):
+        """Column `j`, dense."""
+        return self.column(j)
+
+    def is_categorical(self, j):
+        """Never: a sparse matrix holds numbers."""
+        return self.native.dtype.kind == "b"
+
+    def cast(self, j, values):
+        """`values` in the matrix's dtype."""
+        return checked_cast(np.asarray(values), self.native.dtype, self.names[j])
+
+    def tiles(self, start, stop, repeats):
+        """Repeated rows in which columns are exchanged by stacking."""
+        index = np.repeat(np.arange(start, stop), repeats)
+        return _SparseTiles(self._csr[index], stop - start, repeats, self.native.format)
+
+
+class _SparseTiles(Tiles):
+    """Columns are cut out and new ones set in between."""
+
+    def __init__(self, repeated, n_rows, repeats, format):
+        super().__init__(n_rows, repeats)
+        self._columns = repeated.tocsc()
+        self._format = format
+
+    def replaced(self, columns, levels, codes):
+        pieces, begin = [], 0
+        by_column = sorted(zip(columns, levels, codes, strict=True), key=_first)
+        for j, values, places in by_column:
+            fresh = np.asarray(values)[self._cells(places)]
+            pieces += [self._columns[:, begin:j], sparse.csc_array(fresh[:, None])]
+            begin = j + 1
+        pieces.append(self._columns[:, begin:])
+        kept = [piece for piece in pieces if piece.shape[1]]
+        stacked = sparse.hstack(kept, format=self._format)
+        return _same_sparse_kind(stacked, self._columns)
+
+
+def _first(entry):
+    return entry[0]
+
+
+def _same_sparse_kind(matrix, like):
+    """A sparse matrix where `like` is one, else a sparse array."""
+    if isinstance(like, sparse.spmatrix) and not isinstance(matrix, sparse.spmatrix):
+        return getattr(sparse, f"{matrix.format}_matrix")(matrix)
+    return matrix
+
+
+def copy_of(X):
+    """A deep copy of a native container."""
+    return X.clone() if hasattr(X, "clone") else X.copy()
+
+
+def same_content(left, right):
+    """Whether two native containers of one kind hold the same entries."""
+    if sparse.issparse(left):
+        return left.shape == right.shape and (left != right).nnz == 0
+    if isinstance(left, np.ndarray):
+        if left.dtype.kind in "OUS":
+            return _same_objects(left, right)
+        return np.array_equal(left, right, equal_nan=left.dtype.kind in "fc")
+    return left.equals(right)
+
+
+def _same_objects(left, right):
+    return left.shape == right.shape and all(
+        label_key(a) == label_key(b)
+        for a, b in zip(left.ravel(), right.ravel(), strict=True)
+    )
+

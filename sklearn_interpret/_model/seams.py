@@ -1,0 +1,126 @@
+"""Every private or version-dependent scikit-learn name that the library needs.
+
+Beside each name stands the public wish that would make it unnecessary.
+"""
+
+from contextlib import contextmanager, nullcontext
+
+import numpy as np
+
+# Wish: a public decorator that validates parameters and sets the config for `fit`.
+from sklearn.base import _fit_context as fit_context
+
+# Wish: public parameter constraints.
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    MissingValues,
+    Options,
+    StrOptions,
+    validate_parameter_constraints,
+)
+
+# Wish: a public way to hand metadata on that is validated when routing is off.
+from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
+
+# Wish: public checks of sample_weight, and of input_features in get_feature_names_out.
+from sklearn.utils.validation import (
+    _check_feature_names_in as check_feature_names_in,
+)
+from sklearn.utils.validation import (
+    _check_sample_weight as check_sample_weight,
+)
+
+try:  # scikit-learn >= 1.9
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+
+    HAS_CALLBACKS = True
+except ImportError:
+    HAS_CALLBACKS = False
+
+    class CallbackSupportMixin:
+        """Nothing to support before scikit-learn 1.9."""
+
+    def with_callbacks(method):
+        """Leave the method as it is."""
+        return method
+
+
+__all__ = [
+    "HAS_CALLBACKS",
+    "CallbackSupportMixin",
+    "HasMethods",
+    "Interval",
+    "MissingValues",
+    "Options",
+    "StrOptions",
+    "callback_subcontext",
+    "callback_task",
+    "check_feature_names_in",
+    "check_sample_weight",
+    "fit_context",
+    "propagated_callbacks",
+    "recursion_partial_dependence",
+    "root_callback_context",
+    "routing_enabled",
+    "validate_parameter_constraints",
+    "with_callbacks",
+]
+
+
+def root_callback_context(estimator, max_subtasks):
+    """Root callback context of a `fit`, or None before scikit-learn 1.9."""
+    if not HAS_CALLBACKS:
+        return None
+    return estimator._init_callback_context(max_subtasks=max_subtasks)
+
+
+def callback_subcontext(context, task_name, max_subtasks=0):
+    """Context of a part of a task, or None where there is none."""
+    if context is None:
+        return None
+    return context.subcontext(task_name=task_name, max_subtasks=max_subtasks)
+
+
+@contextmanager
+def callback_task(context, estimator):
+    """Tell the callbacks of `context` that its task begins, and that it has ended."""
+    if context is None:
+        yield
+        return
+    context.call_on_fit_task_begin(estimator=estimator)
+    yield
+    context.call_on_fit_task_end(estimator=estimator)
+
+
+def propagated_callbacks(context, sub_estimator):
+    """Context manager that lends the callbacks to a sub-estimator that takes them."""
+    if context is None or not hasattr(sub_estimator, "set_callbacks"):
+        return nullcontext()
+    return context.propagate_callback_context(sub_estimator)
+
+
+def recursion_partial_dependence(estimator, grid, columns):
+    """Scikit-learn's weighted tree traversal, `estimator` unwrapped and supported.
+
+    Wish: a public entry to the traversal that takes a grid; the public
+    `partial_dependence` builds its own and refuses integer columns.
+
+    Parameters
+    ----------
+    estimator : fitted tree, forest or boosting estimator
+        One with scikit-learn's traversal.
+    grid : ndarray of shape (n_points, n_columns)
+        Points.
+    columns : sequence of int
+        Columns that the points replace.
+
+    Returns
+    -------
+    ndarray of shape (n_outputs, n_points)
+    """
+    # The traversals are compiled for these very dtypes.
+    points = np.asarray(grid, dtype=np.float32, order="C")
+    target = np.asarray(columns, dtype=np.intp)
+    averages = estimator._compute_partial_dependence_recursion(points, target)
+    return np.atleast_2d(averages)

@@ -1,0 +1,1 @@
+"""Looks that all displays share."""

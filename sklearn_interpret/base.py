@@ -1,0 +1,392 @@
+"""The contract of an inspector: one template `fit`, one hook per method."""
+
+from abc import abstractmethod
+from copy import deepcopy
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_consistent_length, get_tags
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import (
+    check_is_fitted,
+    has_fit_parameter,
+    validate_data,
+)
+
+from sklearn_interpret._explanation import Explanation
+from sklearn_interpret._model.background import choose_rows
+from sklearn_interpret._model.response import (
+    CENTERED_LOG_PROBA,
+    RESPONSE_METHODS,
+    check_is_predictor,
+    is_fitted,
+    make_response,
+)
+from sklearn_interpret._model.rows import Rows, as_rows
+from sklearn_interpret._model.seams import (
+    CallbackSupportMixin,
+    Interval,
+    StrOptions,
+    callback_subcontext,
+    callback_task,
+    check_sample_weight,
+    fit_context,
+    propagated_callbacks,
+    root_callback_context,
+    routing_enabled,
+    with_callbacks,
+)
+
+__all__ = ["BaseInspector", "Explanation", "Sample"]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The rows that an inspection works on.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows of positive weight, cut to `subsample`.
+    y : ndarray or None
+        Their targets.
+    weights : ndarray of shape (n_rows,)
+        Their weights.
+    """
+
+    rows: Rows
+    y: Any
+    weights: np.ndarray
+
+
+def _estimator_has(name):
+    """Whether the fitted, or else the given, estimator has a method."""
+
+    def check(self):
+        getattr(getattr(self, "estimator_", self.estimator), name)
+        return True
+
+    return check
+
+
+class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
+    """Base of all inspectors.
+
+    A subclass stores its parameters in `__init__`, adds to `_parameter_constraints`
+    and fills `_inspect(sample, response)`.
+    """
+
+    _parameter_constraints = {
+        "response_method": [
+            StrOptions({"auto", CENTERED_LOG_PROBA, *RESPONSE_METHODS}),
+            list,
+            tuple,
+            callable,
+        ],
+        "subsample": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="right"),
+            None,
+        ],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    @with_callbacks
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y=None, sample_weight=None, **params):
+        """Fit a clone of `estimator` and inspect it on `X`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows to fit the estimator on, and to inspect it on. The model sees them,
+            and altered copies of them, in the container given here.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Targets. Not needed where `estimator` is a
+            :class:`~sklearn.frozen.FrozenEstimator`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights. They weigh every average of the inspection, as if a
+            row of weight two stood twice, and go to the estimator's `fit` where that
+            takes them (also to the last step of a pipeline).
+        **params : dict
+            Further parameters of the estimator's `fit`; routed as metadata where
+            scikit-learn's metadata routing is enabled.
+
+        Returns
+        -------
+        self : object
+            The fitted inspector.
+
+        Raises
+        ------
+        ValueError
+            Bad input; `y` missing although the estimator has to be fitted.
+        """
+        rows = self._check_rows(X, reset=True)
+        weights = _check_weights(sample_weight, rows)
+        if y is not None:
+            check_consistent_length(rows.native, y)
+        context = root_callback_context(self, max_subtasks=2)
+        with callback_task(context, self):
+            part = callback_subcontext(context, "fit-estimator")
+            self._fit_estimator(rows.native, y, sample_weight, params, part)
+            response = make_response(
+                self.estimator_, self.response_method, getattr(self, "target", None)
+            )
+            sample = self._choose_sample(rows, y, weights)
+            part = callback_subcontext(context, "inspect", max_subtasks=None)
+            with callback_task(part, self):
+                self._inspect(sample, response, _block_reporter(part, self))
+        return self
+
+    @abstractmethod
+    def _inspect(self, sample, response, on_block):
+        """Compute the fitted attributes.
+
+        Parameters
+        ----------
+        sample : Sample
+            The rows to inspect the model on.
+        response : Response
+            The model.
+        on_block : callable
+            To be called after each block of work.
+        """
+
+    def _check_rows(self, X, *, reset):
+        """Wrap `X`, checking its shape, its feature names and their number."""
+        rows = as_rows(X)
+        for count, what in ((rows.n_rows, "sample"), (rows.n_columns, "feature")):
+            if count == 0:
+                raise ValueError(
+                    f"Found array with 0 {what}(s) (shape={rows.native.shape}) while a "
+                    f"minimum of 1 is required by {type(self).__name__}."
+                )
+        validate_data(self, rows.native, reset=reset, skip_check_array=True)
+        return rows
+
+    def _fit_estimator(self, X, y, sample_weight, params, context):
+        """Set `estimator_`: a fitted clone, or the frozen model as it is."""
+        check_is_predictor(self.estimator)
+        if isinstance(self.estimator, FrozenEstimator):
+            check_is_fitted(self.estimator)
+            validate_data(self.estimator.estimator, X, reset=False, skip_check_array=True)
+            self.estimator_ = self.estimator
+            with callback_task(context, self):
+                return
+        if y is None and get_tags(self.estimator).target_tags.required:
+            raise ValueError(self._missing_y_message())
+        fit_params = self._estimator_fit_params(sample_weight, params)
+        estimator = clone(self.estimator)
+        with propagated_callbacks(context, estimator), callback_task(context, self):
+            self.estimator_ = estimator.fit(X, y, **fit_params)
+
+    def _missing_y_message(self):
+        name = type(self).__name__
+        message = f"{name} requires y to be passed, but the target y is None."
+        if is_fitted(self.estimator):
+            message += (
+                " The estimator is fitted: to inspect it as it is, pass "
+                "sklearn.frozen.FrozenEstimator(estimator); passed bare, a clone of it "
+                "is fitted again."
+            )
+        return message
+
+    def _estimator_fit_params(self, sample_weight, params):
+        if routing_enabled():
+            routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
+            return routed.estimator.fit
+        name = None if sample_weight is None else _weight_parameter(self.estimator)
+        return params if name is None else {**params, name: sample_weight}
+
+    def _choose_sample(self, rows, y, weights):
+        """Drop rows of weight zero and draw the subsample."""
+        kept = np.flatnonzero(weights > 0)
+        labels = None
+        if y is not None and is_classifier(self.estimator_) and np.ndim(y) == 1:
+            labels = np.asarray(y)[kept]
+        drawn = choose_rows(
+            len(kept),
+            getattr(self, "subsample", None),
+            stratify=labels,
+            random_state=getattr(self, "random_state", None),
+        )
+        kept = kept[drawn]
+        y = None if y is None else np.asarray(y)[kept]
+        if len(kept) < rows.n_rows:
+            rows = rows.take(kept)
+        return Sample(rows, y, weights[kept])
+
+    @property
+    def classes_(self):
+        """Class labels of a classifier."""
+        return self.estimator_.classes_
+
+    @available_if(_estimator_has("predict"))
+    def predict(self, X):
+        """Predictions of `estimator_`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            What the estimator predicts.
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict(X)
+
+    @available_if(_estimator_has("predict_proba"))
+    def predict_proba(self, X):
+        """Class probabilities of `estimator_`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities, in the order of `classes_`.
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict_proba(X)
+
+    @available_if(_estimator_has("predict_log_proba"))
+    def predict_log_proba(self, X):
+        """Logarithms of the class probabilities of `estimator_`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Logarithms, in the order of `classes_`.
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict_log_proba(X)
+
+    @available_if(_estimator_has("decision_function"))
+    def decision_function(self, X):
+        """Decision function of `estimator_`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Scores.
+        """
+        check_is_fitted(self)
+        return self.estimator_.decision_function(X)
+
+    @available_if(_estimator_has("score"))
+    def score(self, X, y=None, sample_weight=None):
+        """Score of `estimator_`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, for estimators whose score takes them.
+
+        Returns
+        -------
+        float
+            The score.
+        """
+        check_is_fitted(self)
+        if sample_weight is None:
+            return self.estimator_.score(X, y)
+        return self.estimator_.score(X, y, sample_weight=sample_weight)
+
+    def get_metadata_routing(self):
+        """Routing of metadata: `sample_weight` is used here and passed on.
+
+        Returns
+        -------
+        MetadataRouter
+            What goes to the estimator's `fit`.
+        """
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(estimator=self.estimator, method_mapping=mapping)
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        for part in (
+            "target_tags",
+            "classifier_tags",
+            "regressor_tags",
+            "input_tags",
+            "no_validation",
+            "non_deterministic",
+        ):
+            setattr(tags, part, deepcopy(getattr(inner, part)))
+        return tags
+
+
+def _check_weights(sample_weight, rows):
+    """Weights as float64, ones by default."""
+    if sample_weight is None:
+        return np.ones(rows.n_rows)
+    weights = check_sample_weight(sample_weight, rows.native, dtype=np.float64)
+    if (weights < 0).any():
+        raise ValueError(
+            f"sample_weight must not be negative; its smallest is {weights.min()!r}."
+        )
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every row: nothing to inspect.")
+    return weights
+
+
+def _weight_parameter(estimator):
+    """Name under which `fit` takes sample weights, or None."""
+    if has_fit_parameter(estimator, "sample_weight"):
+        return "sample_weight"
+    if isinstance(estimator, Pipeline) and estimator.steps:
+        last, final = estimator.steps[-1]
+        inner = _weight_parameter(final)
+        return None if inner is None else f"{last}__{inner}"
+    return None
+
+
+def _block_reporter(context, estimator):
+    """A function that tells callbacks of one finished block of work."""
+
+    def report():
+        part = callback_subcontext(context, "block")
+        with callback_task(part, estimator):
+            pass
+
+    return report

@@ -1,0 +1,29 @@
+"""Warnings and errors of the library's own."""
+
+__all__ = [
+    "ConstantFeatureWarning",
+    "EmptyIntervalWarning",
+    "InspectionWarning",
+    "NonFiniteResponseError",
+    "UnseenCategoryWarning",
+]
+
+
+class InspectionWarning(UserWarning):
+    """Base of all warnings that an inspection raises about its own result."""
+
+
+class ConstantFeatureWarning(InspectionWarning):
+    """A feature has at most one observed value, so its effect is a single point."""
+
+
+class EmptyIntervalWarning(InspectionWarning):
+    """An interval of custom edges holds no row; its local effect is taken as zero."""
+
+
+class UnseenCategoryWarning(InspectionWarning):
+    """Rows carry a category that `fit` did not see; their effect is NaN."""
+
+
+class NonFiniteResponseError(ValueError):
+    """The model's response to some row is NaN or infinite."""
