@@ -62,11 +62,14 @@ class Sample:
         Their targets.
     weights : ndarray of shape (n_rows,)
         Their weights.
+    index : ndarray of shape (n_rows,)
+        Their positions in the input.
     """
 
     rows: Rows
     y: Any
     weights: np.ndarray
+    index: np.ndarray
 
 
 def _estimator_has(name):
@@ -182,7 +185,9 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_predictor(self.estimator)
         if isinstance(self.estimator, FrozenEstimator):
             check_is_fitted(self.estimator)
-            validate_data(self.estimator.estimator, X, reset=False, skip_check_array=True)
+            validate_data(
+                self.estimator.estimator, X, reset=False, skip_check_array=True
+            )
             self.estimator_ = self.estimator
             with callback_task(context, self):
                 return
@@ -214,20 +219,18 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     def _choose_sample(self, rows, y, weights):
         """Drop rows of weight zero and draw the subsample."""
         kept = np.flatnonzero(weights > 0)
-        labels = None
-        if y is not None and is_classifier(self.estimator_) and np.ndim(y) == 1:
-            labels = np.asarray(y)[kept]
+        y = None if y is None else np.asarray(y)[kept]
+        stratified = y is not None and y.ndim == 1 and is_classifier(self.estimator_)
         drawn = choose_rows(
             len(kept),
             getattr(self, "subsample", None),
-            stratify=labels,
+            stratify=y if stratified else None,
             random_state=getattr(self, "random_state", None),
         )
         kept = kept[drawn]
-        y = None if y is None else np.asarray(y)[kept]
         if len(kept) < rows.n_rows:
             rows = rows.take(kept)
-        return Sample(rows, y, weights[kept])
+        return Sample(rows, None if y is None else y[drawn], weights[kept], kept)
 
     @property
     def classes_(self):

@@ -76,6 +76,34 @@ def interval_edges(values, weights, n_intervals):
     return np.unique(np.concatenate([[values.min()], quantiles]))
 
 
+def conditioning_edges(values, weights, n_intervals):
+    """Edges of intervals to condition on: few distinct values stand alone.
+
+    As :func:`interval_edges`, but at most `n_intervals` distinct values each get an
+    interval, and a smallest value that carries a whole share of the weight gets one
+    from itself to itself.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Finite values.
+    weights : ndarray of shape (n,) or None
+        Positive weights.
+    n_intervals : int
+        Largest number of intervals.
+
+    Returns
+    -------
+    ndarray of shape (at most n_intervals + 1,)
+        Non-decreasing; only the first two may be equal.
+    """
+    ends = np.unique(values)
+    if len(ends) > n_intervals:
+        probabilities = np.arange(1, n_intervals + 1) / n_intervals
+        ends = np.unique(weighted_quantile(values, probabilities, weights))
+    return np.concatenate([[values.min()], ends])
+
+
 def interval_index(values, edges):
     """Index of the interval (z_{k-1}, z_k] of each value, the first one closed.
 
@@ -84,7 +112,7 @@ def interval_index(values, edges):
     values : ndarray of shape (n,)
         NaN allowed.
     edges : ndarray of shape (K + 1,)
-        Increasing.
+        Increasing; the first two may be equal.
 
     Returns
     -------

@@ -9,6 +9,7 @@ one call per grid value.
 
 from collections import namedtuple
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -43,6 +44,9 @@ class Replacement:
         """Number of altered copies of each row."""
         return self.codes[0].shape[1]
 
+
+# A reduction may rely on seeing that many variants of a row together.
+_MIN_VARIANTS = 9
 
 Block = namedtuple("Block", "which start stop first last")
 
@@ -79,12 +83,11 @@ def altered_responses(
     """
     blocks = _plan(replacements, rows)
     workers = effective_n_jobs(n_jobs)
-    groups = [blocks] if workers <= 1 else _split(blocks, 4 * workers)
-    results = [[] for _ in replacements]
     if workers <= 1:
         answered = _answer(response, rows, replacements, reduce, blocks)
         collected = zip(blocks, answered, strict=True)
     else:
+        groups = _split(blocks, 4 * workers)
         tasks = [(response, rows, replacements, reduce, group) for group in groups]
         answered = run(_answer_all, tasks, n_jobs=n_jobs, verbose=verbose)
         collected = (
@@ -97,14 +100,21 @@ def altered_responses(
         keyed[block.which].append((block.start, block.first, answer))
         if on_block is not None:
             on_block()
-    for which, entries in enumerate(keyed):
-        results[which] = [answer for *_, answer in sorted(entries, key=_place)]
-    return results
+    return [[answer for *_, answer in sorted(entries, key=_place)] for entries in keyed]
 
 
-def count_blocks(replacements, rows):
-    """How many blocks `altered_responses` works through."""
-    return len(_plan(replacements, rows))
+def plain_responses(response, rows):
+    """Responses to the rows as they are, in batches: (n_rows, n_outputs)."""
+    height = batch_rows(rows.row_bytes)
+    if rows.n_rows <= height:
+        return response(rows.native)
+    index = np.arange(rows.n_rows)
+    return np.concatenate(
+        [
+            response(rows.take(index[start : start + height]).native)
+            for start in range(0, rows.n_rows, height)
+        ]
+    )
 
 
 def _place(entry):
@@ -121,7 +131,7 @@ def _plan(replacements, rows):
     blocks = []
     for which, replacement in enumerate(replacements):
         n_rows = rows.n_rows if replacement.rows is None else len(replacement.rows)
-        width = min(replacement.n_variants, limit)
+        width = min(replacement.n_variants, max(limit, _MIN_VARIANTS))
         height = max(1, limit // width)
         for start in range(0, n_rows, height):
             for first in range(0, replacement.n_variants, width):
@@ -134,7 +144,7 @@ def _plan(replacements, rows):
 def _split(blocks, n_groups):
     """Consecutive groups of about equal length."""
     edges = np.linspace(0, len(blocks), min(n_groups, len(blocks)) + 1).astype(int)
-    return [blocks[a:b] for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [blocks[a:b] for a, b in pairwise(edges)]
 
 
 def _answer_all(response, rows, replacements, reduce, blocks):
@@ -142,31 +152,28 @@ def _answer_all(response, rows, replacements, reduce, blocks):
 
 
 def _answer(response, rows, replacements, reduce, blocks):
-    """Reduced answers to the blocks, one after the other."""
-    tiles, standing, subsets = None, None, {}
+    """Reduced answers to the blocks, one after the other.
+
+    The work copy of the last block serves the next one if that is over the same rows.
+    """
+    tiles, standing = None, None
     for block in blocks:
         replacement = replacements[block.which]
-        source, index = rows, np.arange(block.start, block.stop)
-        if replacement.rows is not None:
-            if block.which not in subsets:
-                subsets = {block.which: rows.take(replacement.rows)}
-            source = subsets[block.which]
-            index = replacement.rows[block.start : block.stop]
         repeats = block.last - block.first
-        wanted = (
-            None if replacement.rows is None else block.which,
-            block.start,
-            block.stop,
-            repeats,
-        )
+        chosen = None if replacement.rows is None else block.which
+        wanted = (chosen, block.start, block.stop, repeats)
+        index = np.arange(block.start, block.stop)
+        if replacement.rows is not None:
+            index = replacement.rows[index]
         if standing != wanted:
-            tiles = source.tiles(block.start, block.stop, repeats)
+            if replacement.rows is None:
+                tiles = rows.tiles(block.start, block.stop, repeats)
+            else:
+                tiles = rows.take(index).tiles(0, len(index), repeats)
             standing = wanted
         variants = slice(block.first, block.last)
         codes = [
-            part[slice(None) if len(part) == 1 else slice(block.start, block.stop)][
-                :, variants
-            ]
+            (part if len(part) == 1 else part[block.start : block.stop])[:, variants]
             for part in replacement.codes
         ]
         X = tiles.replaced(replacement.columns, replacement.levels, codes)

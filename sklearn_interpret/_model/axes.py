@@ -110,10 +110,12 @@ def grid_axis(rows, column, weights, *, resolution, percentiles, custom=None):
     return Axis(name, (column,), seen, (levels,), False)
 
 
-def interval_axis(rows, column, weights, *, n_intervals, custom=None):
+def interval_axis(
+    rows, column, weights, *, n_intervals, custom=None, make_edges=interval_edges
+):
     """Axis over the edges of intervals of a numeric feature.
 
-    A single edge stands for a constant feature, none for one without observed value.
+    There is no edge where the feature has no observed value.
     """
     name = rows.names[column]
     if custom is not None:
@@ -121,7 +123,7 @@ def interval_axis(rows, column, weights, *, n_intervals, custom=None):
     else:
         edges, weights = _observed(rows.numbers(column), weights)
         if len(edges):
-            edges = interval_edges(edges, weights, n_intervals)
+            edges = make_edges(edges, weights, n_intervals)
     levels = rows.cast(column, edges)
     seen = np.asarray(levels).astype(np.float64)
     return Axis(name, (column,), seen, (levels,), False)

@@ -201,7 +201,7 @@ class PolarsRows(Rows):
 
 
 class _PolarsTiles(Tiles):
-    """Frames are immutable: exchanging a column makes a new frame that shares others."""
+    """An exchange makes a new frame that shares all other columns."""
 
     def __init__(self, frame, n_rows, repeats):
         super().__init__(n_rows, repeats)

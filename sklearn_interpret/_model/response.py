@@ -11,7 +11,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn_interpret._model.rows import copy_of, same_content
 from sklearn_interpret.exceptions import NonFiniteResponseError
 
-RESPONSE_METHODS = ("predict_proba", "predict_log_proba", "decision_function", "predict")
+RESPONSE_METHODS = (
+    "predict_proba",
+    "predict_log_proba",
+    "decision_function",
+    "predict",
+)
 CENTERED_LOG_PROBA = "centered_log_proba"
 
 
@@ -181,7 +186,7 @@ def make_response(estimator, response_method="auto", target=None):
             index = _class_position(target, classes)
         elif not isinstance(target, Integral):
             raise ValueError(
-                f"target={target!r} must be the index of an output (int) for this model."
+                f"target={target!r} must be the index of an output (int) here."
             )
     return Response(estimator, method, classes, index)
 

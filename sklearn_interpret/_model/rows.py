@@ -459,4 +459,3 @@ def _same_objects(left, right):
         label_key(a) == label_key(b)
         for a, b in zip(left.ravel(), right.ravel(), strict=True)
     )
-

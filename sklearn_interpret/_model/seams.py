@@ -7,8 +7,13 @@ from contextlib import contextmanager, nullcontext
 
 import numpy as np
 
+# Wish: public links of the losses.
+from sklearn._loss.link import IdentityLink
+
 # Wish: a public decorator that validates parameters and sets the config for `fit`.
 from sklearn.base import _fit_context as fit_context
+from sklearn.base import is_regressor
+from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
 # Wish: public parameter constraints.
 from sklearn.utils._param_validation import (
@@ -119,8 +124,39 @@ def recursion_partial_dependence(estimator, grid, columns):
     -------
     ndarray of shape (n_outputs, n_points)
     """
+    if not hasattr(estimator, "_compute_partial_dependence_recursion"):
+        raise ValueError(
+            f'{type(estimator).__name__} has no traversal for method="recursion"; '
+            "scikit-learn's DecisionTreeRegressor, RandomForestRegressor, "
+            "ExtraTreesRegressor, GradientBoosting* and HistGradientBoosting* have one."
+        )
     # The traversals are compiled for these very dtypes.
     points = np.asarray(grid, dtype=np.float32, order="C")
     target = np.asarray(columns, dtype=np.intp)
-    averages = estimator._compute_partial_dependence_recursion(points, target)
-    return np.atleast_2d(averages)
+    try:
+        averages = estimator._compute_partial_dependence_recursion(points, target)
+    except NotImplementedError as error:  # weights or categories in the model
+        raise ValueError(f'method="recursion" is refused: {error}') from error
+    return np.atleast_2d(averages) + _recursion_offset(estimator)
+
+
+def _recursion_offset(estimator):
+    """The constant that the traversal leaves out: where boosting starts from."""
+    if hasattr(estimator, "_baseline_prediction"):
+        if is_regressor(estimator) and not isinstance(
+            estimator._loss.link, IdentityLink
+        ):
+            raise ValueError(
+                f'method="recursion" averages raw scores, and loss={estimator.loss!r} '
+                'predicts on another scale: use method="brute".'
+            )
+        return np.reshape(estimator._baseline_prediction, (-1, 1))
+    if isinstance(estimator, GradientBoostingRegressor | GradientBoostingClassifier):
+        if estimator.init not in (None, "zero"):
+            raise ValueError(
+                'method="recursion" cannot average the init estimator '
+                f'{estimator.init!r} without rows: use method="brute".'
+            )
+        start = np.zeros((1, estimator.n_features_in_), dtype=np.float32)
+        return estimator._raw_predict_init(start).T
+    return 0.0

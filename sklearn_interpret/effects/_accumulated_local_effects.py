@@ -1,0 +1,582 @@
+"""Accumulated local effects."""
+
+import warnings
+from numbers import Integral, Real
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.utils import check_random_state
+
+from sklearn_interpret._core.categories import similarity_order
+from sklearn_interpret._core.effects import (
+    NodeAxis,
+    accumulated_standard_errors,
+    first_order_effect,
+    interpolate,
+    look_up,
+    second_order_effect,
+)
+from sklearn_interpret._core.weighted import Moments
+from sklearn_interpret._model.altered import Replacement, altered_responses
+from sklearn_interpret._model.axes import Axis, interval_axis, level_axis
+from sklearn_interpret._model.features import resolve_keys
+from sklearn_interpret._model.rows import gather, label_key
+from sklearn_interpret._model.seams import Interval, StrOptions
+from sklearn_interpret.effects._base import (
+    BaseEffect,
+    drop_single_output,
+    moved_columns,
+)
+from sklearn_interpret.exceptions import EmptyIntervalWarning
+
+
+class AccumulatedLocalEffects(BaseEffect):
+    """Accumulated local effects of one or two features (ALE).
+
+    Within each interval of a feature the response is differenced between the
+    interval's two edges, for the rows that lie in it, and the mean differences are
+    summed up. Rows are moved within their own interval only, so that the curve does
+    not rest on combinations of values that the data does not have.
+
+    .. math:: ALE_j(z_k) = \\sum_{l \\le k} \\frac{1}{n_l}
+        \\sum_{x_{ij} \\in (z_{l-1}, z_l]}
+        [f(z_l, x_{i, -j}) - f(z_{l-1}, x_{i, -j})] - c
+
+    Parameters
+    ----------
+    estimator : estimator
+        The predictor to inspect; a clone of it is fitted. Pass a fitted one as
+        ``FrozenEstimator(model)``.
+    features : None, int, str, bool mask, or list of ints, strs and pairs, default=None
+        Features by position or name; a pair gets its second-order effect, free of
+        both main effects. None takes every feature alone.
+    categorical_features : "auto", None, or list of ints or strs, default="auto"
+        Features whose values are levels. "auto" takes the category, object, string
+        and boolean columns of a DataFrame.
+    feature_groups : dict of str to list, default=None
+        Features that move together as one, over their observed joint values.
+    n_intervals : int, default=40
+        Largest number of intervals along a numeric feature; their edges are the
+        distinct inverted-CDF quantiles.
+    custom_values : dict of feature to array-like, default=None
+        Edges (levels in order, for categories) to use instead. Rows outside are left
+        out.
+    categorical_order : {"similarity", "sorted"} or dict of feature to list, \
+default="similarity"
+        Order in which levels are accumulated. "similarity" places levels next to each
+        other whose rows are alike in the other features; ordered and boolean dtypes
+        keep their own order. A dict gives levels in order.
+    centered : bool, default=True
+        Subtract the weighted mean over the rows; otherwise the curve starts at zero.
+    confidence_level : float or None, default=None
+        Level of pointwise confidence bands, such as 0.95.
+    confidence_method : {"standard_error", "bootstrap"}, default="standard_error"
+        "standard_error" accumulates those of the intervals (features alone).
+        "bootstrap" draws rows anew, edges held, and takes quantiles.
+    n_bootstraps : int, default=200
+        Number of bootstrap draws.
+    response_method : str, list of str or callable, default="auto"
+        As in :class:`PartialDependence`.
+    target : class label or int, default=None
+        Output to keep. None keeps the only one, the positive class of a binary
+        classifier, or all.
+    subsample : int, float or None, default=None
+        How many rows to average over: a number, a share, or all.
+    random_state : int, RandomState or None, default=None
+        Draws the subsample and the bootstrap.
+    n_jobs : int or None, default=None
+        Workers.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    edges_ : list
+        For each entry of `features`, the edges of shape (K + 1,), or the levels in
+        order; a pair of those for pairs.
+    effects_ : list of ndarray of shape (K + 1,), (levels,) or (K1 + 1, K2 + 1)
+        The effect at the edges or levels; with several outputs these lead.
+    local_effects_ : list of ndarray of shape (K,), (levels - 1,) or (K1, K2)
+        Mean difference over each interval, or from each level to the next; NaN in
+        cells of pairs that hold no row.
+    local_effects_std_ : list of ndarray
+        Weighted standard deviation of those differences over the rows.
+    interval_counts_ : list of ndarray of shape (K,), (levels,) or two-way
+        Total weight of the rows in each interval or at each level.
+    intervals_low_, intervals_high_ : list of ndarray, or None for an entry
+        Ends of the confidence bands, of the shapes of `effects_`. Only with a
+        confidence level; None for pairs unless bootstrapped.
+    n_missing_ : ndarray of shape (n_entries,)
+        Total weight of the rows left out: feature missing, or outside the edges.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Weighted standard deviation of the effect over the rows, mean over outputs;
+        zero for features that are not inspected alone.
+    features_ : list of tuple of int
+        Columns of each entry.
+    effect_names_ : list of str or pair of str
+        Name of each entry.
+    axes_ : list of tuple of Axis
+        The axes of each entry.
+    categorical_features_ : ndarray of bool of shape (n_features_in_,)
+        Which features are categorical.
+    output_names_ : list
+        Class labels, or positions of outputs.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where the input has string column names.
+    classes_ : ndarray
+        Class labels of a classifier.
+
+    Raises
+    ------
+    ValueError
+        In `fit`: as :class:`PartialDependence`; a categorical order that is not one
+        of the feature's levels.
+
+    Notes
+    -----
+    The model gets 2 n rows for a numeric feature, 4 n for two of them, and 3 n for a
+    categorical one.
+
+    References
+    ----------
+    Apley, D. W. & Zhu, J. (2020). Visualizing the effects of predictor variables in
+    black box supervised learning models. Journal of the Royal Statistical Society B
+    82(4). https://doi.org/10.1111/rssb.12377
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn_interpret.effects import AccumulatedLocalEffects
+    >>> X = np.random.default_rng(0).uniform(size=(100, 2))
+    >>> ale = AccumulatedLocalEffects(LinearRegression(), n_intervals=4)
+    >>> ale.fit(X, X @ [3, -1])
+    AccumulatedLocalEffects(estimator=LinearRegression(), n_intervals=4)
+    >>> slopes = np.diff(ale.effects_[0]) / np.diff(ale.edges_[0])
+    >>> slopes.round(6)
+    array([3., 3., 3., 3.])
+    """
+
+    _parameter_constraints = {
+        **BaseEffect._parameter_constraints,
+        "n_intervals": [Interval(Integral, 1, None, closed="left")],
+        "categorical_order": [StrOptions({"similarity", "sorted"}), dict],
+        "centered": ["boolean"],
+        "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
+        "confidence_method": [StrOptions({"standard_error", "bootstrap"})],
+        "n_bootstraps": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        estimator,
+        *,
+        features=None,
+        categorical_features="auto",
+        feature_groups=None,
+        n_intervals=40,
+        custom_values=None,
+        categorical_order="similarity",
+        centered=True,
+        confidence_level=None,
+        confidence_method="standard_error",
+        n_bootstraps=200,
+        response_method="auto",
+        target=None,
+        subsample=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.estimator = estimator
+        self.features = features
+        self.categorical_features = categorical_features
+        self.feature_groups = feature_groups
+        self.n_intervals = n_intervals
+        self.custom_values = custom_values
+        self.categorical_order = categorical_order
+        self.centered = centered
+        self.confidence_level = confidence_level
+        self.confidence_method = confidence_method
+        self.n_bootstraps = n_bootstraps
+        self.response_method = response_method
+        self.target = target
+        self.subsample = subsample
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _make_axis(self, sample, columns, name, custom):
+        rows = sample.rows
+        if not self._is_level_axis(columns):
+            return interval_axis(
+                rows,
+                columns[0],
+                sample.weights,
+                n_intervals=self.n_intervals,
+                custom=custom,
+            )
+        axis = level_axis(rows, columns, name, custom=custom)
+        return axis if custom is not None else self._ordered(axis, sample)
+
+    def _ordered(self, axis, sample):
+        """The axis with its levels in the order in which they are accumulated."""
+        rows, columns = sample.rows, axis.columns
+        if isinstance(self.categorical_order, dict):
+            chosen = resolve_keys(
+                self.categorical_order,
+                rows.names,
+                named=rows.named,
+                parameter="categorical_order",
+                groups={axis.name: columns} if len(columns) > 1 else None,
+            )
+            key = axis.name if axis.name in chosen else columns[0]
+            if key in chosen:
+                return _reordered(axis, _given_order(axis, chosen[key]))
+        natural = len(columns) == 1 and rows.is_ordered(columns[0])
+        if natural or self.categorical_order == "sorted":
+            return axis
+        others = [j for j in range(rows.n_columns) if j not in columns]
+        flags = self.categorical_features_
+        order = similarity_order(
+            axis.codes(rows),
+            len(axis.values),
+            [rows.numbers(j) for j in others if not flags[j]],
+            [rows.encode((j,))[0] for j in others if flags[j]],
+            sample.weights,
+        )
+        return _reordered(axis, order)
+
+    def _measure(self, sample, response, on_block):
+        nodes = [tuple(map(_node_axis, axes)) for axes in self.axes_]
+        cells = [[axis.cells(sample.rows) for axis in axes] for axes in self.axes_]
+        inside = [np.all([part >= 0 for part in parts], axis=0) for parts in cells]
+        self.n_missing_ = np.array([sample.weights[~part].sum() for part in inside])
+        self.edges_ = [
+            axes[0].values if len(axes) == 1 else tuple(axis.values for axis in axes)
+            for axes in self.axes_
+        ]
+        asked = [
+            entry
+            for entry, parts in enumerate(nodes)
+            if all(part.n_steps > 0 for part in parts) and inside[entry].any()
+        ]
+        bootstrap = (
+            self.confidence_level is not None and self.confidence_method == "bootstrap"
+        )
+        reduce = _StepDifferences(
+            [nodes[entry] for entry in asked],
+            [cells[entry] for entry in asked],
+            sample.weights,
+            bootstrap,
+        )
+        blocks = altered_responses(
+            response,
+            sample.rows,
+            [
+                _visiting(self.axes_[entry], nodes[entry], cells[entry], inside[entry])
+                for entry in asked
+            ],
+            reduce,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            on_block=on_block,
+        )
+        n_outputs = blocks[0][0].moments.mean.shape[1] if asked else None
+        steps = dict(zip(asked, blocks, strict=True))
+        parts = [
+            _Entry.of_blocks(
+                nodes[entry],
+                _cell_weights(nodes[entry], cells[entry], inside[entry], sample),
+                steps.get(entry, []),
+                n_outputs or 1,
+            )
+            for entry in range(len(self.axes_))
+        ]
+        self._warn_if_empty(parts)
+        self._publish(parts)
+        if self.confidence_level is not None:
+            self._set_intervals(parts, cells, sample, bootstrap)
+        return n_outputs
+
+    def _publish(self, parts):
+        self._effects = [part.effect(self.centered) for part in parts]
+        self.effects_ = [drop_single_output(effect) for effect in self._effects]
+        self.local_effects_ = [drop_single_output(part.shown_local) for part in parts]
+        self.local_effects_std_ = [drop_single_output(part.local_std) for part in parts]
+        self.interval_counts_ = [part.cell_weights for part in parts]
+
+    def _warn_if_empty(self, parts):
+        for axes, part in zip(self.axes_, parts, strict=True):
+            if len(axes) == 1 and (part.step_weights == 0).any():
+                warnings.warn(
+                    f"{int((part.step_weights == 0).sum())} intervals of the feature "
+                    f"{axes[0].name!r} hold no row; their local effect is taken as 0.",
+                    EmptyIntervalWarning,
+                    stacklevel=2,
+                )
+
+    def _set_intervals(self, parts, cells, sample, bootstrap):
+        rng = check_random_state(self.random_state)
+        seeds = rng.randint(np.iinfo(np.int32).max, size=len(parts))
+        lows, highs = [], []
+        for part, effect, codes, seed in zip(
+            parts, self._effects, cells, seeds, strict=True
+        ):
+            if bootstrap:
+                low, high = self._bootstrap(part, codes, sample, seed)
+            elif len(part.nodes) == 1:
+                half = norm.ppf((1 + self.confidence_level) / 2) * part.effect_error
+                low, high = effect - half, effect + half
+            else:
+                lows.append(None)
+                highs.append(None)
+                continue
+            lows.append(drop_single_output(low))
+            highs.append(drop_single_output(high))
+        self.intervals_low_, self.intervals_high_ = lows, highs
+
+    def _bootstrap(self, part, codes, sample, seed):
+        """Quantiles of the effect over draws of the rows with replacement."""
+        rng = np.random.default_rng(seed)
+        n_rows = sample.rows.n_rows
+        inside = np.all([c >= 0 for c in codes], axis=0)
+        draws = []
+        for _ in range(self.n_bootstraps):
+            times = np.bincount(rng.integers(n_rows, size=n_rows), minlength=n_rows)
+            weights = sample.weights * times
+            cell_weights = _cell_weights(part.nodes, codes, inside, sample, weights)
+            draws.append(part.redrawn(cell_weights, weights).effect(self.centered))
+        tail = (1 - self.confidence_level) / 2
+        return np.quantile(draws, [tail, 1 - tail], axis=0)
+
+    def _effect_at(self, entry, rows):
+        (axis,) = self.axes_[entry]
+        curves = self._effects[entry]
+        if axis.categorical:
+            return look_up(axis.codes(rows), curves)
+        numbers = rows.numbers(axis.columns[0])
+        if not len(axis.values):
+            return np.full((len(numbers), len(curves)), np.nan)
+        return interpolate(numbers, axis.values, curves)
+
+
+class _Steps:
+    """Differences over steps within one block of rows.
+
+    Parameters
+    ----------
+    moments : Moments of shape (n_groups, k)
+        Of the differences, by step (pairs of steps flattened).
+    rows : tuple of arrays (index, group, difference), or None
+        The differences themselves, for the bootstrap.
+    """
+
+    def __init__(self, moments, rows):
+        self.moments = moments
+        self.rows = rows
+
+
+class _StepDifferences:
+    """Reduces answers at visited nodes to moments of the differences over steps."""
+
+    def __init__(self, nodes, cells, weights, keep_rows):
+        self.nodes = nodes
+        self.cells = cells
+        self.weights = weights
+        self.keep_rows = keep_rows
+
+    def __call__(self, which, index, variants, answers):
+        nodes = self.nodes[which]
+        cells = [codes[index] for codes in self.cells[which]]
+        if len(nodes) == 1:
+            found = _first_differences(nodes[0], cells[0], answers)
+        else:
+            found = _second_differences(nodes, cells, answers)
+        places, groups, differences = map(np.concatenate, zip(*found, strict=True))
+        n_groups = int(np.prod([axis.n_steps for axis in nodes]))
+        rows = index[places]
+        moments = Moments.of_groups(differences, groups, n_groups, self.weights[rows])
+        return _Steps(moments, (rows, groups, differences) if self.keep_rows else None)
+
+
+def _first_differences(axis, cells, answers):
+    """Rows, steps and differences of the response over them."""
+    for low, high, steps in axis.differences(cells):
+        places = np.flatnonzero(steps >= 0)
+        differences = answers[places, high] - answers[places, low]
+        yield places, steps[places], differences
+
+
+def _second_differences(axes, cells, answers):
+    """Rows, pairs of steps and second differences of the response over them."""
+    first, second = axes
+    width = 3 if second.by_level else 2
+    answers = answers.reshape(len(answers), -1, width, answers.shape[2])
+    for low_1, high_1, steps_1 in first.differences(cells[0]):
+        for low_2, high_2, steps_2 in second.differences(cells[1]):
+            places = np.flatnonzero((steps_1 >= 0) & (steps_2 >= 0))
+            at = answers[places]
+            differences = (at[:, high_1, high_2] - at[:, low_1, high_2]) - (
+                at[:, high_1, low_2] - at[:, low_1, low_2]
+            )
+            groups = steps_1[places] * second.n_steps + steps_2[places]
+            yield places, groups, differences
+
+
+class _Entry:
+    """Local effects of one entry, and what follows from them.
+
+    Parameters
+    ----------
+    nodes : tuple of NodeAxis
+        One or two axes.
+    cell_weights : ndarray of shape (n_cells,) or (n_cells_1, n_cells_2)
+        Weight of the rows in each cell.
+    moments : Moments of shape (n_groups, k), or None
+        Of the differences; None where no row was asked for.
+    rows : tuple of arrays or None
+        The differences themselves.
+    n_outputs : int
+        k.
+    """
+
+    def __init__(self, nodes, cell_weights, moments, rows, n_outputs):
+        self.nodes = nodes
+        self.cell_weights = cell_weights
+        self.moments = moments
+        self.rows = rows
+        self.n_outputs = n_outputs
+        self._shape = tuple(max(axis.n_steps, 0) for axis in nodes)
+
+    @classmethod
+    def of_blocks(cls, nodes, cell_weights, blocks, n_outputs):
+        """Put the blocks of rows together."""
+        if not blocks:
+            return cls(nodes, cell_weights, None, None, n_outputs)
+        moments = blocks[0].moments
+        for block in blocks[1:]:
+            moments = moments.merge(block.moments)
+        rows = None
+        if blocks[0].rows is not None:
+            rows = tuple(
+                np.concatenate(parts)
+                for parts in zip(*(block.rows for block in blocks), strict=True)
+            )
+        return cls(nodes, cell_weights, moments, rows, n_outputs)
+
+    def redrawn(self, cell_weights, weights):
+        """The same differences under other weights of the rows."""
+        if self.moments is None:
+            return self
+        index, groups, differences = self.rows
+        moments = Moments.of_groups(
+            differences, groups, int(np.prod(self._shape)), weights[index]
+        )
+        return _Entry(self.nodes, cell_weights, moments, self.rows, self.n_outputs)
+
+    def _by_step(self, values):
+        return values.T.reshape(-1, *self._shape)
+
+    @property
+    def step_weights(self):
+        """Weight behind each local effect."""
+        if self.moments is None:
+            return np.zeros(self._shape)
+        return self.moments.weight.reshape(self._shape)
+
+    @property
+    def local(self):
+        """Mean differences, zero where there is no row: (k, n_steps...)."""
+        if self.moments is None:
+            return np.zeros((self.n_outputs, *self._shape))
+        return self._by_step(self.moments.mean)
+
+    @property
+    def shown_local(self):
+        """Mean differences, with NaN in two-way cells that hold no row."""
+        if len(self.nodes) == 1:
+            return self.local
+        return np.where(self.step_weights > 0, self.local, np.nan)
+
+    @property
+    def local_std(self):
+        """Standard deviation of the differences over the rows."""
+        if self.moments is None:
+            return np.zeros((self.n_outputs, *self._shape))
+        return self._by_step(np.sqrt(self.moments.variance))
+
+    @property
+    def effect_error(self):
+        """Standard errors of the first-order effect."""
+        (axis,) = self.nodes
+        if self.moments is None:
+            return np.zeros((self.n_outputs, axis.n_nodes))
+        errors = self._by_step(self.moments.standard_error)
+        return accumulated_standard_errors(errors, self.cell_weights, axis)
+
+    def effect(self, centred):
+        """The accumulated effect at the nodes."""
+        if self.moments is None:
+            shape = tuple(axis.n_nodes for axis in self.nodes)
+            return np.zeros((self.n_outputs, *shape))
+        if len(self.nodes) == 1:
+            return first_order_effect(
+                self.local, self.cell_weights, self.nodes[0], centred=centred
+            )
+        return second_order_effect(
+            self.local, self.step_weights, self.cell_weights, self.nodes
+        )
+
+
+def _node_axis(axis):
+    positions = np.arange(len(axis.values)) if axis.categorical else axis.values
+    return NodeAxis(positions.astype(np.float64), axis.categorical)
+
+
+def _visiting(axes, nodes, cells, inside):
+    """The nodes next to each row, all combinations for two axes."""
+    rows = None if inside.all() else np.flatnonzero(inside)
+    visits = [
+        axis.visits(codes if rows is None else codes[rows])
+        for axis, codes in zip(nodes, cells, strict=True)
+    ]
+    if len(visits) == 2:
+        widths = [part.shape[1] for part in visits]
+        visits = [
+            np.repeat(visits[0], widths[1], axis=1),
+            np.tile(visits[1], widths[0]),
+        ]
+    return Replacement(*moved_columns(axes, visits), rows=rows)
+
+
+def _cell_weights(nodes, cells, inside, sample, weights=None):
+    """Weight of the rows in each cell."""
+    weights = sample.weights if weights is None else weights
+    shape = tuple(max(axis.n_cells, 0) for axis in nodes)
+    if not inside.any() or 0 in shape:
+        return np.zeros(shape)
+    groups = np.ravel_multi_index([codes[inside] for codes in cells], shape)
+    return np.bincount(groups, weights[inside], int(np.prod(shape))).reshape(shape)
+
+
+def _given_order(axis, levels):
+    """Positions of the axis' levels in the order given by the user."""
+    known = {label_key(label): code for code, label in enumerate(axis.values)}
+    order = [known.get(label_key(label), -1) for label in levels]
+    order = [code for code in order if code >= 0]  # levels that the data lacks
+    if sorted(order) != list(range(len(axis.values))):
+        raise ValueError(
+            f"categorical_order for the feature {axis.name!r} must have each of its "
+            f"levels once: {list(axis.values)!r}; got {list(levels)!r}."
+        )
+    return np.array(order)
+
+
+def _reordered(axis, order):
+    levels = tuple(gather(level, order) for level in axis.levels)
+    return Axis(axis.name, axis.columns, axis.values[order], levels, True)

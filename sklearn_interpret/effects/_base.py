@@ -1,0 +1,291 @@
+"""What the effect estimators share: which features, which axes, which columns out."""
+
+import warnings
+from abc import abstractmethod
+from numbers import Real
+
+import numpy as np
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.weighted import spread
+from sklearn_interpret._model.altered import plain_responses
+from sklearn_interpret._model.axes import grid_axis, label_text, level_axis
+from sklearn_interpret._model.features import (
+    default_names,
+    resolve_categorical,
+    resolve_features,
+    resolve_groups,
+    resolve_keys,
+)
+from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.rows import label_key
+from sklearn_interpret._model.seams import StrOptions, check_feature_names_in
+from sklearn_interpret.base import BaseInspector
+from sklearn_interpret.exceptions import ConstantFeatureWarning, UnseenCategoryWarning
+
+
+class BaseEffect(TransformerMixin, BaseInspector):
+    """Base of the effect estimators.
+
+    A subclass makes the axis of one feature (`_make_axis`), measures all entries
+    (`_measure`), and gives the effect of one entry at new rows (`_effect_at`).
+    """
+
+    _parameter_constraints = {
+        **BaseInspector._parameter_constraints,
+        "features": "no_validation",
+        "categorical_features": ["array-like", StrOptions({"auto"}), None],
+        "feature_groups": [dict, None],
+        "custom_values": [dict, None],
+        "target": "no_validation",
+    }
+
+    def _inspect(self, sample, response, on_block):
+        rows = sample.rows
+        names, named = rows.names, rows.named
+        groups = resolve_groups(self.feature_groups, names, named=named)
+        self.categorical_features_ = resolve_categorical(
+            self.categorical_features, rows.detected_categorical, names, named=named
+        )
+        entries = resolve_features(self.features, names, named=named, groups=groups)
+        custom = resolve_keys(
+            self.custom_values,
+            names,
+            named=named,
+            parameter="custom_values",
+            groups=groups,
+        )
+        made = {}
+        for part in {part: None for entry in entries for part in entry}:
+            columns = tuple(groups[part]) if isinstance(part, str) else (part,)
+            name = part if isinstance(part, str) else names[part]
+            made[part] = self._make_axis(sample, columns, name, custom.get(part))
+            self._warn_if_constant(made[part])
+        self.axes_ = [tuple(made[part] for part in entry) for entry in entries]
+        self.features_ = [
+            tuple(column for axis in axes for column in axis.columns)
+            for axes in self.axes_
+        ]
+        self.effect_names_ = [_entry_name(axes) for axes in self.axes_]
+        n_outputs = self._measure(sample, response, on_block)
+        if n_outputs is None:  # every feature is constant: nothing was asked
+            n_outputs = plain_responses(response, rows.take([0])).shape[1]
+        self.output_names_ = response.output_names(n_outputs)
+        if any(len(axes) == 1 for axes in self.axes_):
+            self.feature_importances_ = self._importances(sample)
+
+    @abstractmethod
+    def _make_axis(self, sample, columns, name, custom):
+        """Axis of one feature or group, from custom values where these are given."""
+
+    @abstractmethod
+    def _measure(self, sample, response, on_block):
+        """Set the method's fitted attributes; return the number of outputs, or None."""
+
+    @abstractmethod
+    def _effect_at(self, entry, rows):
+        """Effect of a one-way entry at each of the rows: (n_rows, n_outputs)."""
+
+    def _is_level_axis(self, columns):
+        return len(columns) > 1 or self.categorical_features_[columns[0]]
+
+    def _warn_if_constant(self, axis):
+        n_values = len({label_key(value) for value in axis.values})
+        if n_values <= 1:
+            what = "one observed value" if n_values else "no observed value"
+            warnings.warn(
+                f"The feature {axis.name!r} has {what}: its effect says nothing.",
+                ConstantFeatureWarning,
+                stacklevel=2,
+            )
+
+    @property
+    def _one_way(self):
+        return [entry for entry, axes in enumerate(self.axes_) if len(axes) == 1]
+
+    def _importances(self, sample):
+        """Weighted standard deviation of each feature's effect over the rows."""
+        importances = np.zeros(sample.rows.n_columns)
+        for entry in self._one_way:
+            effect = spread(self._effect_at(entry, sample.rows), sample.weights)
+            importances[list(self.features_[entry])] = effect.mean()
+        return importances
+
+    def transform(self, X):
+        """Effect of each feature at each row's own value.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_one_way_features x n_outputs)
+            Numeric features between the points at which the effect is known are
+            interpolated, values beyond them take the effect at the end, categories
+            are looked up. NaN where the effect is not known: a category that `fit`
+            did not see (with an :class:`~sklearn_interpret.exceptions.\
+UnseenCategoryWarning`), or a missing value of a feature that had none.
+        """
+        check_is_fitted(self)
+        rows = self._check_rows(X, reset=False)
+        entries = self._entries_to_transform()
+        self._show_missing_to_model(entries, rows)
+        self._warn_of_unseen(entries, rows)
+        return np.hstack([self._effect_at(entry, rows) for entry in entries])
+
+    def _show_missing_to_model(self, entries, rows):
+        """Let a model that takes no missing values say so, in its own words."""
+        axes = [self.axes_[entry][0] for entry in entries]
+        numeric = [axis.columns[0] for axis in axes if not axis.categorical]
+        missing = np.zeros(rows.n_rows, dtype=bool)
+        for column in numeric:
+            missing |= np.isnan(rows.numbers(column))
+        if missing.any():
+            response = make_response(self.estimator_, self.response_method, self.target)
+            response(rows.take(np.flatnonzero(missing)).native)
+
+    def _entries_to_transform(self):
+        entries = self._one_way
+        if not entries:
+            raise ValueError(
+                f"{type(self).__name__}.transform gives the effects of single "
+                "features, and features names pairs only."
+            )
+        return entries
+
+    def _warn_of_unseen(self, entries, rows):
+        for entry in entries:
+            (axis,) = self.axes_[entry]
+            if not axis.categorical:
+                continue
+            codes = axis.codes(rows)
+            if (codes < 0).any():
+                _, labels, first = rows.encode(axis.columns)
+                unseen = [
+                    label_text(label)
+                    for label, row in zip(labels, first, strict=True)
+                    if codes[row] < 0
+                ]
+                warnings.warn(
+                    f"The feature {axis.name!r} has categories that fit did not see: "
+                    f"{', '.join(unseen[:5])}. Their effect is NaN.",
+                    UnseenCategoryWarning,
+                    stacklevel=3,
+                )
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the columns that `transform` returns.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the input features where `fit` saw none.
+
+        Returns
+        -------
+        ndarray of str objects
+            Feature names, with the output's name behind them where there are several.
+        """
+        check_is_fitted(self)
+        given = check_feature_names_in(self, input_features)
+        names = []
+        for entry in self._entries_to_transform():
+            (axis,) = self.axes_[entry]
+            name = axis.name
+            if name in default_names(self.n_features_in_) and len(axis.columns) == 1:
+                name = given[axis.columns[0]]
+            names += [
+                f"{name}{place}{output}"
+                for place in self._places(axis)
+                for output in self._output_suffixes()
+            ]
+        return np.array(names, dtype=object)
+
+    def _places(self, axis):
+        """What stands behind a feature's name, one per column of its own."""
+        return [""]
+
+    def _output_suffixes(self):
+        if len(self.output_names_) == 1:
+            return [""]
+        return [f"_{name}" for name in self.output_names_]
+
+
+class GridEffect(BaseEffect):
+    """Base of effects over a grid."""
+
+    _parameter_constraints = {
+        **BaseEffect._parameter_constraints,
+        "grid_resolution": "no_validation",
+        "percentiles": [tuple, list],
+    }
+
+    def _make_axis(self, sample, columns, name, custom):
+        self._check_grid_parameters()
+        rows = sample.rows
+        if self._is_level_axis(columns):
+            axis = level_axis(rows, columns, name, custom=custom)
+            if len(columns) > 1 and len(axis.values) > self.grid_resolution:
+                raise ValueError(
+                    f"The feature group {name!r} has {len(axis.values)} distinct joint "
+                    f"values, more than grid_resolution={self.grid_resolution}: pass "
+                    "those of interest in custom_values."
+                )
+            return axis
+        return grid_axis(
+            rows,
+            columns[0],
+            sample.weights,
+            resolution=self.grid_resolution,
+            percentiles=self.percentiles,
+            custom=custom,
+        )
+
+    def _check_grid_parameters(self):
+        if not isinstance(self.grid_resolution, int | np.integer) or (
+            self.grid_resolution < 2
+        ):
+            raise ValueError(
+                f"grid_resolution={self.grid_resolution!r} must be an int of at "
+                "least 2."
+            )
+        valid = len(self.percentiles) == 2 and all(
+            isinstance(p, Real) and 0 <= p <= 1 for p in self.percentiles
+        )
+        if not valid or self.percentiles[0] >= self.percentiles[1]:
+            raise ValueError(
+                f"percentiles={self.percentiles!r} must be two increasing numbers in "
+                "[0, 1]."
+            )
+
+
+def _entry_name(axes):
+    """Name of a feature, or the pair of names."""
+    names = tuple(axis.name for axis in axes)
+    return names[0] if len(names) == 1 else names
+
+
+def grid_codes(axes):
+    """Codes of every point of the grid over `axes`, the last axis fastest."""
+    sizes = [np.arange(len(axis.values)) for axis in axes]
+    return tuple(
+        part.reshape(1, -1) for part in np.meshgrid(*sizes, indexing="ij", sparse=False)
+    )
+
+
+def moved_columns(axes, codes):
+    """Columns, levels and codes of the axes, one entry for each column that moves."""
+    columns, levels, places = [], [], []
+    for axis, axis_codes in zip(axes, codes, strict=True):
+        columns += axis.columns
+        levels += axis.levels
+        places += [axis_codes] * len(axis.columns)
+    return tuple(columns), tuple(levels), tuple(places)
+
+
+def drop_single_output(values):
+    """Drop the leading axis of outputs where there is one output."""
+    return values[0] if len(values) == 1 else values

@@ -1,0 +1,222 @@
+"""Conditional dependence: the M-plot."""
+
+from numbers import Integral
+
+import numpy as np
+
+from sklearn_interpret._core.effects import look_up
+from sklearn_interpret._core.grids import conditioning_edges
+from sklearn_interpret._core.weighted import Moments
+from sklearn_interpret._model.altered import plain_responses
+from sklearn_interpret._model.axes import interval_axis, level_axis
+from sklearn_interpret._model.seams import Interval
+from sklearn_interpret.effects._base import BaseEffect, drop_single_output
+
+
+class ConditionalDependence(BaseEffect):
+    """Mean response of the rows whose feature lies in an interval (M-plot).
+
+    .. math:: M_j(k) = E[f(X) \\mid X_j \\in (z_{k-1}, z_k]]
+
+    No row is altered. The curve therefore shows the feature's effect together with
+    that of every feature that depends on it.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The predictor to inspect; a clone of it is fitted. Pass a fitted one as
+        ``FrozenEstimator(model)``.
+    features : None, int, str, bool mask, or list of ints, strs and pairs, default=None
+        Features to condition on, by position or name; for a pair, on both. None takes
+        every feature alone.
+    categorical_features : "auto", None, or list of ints or strs, default="auto"
+        Features whose values are levels. "auto" takes the category, object, string
+        and boolean columns of a DataFrame.
+    feature_groups : dict of str to list, default=None
+        Features taken as one, over their observed joint values.
+    n_intervals : int, default=40
+        Largest number of intervals along a numeric feature; their edges are quantiles.
+    custom_values : dict of feature to array-like, default=None
+        Edges (levels for categories) to use instead. Rows outside are left out.
+    response_method : str, list of str or callable, default="auto"
+        As in :class:`PartialDependence`.
+    target : class label or int, default=None
+        Output to keep. None keeps the only one, the positive class of a binary
+        classifier, or all.
+    subsample : int, float or None, default=None
+        How many rows to average over: a number, a share, or all.
+    random_state : int, RandomState or None, default=None
+        Draws the subsample.
+    n_jobs : int or None, default=None
+        Not used: one pass over the rows answers everything. Here so that all
+        inspectors take it.
+    verbose : int, default=0
+        Not used, likewise.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    edges_ : list
+        For each entry of `features`, the edges of shape (K + 1,), or the levels; a
+        pair of those for pairs. Few distinct values get an interval each, of which
+        the first goes from the smallest value to itself.
+    centers_ : list
+        Weighted mean of the feature in each interval, of shape (K,), or the levels; a
+        pair of those for pairs.
+    average_ : list of ndarray of shape (K,) or (K1, K2)
+        Mean response in each interval; NaN where there is no row. With several
+        outputs these lead, as in (k, K).
+    standard_errors_ : list of ndarray
+        Standard errors of the averages, of the same shapes.
+    interval_counts_ : list of ndarray of shape (K,) or (K1, K2)
+        Total weight of the rows in each interval.
+    n_missing_ : ndarray of shape (n_entries,)
+        Total weight of the rows left out: feature missing, or outside the edges.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Weighted standard deviation of the average over the rows, mean over outputs;
+        zero for features that are not inspected alone.
+    features_ : list of tuple of int
+        Columns of each entry.
+    effect_names_ : list of str or pair of str
+        Name of each entry.
+    axes_ : list of tuple of Axis
+        The axes of each entry.
+    categorical_features_ : ndarray of bool of shape (n_features_in_,)
+        Which features are categorical.
+    output_names_ : list
+        Class labels, or positions of outputs.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where the input has string column names.
+    classes_ : ndarray
+        Class labels of a classifier.
+
+    Raises
+    ------
+    ValueError
+        In `fit`: as :class:`PartialDependence`.
+
+    References
+    ----------
+    Apley, D. W. & Zhu, J. (2020). Visualizing the effects of predictor variables in
+    black box supervised learning models. Journal of the Royal Statistical Society B
+    82(4), section 2. https://doi.org/10.1111/rssb.12377
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn_interpret.effects import ConditionalDependence
+    >>> X = np.arange(12.0).reshape(-1, 1)
+    >>> effect = ConditionalDependence(LinearRegression(), n_intervals=3)
+    >>> effect.fit(X, 2 * X.ravel()).average_[0].round(6)
+    array([ 3., 11., 19.])
+    """
+
+    _parameter_constraints = {
+        **BaseEffect._parameter_constraints,
+        "n_intervals": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        estimator,
+        *,
+        features=None,
+        categorical_features="auto",
+        feature_groups=None,
+        n_intervals=40,
+        custom_values=None,
+        response_method="auto",
+        target=None,
+        subsample=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.estimator = estimator
+        self.features = features
+        self.categorical_features = categorical_features
+        self.feature_groups = feature_groups
+        self.n_intervals = n_intervals
+        self.custom_values = custom_values
+        self.response_method = response_method
+        self.target = target
+        self.subsample = subsample
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _make_axis(self, sample, columns, name, custom):
+        if self._is_level_axis(columns):
+            return level_axis(sample.rows, columns, name, custom=custom)
+        return interval_axis(
+            sample.rows,
+            columns[0],
+            sample.weights,
+            n_intervals=self.n_intervals,
+            custom=custom,
+            make_edges=conditioning_edges,
+        )
+
+    def _measure(self, sample, response, on_block):
+        answers = plain_responses(response, sample.rows)
+        on_block()
+        self.edges_, self.centers_, self.n_missing_ = [], [], []
+        self._averages, errors, self.interval_counts_ = [], [], []
+        for axes in self.axes_:
+            cells = [axis.cells(sample.rows) for axis in axes]
+            shape = tuple(map(_n_cells, axes))
+            inside = np.all([codes >= 0 for codes in cells], axis=0)
+            groups = (
+                np.ravel_multi_index([codes[inside] for codes in cells], shape)
+                if inside.any()
+                else np.empty(0, dtype=np.intp)
+            )
+            moments = Moments.of_groups(
+                answers[inside], groups, int(np.prod(shape)), sample.weights[inside]
+            )
+            empty = moments.weight == 0
+            mean = np.where(empty, np.nan, moments.mean)
+            error = np.where(empty, np.nan, moments.standard_error)
+            self._averages.append(mean.T.reshape(-1, *shape))
+            errors.append(error.T.reshape(-1, *shape))
+            self.interval_counts_.append(moments.weight.reshape(shape))
+            self.n_missing_.append(sample.weights[~inside].sum())
+            self.edges_.append(_one_or_pair([axis.values for axis in axes]))
+            self.centers_.append(
+                _one_or_pair([_centers(axis, sample) for axis in axes])
+            )
+        self.n_missing_ = np.array(self.n_missing_)
+        self.average_ = [drop_single_output(average) for average in self._averages]
+        self.standard_errors_ = [drop_single_output(error) for error in errors]
+        return answers.shape[1]
+
+    def _effect_at(self, entry, rows):
+        (axis,) = self.axes_[entry]
+        return look_up(axis.cells(rows), self._averages[entry])
+
+
+def _n_cells(axis):
+    if axis.categorical:
+        return len(axis.values)
+    return max(len(axis.values) - 1, 0)
+
+
+def _centers(axis, sample):
+    """Weighted mean of the feature in each of its intervals; levels as they are."""
+    if axis.categorical:
+        return axis.values
+    numbers, cells = sample.rows.numbers(axis.columns[0]), axis.cells(sample.rows)
+    inside = cells >= 0
+    moments = Moments.of_groups(
+        numbers[inside, None], cells[inside], _n_cells(axis), sample.weights[inside]
+    )
+    middle = (axis.values[:-1] + axis.values[1:]) / 2
+    return np.where(moments.weight[:, 0] > 0, moments.mean[:, 0], middle)
+
+
+def _one_or_pair(parts):
+    return parts[0] if len(parts) == 1 else tuple(parts)

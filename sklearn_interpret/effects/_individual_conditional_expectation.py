@@ -1,0 +1,351 @@
+"""Individual conditional expectation: one curve per row."""
+
+from numbers import Real
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.effects import derivative
+from sklearn_interpret._core.weighted import Moments
+from sklearn_interpret._model.altered import Replacement, altered_responses
+from sklearn_interpret._model.axes import label_text
+from sklearn_interpret._model.features import resolve_keys
+from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.rows import label_key
+from sklearn_interpret.effects._base import (
+    GridEffect,
+    drop_single_output,
+    grid_codes,
+    moved_columns,
+)
+
+
+class IndividualConditionalExpectation(GridEffect):
+    """Response of each row as one or two of its features vary (ICE).
+
+    The curve of row i at a value v of a feature j is :math:`f(v, x_{i, -j})`. Centred
+    curves (c-ICE) start from a common point, their slopes (d-ICE) show directly where
+    rows differ: without interactions all slopes at a value are equal.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The predictor to inspect; a clone of it is fitted. Pass a fitted one as
+        ``FrozenEstimator(model)``.
+    features : None, int, str, bool mask, or list of ints, strs and pairs, default=None
+        Features to vary, by position or name; a pair is varied jointly. None takes
+        every feature alone.
+    categorical_features : "auto", None, or list of ints or strs, default="auto"
+        Features whose values are levels. "auto" takes the category, object, string
+        and boolean columns of a DataFrame.
+    feature_groups : dict of str to list, default=None
+        Features that move together as one, over their observed joint values.
+    grid_resolution : int, default=100
+        Largest number of points along a numeric feature.
+    percentiles : tuple of two floats, default=(0.05, 0.95)
+        Quantiles between which the equally spaced points lie.
+    custom_values : dict of feature to array-like, default=None
+        Points to use instead, in the feature's units.
+    center : None, "start", "end", float, label, or dict of feature to one, default=None
+        Subtract from each curve its value at the first or last point, or at a value
+        of the feature (at which the model is then asked too).
+    derivative : bool, default=False
+        Also give the slopes along numeric features.
+    response_method : str, list of str or callable, default="auto"
+        As in :class:`PartialDependence`.
+    target : class label or int, default=None
+        Output to keep. None keeps the only one, the positive class of a binary
+        classifier, or all.
+    subsample : int, float or None, default=None
+        How many rows get a curve: a number, a share, or all.
+    random_state : int, RandomState or None, default=None
+        Draws the subsample.
+    n_jobs : int or None, default=None
+        Workers.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    grid_values_ : list
+        For each entry of `features`, the points along it: an array of shape (G,), or
+        a pair of those.
+    curves_ : list of ndarray of shape (n, G) or (n, G1, G2)
+        One curve (or surface) per row of positive weight; with several outputs these
+        lead, as in (k, n, G).
+    average_ : list of ndarray of shape (G,) or (G1, G2)
+        Weighted mean of the curves; without centring the partial dependence.
+    derivatives_ : list of ndarray of shape (n, G), or None
+        Slopes of the curves; None for categorical features and pairs. Only with
+        ``derivative=True``.
+    derivative_std_ : list of ndarray of shape (G,), or None
+        Weighted standard deviation of the slopes over the rows.
+    heterogeneity_ : ndarray of shape (n_entries,) or (k, n_entries)
+        How far the curves differ in shape: each is centred at its own mean, their
+        variance over the rows is averaged over the grid, and the root taken. Zero
+        where the feature does not interact.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Root mean square over rows of the standard deviation of a curve along the
+        grid, mean over outputs; zero for features that are not inspected alone.
+    features_ : list of tuple of int
+        Columns of each entry.
+    effect_names_ : list of str or pair of str
+        Name of each entry.
+    axes_ : list of tuple of Axis
+        The axes of each entry.
+    sample_indices_ : ndarray of shape (n,)
+        Rows of `X` that have a curve.
+    categorical_features_ : ndarray of bool of shape (n_features_in_,)
+        Which features are categorical.
+    output_names_ : list
+        Class labels, or positions of outputs.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where the input has string column names.
+    classes_ : ndarray
+        Class labels of a classifier.
+
+    Raises
+    ------
+    ValueError
+        In `fit`: as :class:`PartialDependence`; a `center` that is no value of the
+        feature.
+
+    References
+    ----------
+    Goldstein, A., Kapelner, A., Bleich, J. & Pitkin, E. (2015). Peeking inside the
+    black box. Journal of Computational and Graphical Statistics 24(1).
+    https://doi.org/10.1080/10618600.2014.907095
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from sklearn_interpret.effects import IndividualConditionalExpectation
+    >>> X = np.random.default_rng(0).uniform(size=(200, 2))
+    >>> y = X[:, 0] * X[:, 1]
+    >>> ice = IndividualConditionalExpectation(
+    ...     RandomForestRegressor(20, random_state=0), features=[0], center="start"
+    ... ).fit(X, y)
+    >>> ice.curves_[0].shape
+    (200, 100)
+    >>> bool(ice.heterogeneity_[0] > 0.1)
+    True
+    """
+
+    _parameter_constraints = {
+        **GridEffect._parameter_constraints,
+        "center": "no_validation",
+        "derivative": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        estimator,
+        *,
+        features=None,
+        categorical_features="auto",
+        feature_groups=None,
+        grid_resolution=100,
+        percentiles=(0.05, 0.95),
+        custom_values=None,
+        center=None,
+        derivative=False,
+        response_method="auto",
+        target=None,
+        subsample=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.estimator = estimator
+        self.features = features
+        self.categorical_features = categorical_features
+        self.feature_groups = feature_groups
+        self.grid_resolution = grid_resolution
+        self.percentiles = percentiles
+        self.custom_values = custom_values
+        self.center = center
+        self.derivative = derivative
+        self.response_method = response_method
+        self.target = target
+        self.subsample = subsample
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _measure(self, sample, response, on_block):
+        self.grid_values_ = [
+            axes[0].values if len(axes) == 1 else tuple(axis.values for axis in axes)
+            for axes in self.axes_
+        ]
+        self._anchors = self._resolve_anchors(sample.rows)
+        self.sample_indices_ = sample.index
+        curves = self._curves(sample.rows, response, range(len(self.axes_)), on_block)
+        weights = sample.weights
+        averages = [np.tensordot(c, weights, (1, 0)) / weights.sum() for c in curves]
+        spreads = [_shape_spread(c, weights) for c in curves]
+        self._reach = [_mean_reach(c, weights) for c in curves]
+        self.curves_ = [drop_single_output(c) for c in curves]
+        self.average_ = [drop_single_output(average) for average in averages]
+        self.heterogeneity_ = drop_single_output(np.stack(spreads, axis=1))
+        if self.derivative:
+            self._set_derivatives(curves, weights)
+        return len(curves[0])
+
+    def _set_derivatives(self, curves, weights):
+        self.derivatives_, self.derivative_std_ = [], []
+        for axes, c in zip(self.axes_, curves, strict=True):
+            if len(axes) > 1 or axes[0].categorical:
+                self.derivatives_.append(None)
+                self.derivative_std_.append(None)
+                continue
+            slopes = derivative(c, axes[0].values)
+            moments = Moments.of_rows(slopes.swapaxes(0, 1), weights)
+            self.derivatives_.append(drop_single_output(slopes))
+            self.derivative_std_.append(drop_single_output(np.sqrt(moments.variance)))
+
+    def _resolve_anchors(self, rows):
+        """For each entry, None, an index along the grid, or an extra value per axis."""
+        center = self.center
+        if isinstance(center, dict):
+            by_part = resolve_keys(
+                center, rows.names, named=rows.named, parameter="center"
+            )
+        anchors = []
+        for axes in self.axes_:
+            wanted = center
+            if isinstance(center, dict):
+                wanted = by_part.get(axes[0].columns[0]) if len(axes) == 1 else None
+            anchors.append(_anchor(axes, wanted, rows))
+        return anchors
+
+    def _curves(self, rows, response, entries, on_block=None):
+        """Centred curves of the rows, (k, n, G) or (k, n, G1, G2) for each entry."""
+        replacements = [
+            _with_anchor(self.axes_[entry], self._anchors[entry]) for entry in entries
+        ]
+        blocks = altered_responses(
+            response,
+            rows,
+            replacements,
+            _kept_answers,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            on_block=on_block,
+        )
+        curves = []
+        for entry, replacement, parts in zip(
+            entries, replacements, blocks, strict=True
+        ):
+            answers = _assembled(parts, rows.n_rows, replacement.n_variants)
+            curves.append(_centred(answers, self.axes_[entry], self._anchors[entry]))
+        return curves
+
+    def transform(self, X):
+        """Curves of the rows of `X` along the features' grids.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows; the model is asked for their curves.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, sum of grid sizes x n_outputs)
+            The curves along the features that are inspected alone, side by side.
+        """
+        check_is_fitted(self)
+        rows = self._check_rows(X, reset=False)
+        response = make_response(self.estimator_, self.response_method, self.target)
+        curves = self._curves(rows, response, self._entries_to_transform())
+        # (k, n, G) -> (n, G, k): the columns of a point stand together.
+        return np.hstack(
+            [np.moveaxis(c, 0, -1).reshape(rows.n_rows, -1) for c in curves]
+        )
+
+    def _places(self, axis):
+        return [f"={label_text(value)}" for value in axis.values]
+
+    def _effect_at(self, entry, rows):
+        raise AssertionError("curves have no single effect at a row")
+
+    def _importances(self, sample):
+        importances = np.zeros(sample.rows.n_columns)
+        for entry in self._one_way:
+            importances[list(self.features_[entry])] = self._reach[entry]
+        return importances
+
+
+def _kept_answers(which, index, variants, answers):
+    """Keep all answers, with where they belong."""
+    return index, variants, answers
+
+
+def _assembled(parts, n_rows, n_variants):
+    """Blocks of answers as one array of shape (k, n_rows, n_variants)."""
+    n_outputs = parts[0][2].shape[2]
+    whole = np.empty((n_outputs, n_rows, n_variants))
+    for index, variants, answers in parts:
+        whole[:, index[0] : index[-1] + 1, variants] = np.moveaxis(answers, 2, 0)
+    return whole
+
+
+def _anchor(axes, center, rows):
+    """Where the curves of an entry are centred: None, a point's index, or a value."""
+    if center is None:
+        return None
+    if isinstance(center, str) and center in ("start", "end"):
+        return 0 if center == "start" else -1
+    if len(axes) > 1:
+        raise ValueError(
+            f'center={center!r} is for features alone; pairs take "start" or "end".'
+        )
+    (axis,) = axes
+    known = {label_key(value): code for code, value in enumerate(axis.values)}
+    if label_key(center) in known:
+        return known[label_key(center)]
+    if axis.categorical or not isinstance(center, Real) or not np.isfinite(center):
+        raise ValueError(
+            f"center={center!r} is not a value of the feature {axis.name!r}; "
+            f'use "start", "end", '
+            + ("one of its levels." if axis.categorical else "or a finite number.")
+        )
+    return rows.cast(axis.columns[0], np.append(axis.values, center))
+
+
+def _with_anchor(axes, anchor):
+    """The grid as a replacement, with the anchoring value behind it if it is extra."""
+    columns, levels, codes = moved_columns(axes, grid_codes(axes))
+    if anchor is not None and not isinstance(anchor, int):
+        levels = (anchor,)
+        codes = (np.arange(len(anchor))[None, :],)
+    return Replacement(columns, levels, codes)
+
+
+def _centred(answers, axes, anchor):
+    """Answers (k, n, V) as curves over the grid, less their value at the anchor."""
+    shape = [len(axis.values) for axis in axes]
+    n_points = int(np.prod(shape))
+    curves = answers[:, :, :n_points]
+    if anchor is not None:
+        place = anchor if isinstance(anchor, int) else n_points
+        curves = curves - answers[:, :, [place]]
+    return curves.reshape(*answers.shape[:2], *shape)
+
+
+def _shape_spread(curves, weights):
+    """Root of the grid's mean of the variance over rows of mean-free curves: (k,)."""
+    flat = curves.reshape(*curves.shape[:2], -1)
+    shapes = flat - flat.mean(axis=2, keepdims=True)
+    variance = Moments.of_rows(shapes.swapaxes(0, 1), weights).variance
+    return np.sqrt(variance.mean(axis=1))
+
+
+def _mean_reach(curves, weights):
+    """Root mean square over rows of a curve's standard deviation, mean over outputs."""
+    variances = curves.reshape(*curves.shape[:2], -1).var(axis=2)
+    return np.sqrt(variances @ weights / weights.sum()).mean()

@@ -1,0 +1,350 @@
+"""Partial dependence."""
+
+import numpy as np
+from scipy.interpolate import RegularGridInterpolator
+from sklearn.frozen import FrozenEstimator
+
+from sklearn_interpret._core.effects import interpolate, look_up
+from sklearn_interpret._core.weighted import Moments
+from sklearn_interpret._model.altered import Replacement, altered_responses
+from sklearn_interpret._model.axes import has_missing
+from sklearn_interpret._model.seams import (
+    StrOptions,
+    recursion_partial_dependence,
+)
+from sklearn_interpret.effects._base import (
+    GridEffect,
+    drop_single_output,
+    grid_codes,
+    moved_columns,
+)
+
+
+class PartialDependence(GridEffect):
+    """Partial dependence of a model's response on one or two features.
+
+    At a value v of a feature, the mean of the response over the rows, with that
+    feature set to v in every one of them:
+
+    .. math:: PD_j(v) = \\frac{\\sum_i w_i f(v, x_{i, -j})}{\\sum_i w_i}
+
+    Parameters
+    ----------
+    estimator : estimator
+        The predictor to inspect; a clone of it is fitted. Pass a fitted one as
+        ``FrozenEstimator(model)``.
+    features : None, int, str, bool mask, or list of ints, strs and pairs, default=None
+        Features to vary, by position or name; a pair is varied jointly. None takes
+        every feature alone.
+    categorical_features : "auto", None, or list of ints or strs, default="auto"
+        Features whose values are levels. "auto" takes the category, object, string
+        and boolean columns of a DataFrame.
+    feature_groups : dict of str to list, default=None
+        Features that move together as one, over their observed joint values.
+    grid_resolution : int, default=100
+        Largest number of points along a numeric feature. A feature with fewer
+        distinct values is evaluated at these; integers only at observed values.
+    percentiles : tuple of two floats, default=(0.05, 0.95)
+        Quantiles between which the equally spaced points lie.
+    custom_values : dict of feature to array-like, default=None
+        Points to use instead, in the feature's units.
+    centered : bool, default=False
+        Subtract the weighted mean of the curve over the rows.
+    method : {"auto", "brute", "recursion"}, default="auto"
+        "brute" sends all altered rows to the model, and is what "auto" takes.
+        "recursion" is scikit-learn's weighted tree traversal: another quantity, which
+        follows the training rows' shares at each split and does not look at the
+        background; it takes no weights.
+    response_method : str, list of str or callable, default="auto"
+        "auto" is `predict` of regressors, and `predict_proba`, else
+        `decision_function`, of classifiers. Also a method's name, a list of names of
+        which the first found is used, "centered_log_proba", or ``f(estimator, X)``.
+        With "predict", a classifier gives one 0/1 column per class.
+    target : class label or int, default=None
+        Output to keep. None keeps the only one, the positive class of a binary
+        classifier, or all.
+    subsample : int, float or None, default=None
+        How many rows to average over: a number, a share, or all.
+    random_state : int, RandomState or None, default=None
+        Draws the subsample.
+    n_jobs : int or None, default=None
+        Workers.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    grid_values_ : list
+        For each entry of `features`, the points along it: an array of shape (G,), or
+        a pair of those.
+    average_ : list of ndarray of shape (G,) or (G1, G2)
+        The partial dependence; with several outputs these lead, as in (k, G).
+    standard_errors_ : list of ndarray, or None
+        Standard errors of the averages, of the same shapes, taking the rows as drawn
+        at random; None with "recursion".
+    missing_average_ : list of float, ndarray of shape (k,), or None
+        The average with the feature missing, for numeric features that have missing
+        values; else None.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Weighted standard deviation of the curve over the rows, mean over outputs;
+        zero for features that are not inspected alone.
+    features_ : list of tuple of int
+        Columns of each entry.
+    effect_names_ : list of str or pair of str
+        Name of each entry.
+    axes_ : list of tuple of Axis
+        The axes of each entry.
+    categorical_features_ : ndarray of bool of shape (n_features_in_,)
+        Which features are categorical.
+    output_names_ : list
+        Class labels, or positions of outputs.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where the input has string column names.
+    classes_ : ndarray
+        Class labels of a classifier.
+
+    Raises
+    ------
+    ValueError
+        In `fit`: unknown or repeated features, more than two features in an entry, a
+        grid that cannot be built, a non-finite response, a fitted model passed bare
+        without `y`.
+
+    Notes
+    -----
+    The model gets n x G rows for an entry of G points. Rows are averaged as they are:
+    with dependent features some altered rows are far from all data, where
+    :class:`AccumulatedLocalEffects` does not look.
+
+    References
+    ----------
+    Friedman, J. H. (2001). Greedy function approximation: A gradient boosting machine.
+    Annals of Statistics 29(5). https://doi.org/10.1214/aos/1013203451
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn_interpret.effects import PartialDependence
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> effect = PartialDependence(LinearRegression(), features=[2], grid_resolution=5)
+    >>> effect.fit(X, y).average_[0].round(1)
+    array([ 85.4, 119.1, 152.7, 186.4, 220.1])
+    >>> effect.transform(X[:2]).round(1)
+    array([[184.2],
+           [105. ]])
+    """
+
+    _parameter_constraints = {
+        **GridEffect._parameter_constraints,
+        "centered": ["boolean"],
+        "method": [StrOptions({"auto", "brute", "recursion"})],
+    }
+
+    def __init__(
+        self,
+        estimator,
+        *,
+        features=None,
+        categorical_features="auto",
+        feature_groups=None,
+        grid_resolution=100,
+        percentiles=(0.05, 0.95),
+        custom_values=None,
+        centered=False,
+        method="auto",
+        response_method="auto",
+        target=None,
+        subsample=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.estimator = estimator
+        self.features = features
+        self.categorical_features = categorical_features
+        self.feature_groups = feature_groups
+        self.grid_resolution = grid_resolution
+        self.percentiles = percentiles
+        self.custom_values = custom_values
+        self.centered = centered
+        self.method = method
+        self.response_method = response_method
+        self.target = target
+        self.subsample = subsample
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _measure(self, sample, response, on_block):
+        self.grid_values_ = [
+            axes[0].values if len(axes) == 1 else tuple(axis.values for axis in axes)
+            for axes in self.axes_
+        ]
+        if self.method == "recursion":
+            averages, errors, missing = self._by_recursion(sample)
+        else:
+            averages, errors, missing = self._by_brute_force(sample, response, on_block)
+        n_outputs = len(averages[0])
+        if self.centered:
+            for entry, average in enumerate(averages):
+                shift = self._mean_over_rows(entry, average, missing[entry], sample)
+                averages[entry] = (average.T - shift).T
+                if missing[entry] is not None:
+                    missing[entry] = missing[entry] - shift
+        self._averages = averages
+        self._missing = missing
+        self.average_ = [drop_single_output(average) for average in averages]
+        self.standard_errors_ = (
+            None if errors is None else [drop_single_output(error) for error in errors]
+        )
+        self.missing_average_ = [
+            None if values is None else drop_single_output(values) for values in missing
+        ]
+        return n_outputs
+
+    def _by_brute_force(self, sample, response, on_block):
+        replacements = [_grid_replacement(axes, sample.rows) for axes in self.axes_]
+        blocks = altered_responses(
+            response,
+            sample.rows,
+            replacements,
+            _WeightedMoments(sample.weights),
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            on_block=on_block,
+        )
+        averages, errors, missing = [], [], []
+        for axes, parts in zip(self.axes_, blocks, strict=True):
+            moments = _joined(parts)
+            mean, error = moments.mean.T, moments.standard_error.T
+            shape = tuple(len(axis.values) for axis in axes)
+            n_points = int(np.prod(shape))
+            missing.append(mean[:, n_points] if mean.shape[1] > n_points else None)
+            averages.append(mean[:, :n_points].reshape(-1, *shape))
+            errors.append(error[:, :n_points].reshape(-1, *shape))
+        return averages, errors, missing
+
+    def _by_recursion(self, sample):
+        model = self.estimator_
+        while isinstance(model, FrozenEstimator):
+            model = model.estimator
+        if self.response_method not in ("auto", "decision_function"):
+            raise ValueError(
+                'method="recursion" gives raw scores: response_method must be "auto" '
+                f'or "decision_function"; got {self.response_method!r}.'
+            )
+        if np.ptp(sample.weights) > 0:
+            raise ValueError(
+                'method="recursion" does not look at the rows, and so cannot weigh '
+                'them: use method="brute" with sample_weight.'
+            )
+        if any(axis.categorical for axes in self.axes_ for axis in axes):
+            raise ValueError(
+                'method="recursion" traverses numeric splits only; use method="brute" '
+                "for categorical features and groups."
+            )
+        averages = []
+        for axes in self.axes_:
+            mesh = np.meshgrid(*[axis.values for axis in axes], indexing="ij")
+            points = np.stack([part.ravel() for part in mesh], axis=1)
+            columns = [axis.columns[0] for axis in axes]
+            average = recursion_partial_dependence(model, points, columns)
+            averages.append(average.reshape(-1, *mesh[0].shape))
+        if self.target == self._first_class():
+            averages = [-average for average in averages]
+        return averages, None, [None] * len(averages)
+
+    def _first_class(self):
+        classes = getattr(self.estimator_, "classes_", None)
+        return classes[0] if classes is not None and len(classes) == 2 else object()
+
+    def _mean_over_rows(self, entry, average, missing, sample):
+        """Weighted mean of the effect at the rows, one per output."""
+        axes = self.axes_[entry]
+        if len(axes) == 1:
+            values = _at_rows(axes[0], average, missing, sample.rows)
+        else:
+            values = _surface_at_rows(axes, average, sample.rows)
+        known = np.isfinite(values).all(axis=1)
+        if not known.any():
+            return np.zeros(len(average))
+        return np.average(values[known], axis=0, weights=sample.weights[known])
+
+    def _effect_at(self, entry, rows):
+        (axis,) = self.axes_[entry]
+        return _at_rows(axis, self._averages[entry], self._missing[entry], rows)
+
+
+class _WeightedMoments:
+    """Reduces answers of shape (n_rows, n_variants, k) to moments over the rows."""
+
+    def __init__(self, weights):
+        self.weights = weights
+
+    def __call__(self, which, index, variants, answers):
+        return variants.start, Moments.of_rows(answers, self.weights[index])
+
+
+def _joined(parts):
+    """Moments of all rows: row blocks merged, variant blocks set side by side."""
+    merged = {}
+    for start, moments in parts:
+        merged[start] = merged[start].merge(moments) if start in merged else moments
+    pieces = [merged[start] for start in sorted(merged)]
+    return Moments(
+        pieces[0].weight,
+        np.concatenate([piece.mean for piece in pieces]),
+        np.concatenate([piece.m2 for piece in pieces]),
+    )
+
+
+def _grid_replacement(axes, rows):
+    """All points of a grid; one more for missing values of a numeric feature."""
+    codes = grid_codes(axes)
+    columns, levels, codes = moved_columns(axes, codes)
+    if len(axes) == 1 and not axes[0].categorical and has_missing(rows, columns[0]):
+        points = np.append(axes[0].values, np.nan)
+        levels = (rows.cast(columns[0], points),)
+        codes = (np.arange(len(points))[None, :],)
+    return Replacement(columns, levels, codes)
+
+
+def _at_rows(axis, curves, missing, rows):
+    """Curves (k, G) at the rows' own values: (n_rows, k)."""
+    if axis.categorical:
+        return look_up(axis.codes(rows), curves)
+    numbers = rows.numbers(axis.columns[0])
+    if len(axis.values):
+        values = interpolate(numbers, axis.values, curves)
+    else:
+        values = np.full((len(numbers), len(curves)), np.nan)
+    if missing is not None:
+        values[np.isnan(numbers)] = missing
+    return values
+
+
+def _surface_at_rows(axes, surface, rows):
+    """A surface (k, G1, G2) at the rows' own values, bilinear: (n_rows, k)."""
+    places, coordinates = [], []
+    for axis in axes:
+        if axis.categorical:
+            nodes, own = np.arange(len(axis.values)), axis.codes(rows).astype(float)
+            own[own < 0] = np.nan
+        else:
+            nodes, own = axis.values, rows.numbers(axis.columns[0])
+        if len(nodes) == 1:  # a grid needs two points to interpolate between
+            nodes, own = np.array([0.0, 1.0]), np.where(np.isnan(own), own, 0.0)
+            surface = np.repeat(surface, 2, axis=len(places) + 1)
+        places.append(nodes.astype(np.float64))
+        coordinates.append(np.clip(own, nodes[0], nodes[-1]))
+    points = np.stack(coordinates, axis=1)
+    values = np.full((len(points), len(surface)), np.nan)
+    known = np.isfinite(points).all(axis=1)
+    grid = RegularGridInterpolator(places, np.moveaxis(surface, 0, -1))
+    values[known] = grid(points[known])
+    return values
