@@ -16,24 +16,11 @@ import matplotlib
 matplotlib.use("Agg")  # files only, no screen needed
 
 import numpy as np
-from matplotlib.figure import Figure
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_diabetes
 from sklearn.ensemble import RandomForestRegressor
-from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import KFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
-
-from sklearn_interpret.effects import (
-    AccumulatedLocalEffects,
-    AccumulatedLocalEffectsDisplay,
-    ConditionalDependence,
-    IndividualConditionalExpectation,
-    IndividualConditionalExpectationDisplay,
-    PartialDependence,
-    PartialDependenceDisplay,
-)
 
 FIGURES = Path("figures")
 QUANTILES = [0.05, 0.25, 0.5, 0.75, 0.95]
@@ -59,7 +46,9 @@ def make_model():
 def print_scores(scores):
     """Print how well the model predicts patients that it has not seen."""
     print(f"R^2 on {len(scores)} held-out folds: {scores.mean():.2f}", end=" ")
-    print(f"+- {scores.std():.2f}   ({', '.join(f'{score:.2f}' for score in scores)})\n")
+    print(
+        f"+- {scores.std():.2f}   ({', '.join(f'{score:.2f}' for score in scores)})\n"
+    )
 
 
 def print_importances(folds):
@@ -71,7 +60,9 @@ def print_importances(folds):
     print("accumulated local effect over the patients; mean and spread over folds)")
     for position in np.argsort(-mean):
         bar = "#" * round(40 * mean[position] / mean.max())
-        print(f"  {names[position]:4} {mean[position]:5.1f} +- {spread[position]:3.1f}  {bar}")
+        print(
+            f"  {names[position]:4} {mean[position]:5.1f} +- {spread[position]:3.1f}  {bar}"
+        )
     print()
 
 
@@ -88,6 +79,10 @@ def print_effect(folds, X, name):
     mean, spread = each.mean(axis=0), each.std(axis=0)
     rise = f"{mean[-1] - mean[0]:+.0f} +- {(each[:, -1] - each[:, 0]).std():.0f}"
     print(f"Effect of {name}: {rise} from the 5 % to the 95 % quantile")
-    for share, value, effect, width in zip(QUANTILES, values, mean, spread, strict=True):
-        print(f"  {share:4.0%} have {name} <= {value:5.1f}   {effect:+6.1f} +- {width:.1f}")
+    for share, value, effect, width in zip(
+        QUANTILES, values, mean, spread, strict=True
+    ):
+        print(
+            f"  {share:4.0%} have {name} <= {value:5.1f}   {effect:+6.1f} +- {width:.1f}"
+        )
     print()

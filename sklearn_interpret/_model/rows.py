@@ -331,15 +331,15 @@ class _ArrayTiles(Tiles):
 
     def __init__(self, block, repeats):
         super().__init__(len(block), repeats)
-        self._block = block
         dtype = object if block.dtype.kind in "US" else block.dtype
         self._work = np.repeat(block.astype(dtype, copy=False), repeats, axis=0)
         self._cube = self._work.reshape(len(block), repeats, block.shape[1])
+        self._columns = np.asfortranarray(block)  # contiguous to put back from
         self._exchanged = ()
 
     def replaced(self, columns, levels, codes):
         for j in self._exchanged:
-            self._cube[:, :, j] = self._block[:, j, None]
+            self._cube[:, :, j] = self._columns[:, j, None]
         for j, values, places in zip(columns, levels, codes, strict=True):
             self._cube[:, :, j] = np.asarray(values)[places]
         self._exchanged = tuple(columns)

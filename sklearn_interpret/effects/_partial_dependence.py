@@ -14,6 +14,7 @@ from sklearn_interpret._model.seams import (
 from sklearn_interpret.effects._base import (
     CurveEffect,
     GridMixin,
+    Measured,
     drop_single_output,
     grid_codes,
     moved_columns,
@@ -206,7 +207,7 @@ class PartialDependence(GridMixin, CurveEffect):
         self.missing_average_ = [
             None if values is None else drop_single_output(values) for values in missing
         ]
-        return n_outputs
+        return Measured(n_outputs)
 
     def _by_brute_force(self, sample, response, on_block):
         replacements = [_grid_replacement(axes, sample.rows) for axes in self.axes_]
@@ -276,7 +277,7 @@ class PartialDependence(GridMixin, CurveEffect):
             return np.zeros(len(average))
         return np.average(values[known], axis=0, weights=sample.weights[known])
 
-    def _effect_at(self, entry, rows):
+    def _effect_at(self, entry, rows, cells=None):
         (axis,) = self.axes_[entry]
         return _at_rows(axis, self._averages[entry], self._missing[entry], rows)
 
