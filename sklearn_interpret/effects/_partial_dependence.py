@@ -134,10 +134,10 @@ class PartialDependence(GridMixin, CurveEffect):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> effect = PartialDependence(LinearRegression(), features=[2], grid_resolution=5)
     >>> effect.fit(X, y).average_[0].round(1)
-    array([ 85.4, 119.1, 152.7, 186.4, 220.1])
+    array([117.5, 137.3, 157. , 176.8, 196.5])
     >>> effect.transform(X[:2]).round(1)
     array([[184.2],
-           [105. ]])
+           [125.4]])
     """
 
     _parameter_constraints = {
