@@ -10,7 +10,6 @@ two steps.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 
 @dataclass(frozen=True)
@@ -207,6 +206,8 @@ def _main_effect(effects, cell_weights, axes, which):
 
 def _fill_empty(local_effects, step_weights, axes):
     """Local effects with empty steps filled from their nearest neighbour."""
+    from scipy.spatial import cKDTree  # slow to import, and seldom needed
+
     empty = step_weights == 0
     if not empty.any() or empty.all():
         return np.where(empty, 0.0, local_effects)

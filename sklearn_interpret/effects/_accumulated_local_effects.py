@@ -4,7 +4,7 @@ import warnings
 from numbers import Integral, Real
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.categories import similarity_order
@@ -23,14 +23,14 @@ from sklearn_interpret._model.features import resolve_keys
 from sklearn_interpret._model.rows import gather, label_key
 from sklearn_interpret._model.seams import Interval, StrOptions
 from sklearn_interpret.effects._base import (
-    BaseEffect,
+    CurveEffect,
     drop_single_output,
     moved_columns,
 )
 from sklearn_interpret.exceptions import EmptyIntervalWarning
 
 
-class AccumulatedLocalEffects(BaseEffect):
+class AccumulatedLocalEffects(CurveEffect):
     """Accumulated local effects of one or two features (ALE).
 
     Within each interval of a feature the response is differenced between the
@@ -162,7 +162,7 @@ default="similarity"
     """
 
     _parameter_constraints = {
-        **BaseEffect._parameter_constraints,
+        **CurveEffect._parameter_constraints,
         "n_intervals": [Interval(Integral, 1, None, closed="left")],
         "categorical_order": [StrOptions({"similarity", "sorted"}), dict],
         "centered": ["boolean"],
@@ -331,7 +331,7 @@ default="similarity"
             if bootstrap:
                 low, high = self._bootstrap(part, codes, sample, seed)
             elif len(part.nodes) == 1:
-                half = norm.ppf((1 + self.confidence_level) / 2) * part.effect_error
+                half = ndtri((1 + self.confidence_level) / 2) * part.effect_error
                 low, high = effect - half, effect + half
             else:
                 lows.append(None)

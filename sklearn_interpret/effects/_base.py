@@ -2,7 +2,7 @@
 
 import warnings
 from abc import abstractmethod
-from numbers import Real
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import TransformerMixin
@@ -20,7 +20,7 @@ from sklearn_interpret._model.features import (
 )
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows import label_key
-from sklearn_interpret._model.seams import StrOptions, check_feature_names_in
+from sklearn_interpret._model.seams import Interval, StrOptions, check_feature_names_in
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import ConstantFeatureWarning, UnseenCategoryWarning
 
@@ -29,7 +29,7 @@ class BaseEffect(TransformerMixin, BaseInspector):
     """Base of the effect estimators.
 
     A subclass makes the axis of one feature (`_make_axis`), measures all entries
-    (`_measure`), and gives the effect of one entry at new rows (`_effect_at`).
+    (`_measure`) and ranks the features (`_importances`).
     """
 
     _parameter_constraints = {
@@ -68,6 +68,7 @@ class BaseEffect(TransformerMixin, BaseInspector):
             for axes in self.axes_
         ]
         self.effect_names_ = [_entry_name(axes) for axes in self.axes_]
+        self._refuse_overlap()
         n_outputs = self._measure(sample, response, on_block)
         if n_outputs is None:  # every feature is constant: nothing was asked
             n_outputs = plain_responses(response, rows.take([0])).shape[1]
@@ -84,8 +85,15 @@ class BaseEffect(TransformerMixin, BaseInspector):
         """Set the method's fitted attributes; return the number of outputs, or None."""
 
     @abstractmethod
-    def _effect_at(self, entry, rows):
-        """Effect of a one-way entry at each of the rows: (n_rows, n_outputs)."""
+    def _importances(self, sample):
+        """How much each feature moves the response: (n_features,)."""
+
+    def _refuse_overlap(self):
+        for name, columns in zip(self.effect_names_, self.features_, strict=True):
+            if len(set(columns)) < len(columns):
+                raise ValueError(
+                    f"features has the entry {name!r}, whose parts share a feature."
+                )
 
     def _is_level_axis(self, columns):
         return len(columns) > 1 or self.categorical_features_[columns[0]]
@@ -103,6 +111,63 @@ class BaseEffect(TransformerMixin, BaseInspector):
     @property
     def _one_way(self):
         return [entry for entry, axes in enumerate(self.axes_) if len(axes) == 1]
+
+    def _entries_to_transform(self):
+        entries = self._one_way
+        if not entries:
+            raise ValueError(
+                f"{type(self).__name__}.transform gives the effects of single "
+                "features, and features names pairs only."
+            )
+        return entries
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the columns that `transform` returns.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the input features where `fit` saw none.
+
+        Returns
+        -------
+        ndarray of str objects
+            Feature names, with the output's name behind them where there are several.
+        """
+        check_is_fitted(self)
+        given = check_feature_names_in(self, input_features)
+        names = []
+        for entry in self._entries_to_transform():
+            (axis,) = self.axes_[entry]
+            name = axis.name
+            if name in default_names(self.n_features_in_) and len(axis.columns) == 1:
+                name = given[axis.columns[0]]
+            names += [
+                f"{name}{place}{output}"
+                for place in self._places(axis)
+                for output in self._output_suffixes()
+            ]
+        return np.array(names, dtype=object)
+
+    def _places(self, axis):
+        """What stands behind a feature's name, one per column of its own."""
+        return [""]
+
+    def _output_suffixes(self):
+        if len(self.output_names_) == 1:
+            return [""]
+        return [f"_{name}" for name in self.output_names_]
+
+
+class CurveEffect(BaseEffect):
+    """Base of effects that have one value at each row.
+
+    A subclass gives the effect of one entry at new rows (`_effect_at`).
+    """
+
+    @abstractmethod
+    def _effect_at(self, entry, rows):
+        """Effect of a one-way entry at each of the rows: (n_rows, n_outputs)."""
 
     def _importances(self, sample):
         """Weighted standard deviation of each feature's effect over the rows."""
@@ -147,15 +212,6 @@ UnseenCategoryWarning`), or a missing value of a feature that had none.
             response = make_response(self.estimator_, self.response_method, self.target)
             response(rows.take(np.flatnonzero(missing)).native)
 
-    def _entries_to_transform(self):
-        entries = self._one_way
-        if not entries:
-            raise ValueError(
-                f"{type(self).__name__}.transform gives the effects of single "
-                "features, and features names pairs only."
-            )
-        return entries
-
     def _warn_of_unseen(self, entries, rows):
         for entry in entries:
             (axis,) = self.axes_[entry]
@@ -176,55 +232,17 @@ UnseenCategoryWarning`), or a missing value of a feature that had none.
                     stacklevel=3,
                 )
 
-    def get_feature_names_out(self, input_features=None):
-        """Names of the columns that `transform` returns.
 
-        Parameters
-        ----------
-        input_features : array-like of str or None, default=None
-            Names of the input features where `fit` saw none.
-
-        Returns
-        -------
-        ndarray of str objects
-            Feature names, with the output's name behind them where there are several.
-        """
-        check_is_fitted(self)
-        given = check_feature_names_in(self, input_features)
-        names = []
-        for entry in self._entries_to_transform():
-            (axis,) = self.axes_[entry]
-            name = axis.name
-            if name in default_names(self.n_features_in_) and len(axis.columns) == 1:
-                name = given[axis.columns[0]]
-            names += [
-                f"{name}{place}{output}"
-                for place in self._places(axis)
-                for output in self._output_suffixes()
-            ]
-        return np.array(names, dtype=object)
-
-    def _places(self, axis):
-        """What stands behind a feature's name, one per column of its own."""
-        return [""]
-
-    def _output_suffixes(self):
-        if len(self.output_names_) == 1:
-            return [""]
-        return [f"_{name}" for name in self.output_names_]
-
-
-class GridEffect(BaseEffect):
-    """Base of effects over a grid."""
+class GridMixin:
+    """Axes over a grid: what partial dependence and its single curves share."""
 
     _parameter_constraints = {
-        **BaseEffect._parameter_constraints,
-        "grid_resolution": "no_validation",
+        "grid_resolution": [Interval(Integral, 2, None, closed="left")],
         "percentiles": [tuple, list],
     }
 
     def _make_axis(self, sample, columns, name, custom):
-        self._check_grid_parameters()
+        self._check_percentiles()
         rows = sample.rows
         if self._is_level_axis(columns):
             axis = level_axis(rows, columns, name, custom=custom)
@@ -244,14 +262,7 @@ class GridEffect(BaseEffect):
             custom=custom,
         )
 
-    def _check_grid_parameters(self):
-        if not isinstance(self.grid_resolution, int | np.integer) or (
-            self.grid_resolution < 2
-        ):
-            raise ValueError(
-                f"grid_resolution={self.grid_resolution!r} must be an int of at "
-                "least 2."
-            )
+    def _check_percentiles(self):
         valid = len(self.percentiles) == 2 and all(
             isinstance(p, Real) and 0 <= p <= 1 for p in self.percentiles
         )

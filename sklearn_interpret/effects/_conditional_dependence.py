@@ -10,10 +10,10 @@ from sklearn_interpret._core.weighted import Moments
 from sklearn_interpret._model.altered import plain_responses
 from sklearn_interpret._model.axes import interval_axis, level_axis
 from sklearn_interpret._model.seams import Interval
-from sklearn_interpret.effects._base import BaseEffect, drop_single_output
+from sklearn_interpret.effects._base import CurveEffect, drop_single_output
 
 
-class ConditionalDependence(BaseEffect):
+class ConditionalDependence(CurveEffect):
     """Mean response of the rows whose feature lies in an interval (M-plot).
 
     .. math:: M_j(k) = E[f(X) \\mid X_j \\in (z_{k-1}, z_k]]
@@ -116,7 +116,7 @@ class ConditionalDependence(BaseEffect):
     """
 
     _parameter_constraints = {
-        **BaseEffect._parameter_constraints,
+        **CurveEffect._parameter_constraints,
         "n_intervals": [Interval(Integral, 1, None, closed="left")],
     }
 

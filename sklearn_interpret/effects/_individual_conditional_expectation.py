@@ -13,14 +13,15 @@ from sklearn_interpret._model.features import resolve_keys
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows import label_key
 from sklearn_interpret.effects._base import (
-    GridEffect,
+    BaseEffect,
+    GridMixin,
     drop_single_output,
     grid_codes,
     moved_columns,
 )
 
 
-class IndividualConditionalExpectation(GridEffect):
+class IndividualConditionalExpectation(GridMixin, BaseEffect):
     """Response of each row as one or two of its features vary (ICE).
 
     The curve of row i at a value v of a feature j is :math:`f(v, x_{i, -j})`. Centred
@@ -137,7 +138,8 @@ class IndividualConditionalExpectation(GridEffect):
     """
 
     _parameter_constraints = {
-        **GridEffect._parameter_constraints,
+        **BaseEffect._parameter_constraints,
+        **GridMixin._parameter_constraints,
         "center": "no_validation",
         "derivative": ["boolean"],
     }
@@ -269,9 +271,6 @@ class IndividualConditionalExpectation(GridEffect):
 
     def _places(self, axis):
         return [f"={label_text(value)}" for value in axis.values]
-
-    def _effect_at(self, entry, rows):
-        raise AssertionError("curves have no single effect at a row")
 
     def _importances(self, sample):
         importances = np.zeros(sample.rows.n_columns)

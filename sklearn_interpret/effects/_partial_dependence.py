@@ -1,7 +1,6 @@
 """Partial dependence."""
 
 import numpy as np
-from scipy.interpolate import RegularGridInterpolator
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._core.effects import interpolate, look_up
@@ -13,14 +12,15 @@ from sklearn_interpret._model.seams import (
     recursion_partial_dependence,
 )
 from sklearn_interpret.effects._base import (
-    GridEffect,
+    CurveEffect,
+    GridMixin,
     drop_single_output,
     grid_codes,
     moved_columns,
 )
 
 
-class PartialDependence(GridEffect):
+class PartialDependence(GridMixin, CurveEffect):
     """Partial dependence of a model's response on one or two features.
 
     At a value v of a feature, the mean of the response over the rows, with that
@@ -140,7 +140,8 @@ class PartialDependence(GridEffect):
     """
 
     _parameter_constraints = {
-        **GridEffect._parameter_constraints,
+        **CurveEffect._parameter_constraints,
+        **GridMixin._parameter_constraints,
         "centered": ["boolean"],
         "method": [StrOptions({"auto", "brute", "recursion"})],
     }
@@ -330,6 +331,8 @@ def _at_rows(axis, curves, missing, rows):
 
 def _surface_at_rows(axes, surface, rows):
     """A surface (k, G1, G2) at the rows' own values, bilinear: (n_rows, k)."""
+    from scipy.interpolate import RegularGridInterpolator  # slow to import
+
     places, coordinates = [], []
     for axis in axes:
         if axis.categorical:
