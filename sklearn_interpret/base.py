@@ -139,6 +139,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             Bad input; `y` missing although the estimator has to be fitted.
         """
         check_is_predictor(self.estimator)
+        self._forget()
         rows = self._check_rows(X, reset=True)
         weights = _check_weights(sample_weight, rows)
         if y is not None:
@@ -169,6 +170,12 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         on_block : callable
             To be called after each block of work.
         """
+
+    def _forget(self):
+        """Drop what an earlier `fit` found: other parameters may find less."""
+        for name in list(vars(self)):
+            if name.endswith("_") and not name.startswith("_"):
+                delattr(self, name)
 
     def _check_rows(self, X, *, reset):
         """Wrap `X`, checking its shape, its feature names and their number."""
