@@ -1,6 +1,6 @@
 """Names, indices, categorical flags and groups of features."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from numbers import Integral
 
@@ -93,6 +93,7 @@ def resolve_features(features, names, *, named=True, groups=None, max_order=2):
         return alone + [(name,) for name in groups]
     if isinstance(features, str | Integral) and not isinstance(features, bool):
         features = [features]
+    _check_iterable(features, "features")
     if _is_mask(features):
         features = _mask_positions(features, len(names), "features")
     entries = [_entry(entry, names, named, groups, max_order) for entry in features]
@@ -134,6 +135,14 @@ def _refuse_repetition(entries, names):
             shown = tuple(p if isinstance(p, str) else names[p] for p in entry)
             raise ValueError(f"features has the entry {shown!r} more than once.")
         seen.add(key)
+
+
+def _check_iterable(features, parameter):
+    if not isinstance(features, Iterable):
+        raise TypeError(
+            f"{parameter} takes positions (int) and names (str) of features, or lists "
+            f"of those; got {features!r} of type {type(features).__name__}."
+        )
 
 
 def _is_mask(features):
@@ -206,9 +215,12 @@ def resolve_groups(feature_groups, names, *, named=True):
         )
     groups, owner = {}, {}
     for name, members in feature_groups.items():
+        if isinstance(members, str | Integral):
+            members = [members]
+        _check_iterable(members, "feature_groups")
         columns = [
             feature_index(m, names, named=named, parameter="feature_groups")
-            for m in ([members] if isinstance(members, str | Integral) else members)
+            for m in members
         ]
         if not columns:
             raise ValueError(f"feature_groups has the empty group {name!r}.")
