@@ -135,7 +135,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
     >>> ice.curves_[0].shape
     (200, 100)
     >>> ice.heterogeneity_.round(2)
-    array([0.07])
+    array([0.08])
     """
 
     _parameter_constraints = {

@@ -1,7 +1,6 @@
 """Partial dependence."""
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._core.effects import interpolate, look_up
 from sklearn_interpret._core.weighted import Moments
@@ -11,6 +10,7 @@ from sklearn_interpret._model.seams import (
     StrOptions,
     recursion_partial_dependence,
 )
+from sklearn_interpret._model.tags import unfrozen
 from sklearn_interpret.effects._base import (
     CurveEffect,
     GridMixin,
@@ -232,9 +232,7 @@ class PartialDependence(GridMixin, CurveEffect):
         return averages, errors, missing
 
     def _by_recursion(self, sample):
-        model = self.estimator_
-        while isinstance(model, FrozenEstimator):
-            model = model.estimator
+        model = unfrozen(self.estimator_)
         if self.response_method not in ("auto", "decision_function"):
             raise ValueError(
                 'method="recursion" gives raw scores: response_method must be "auto" '
