@@ -4,6 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+# Share of the total weight within which a probability meets a cumulated weight; far
+# above the rounding of sums, far below any share that matters.
+_TIE = 1e-12
+
 
 @dataclass(frozen=True)
 class Moments:
@@ -114,7 +118,10 @@ def weighted_quantile(values, probabilities, weights=None):
         ranks = np.clip(np.ceil(position), 0, total - 1)
         index = np.searchsorted(cumulated, ranks, side="right")
     else:
-        index = np.searchsorted(cumulated / total, probabilities, side="left")
+        # The sums are rounded: a tie of p with a sum must not hang on their last bits,
+        # or weights scaled by a constant would give other quantiles.
+        reached = (probabilities - _TIE) * total
+        index = np.searchsorted(cumulated, reached, side="left")
     return values[order[np.minimum(index, len(values) - 1)]]
 
 
