@@ -10,7 +10,6 @@ two steps.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 
 @dataclass(frozen=True)
@@ -50,8 +49,9 @@ class NodeAxis:
 
     def visits(self, cells):
         """Nodes to which rows are moved: (n, 2) for intervals, (n, 3) for levels."""
-        offsets = np.array([-1, 0, 1] if self.by_level else [0, 1])
-        return np.clip(cells[:, None] + offsets, 0, self.n_nodes - 1)
+        if not self.by_level:
+            return cells[:, None] + np.arange(2)
+        return np.clip(cells[:, None] + np.arange(-1, 2), 0, self.n_nodes - 1)
 
     def differences(self, cells):
         """Pairs of visits whose difference is a step, with the step of each row.
@@ -244,6 +244,8 @@ def _main_effect(effects, cell_weights, axes, which):
 
 def _fill_empty(local_effects, step_weights, axes):
     """Local effects with empty steps filled from their nearest neighbour."""
+    from scipy.spatial import cKDTree  # slow to import, and seldom needed
+
     empty = step_weights == 0
     if not empty.any() or empty.all():
         return np.where(empty, 0.0, local_effects)
@@ -266,7 +268,7 @@ def _first_nearest(candidates, places):
     return np.array([found[0] for found in near], dtype=np.intp)
 
 
-def interpolate(values, nodes, curves):
+def interpolate(values, nodes, curves, cells=None):
     """Curves at `values`, linear between nodes and constant beyond them.
 
     Parameters
@@ -277,11 +279,20 @@ def interpolate(values, nodes, curves):
         Increasing.
     curves : ndarray of shape (k, G)
         Values at the nodes.
+    cells : ndarray of shape (m,), optional
+        Interval of each value, -1 outside, where that is known already.
 
     Returns
     -------
     ndarray of shape (m, k)
     """
+    if cells is not None and len(nodes) > 1 and cells.min(initial=0) >= 0:
+        slopes = np.diff(curves) / np.diff(nodes)
+        shifts = values - nodes[cells]
+        return np.stack(
+            [c[cells] + s[cells] * shifts for c, s in zip(curves, slopes, strict=True)],
+            axis=1,
+        )
     found = np.stack([np.interp(values, nodes, curve) for curve in curves], axis=1)
     found[np.isnan(values)] = np.nan
     return found

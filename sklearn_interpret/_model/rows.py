@@ -42,7 +42,8 @@ def as_rows(X):
         module = sys.modules.get(library)
         if module is not None and isinstance(X, module.DataFrame):
             return kind(X)
-    if hasattr(X, "__dataframe__") or hasattr(X, "columns"):
+    # Asked of the type: a lazy frame would resolve its columns.
+    if hasattr(type(X), "__dataframe__") or hasattr(type(X), "columns"):
         raise TypeError(
             f"X is a {type(X).__module__}.{type(X).__name__}; supported containers are "
             "numpy arrays, scipy sparse matrices, and pandas and polars DataFrames."
@@ -326,9 +327,10 @@ class ArrayRows(Rows):
 
     def cast(self, j, values):
         """`values` in the array's dtype."""
-        values = np.asarray(values)
         if self.native.dtype.kind in "OUS":
-            return values.astype(object)
+            cast = np.empty(len(values), dtype=object)
+            cast[:] = plain_list(values)
+            return cast
         return checked_cast(values, self.native.dtype, self.names[j])
 
     def tiles(self, start, stop, repeats):
@@ -336,14 +338,31 @@ class ArrayRows(Rows):
         return _ArrayTiles(self.native[start:stop], repeats)
 
 
+def plain_list(values):
+    """A list of Python objects; numbers and texts side by side stay what they are."""
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)
+
+
+def refuse_values(values, dtype, name):
+    """Raise the error for values that the dtype of a feature cannot hold."""
+    raise ValueError(
+        f"The feature {name!r} has dtype {dtype}, which cannot hold all of the values "
+        f"{plain_list(values)!r}."
+    )
+
+
 def checked_cast(values, dtype, name):
-    """Cast to a numpy dtype, refusing what a whole-number or bool dtype would round."""
-    cast = values.astype(dtype)
+    """Cast to a numpy dtype, refusing what it would wrap, or round to whole numbers."""
+    values = np.asarray(values)
+    try:
+        with np.errstate(invalid="ignore", over="ignore"):
+            cast = values.astype(dtype)
+    except (TypeError, ValueError):
+        refuse_values(values, dtype, name)
     if dtype.kind in "iub" and not np.array_equal(cast, values):
-        raise ValueError(
-            f"The feature {name!r} has dtype {dtype}, which cannot hold all of the "
-            f"values {values.tolist()!r}."
-        )
+        refuse_values(values, dtype, name)
+    if dtype.kind == "f" and np.isinf(cast).sum() > np.isinf(values).sum():
+        refuse_values(values, dtype, name)
     return cast
 
 
@@ -352,15 +371,15 @@ class _ArrayTiles(Tiles):
 
     def __init__(self, block, repeats):
         super().__init__(len(block), repeats)
-        self._block = block
         dtype = object if block.dtype.kind in "US" else block.dtype
         self._work = np.repeat(block.astype(dtype, copy=False), repeats, axis=0)
         self._cube = self._work.reshape(len(block), repeats, block.shape[1])
+        self._columns = np.asfortranarray(block)  # contiguous to put back from
         self._exchanged = ()
 
     def replaced(self, columns, levels, codes):
         for j in self._exchanged:
-            self._cube[:, :, j] = self._block[:, j, None]
+            self._cube[:, :, j] = self._columns[:, j, None]
         for j, values, places in zip(columns, levels, codes, strict=True):
             self._cube[:, :, j] = np.asarray(values)[places]
         self._exchanged = tuple(columns)
@@ -398,7 +417,7 @@ class SparseRows(Rows):
 
     def cast(self, j, values):
         """`values` in the matrix's dtype."""
-        return checked_cast(np.asarray(values), self.native.dtype, self.names[j])
+        return checked_cast(values, self.native.dtype, self.names[j])
 
     def tiles(self, start, stop, repeats):
         """Repeated rows in which columns are exchanged by stacking."""

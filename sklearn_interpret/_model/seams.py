@@ -8,13 +8,9 @@ from contextlib import contextmanager, nullcontext
 
 import numpy as np
 
-# Wish: public links of the losses.
-from sklearn._loss.link import IdentityLink
-
 # Wish: a public decorator that validates parameters and sets the config for `fit`.
 from sklearn.base import _fit_context as fit_context
 from sklearn.base import is_regressor
-from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
 # Wish: public parameter constraints.
 from sklearn.utils._param_validation import (
@@ -154,15 +150,15 @@ def recursion_partial_dependence(estimator, grid, columns):
 def _recursion_offset(estimator):
     """The constant that the traversal leaves out: where boosting starts from."""
     if hasattr(estimator, "_baseline_prediction"):
-        if is_regressor(estimator) and not isinstance(
-            estimator._loss.link, IdentityLink
-        ):
+        # Wish: public links of the losses.
+        link = type(estimator._loss.link).__name__
+        if is_regressor(estimator) and link != "IdentityLink":
             raise ValueError(
                 f'method="recursion" averages raw scores, and loss={estimator.loss!r} '
                 'predicts on another scale: use method="brute".'
             )
         return np.reshape(estimator._baseline_prediction, (-1, 1))
-    if isinstance(estimator, GradientBoostingRegressor | GradientBoostingClassifier):
+    if hasattr(estimator, "_raw_predict_init"):
         if estimator.init not in (None, "zero"):
             raise ValueError(
                 'method="recursion" cannot average the init estimator '

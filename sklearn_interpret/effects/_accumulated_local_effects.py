@@ -5,7 +5,7 @@ from functools import cached_property
 from numbers import Integral, Real
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.categories import similarity_order
@@ -25,14 +25,15 @@ from sklearn_interpret._model.features import resolve_keys
 from sklearn_interpret._model.rows import gather, label_key
 from sklearn_interpret._model.seams import Interval, StrOptions
 from sklearn_interpret.effects._base import (
-    BaseEffect,
+    CurveEffect,
+    Measured,
     drop_single_output,
     moved_columns,
 )
 from sklearn_interpret.exceptions import EmptyIntervalWarning
 
 
-class AccumulatedLocalEffects(BaseEffect):
+class AccumulatedLocalEffects(CurveEffect):
     """Accumulated local effects of one or two features (ALE).
 
     Within each interval of a feature the response is differenced between the
@@ -164,7 +165,7 @@ default="similarity"
     """
 
     _parameter_constraints = {
-        **BaseEffect._parameter_constraints,
+        **CurveEffect._parameter_constraints,
         "n_intervals": [Interval(Integral, 1, None, closed="left")],
         "categorical_order": [StrOptions({"similarity", "sorted"}), dict],
         "centered": ["boolean"],
@@ -304,7 +305,7 @@ default="similarity"
         self._publish(parts)
         if self.confidence_level is not None:
             self._set_intervals(parts, cells, sample, bootstrap)
-        return n_outputs
+        return Measured(n_outputs, cells)
 
     def _publish(self, parts):
         self._effects = [part.effect(self.centered) for part in parts]
@@ -333,7 +334,7 @@ default="similarity"
             if bootstrap:
                 low, high = self._bootstrap(part, codes, sample, seed)
             elif len(part.nodes) == 1:
-                half = norm.ppf((1 + self.confidence_level) / 2) * part.effect_error
+                half = ndtri((1 + self.confidence_level) / 2) * part.effect_error
                 low, high = effect - half, effect + half
             else:
                 lows.append(None)
@@ -357,15 +358,15 @@ default="similarity"
         tail = (1 - self.confidence_level) / 2
         return np.quantile(draws, [tail, 1 - tail], axis=0)
 
-    def _effect_at(self, entry, rows):
+    def _effect_at(self, entry, rows, cells=None):
         (axis,) = self.axes_[entry]
         curves = self._effects[entry]
         if axis.categorical:
-            return look_up(axis.codes(rows), curves)
+            return look_up(axis.codes(rows) if cells is None else cells, curves)
         numbers = rows.numbers(axis.columns[0])
         if not len(axis.values):
             return np.full((len(numbers), len(curves)), np.nan)
-        return interpolate(numbers, axis.values, curves)
+        return interpolate(numbers, axis.values, curves, cells)
 
 
 class _Steps:
@@ -415,7 +416,12 @@ class _StepDifferences:
                 shared = _shared_rows(nodes[0], cells[0], answers, self.weights[index])
         else:
             found = _second_differences(nodes, cells, answers)
-        places, groups, differences = map(np.concatenate, zip(*found, strict=True))
+        found = list(found)
+        places, groups, differences = (
+            found[0]
+            if len(found) == 1
+            else map(np.concatenate, zip(*found, strict=True))
+        )
         n_groups = int(np.prod([axis.n_steps for axis in nodes]))
         rows = index[places]
         moments = Moments.of_groups(differences, groups, n_groups, self.weights[rows])
@@ -426,9 +432,12 @@ class _StepDifferences:
 def _first_differences(axis, cells, answers):
     """Rows, steps and differences of the response over them."""
     for low, high, steps in axis.differences(cells):
-        places = np.flatnonzero(steps >= 0)
-        differences = answers[places, high] - answers[places, low]
-        yield places, steps[places], differences
+        differences = answers[:, high] - answers[:, low]
+        places = np.arange(len(steps))
+        if axis.by_level:
+            places = np.flatnonzero(steps >= 0)
+            steps, differences = steps[places], differences[places]
+        yield places, steps, differences
 
 
 def _shared_rows(axis, cells, answers, weights):
@@ -578,8 +587,10 @@ def _cell_weights(nodes, cells, inside, sample, weights=None):
     shape = tuple(max(axis.n_cells, 0) for axis in nodes)
     if not inside.any() or 0 in shape:
         return np.zeros(shape)
-    groups = np.ravel_multi_index([codes[inside] for codes in cells], shape)
-    return np.bincount(groups, weights[inside], int(np.prod(shape))).reshape(shape)
+    if not inside.all():
+        cells, weights = [codes[inside] for codes in cells], weights[inside]
+    groups = cells[0] if len(cells) == 1 else np.ravel_multi_index(cells, shape)
+    return np.bincount(groups, weights, int(np.prod(shape))).reshape(shape)
 
 
 def _given_order(axis, levels):

@@ -1,7 +1,6 @@
 """Partial dependence."""
 
 import numpy as np
-from scipy.interpolate import RegularGridInterpolator
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._core.effects import interpolate, look_up
@@ -13,14 +12,16 @@ from sklearn_interpret._model.seams import (
     recursion_partial_dependence,
 )
 from sklearn_interpret.effects._base import (
-    GridEffect,
+    CurveEffect,
+    GridMixin,
+    Measured,
     drop_single_output,
     grid_codes,
     moved_columns,
 )
 
 
-class PartialDependence(GridEffect):
+class PartialDependence(GridMixin, CurveEffect):
     """Partial dependence of a model's response on one or two features.
 
     At a value v of a feature, the mean of the response over the rows, with that
@@ -140,7 +141,8 @@ class PartialDependence(GridEffect):
     """
 
     _parameter_constraints = {
-        **GridEffect._parameter_constraints,
+        **CurveEffect._parameter_constraints,
+        **GridMixin._parameter_constraints,
         "centered": ["boolean"],
         "method": [StrOptions({"auto", "brute", "recursion"})],
     }
@@ -205,7 +207,7 @@ class PartialDependence(GridEffect):
         self.missing_average_ = [
             None if values is None else drop_single_output(values) for values in missing
         ]
-        return n_outputs
+        return Measured(n_outputs)
 
     def _by_brute_force(self, sample, response, on_block):
         replacements = [_grid_replacement(axes, sample.rows) for axes in self.axes_]
@@ -276,7 +278,7 @@ class PartialDependence(GridEffect):
             return np.zeros(len(average))
         return np.average(values[known], axis=0, weights=sample.weights[known])
 
-    def _effect_at(self, entry, rows):
+    def _effect_at(self, entry, rows, cells=None):
         (axis,) = self.axes_[entry]
         return _at_rows(axis, self._averages[entry], self._missing[entry], rows)
 
@@ -327,6 +329,8 @@ def _at_rows(axis, curves, missing, rows):
 
 def _surface_at_rows(axes, surface, rows):
     """A surface (k, G1, G2) at the rows' own values, bilinear: (n_rows, k)."""
+    from scipy.interpolate import RegularGridInterpolator  # slow to import
+
     places, coordinates = [], []
     for axis in axes:
         if axis.categorical:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from sklearn_interpret._core.grids import (
+    conditioning_edges,
     interval_edges,
     interval_index,
     nearest,
@@ -157,3 +158,33 @@ def test_index_agrees_with_a_loop(edges, values):
 def test_values_outside_have_no_interval(value):
     index = interval_index(np.array([value]), np.array([1.0, 2.0, 3.0]))
     np.testing.assert_array_equal(index, [-1])
+
+
+def test_the_first_two_edges_may_be_equal():
+    """Then the first interval is that one value."""
+    edges = np.array([1.0, 1.0, 2.0])
+    values = np.array([0.5, 1.0, 1.5, 2.0])
+    np.testing.assert_array_equal(interval_index(values, edges), [-1, 0, 1, 1])
+
+
+@given(VALUES, st.integers(1, 40))
+def test_few_values_to_condition_on_stand_alone(values, n_intervals):
+    edges = conditioning_edges(values, None, n_intervals)
+    assert len(edges) <= n_intervals + 1
+    assert np.all(np.diff(edges[1:]) > 0)
+    cells = interval_index(values, edges)
+    assert np.bincount(cells, minlength=len(edges) - 1).min() > 0
+    if len(np.unique(values)) <= n_intervals:
+        for cell in np.unique(cells):
+            assert len(np.unique(values[cells == cell])) == 1
+
+
+@given(VALUES, st.data(), st.integers(1, 12))
+def test_conditioning_on_weights_is_that_on_repeated_rows(values, data, n_intervals):
+    weights = data.draw(
+        hnp.arrays(np.float64, len(values), elements=st.integers(1, 6).map(float))
+    )
+    np.testing.assert_array_equal(
+        conditioning_edges(values, weights, n_intervals),
+        conditioning_edges(repeated(values, weights), None, n_intervals),
+    )
