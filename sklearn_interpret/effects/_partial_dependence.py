@@ -216,6 +216,7 @@ class PartialDependence(GridMixin, CurveEffect):
             sample.rows,
             replacements,
             _WeightedMoments(sample.weights),
+            merge=Moments.merge,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             on_block=on_block,
@@ -287,15 +288,11 @@ class _WeightedMoments:
         self.weights = weights
 
     def __call__(self, which, index, variants, answers):
-        return variants.start, Moments.of_rows(answers, self.weights[index])
+        return Moments.of_rows(answers, self.weights[index])
 
 
-def _joined(parts):
-    """Moments of all rows: row blocks merged, variant blocks set side by side."""
-    merged = {}
-    for start, moments in parts:
-        merged[start] = merged[start].merge(moments) if start in merged else moments
-    pieces = [merged[start] for start in sorted(merged)]
+def _joined(pieces):
+    """Moments of blocks of variants set side by side."""
     return Moments(
         pieces[0].weight,
         np.concatenate([piece.mean for piece in pieces]),
