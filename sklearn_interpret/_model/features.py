@@ -93,7 +93,7 @@ def resolve_features(features, names, *, named=True, groups=None, max_order=2):
         return alone + [(name,) for name in groups]
     features = _listed(features, names, named, "features")
     if _is_mask(features):
-        features = _mask_positions(features, len(names))
+        features = _mask_positions(features, len(names), "features")
     entries = [_entry(entry, names, named, groups, max_order) for entry in features]
     if not entries:
         raise ValueError(
@@ -150,11 +150,11 @@ def _is_mask(features):
     return bool(kinds) and kinds <= {bool, np.bool_}
 
 
-def _mask_positions(mask, n_features):
+def _mask_positions(mask, n_features, parameter):
     mask = np.asarray(mask)
     if len(mask) != n_features:
         raise ValueError(
-            f"features is a boolean mask of length {len(mask)}, but X has "
+            f"{parameter} is a boolean mask of length {len(mask)}, but X has "
             f"{n_features} features."
         )
     return np.flatnonzero(mask).tolist()
@@ -187,7 +187,9 @@ def resolve_categorical(categorical_features, detected, names, *, named=True):
         categorical_features, names, named, "categorical_features"
     )
     if _is_mask(categorical_features):
-        categorical_features = _mask_positions(categorical_features, len(names))
+        categorical_features = _mask_positions(
+            categorical_features, len(names), "categorical_features"
+        )
     for feature in categorical_features:
         flags[
             feature_index(feature, names, named=named, parameter="categorical_features")

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from numbers import Integral
 
 import numpy as np
-from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 
 from sklearn_interpret._model.rows import copy_of, same_content
 from sklearn_interpret._model.seams import has_independent_labels
+from sklearn_interpret._model.tags import is_classifier
 from sklearn_interpret.exceptions import NonFiniteResponseError
 
 RESPONSE_METHODS = (
@@ -264,6 +264,6 @@ def is_fitted(estimator):
 
     try:
         check_is_fitted(estimator)
-    except (NotFittedError, TypeError):
+    except (NotFittedError, TypeError, AttributeError):  # the last: foreign classes
         return False
     return True

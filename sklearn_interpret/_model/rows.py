@@ -353,6 +353,8 @@ class SparseRows(Rows):
         super().__init__(native)
         self._csr = native.tocsr()
         self._csc = native.tocsc()
+        # Chosen and altered rows have no diagonals worth storing: scipy warns.
+        self._format = "csr" if native.format == "dia" else native.format
 
     @property
     def row_bytes(self):
@@ -361,7 +363,7 @@ class SparseRows(Rows):
 
     def take(self, index):
         """Rows at `index`, in the same format."""
-        return SparseRows(self._csr[index].asformat(self.native.format))
+        return SparseRows(self._csr[index].asformat(self._format))
 
     def column(self, j):
         """Column `j`, dense."""
@@ -382,7 +384,7 @@ class SparseRows(Rows):
     def tiles(self, start, stop, repeats):
         """Repeated rows in which columns are exchanged by stacking."""
         index = np.repeat(np.arange(start, stop), repeats)
-        return _SparseTiles(self._csr[index], stop - start, repeats, self.native.format)
+        return _SparseTiles(self._csr[index], stop - start, repeats, self._format)
 
 
 class _SparseTiles(Tiles):

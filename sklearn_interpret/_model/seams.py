@@ -3,6 +3,7 @@
 Beside each name stands the public wish that would make it unnecessary.
 """
 
+import warnings
 from contextlib import contextmanager, nullcontext
 
 import numpy as np
@@ -158,14 +159,24 @@ def recursion_partial_dependence(estimator, grid, columns):
             "scikit-learn's DecisionTreeRegressor, RandomForestRegressor, "
             "ExtraTreesRegressor, GradientBoosting* and HistGradientBoosting* have one."
         )
+    if getattr(estimator, "n_outputs_", 1) > 1:
+        # It would answer, with the first output alone.
+        raise ValueError(
+            f'method="recursion" takes one output, and the {type(estimator).__name__} '
+            f'has {estimator.n_outputs_} outputs: use method="brute".'
+        )
+    offset = _recursion_offset(estimator)
     # The traversals are compiled for these very dtypes.
     points = np.asarray(grid, dtype=np.float32, order="C")
     target = np.asarray(columns, dtype=np.intp)
     try:
-        averages = estimator._compute_partial_dependence_recursion(points, target)
+        with warnings.catch_warnings():
+            # About an init that the traversal leaves out: the offset is that init.
+            warnings.filterwarnings("ignore", "Using recursion method", UserWarning)
+            averages = estimator._compute_partial_dependence_recursion(points, target)
     except NotImplementedError as error:  # weights or categories in the model
         raise ValueError(f'method="recursion" is refused: {error}') from error
-    return np.atleast_2d(averages) + _recursion_offset(estimator)
+    return np.atleast_2d(averages) + offset
 
 
 def _recursion_offset(estimator):
