@@ -11,7 +11,6 @@ import numpy as np
 # Wish: a public decorator that validates parameters and sets the config for `fit`.
 from sklearn.base import _fit_context as fit_context
 from sklearn.base import is_regressor
-from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 # Wish: public parameter constraints.
@@ -34,6 +33,8 @@ from sklearn.utils.validation import (
 from sklearn.utils.validation import (
     _check_sample_weight as check_sample_weight,
 )
+
+from sklearn_interpret._model.tags import unfrozen
 
 try:  # scikit-learn >= 1.9
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -123,11 +124,9 @@ def has_independent_labels(estimator):
     -------
     bool
     """
-    while isinstance(estimator, FrozenEstimator | Pipeline):
-        if isinstance(estimator, Pipeline):
-            estimator = estimator[-1]
-        else:
-            estimator = estimator.estimator
+    estimator = unfrozen(estimator)
+    while isinstance(estimator, Pipeline):
+        estimator = unfrozen(estimator[-1])
     if hasattr(estimator, "multilabel_"):
         return bool(estimator.multilabel_)
     binarizer = getattr(estimator, "_label_binarizer", None)  # of neural networks
