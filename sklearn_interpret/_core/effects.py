@@ -244,8 +244,6 @@ def _main_effect(effects, cell_weights, axes, which):
 
 def _fill_empty(local_effects, step_weights, axes):
     """Local effects with empty steps filled from their nearest neighbour."""
-    from scipy.spatial import cKDTree  # slow to import, and seldom needed
-
     empty = step_weights == 0
     if not empty.any() or empty.all():
         return np.where(empty, 0.0, local_effects)
@@ -262,6 +260,8 @@ def _fill_empty(local_effects, step_weights, axes):
 
 def _first_nearest(candidates, places):
     """Index of the nearest candidate; ties, common on a grid, go to the first."""
+    from scipy.spatial import cKDTree  # slow to import, and seldom needed
+
     tree = cKDTree(candidates)
     distances, _ = tree.query(places)
     near = tree.query_ball_point(places, distances * (1 + 1e-9), return_sorted=True)
