@@ -11,6 +11,7 @@ import numpy as np
 # Wish: a public decorator that validates parameters and sets the config for `fit`.
 from sklearn.base import _fit_context as fit_context
 from sklearn.base import is_regressor
+from sklearn.pipeline import Pipeline
 
 # Wish: public parameter constraints.
 from sklearn.utils._param_validation import (
@@ -32,6 +33,8 @@ from sklearn.utils.validation import (
 from sklearn.utils.validation import (
     _check_sample_weight as check_sample_weight,
 )
+
+from sklearn_interpret._model.tags import unfrozen
 
 try:  # scikit-learn >= 1.9
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -61,6 +64,7 @@ __all__ = [
     "check_feature_names_in",
     "check_sample_weight",
     "fit_context",
+    "has_independent_labels",
     "propagated_callbacks",
     "recursion_partial_dependence",
     "root_callback_context",
@@ -100,6 +104,33 @@ def propagated_callbacks(context, sub_estimator):
     if context is None or not hasattr(sub_estimator, "set_callbacks"):
         return nullcontext()
     return context.propagate_callback_context(sub_estimator)
+
+
+def has_independent_labels(estimator):
+    """Whether the entries of a classifier's `classes_` do not exclude each other.
+
+    With two such labels `predict_proba` has two columns, as for a binary classifier,
+    but they do not sum to one.
+
+    Wish: a public attribute of fitted multilabel classifiers, like `multilabel_` of
+    OneVsRestClassifier.
+
+    Parameters
+    ----------
+    estimator : fitted classifier
+        Frozen models and pipelines are looked into.
+
+    Returns
+    -------
+    bool
+    """
+    estimator = unfrozen(estimator)
+    while isinstance(estimator, Pipeline):
+        estimator = unfrozen(estimator[-1])
+    if hasattr(estimator, "multilabel_"):
+        return bool(estimator.multilabel_)
+    binarizer = getattr(estimator, "_label_binarizer", None)  # of neural networks
+    return getattr(binarizer, "y_type_", None) == "multilabel-indicator"
 
 
 def recursion_partial_dependence(estimator, grid, columns):

@@ -244,7 +244,8 @@ default="similarity"
         if natural or self.categorical_order == "sorted":
             return axis
         others = [j for j in range(rows.n_columns) if j not in columns]
-        flags = self.categorical_features_
+        # A companion of text is compared as levels, whether or not it is inspected.
+        flags = self.categorical_features_ | rows.detected_categorical
         order = similarity_order(
             axis.codes(rows),
             len(axis.values),

@@ -1,7 +1,6 @@
 """Partial dependence."""
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._core.effects import interpolate, look_up
 from sklearn_interpret._core.weighted import Moments
@@ -11,6 +10,7 @@ from sklearn_interpret._model.seams import (
     StrOptions,
     recursion_partial_dependence,
 )
+from sklearn_interpret._model.tags import unfrozen
 from sklearn_interpret.effects._base import (
     CurveEffect,
     GridMixin,
@@ -134,10 +134,10 @@ class PartialDependence(GridMixin, CurveEffect):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> effect = PartialDependence(LinearRegression(), features=[2], grid_resolution=5)
     >>> effect.fit(X, y).average_[0].round(1)
-    array([ 85.4, 119.1, 152.7, 186.4, 220.1])
+    array([117.5, 137.3, 157. , 176.8, 196.5])
     >>> effect.transform(X[:2]).round(1)
     array([[184.2],
-           [105. ]])
+           [125.4]])
     """
 
     _parameter_constraints = {
@@ -233,9 +233,7 @@ class PartialDependence(GridMixin, CurveEffect):
         return averages, errors, missing
 
     def _by_recursion(self, sample):
-        model = self.estimator_
-        while isinstance(model, FrozenEstimator):
-            model = model.estimator
+        model = unfrozen(self.estimator_)
         if self.response_method not in ("auto", "decision_function"):
             raise ValueError(
                 'method="recursion" gives raw scores: response_method must be "auto" '
