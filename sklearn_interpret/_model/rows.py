@@ -85,6 +85,12 @@ class Rows(ABC):
         """Flags of the columns that are categorical by dtype."""
         return np.array([self.is_categorical(j) for j in range(self.n_columns)], bool)
 
+    @property
+    def are_numbers(self):
+        """Flags of the columns that have an order and distances: no dates, no text."""
+        kinds = [self.values(j).dtype.kind for j in range(self.n_columns)]
+        return np.array([kind in "iuf" for kind in kinds], bool)
+
     def numbers(self, j):
         """Column `j` as float64, NaN where it is missing.
 
@@ -95,6 +101,8 @@ class Rows(ABC):
         """
         values = self.values(j)
         try:
+            if values.dtype.kind in "cmM":  # numpy would cast dates to bare counts
+                raise TypeError("no real numbers")
             numbers = values.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(
@@ -147,7 +155,13 @@ class Rows(ABC):
         """Codes and ordered labels of one column; some labels may be unused."""
         values = self.values(j)
         declared = self.categories(j)
-        distinct, inverse = _distinct(values)
+        try:
+            distinct, inverse = _distinct(values)
+        except TypeError as error:
+            raise ValueError(
+                f"The feature {self.names[j]!r} has values that cannot be levels: "
+                f"{error}."
+            ) from error
         labels = order_labels(distinct, declared)
         lookup = {label_key(label): code for code, label in enumerate(labels)}
         mapping = np.array([lookup[label_key(v)] for v in distinct], dtype=np.intp)
