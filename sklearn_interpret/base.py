@@ -25,6 +25,7 @@ from sklearn.utils.validation import (
 
 from sklearn_interpret._explanation import Explanation
 from sklearn_interpret._model.background import choose_rows
+from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.response import (
     CENTERED_LOG_PROBA,
     RESPONSE_METHODS,
@@ -32,7 +33,7 @@ from sklearn_interpret._model.response import (
     is_fitted,
     make_response,
 )
-from sklearn_interpret._model.rows import Rows, as_rows
+from sklearn_interpret._model.rows import Rows
 from sklearn_interpret._model.seams import (
     CallbackSupportMixin,
     Interval,

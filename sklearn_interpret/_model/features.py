@@ -91,9 +91,7 @@ def resolve_features(features, names, *, named=True, groups=None, max_order=2):
         taken = {column for members in groups.values() for column in members}
         alone = [(column,) for column in range(len(names)) if column not in taken]
         return alone + [(name,) for name in groups]
-    if isinstance(features, str | Integral) and not isinstance(features, bool):
-        features = [features]
-    _check_iterable(features, "features")
+    features = _listed(features, names, named, "features")
     if _is_mask(features):
         features = _mask_positions(features, len(names), "features")
     entries = [_entry(entry, names, named, groups, max_order) for entry in features]
@@ -103,6 +101,15 @@ def resolve_features(features, names, *, named=True, groups=None, max_order=2):
         )
     _refuse_repetition(entries, names)
     return entries
+
+
+def _listed(features, names, named, parameter):
+    """Features as a list; a single one stands for a list of it."""
+    if isinstance(features, str):
+        return [features]
+    if not isinstance(features, Iterable):
+        return [feature_index(features, names, named=named, parameter=parameter)]
+    return list(features)
 
 
 def _entry(entry, names, named, groups, max_order):
@@ -135,14 +142,6 @@ def _refuse_repetition(entries, names):
             shown = tuple(p if isinstance(p, str) else names[p] for p in entry)
             raise ValueError(f"features has the entry {shown!r} more than once.")
         seen.add(key)
-
-
-def _check_iterable(features, parameter):
-    if not isinstance(features, Iterable):
-        raise TypeError(
-            f"{parameter} takes positions (int) and names (str) of features, or lists "
-            f"of those; got {features!r} of type {type(features).__name__}."
-        )
 
 
 def _is_mask(features):
@@ -180,12 +179,13 @@ def resolve_categorical(categorical_features, detected, names, *, named=True):
     ndarray of bool of shape (n_features,)
     """
     if isinstance(categorical_features, str) and categorical_features == "auto":
-        return np.asarray(detected, dtype=bool)
+        return np.array(detected, dtype=bool)
     flags = np.zeros(len(names), dtype=bool)
     if categorical_features is None:
         return flags
-    if isinstance(categorical_features, str | Integral):
-        categorical_features = [categorical_features]
+    categorical_features = _listed(
+        categorical_features, names, named, "categorical_features"
+    )
     if _is_mask(categorical_features):
         categorical_features = _mask_positions(
             categorical_features, len(names), "categorical_features"
@@ -215,12 +215,9 @@ def resolve_groups(feature_groups, names, *, named=True):
         )
     groups, owner = {}, {}
     for name, members in feature_groups.items():
-        if isinstance(members, str | Integral):
-            members = [members]
-        _check_iterable(members, "feature_groups")
         columns = [
             feature_index(m, names, named=named, parameter="feature_groups")
-            for m in members
+            for m in _listed(members, names, named, "feature_groups")
         ]
         if not columns:
             raise ValueError(f"feature_groups has the empty group {name!r}.")
@@ -250,12 +247,14 @@ def resolve_keys(mapping, names, *, named=True, parameter, groups=None):
             f"{parameter} must be a dict keyed by features; got "
             f"{type(mapping).__name__}."
         )
-    return {
-        key
-        if isinstance(key, str) and key in groups
-        else feature_index(key, names, named=named, parameter=parameter): value
-        for key, value in mapping.items()
-    }
+    rekeyed = {}
+    for key, value in mapping.items():
+        if not (isinstance(key, str) and key in groups):
+            key = feature_index(key, names, named=named, parameter=parameter)
+            if key in rekeyed:
+                raise ValueError(f"{parameter} has the feature {names[key]!r} twice.")
+        rekeyed[key] = value
+    return rekeyed
 
 
 def _shortened(names, most=10):

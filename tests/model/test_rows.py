@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 from sklearn.utils import check_array
 
+from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.rows import (
     Rows,
-    as_rows,
     copy_of,
     gather,
     is_missing,
