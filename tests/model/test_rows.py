@@ -275,7 +275,6 @@ def test_dtypes_with_an_order_of_their_own(kind, columns):
         ("pandas_categories", "flag", [2]),
         ("pandas_categories", "maybe", [2]),
         ("pandas_categories", "text", [1]),
-        ("pandas_default_text", "text", [1]),
         ("polars", "enum", ["none"]),
         ("polars", "text", [1.5]),
         ("polars", "categorical", [1]),
