@@ -1,0 +1,99 @@
+"""Contours, heat maps and the data's position on given axes."""
+
+import numpy as np
+
+from sklearn_interpret._plotting.axes import merged_style
+from sklearn_interpret._plotting.labels import DIVERGING_MAP, SEQUENTIAL_MAP
+
+N_LEVELS = 14
+MAX_POINTS = 500
+
+
+def colour_scale(values, diverging):
+    """Colour map and limits of a surface; a diverging one is centred at zero.
+
+    Returns
+    -------
+    dict
+        `cmap`, `vmin` and `vmax`.
+    """
+    known = values[np.isfinite(values)]
+    low, high = (known.min(), known.max()) if len(known) else (0.0, 1.0)
+    if diverging:
+        reach = max(abs(low), abs(high)) or 1.0
+        return {"cmap": DIVERGING_MAP, "vmin": -reach, "vmax": reach}
+    if low == high:  # one colour needs a range to stand in
+        low, high = low - 0.5, high + 0.5
+    return {"cmap": SEQUENTIAL_MAP, "vmin": low, "vmax": high}
+
+
+def draw_contours(ax, x, y, values, style, *, diverging=False):
+    """Filled contours of `values` (len(x), len(y)).
+
+    Returns
+    -------
+    QuadContourSet
+    """
+    scale = colour_scale(values, diverging)
+    levels = np.linspace(scale["vmin"], scale["vmax"], N_LEVELS + 1)
+    masked = np.ma.masked_invalid(values.T)
+    return ax.contourf(x, y, masked, **{"levels": levels, **scale, **(style or {})})
+
+
+def draw_heat_map(ax, x_bounds, y_bounds, values, style, *, diverging=False):
+    """Cells of `values` (len(x_bounds) - 1, len(y_bounds) - 1).
+
+    Returns
+    -------
+    QuadMesh
+    """
+    from matplotlib.collections import QuadMesh
+
+    defaults = {**colour_scale(values, diverging), "linewidth": 0, "rasterized": True}
+    kw = merged_style(defaults, style, QuadMesh)
+    return ax.pcolormesh(x_bounds, y_bounds, np.ma.masked_invalid(values.T), **kw)
+
+
+def cell_bounds(centres):
+    """Ends of cells around increasing centres, half-way between them."""
+    centres = np.asarray(centres, dtype=np.float64)
+    if len(centres) == 1:
+        return centres[0] + np.array([-0.5, 0.5])
+    middle = (centres[:-1] + centres[1:]) / 2
+    first = 2 * centres[0] - middle[0]
+    last = 2 * centres[-1] - middle[-1]
+    return np.concatenate([[first], middle, [last]])
+
+
+def draw_positions(ax, x, y, style):
+    """Small transparent points at some of the data, within the axes' present range.
+
+    Returns
+    -------
+    PathCollection
+    """
+    from matplotlib.collections import PathCollection
+
+    (left, right), (bottom, top) = sorted(ax.get_xlim()), sorted(ax.get_ylim())
+    inside = np.flatnonzero((x >= left) & (x <= right) & (y >= bottom) & (y <= top))
+    if len(inside) > MAX_POINTS:
+        inside = np.random.default_rng(0).choice(inside, MAX_POINTS, replace=False)
+    defaults = {
+        "s": 7,
+        "facecolors": "black",
+        "edgecolors": "white",
+        "linewidths": 0.3,
+        "alpha": 0.35,
+    }
+    # The points lie within the range: no margin is to be added around them.
+    limits = ax.get_xlim(), ax.get_ylim()
+    points = ax.scatter(
+        x[inside], y[inside], **merged_style(defaults, style, PathCollection)
+    )
+    ax.set(xlim=limits[0], ylim=limits[1])
+    return points
+
+
+def jittered(places):
+    """Positions of levels moved a little, always by the same amounts."""
+    return places + np.random.default_rng(0).uniform(-0.3, 0.3, len(places))
