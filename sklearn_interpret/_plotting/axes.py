@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 PANEL_WIDTH, PANEL_HEIGHT, BELOW_HEIGHT = 3.6, 2.9, 1.5
+BAR_PANEL_WIDTH = 4.4
 SINGLE_WIDTH, SINGLE_HEIGHT = 5.6, 4.0
 
 
@@ -48,6 +49,22 @@ def merged_style(defaults, given, artist):
     return {**defaults, **normalize_kwargs(given or {}, artist)}
 
 
+@dataclass(frozen=True)
+class Slot:
+    """What one panel needs.
+
+    Parameters
+    ----------
+    below : bool, default=False
+        A smaller panel below it.
+    bar : bool, default=False
+        A colour bar.
+    """
+
+    below: bool = False
+    bar: bool = False
+
+
 @dataclass
 class Canvas:
     """Axes for a number of panels, some of which have a smaller one below.
@@ -77,7 +94,7 @@ class Canvas:
     starts_row: list | None
 
 
-def take_axes(ax, below, *, n_columns, caller):
+def take_axes(ax, slots, *, n_columns, caller):
     """Axes for panels: a new figure's, one given axes (divided up), or all as given.
 
     Parameters
@@ -86,8 +103,8 @@ def take_axes(ax, below, *, n_columns, caller):
         None makes a figure. A single axes is used as it is for a single panel, and
         divided into a grid for several. An array has one axes per panel, and behind
         these one for each panel below.
-    below : list of bool
-        For each panel, whether there is a smaller one below it.
+    slots : list of Slot
+        One per panel.
     n_columns : int
         Largest number of panels in a row.
     caller : str
@@ -99,71 +116,80 @@ def take_axes(ax, below, *, n_columns, caller):
     """
     plt = import_pyplot(caller)
     if ax is None:
-        shape = _grid_shape(len(below), n_columns)
-        figure = plt.figure(figsize=_size(shape, any(below)), layout="constrained")
-        return _grid(figure, figure, shape, below, own_figure=True)
+        shape = _grid_shape(len(slots), n_columns)
+        figure = plt.figure(figsize=_size(shape, slots), layout="constrained")
+        return _grid(figure, figure, shape, slots, own_figure=True)
     if not isinstance(ax, plt.Axes):
-        return _given(ax, below, plt.Axes)
-    if len(below) == 1 and not below[0]:
-        return Canvas(_figure_of(ax), np.array([[ax]]), [ax], [None], False, None)
+        return _given(ax, slots, plt.Axes)
+    if len(slots) == 1 and not slots[0].below:
+        return Canvas(ax.figure, np.array([[ax]]), [ax], [None], False, None)
     place = ax.get_subplotspec()
     if not ax.axison or place is None:
         why = (
-            "was used by another plot already: pass display.axes_ to draw there again"
+            "it was divided by another plot already (pass display.axes_ to draw there)"
             if place is not None
-            else "is not part of a grid of subplots"
+            else "it is not one of a grid of subplots"
         )
         raise ValueError(
-            f"{caller} needs {len(below) + sum(below)} axes. The single one given "
-            f"cannot be divided, for it {why}; or pass an array of axes."
+            f"{caller} has {_n_axes(slots)} panels to draw, and cannot divide the "
+            f"single axes given: {why}. An array of axes will do, too."
         )
     ax.set_axis_off()
-    shape = _grid_shape(len(below), n_columns)
-    return _grid(_figure_of(ax), place, shape, below, own_figure=False)
+    shape = _grid_shape(len(slots), n_columns)
+    return _grid(ax.figure, place, shape, slots, own_figure=False)
 
 
-def _figure_of(ax):
-    return ax.figure
+def _n_axes(slots):
+    return len(slots) + sum(slot.below for slot in slots)
 
 
 def _grid_shape(n_panels, n_columns):
-    """Rows and columns, the columns evened out over the rows."""
+    """Rows and columns, the panels evened out over the rows."""
     n_rows = -(-n_panels // n_columns)
     return n_rows, -(-n_panels // n_rows)
 
 
-def _size(shape, has_below):
+def _size(shape, slots):
+    """Width and height of an own figure, in inches."""
     n_rows, n_columns = shape
-    extra = BELOW_HEIGHT if has_below else 0.0
+    extra = BELOW_HEIGHT if any(slot.below for slot in slots) else 0.0
     if n_rows == n_columns == 1:
         return SINGLE_WIDTH, SINGLE_HEIGHT + extra
-    return PANEL_WIDTH * n_columns, (PANEL_HEIGHT + extra) * n_rows
+    width = BAR_PANEL_WIDTH if any(slot.bar for slot in slots) else PANEL_WIDTH
+    return width * n_columns, (PANEL_HEIGHT + extra) * n_rows
 
 
-def _grid(figure, place, shape, below, *, own_figure):
+def _grid(figure, place, shape, slots, *, own_figure):
     """A grid of axes within a figure, or within the place of one axes."""
     n_rows, n_columns = shape
-    step = 2 if any(below) else 1
+    step = 2 if any(slot.below for slot in slots) else 1
+    spacing = {}
+    if figure.get_layout_engine() is None:  # labels need room that nobody else makes
+        spacing = {"hspace": 0.5, "wspace": 0.3}
+    make = figure.add_gridspec if place is figure else place.subgridspec
     ratios = [PANEL_HEIGHT, BELOW_HEIGHT][:step] * n_rows
-    make = place.add_gridspec if place is figure else place.subgridspec
-    spec = make(n_rows * step, n_columns, height_ratios=ratios)
+    spec = make(n_rows * step, n_columns, height_ratios=ratios, **spacing)
     axes = np.full((n_rows * step, n_columns), None, dtype=object)
     main, second = [], []
-    for panel, has_below in enumerate(below):
+    for panel, slot in enumerate(slots):
         row, column = divmod(panel, n_columns)
         row *= step
-        axes[row, column] = figure.add_subplot(spec[row, column])
+        cell = spec[row, column]
+        if slot.bar and not spacing:
+            # In a grid of its own: the bar then widens no gap of the other panels.
+            cell = cell.subgridspec(1, 1)[0, 0]
+        axes[row, column] = figure.add_subplot(cell)
         main.append(axes[row, column])
-        if has_below:
+        if slot.below:
             axes[row + 1, column] = figure.add_subplot(
                 spec[row + 1, column], sharex=axes[row, column]
             )
-        second.append(axes[row + 1, column] if has_below else None)
-    starts_row = [panel % n_columns == 0 for panel in range(len(below))]
+        second.append(axes[row + 1, column] if slot.below else None)
+    starts_row = [panel % n_columns == 0 for panel in range(len(slots))]
     return Canvas(figure, axes, main, second, own_figure, starts_row)
 
 
-def _given(ax, below, kind):
+def _given(ax, slots, kind):
     """The axes of an array, as they are."""
     axes = np.asarray(ax, dtype=object)
     for one in axes.flat:
@@ -172,19 +198,17 @@ def _given(ax, below, kind):
                 "ax must be None, a matplotlib Axes or an array of those; got "
                 f"{type(one).__name__}."
             )
-    n_needed = len(below) + sum(below)
-    if axes.size != n_needed:
+    if axes.size != _n_axes(slots):
         raise ValueError(
-            f"ax has {axes.size} axes, but there are {n_needed} panels to draw."
+            f"ax has {axes.size} axes, but there are {_n_axes(slots)} panels to draw."
         )
     flat = list(axes.flat)
-    rest = iter(flat[len(below) :])
-    second = [next(rest) if has_below else None for has_below in below]
+    rest = iter(flat[len(slots) :])
     return Canvas(
-        _figure_of(flat[0]),
+        flat[0].figure,
         axes if axes.ndim == 2 else axes.reshape(1, -1),
-        flat[: len(below)],
-        second,
+        flat[: len(slots)],
+        [next(rest) if slot.below else None for slot in slots],
         False,
         None,
     )

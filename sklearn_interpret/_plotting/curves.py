@@ -3,12 +3,12 @@
 import numpy as np
 
 from sklearn_interpret._plotting.axes import merged_style
-from sklearn_interpret._plotting.labels import literal, shorten
+from sklearn_interpret._plotting.labels import literal, wrapped
 
 MAX_RUG_TICKS = 200
 FEW_POINTS = 12
 RUG_HEIGHT = 0.045
-BAR_HEIGHT = 0.12
+BAR_HEIGHT = 0.07
 
 
 def draw_line(ax, x, y, colour, style, *, as_points=False):
@@ -22,7 +22,7 @@ def draw_line(ax, x, y, colour, style, *, as_points=False):
 
     defaults = {"color": colour, "linewidth": 2.0, "zorder": 3}
     if as_points:
-        defaults |= {"linestyle": "none", "marker": "o", "markersize": 6}
+        defaults |= {"linestyle": "none", "marker": "o", "markersize": 5.5}
     elif len(x) <= FEW_POINTS:
         defaults |= {"marker": "o", "markersize": 5}
     (line,) = ax.plot(x, y, **merged_style(defaults, style, Line2D))
@@ -54,7 +54,7 @@ def draw_curves(ax, x, curves, colour, style):
     """
     from matplotlib.collections import LineCollection
 
-    alpha = float(np.clip(12 / max(len(curves), 1), 0.12, 0.5))
+    alpha = float(np.clip(30 / max(len(curves), 1), 0.1, 0.6))
     defaults = {"colors": [colour], "linewidths": 0.8, "alpha": alpha, "zorder": 2}
     segments = [np.column_stack([x, curve]) for curve in curves]
     collection = LineCollection(
@@ -142,8 +142,8 @@ def note_empty(ax, text):
 def name_axes(ax, x=None, y=None, title=None):
     """Set those labels that are given; names are drawn literally."""
     if x is not None:
-        ax.set_xlabel(literal(shorten(x)))
+        ax.set_xlabel(literal(wrapped(x)))
     if y is not None:
         ax.set_ylabel(y)
     if title is not None:
-        ax.set_title(literal(shorten(title)), fontsize="medium")
+        ax.set_title(literal(wrapped(title)), fontsize="medium")

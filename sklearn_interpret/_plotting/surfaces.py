@@ -3,44 +3,64 @@
 import numpy as np
 
 from sklearn_interpret._plotting.axes import merged_style
-from sklearn_interpret._plotting.labels import DIVERGING_MAP, SEQUENTIAL_MAP
+from sklearn_interpret._plotting.labels import (
+    DIVERGING_MAP,
+    NICE_STEPS,
+    SEQUENTIAL_MAP,
+)
 
-N_LEVELS = 14
+N_LEVELS = 12
 MAX_POINTS = 500
 
 
-def colour_scale(values, diverging):
-    """Colour map and limits of a surface; a diverging one is centred at zero.
+def colour_limits(values, diverging, negligible=0.0):
+    """Range of values that the colours span; a diverging one is centred at zero.
+
+    Parameters
+    ----------
+    values : ndarray
+        NaN allowed.
+    diverging : bool
+        Whether zero is the middle.
+    negligible : float, default=0.0
+        A diverging range that reaches no further is rounding noise, and is drawn in
+        the colour of zero.
 
     Returns
     -------
-    dict
-        `cmap`, `vmin` and `vmax`.
+    tuple of two floats
     """
     known = values[np.isfinite(values)]
     low, high = (known.min(), known.max()) if len(known) else (0.0, 1.0)
     if diverging:
-        reach = max(abs(low), abs(high)) or 1.0
-        return {"cmap": DIVERGING_MAP, "vmin": -reach, "vmax": reach}
+        reach = max(abs(low), abs(high))
+        reach = reach if reach > negligible else 1.0
+        return -reach, reach
     if low == high:  # one colour needs a range to stand in
-        low, high = low - 0.5, high + 0.5
-    return {"cmap": SEQUENTIAL_MAP, "vmin": low, "vmax": high}
+        return low - 0.5, high + 0.5
+    return low, high
 
 
-def draw_contours(ax, x, y, values, style, *, diverging=False):
-    """Filled contours of `values` (len(x), len(y)).
+def draw_contours(ax, x, y, values, limits, style, *, diverging=False):
+    """Filled contours of `values` (len(x), len(y)), at round levels.
 
     Returns
     -------
     QuadContourSet
     """
-    scale = colour_scale(values, diverging)
-    levels = np.linspace(scale["vmin"], scale["vmax"], N_LEVELS + 1)
+    from matplotlib.ticker import MaxNLocator
+
+    locator = MaxNLocator(nbins=N_LEVELS, steps=NICE_STEPS, symmetric=diverging)
+    defaults = {"levels": locator.tick_values(*limits), "cmap": _map(diverging)}
     masked = np.ma.masked_invalid(values.T)
-    return ax.contourf(x, y, masked, **{"levels": levels, **scale, **(style or {})})
+    return ax.contourf(x, y, masked, **{**defaults, **(style or {})})
 
 
-def draw_heat_map(ax, x_bounds, y_bounds, values, style, *, diverging=False):
+def _map(diverging):
+    return DIVERGING_MAP if diverging else SEQUENTIAL_MAP
+
+
+def draw_heat_map(ax, x_bounds, y_bounds, values, limits, style, *, diverging=False):
     """Cells of `values` (len(x_bounds) - 1, len(y_bounds) - 1).
 
     Returns
@@ -49,7 +69,13 @@ def draw_heat_map(ax, x_bounds, y_bounds, values, style, *, diverging=False):
     """
     from matplotlib.collections import QuadMesh
 
-    defaults = {**colour_scale(values, diverging), "linewidth": 0, "rasterized": True}
+    defaults = {
+        "cmap": _map(diverging),
+        "vmin": limits[0],
+        "vmax": limits[1],
+        "linewidth": 0,
+        "rasterized": True,
+    }
     kw = merged_style(defaults, style, QuadMesh)
     return ax.pcolormesh(x_bounds, y_bounds, np.ma.masked_invalid(values.T), **kw)
 
@@ -94,6 +120,6 @@ def draw_positions(ax, x, y, style):
     return points
 
 
-def jittered(places):
+def jittered(places, seed):
     """Positions of levels moved a little, always by the same amounts."""
-    return places + np.random.default_rng(0).uniform(-0.3, 0.3, len(places))
+    return places + np.random.default_rng(seed).uniform(-0.3, 0.3, len(places))

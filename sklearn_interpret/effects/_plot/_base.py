@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 
 from sklearn_interpret._plotting.axes import (
+    Slot,
     add_legend,
     take_axes,
     widen_to_common_range,
@@ -22,9 +23,9 @@ class PanelDisplay(ABC):
 
     def _render(self, panels, ax, looks, *, n_cols, share_y):
         """Draw pairs (panel, panel below or None); set figure, axes and artists."""
-        has_below = [below is not None for _, below in panels]
+        slots = [Slot(below is not None, panel.has_bar) for panel, below in panels]
         canvas = take_axes(
-            ax, has_below, n_columns=n_cols, caller=f"{type(self).__name__}.plot"
+            ax, slots, n_columns=n_cols, caller=f"{type(self).__name__}.plot"
         )
         main = [panel for panel, _ in panels]
         artists = [p.draw(one, looks) for p, one in zip(main, canvas.main, strict=True)]

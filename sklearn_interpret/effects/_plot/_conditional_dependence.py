@@ -86,7 +86,7 @@ class ConditionalDependenceDisplay(EffectDisplay):
     """
 
     _kind = ConditionalDependence
-    _what = "Mean"
+    _what = "Conditional mean"
 
     def __init__(
         self,

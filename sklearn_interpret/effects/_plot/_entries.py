@@ -5,6 +5,7 @@ from abc import abstractmethod
 import numpy as np
 
 from sklearn_interpret._plotting.labels import colours
+from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.effects._plot._base import PanelDisplay
 from sklearn_interpret.effects._plot._effect import (
@@ -318,15 +319,19 @@ default=None
             for panel in self._panels(self._effect(entry), entry)
         ]
         canvas = self._render(panels, ax, looks, n_cols=n_cols, share_y=share_y)
-        if canvas.own_figure and len(shown) < len(self.feature_names):
+        if canvas.own_figure and len(shown) < self._n_entries:
             canvas.figure.supxlabel(
-                f"The {len(shown)} most important of {len(self.feature_names)}",
+                f"The {len(shown)} most important of {self._n_entries}",
                 fontsize="medium",
             )
         return self
 
+    @property
+    def _n_entries(self):
+        return len(self.feature_names)
+
     def _most_important(self, max_entries):
-        n_entries = len(self.feature_names)
+        n_entries = self._n_entries
         if max_entries is None or max_entries >= n_entries:
             return range(n_entries)
         importances = [self._importance(entry) for entry in range(n_entries)]
@@ -394,17 +399,26 @@ default=None
                 zero=self._zero,
             )
             return [(panel, None)]
+        limits = colour_limits(effect.values, self._zero, self._negligible())
         return [
-            (self._surface(effect, output, effect.values[output]), None)
-            for output in range(n_outputs)
+            (self._surface(effect, output, limits), None) for output in range(n_outputs)
         ]
 
-    def _surface(self, effect, output, values):
+    def _negligible(self):
+        """Size of rounding errors beside the display's largest effect."""
+        largest = [
+            np.abs(values[np.isfinite(values)]).max(initial=0.0)
+            for values in (self._effect(e).values for e in range(self._n_entries))
+        ]
+        return max(1e-9 * max(largest), 1e-12)
+
+    def _surface(self, effect, output, limits):
         return SurfacePanel(
             effect.names,
             effect.places,
             effect.levelled,
-            values,
+            effect.values[output],
+            limits,
             self._shown(),
             self._of(output),
             bounds=effect.bounds,
@@ -434,7 +448,7 @@ default=None
             are bands, "fold" where there are folds (missing for their mean).
         """
         blocks = []
-        for entry in range(len(self.feature_names)):
+        for entry in range(self._n_entries):
             blocks += self._frame_blocks(entry)
         return long_frame(blocks, f"{type(self).__name__}.to_frame")
 

@@ -31,6 +31,9 @@ from sklearn_interpret._plotting.surfaces import (
     jittered,
 )
 
+BESIDE_BAR = 0.6  # share of its width that an axes keeps beside a colour bar
+BESIDE_MEAN = 0.12  # how far from the mean's point those of the folds stand
+
 
 @dataclass
 class Looks:
@@ -111,6 +114,7 @@ class LinePanel:
     zero: bool = False
 
     shares_y = True
+    has_bar = False
 
     def draw(self, ax, looks):
         """Draw on an axes; return the artists."""
@@ -124,7 +128,7 @@ class LinePanel:
         for place, series in enumerate(self.series):
             shift = 0.0 if offsets is None else offsets[place]
             self._draw_series(ax, series, series.x + shift, looks, artists)
-        ax.margins(y=0.08)
+        ax.margins(y=0.1)
         if not any(len(series.x) for series in self.series):
             note_empty(ax, "no observed value")
         elif looks.rug and self.data is not None:
@@ -134,11 +138,17 @@ class LinePanel:
 
     def _draw_series(self, ax, series, x, looks, artists):
         as_points = self.levels is not None
-        colour = series.colour
+        # Black stands out against a sheaf of coloured curves.
+        colour = series.colour if self.curves is None else "black"
         if series.folds is not None:
             artists.folds.append(
                 draw_thin_lines(
-                    ax, x, series.folds, colour, looks.fold_kw, as_points=as_points
+                    ax,
+                    x + BESIDE_MEAN * as_points / len(self.series),
+                    series.folds,
+                    colour,
+                    looks.fold_kw,
+                    as_points=as_points,
                 )
             )
         if looks.band and series.low is not None:
@@ -153,10 +163,7 @@ class LinePanel:
                     as_points=as_points,
                 )
             )
-        line_colour = "black" if self.curves is not None else colour
-        line = draw_line(
-            ax, x, series.y, line_colour, looks.line_kw, as_points=as_points
-        )
+        line = draw_line(ax, x, series.y, colour, looks.line_kw, as_points=as_points)
         artists.lines.append(line)
 
     def _draw_data(self, ax, style):
@@ -171,7 +178,7 @@ class LinePanel:
 
     def _tidy_x(self, ax):
         if self.levels is not None:
-            label_levels(ax, [label_text(level) for level in self.levels])
+            label_levels(ax, list(map(level_text, self.levels)))
             ax.set_xlim(-0.6, max(len(self.levels), 1) - 0.4)
 
     def tidy_numbers(self, ax):
@@ -219,6 +226,8 @@ class SurfacePanel:
         Which of them are categories.
     values : ndarray of shape (G1, G2)
         The effect.
+    limits : pair of float
+        Range of the colours.
     what, of : str
         What is shown, and of which response.
     bounds : pair of ndarray or None
@@ -233,6 +242,7 @@ class SurfacePanel:
     places: tuple
     levelled: tuple
     values: np.ndarray
+    limits: tuple
     what: str
     of: str
     bounds: tuple | None = None
@@ -240,6 +250,7 @@ class SurfacePanel:
     diverging: bool = False
 
     shares_y = False
+    has_bar = True
 
     def draw(self, ax, looks):
         """Draw on an axes; return the artists."""
@@ -253,21 +264,27 @@ class SurfacePanel:
                 ax,
                 *self.places,
                 self.values,
+                self.limits,
                 looks.contour_kw,
                 diverging=self.diverging,
             )
         else:
             bounds = [self._cell_bounds(side) for side in (0, 1)]
             shown = artists.heat_map = draw_heat_map(
-                ax, *bounds, self.values, looks.heatmap_kw, diverging=self.diverging
+                ax,
+                *bounds,
+                self.values,
+                self.limits,
+                looks.heatmap_kw,
+                diverging=self.diverging,
             )
         if looks.rug and self.data is not None:
             x, y = (self._positions(side) for side in (0, 1))
             artists.points = draw_positions(ax, x, y, looks.points_kw)
         for side, which in enumerate("xy"):
             if self.levelled[side]:
-                levels = [label_text(level) for level in self.places[side]]
-                label_levels(ax, levels, which=which)
+                levels = list(map(level_text, self.places[side]))
+                label_levels(ax, levels, which=which, share=BESIDE_BAR)
         artists.colorbar = ax.figure.colorbar(shown, ax=ax)
         artists.colorbar.set_label(two_lines(self.what, self.of))
         return artists
@@ -287,17 +304,24 @@ class SurfacePanel:
         values = self.data[side]
         if not self.levelled[side]:
             return values
-        return jittered(level_places(values, self.places[side]))
+        return jittered(level_places(values, self.places[side]), seed=side)
 
     def tidy_numbers(self, ax):
         """Few ticks on a small panel of our own arranging."""
         for side, which in enumerate("xy"):
             if not self.levelled[side]:
-                tidy_number_ticks(ax, self.places[side], which)
+                tidy_number_ticks(ax, self.places[side], which, most=4)
 
     def label(self, ax, *, with_y=True):
         """Name the axes."""
         name_axes(ax, self.names[0], literal(self.names[1]))
+
+
+def level_text(level):
+    """A level as it stands on an axis; whole numbers without their ".0"."""
+    if isinstance(level, float) and level.is_integer():
+        return f"{level:.0f}"
+    return label_text(level)
 
 
 def level_places(values, levels):
