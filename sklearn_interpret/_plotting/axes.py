@@ -4,9 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-PANEL_WIDTH, PANEL_HEIGHT, BELOW_HEIGHT = 3.6, 2.9, 1.5
-BAR_PANEL_WIDTH = 4.4
-SINGLE_WIDTH, SINGLE_HEIGHT = 5.6, 4.0
+from sklearn_interpret._plotting.labels import literal, shorten
+from sklearn_interpret._plotting.layouts import (
+    BELOW_HEIGHT,
+    MANY,
+    PANEL_HEIGHT,
+    figure_size,
+    fixed_spaces,
+    grid_shape,
+)
 
 
 def import_pyplot(caller):
@@ -49,22 +55,6 @@ def merged_style(defaults, given, artist):
     return {**defaults, **normalize_kwargs(given or {}, artist)}
 
 
-@dataclass(frozen=True)
-class Slot:
-    """What one panel needs.
-
-    Parameters
-    ----------
-    below : bool, default=False
-        A smaller panel below it.
-    bar : bool, default=False
-        A colour bar.
-    """
-
-    below: bool = False
-    bar: bool = False
-
-
 @dataclass
 class Canvas:
     """Axes for a number of panels, some of which have a smaller one below.
@@ -93,6 +83,11 @@ class Canvas:
     own_figure: bool
     starts_row: list | None
 
+    @property
+    def constrained(self):
+        """Whether matplotlib makes room for what stands outside of the axes."""
+        return is_constrained(self.figure)
+
 
 def take_axes(ax, slots, *, n_columns, caller):
     """Axes for panels: a new figure's, one given axes (divided up), or all as given.
@@ -115,9 +110,14 @@ def take_axes(ax, slots, *, n_columns, caller):
     Canvas
     """
     plt = import_pyplot(caller)
+    if n_columns < 1:
+        raise ValueError(f"n_cols={n_columns!r} must be at least 1.")
     if ax is None:
-        shape = _grid_shape(len(slots), n_columns)
-        figure = plt.figure(figsize=_size(shape, slots), layout="constrained")
+        shape = grid_shape(len(slots), n_columns)
+        figure = plt.figure(
+            figsize=figure_size(shape, slots),
+            layout="none" if len(slots) > MANY else "constrained",
+        )
         return _grid(figure, figure, shape, slots, own_figure=True)
     if not isinstance(ax, plt.Axes):
         return _given(ax, slots, plt.Axes)
@@ -135,47 +135,42 @@ def take_axes(ax, slots, *, n_columns, caller):
             f"single axes given: {why}. An array of axes will do, too."
         )
     ax.set_axis_off()
-    shape = _grid_shape(len(slots), n_columns)
+    shape = grid_shape(len(slots), n_columns)
     return _grid(ax.figure, place, shape, slots, own_figure=False)
+
+
+def is_constrained(figure):
+    """Whether the figure has matplotlib's constrained layout."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    return isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine)
 
 
 def _n_axes(slots):
     return len(slots) + sum(slot.below for slot in slots)
 
 
-def _grid_shape(n_panels, n_columns):
-    """Rows and columns, the panels evened out over the rows."""
-    n_rows = -(-n_panels // n_columns)
-    return n_rows, -(-n_panels // n_rows)
-
-
-def _size(shape, slots):
-    """Width and height of an own figure, in inches."""
-    n_rows, n_columns = shape
-    extra = BELOW_HEIGHT if any(slot.below for slot in slots) else 0.0
-    if n_rows == n_columns == 1:
-        return SINGLE_WIDTH, SINGLE_HEIGHT + extra
-    width = BAR_PANEL_WIDTH if any(slot.bar for slot in slots) else PANEL_WIDTH
-    return width * n_columns, (PANEL_HEIGHT + extra) * n_rows
-
-
 def _grid(figure, place, shape, slots, *, own_figure):
     """A grid of axes within a figure, or within the place of one axes."""
     n_rows, n_columns = shape
     step = 2 if any(slot.below for slot in slots) else 1
-    spacing = {}
-    if figure.get_layout_engine() is None:  # labels need room that nobody else makes
-        spacing = {"hspace": 0.5, "wspace": 0.3}
-    make = figure.add_gridspec if place is figure else place.subgridspec
+    make = figure.add_gridspec if own_figure else place.subgridspec
+    constrained = is_constrained(figure)
+    spaces = {}
+    if own_figure and not constrained:
+        size = figure.get_size_inches()
+        spaces = fixed_spaces((n_rows * step, n_columns), size, slots)
+    elif not constrained:  # labels need room that nobody else makes
+        spaces = {"hspace": 0.5, "wspace": 0.3}
     ratios = [PANEL_HEIGHT, BELOW_HEIGHT][:step] * n_rows
-    spec = make(n_rows * step, n_columns, height_ratios=ratios, **spacing)
+    spec = make(n_rows * step, n_columns, height_ratios=ratios, **spaces)
     axes = np.full((n_rows * step, n_columns), None, dtype=object)
     main, second = [], []
     for panel, slot in enumerate(slots):
         row, column = divmod(panel, n_columns)
         row *= step
         cell = spec[row, column]
-        if slot.bar and not spacing:
+        if slot.bar and constrained:
             # In a grid of its own: the bar then widens no gap of the other panels.
             cell = cell.subgridspec(1, 1)[0, 0]
         axes[row, column] = figure.add_subplot(cell)
@@ -224,8 +219,6 @@ def widen_to_common_range(axes):
 
 def add_legend(canvas, handles, labels):
     """A legend above the panels of an own figure, else within the first panel."""
-    from sklearn_interpret._plotting.labels import literal, shorten
-
     if not handles:
         return None
     # Names come in afterwards: matplotlib drops labels that begin with "_".
@@ -234,7 +227,7 @@ def add_legend(canvas, handles, labels):
         legend = canvas.figure.legend(
             handles,
             places,
-            loc="outside upper center",
+            loc=f"{'outside ' if canvas.constrained else ''}upper center",
             ncols=min(len(handles), 2 * canvas.axes.shape[1]),
             frameon=False,
         )

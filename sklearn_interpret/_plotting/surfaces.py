@@ -44,6 +44,8 @@ def colour_limits(values, diverging, negligible=0.0):
 def draw_contours(ax, x, y, values, limits, style, *, diverging=False):
     """Filled contours of `values` (len(x), len(y)), at round levels.
 
+    A diverging scale has a step around zero, in the neutral colour.
+
     Returns
     -------
     QuadContourSet
@@ -51,9 +53,28 @@ def draw_contours(ax, x, y, values, limits, style, *, diverging=False):
     from matplotlib.ticker import MaxNLocator
 
     locator = MaxNLocator(nbins=N_LEVELS, steps=NICE_STEPS, symmetric=diverging)
-    defaults = {"levels": locator.tick_values(*limits), "cmap": _map(diverging)}
+    levels = locator.tick_values(*limits)
+    if diverging:
+        half = (levels[1] - levels[0]) / 2
+        levels = np.append(levels - half, levels[-1] + half)
+    defaults = {"levels": levels, "cmap": _map(diverging)}
     masked = np.ma.masked_invalid(values.T)
     return ax.contourf(x, y, masked, **{**defaults, **(style or {})})
+
+
+def draw_colour_bar(ax, shown, label):
+    """Colour bar of a surface beside its axes, with few round ticks.
+
+    Returns
+    -------
+    Colorbar
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    ticks = MaxNLocator(nbins=7, steps=NICE_STEPS)
+    bar = ax.figure.colorbar(shown, ax=ax, ticks=ticks)
+    bar.set_label(label)
+    return bar
 
 
 def _map(diverging):

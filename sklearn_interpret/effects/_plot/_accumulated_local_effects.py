@@ -4,11 +4,8 @@ from sklearn_interpret.effects._accumulated_local_effects import (
     AccumulatedLocalEffects,
 )
 from sklearn_interpret.effects._plot._effect import with_outputs
-from sklearn_interpret.effects._plot._entries import (
-    EffectDisplay,
-    folds_mean,
-    stacked,
-)
+from sklearn_interpret.effects._plot._entries import EffectDisplay
+from sklearn_interpret.effects._plot._making import folds_mean, stacked
 
 
 class AccumulatedLocalEffectsDisplay(EffectDisplay):

@@ -3,11 +3,11 @@
 from abc import ABC, abstractmethod
 
 from sklearn_interpret._plotting.axes import (
-    Slot,
     add_legend,
     take_axes,
     widen_to_common_range,
 )
+from sklearn_interpret._plotting.layouts import Slot
 
 ERROR_BAND = "± 2 standard errors"
 
@@ -23,7 +23,10 @@ class PanelDisplay(ABC):
 
     def _render(self, panels, ax, looks, *, n_cols, share_y):
         """Draw pairs (panel, panel below or None); set figure, axes and artists."""
-        slots = [Slot(below is not None, panel.has_bar) for panel, below in panels]
+        slots = [
+            Slot(below is not None, panel.has_bar, panel.has_levels)
+            for panel, below in panels
+        ]
         canvas = take_axes(
             ax, slots, n_columns=n_cols, caller=f"{type(self).__name__}.plot"
         )

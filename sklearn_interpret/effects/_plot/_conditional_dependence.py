@@ -1,11 +1,8 @@
 """Display of conditional dependence, the M-plot."""
 
 from sklearn_interpret.effects._conditional_dependence import ConditionalDependence
-from sklearn_interpret.effects._plot._entries import (
-    EffectDisplay,
-    folds_mean,
-    stacked,
-)
+from sklearn_interpret.effects._plot._entries import EffectDisplay
+from sklearn_interpret.effects._plot._making import folds_mean, stacked
 
 
 class ConditionalDependenceDisplay(EffectDisplay):

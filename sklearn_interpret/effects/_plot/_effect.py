@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_interpret.effects._plot._panels import Series, level_places
+from sklearn_interpret.effects._plot._line_panel import Series
+from sklearn_interpret.effects._plot._looks import level_places
 
 N_ERRORS = 2.0
 

@@ -10,13 +10,15 @@ from sklearn_interpret.effects._individual_conditional_expectation import (
     IndividualConditionalExpectation,
 )
 from sklearn_interpret.effects._plot._effect import with_outputs
-from sklearn_interpret.effects._plot._entries import (
-    EffectDisplay,
+from sklearn_interpret.effects._plot._entries import EffectDisplay
+from sklearn_interpret.effects._plot._frames import curve_columns, effect_columns
+from sklearn_interpret.effects._plot._line_panel import LinePanel, SpreadPanel
+from sklearn_interpret.effects._plot._looks import Looks
+from sklearn_interpret.effects._plot._making import (
     folds_mean,
+    running_mean,
     stacked,
 )
-from sklearn_interpret.effects._plot._frames import curve_columns, effect_columns
-from sklearn_interpret.effects._plot._panels import LinePanel, Looks, SpreadPanel
 
 
 class IndividualConditionalExpectationDisplay(EffectDisplay):
@@ -162,13 +164,13 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         folds = stacked(inspectors, "average_")
         arrays = {
             "grid_values": inspectors[0].grid_values_,
-            "curves": _running_mean(inspectors, "curves_"),
+            "curves": running_mean(inspectors, "curves_"),
             "average": folds_mean(folds),
             "fold_averages": folds,
         }
         if inspectors[0].derivative:
             for name in ("derivatives", "derivative_std"):
-                arrays[name] = _running_mean(inspectors, f"{name}_")
+                arrays[name] = running_mean(inspectors, f"{name}_")
         return arrays
 
     @classmethod
@@ -314,17 +316,6 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             None if drawn is None else drawn.lines[0] for drawn in lower
         ]
 
-    def to_frame(self):
-        """Averages and all curves (also those not drawn), as a long DataFrame.
-
-        Returns
-        -------
-        pandas.DataFrame
-            As of the other displays, with the column "row", which is missing for the
-            averages; "slope" and "slope_std" where there are slopes.
-        """
-        return super().to_frame()
-
     def _frame_blocks(self, entry):
         effect = self._effect(entry)
         outputs = self._outputs(len(effect.values))
@@ -339,17 +330,3 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             *effect_columns(effect, outputs, slope_std=spread),
             *curve_columns(effect, outputs, curves, rows, slopes),
         ]
-
-
-def _running_mean(inspectors, attribute):
-    """Mean over folds, entry by entry, without holding more than two of them."""
-    means = []
-    for entry, first in enumerate(getattr(inspectors[0], attribute)):
-        if first is None:
-            means.append(None)
-            continue
-        total = np.array(first)
-        for inspector in inspectors[1:]:
-            total += getattr(inspector, attribute)[entry]
-        means.append(total / len(inspectors))
-    return means

@@ -1,11 +1,8 @@
 """Display of partial dependence."""
 
 from sklearn_interpret.effects._partial_dependence import PartialDependence
-from sklearn_interpret.effects._plot._entries import (
-    EffectDisplay,
-    folds_mean,
-    stacked,
-)
+from sklearn_interpret.effects._plot._entries import EffectDisplay
+from sklearn_interpret.effects._plot._making import folds_mean, stacked
 
 
 class PartialDependenceDisplay(EffectDisplay):

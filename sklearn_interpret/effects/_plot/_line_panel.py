@@ -1,12 +1,10 @@
-"""Panels of effect displays: numbers and labels of one axes, and how it is drawn."""
+"""A panel with lines along one feature."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from sklearn_interpret._model.axes import label_text
-from sklearn_interpret._model.rows import label_key
 from sklearn_interpret._plotting.curves import (
     draw_band,
     draw_curves,
@@ -19,51 +17,16 @@ from sklearn_interpret._plotting.curves import (
 )
 from sklearn_interpret._plotting.labels import (
     label_levels,
-    literal,
     tidy_number_ticks,
     two_lines,
 )
-from sklearn_interpret._plotting.surfaces import (
-    cell_bounds,
-    draw_contours,
-    draw_heat_map,
-    draw_positions,
-    jittered,
+from sklearn_interpret.effects._plot._looks import (
+    Artists,
+    level_places,
+    level_text,
 )
 
-BESIDE_BAR = 0.6  # share of its width that an axes keeps beside a colour bar
 BESIDE_MEAN = 0.12  # how far from the mean's point those of the folds stand
-
-
-@dataclass
-class Looks:
-    """What the user may choose about a drawing; see `plot`."""
-
-    rug: bool = True
-    band: bool = True
-    line_kw: dict | None = None
-    band_kw: dict | None = None
-    fold_kw: dict | None = None
-    rug_kw: dict | None = None
-    contour_kw: dict | None = None
-    heatmap_kw: dict | None = None
-    points_kw: dict | None = None
-    curve_kw: dict | None = None
-
-
-@dataclass
-class Artists:
-    """What was drawn on one panel."""
-
-    lines: list = field(default_factory=list)
-    bands: list = field(default_factory=list)
-    folds: list = field(default_factory=list)
-    curves: Any = None
-    rug: Any = None
-    contour: Any = None
-    heat_map: Any = None
-    points: Any = None
-    colorbar: Any = None
 
 
 @dataclass(frozen=True)
@@ -115,6 +78,11 @@ class LinePanel:
 
     shares_y = True
     has_bar = False
+
+    @property
+    def has_levels(self):
+        """Whether there are names along x."""
+        return self.levels is not None
 
     def draw(self, ax, looks):
         """Draw on an axes; return the artists."""
@@ -210,124 +178,6 @@ class SpreadPanel(LinePanel):
     def label(self, ax, *, with_y=True):
         """Name the axes."""
         name_axes(ax, self.name, self.what if with_y else None)
-
-
-@dataclass(frozen=True)
-class SurfacePanel:
-    """An effect of two features on one output.
-
-    Parameters
-    ----------
-    names : pair of str
-        The features.
-    places : pair of ndarray
-        Values or levels along them.
-    levelled : pair of bool
-        Which of them are categories.
-    values : ndarray of shape (G1, G2)
-        The effect.
-    limits : pair of float
-        Range of the colours.
-    what, of : str
-        What is shown, and of which response.
-    bounds : pair of ndarray or None
-        Ends of the cells, where values belong to cells and not to points.
-    data : pair of ndarray or None
-        The features' values in the data.
-    diverging : bool
-        Whether zero is the middle.
-    """
-
-    names: tuple
-    places: tuple
-    levelled: tuple
-    values: np.ndarray
-    limits: tuple
-    what: str
-    of: str
-    bounds: tuple | None = None
-    data: tuple | None = None
-    diverging: bool = False
-
-    shares_y = False
-    has_bar = True
-
-    def draw(self, ax, looks):
-        """Draw on an axes; return the artists."""
-        artists = Artists()
-        if 0 in self.values.shape:
-            note_empty(ax, "no observed value")
-            return artists
-        smooth = min(self.values.shape) > 1 and not any(self.levelled)
-        if smooth and self.bounds is None:
-            shown = artists.contour = draw_contours(
-                ax,
-                *self.places,
-                self.values,
-                self.limits,
-                looks.contour_kw,
-                diverging=self.diverging,
-            )
-        else:
-            bounds = [self._cell_bounds(side) for side in (0, 1)]
-            shown = artists.heat_map = draw_heat_map(
-                ax,
-                *bounds,
-                self.values,
-                self.limits,
-                looks.heatmap_kw,
-                diverging=self.diverging,
-            )
-        if looks.rug and self.data is not None:
-            x, y = (self._positions(side) for side in (0, 1))
-            artists.points = draw_positions(ax, x, y, looks.points_kw)
-        for side, which in enumerate("xy"):
-            if self.levelled[side]:
-                levels = list(map(level_text, self.places[side]))
-                label_levels(ax, levels, which=which, share=BESIDE_BAR)
-        artists.colorbar = ax.figure.colorbar(shown, ax=ax)
-        artists.colorbar.set_label(two_lines(self.what, self.of))
-        return artists
-
-    def _cell_bounds(self, side):
-        if self.levelled[side]:
-            return np.arange(len(self.places[side]) + 1) - 0.5
-        if self.bounds is None:
-            return cell_bounds(self.places[side])
-        bounds = self.bounds[side]
-        if bounds[0] < bounds[1]:
-            return bounds
-        # The first cell goes from a value to itself: give it a width to be seen.
-        return cell_bounds(self.places[side])
-
-    def _positions(self, side):
-        values = self.data[side]
-        if not self.levelled[side]:
-            return values
-        return jittered(level_places(values, self.places[side]), seed=side)
-
-    def tidy_numbers(self, ax):
-        """Few ticks on a small panel of our own arranging."""
-        for side, which in enumerate("xy"):
-            if not self.levelled[side]:
-                tidy_number_ticks(ax, self.places[side], which, most=4)
-
-    def label(self, ax, *, with_y=True):
-        """Name the axes."""
-        name_axes(ax, self.names[0], literal(self.names[1]))
-
-
-def level_text(level):
-    """A level as it stands on an axis; whole numbers without their ".0"."""
-    if isinstance(level, float) and level.is_integer():
-        return f"{level:.0f}"
-    return label_text(level)
-
-
-def level_places(values, levels):
-    """Position among `levels` of each value, as floats; NaN for others."""
-    known = {label_key(level): place for place, level in enumerate(levels)}
-    return np.array([known.get(label_key(v), np.nan) for v in values], dtype=float)
 
 
 def _offsets(n_series):
