@@ -45,6 +45,31 @@ def draw_thin_lines(ax, x, curves, colour, style, *, as_points=False):
     return [ax.plot(x, curve, **kw)[0] for curve in curves]
 
 
+def draw_aside(ax, x, values, colours, text):
+    """Hollow marks beside the lines, named at the bottom.
+
+    Returns
+    -------
+    list of Line2D
+    """
+    ax.text(
+        x,
+        0.03,
+        text,
+        transform=ax.get_xaxis_transform(),
+        rotation=90,
+        ha="center",
+        va="bottom",
+        fontsize="x-small",
+        color="0.3",
+    )
+    style = {"marker": "D", "markersize": 6, "linestyle": "none", "zorder": 3}
+    return [
+        ax.plot([x], [value], color=colour, markerfacecolor="white", **style)[0]
+        for value, colour in zip(values, colours, strict=True)
+    ]
+
+
 def draw_curves(ax, x, curves, colour, style):
     """Many transparent curves (n, G) as one artist.
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_interpret._plotting.curves import (
+    draw_aside,
     draw_band,
     draw_curves,
     draw_line,
@@ -64,6 +65,8 @@ class LinePanel:
         One thin curve per row, behind the first line.
     zero : bool
         Whether zero is a reference.
+    missing : sequence of float or None
+        For each line, its value where the feature is missing.
     """
 
     name: str
@@ -75,6 +78,7 @@ class LinePanel:
     title: Any = None
     curves: np.ndarray | None = None
     zero: bool = False
+    missing: Any = None
 
     shares_y = True
     has_bar = False
@@ -96,6 +100,8 @@ class LinePanel:
         for place, series in enumerate(self.series):
             shift = 0.0 if offsets is None else offsets[place]
             self._draw_series(ax, series, series.x + shift, looks, artists)
+        if self.missing is not None:
+            artists.missing = self._draw_missing(ax)
         ax.margins(y=0.1)
         if not any(len(series.x) for series in self.series):
             note_empty(ax, "no observed value")
@@ -133,6 +139,14 @@ class LinePanel:
             )
         line = draw_line(ax, x, series.y, colour, looks.line_kw, as_points=as_points)
         artists.lines.append(line)
+
+    def _draw_missing(self, ax):
+        """Marks to the right of the lines."""
+        ends = np.concatenate([series.x for series in self.series])
+        low, high = (ends.min(), ends.max()) if len(ends) else (0.0, 1.0)
+        place = high + 0.08 * (high - low or 1.0)
+        colours = [series.colour for series in self.series]
+        return draw_aside(ax, place, self.missing, colours, "missing")
 
     def _draw_data(self, ax, style):
         if self.levels is not None:

@@ -33,6 +33,7 @@ class Artists:
     bands: list = field(default_factory=list)
     folds: list = field(default_factory=list)
     curves: Any = None
+    missing: list = field(default_factory=list)
     rug: Any = None
     contour: Any = None
     heat_map: Any = None

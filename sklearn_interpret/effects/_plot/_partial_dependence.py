@@ -1,8 +1,16 @@
 """Display of partial dependence."""
 
+from dataclasses import replace
+
+import numpy as np
+
 from sklearn_interpret.effects._partial_dependence import PartialDependence
 from sklearn_interpret.effects._plot._entries import EffectDisplay
-from sklearn_interpret.effects._plot._making import folds_mean, stacked
+from sklearn_interpret.effects._plot._making import (
+    folds_mean,
+    running_mean,
+    stacked,
+)
 
 
 class PartialDependenceDisplay(EffectDisplay):
@@ -135,6 +143,7 @@ class PartialDependenceDisplay(EffectDisplay):
             "grid_values": inspectors[0].grid_values_,
             "average": folds_mean(folds),
             "fold_averages": folds,
+            "missing_average": running_mean(inspectors, "missing_average_"),
         }
 
     @classmethod
@@ -148,3 +157,35 @@ class PartialDependenceDisplay(EffectDisplay):
         average = self.average[entry]
         parts = self._band(entry, average, self.standard_errors, self.fold_averages)
         return self._entry(entry, self.grid_values[entry], average, **parts)
+
+    def _missing(self, entry):
+        """Values with the feature missing, one per output, or None."""
+        if self.missing_average is None or self.missing_average[entry] is None:
+            return None
+        return np.atleast_1d(self.missing_average[entry])
+
+    def _panels(self, effect, entry):
+        panels, missing = super()._panels(effect, entry), self._missing(entry)
+        if missing is None:
+            return panels
+        return [(replace(panel, missing=missing), below) for panel, below in panels]
+
+    def _publish(self, artists, lower):
+        super()._publish(artists, lower)
+        self.missing_ = [drawn.missing for drawn in artists]
+
+    def _frame_blocks(self, entry):
+        blocks, missing = super()._frame_blocks(entry), self._missing(entry)
+        if missing is None:
+            return blocks
+        outputs = self._outputs(len(missing))
+        name = self.feature_names[entry]
+        return blocks + [
+            {
+                "feature": name,
+                "output": output,
+                "x": np.array([np.nan]),
+                "value": [value],
+            }
+            for output, value in zip(outputs, missing, strict=True)
+        ]

@@ -195,6 +195,8 @@ def chosen_entries(inspector, features):
         return list(range(len(inspector.effect_names_)))
     if isinstance(features, str | Integral):
         features = [features]
+    if {type(feature) for feature in features} <= {bool, np.bool_}:
+        features = np.flatnonzero(features).tolist()
     chosen = []
     for entry in features:
         wanted = tuple(entry) if isinstance(entry, tuple | list) else (entry,)
