@@ -1,5 +1,20 @@
 """Model inspection estimators for scikit-learn."""
 
+from importlib import import_module
+
 from sklearn_interpret._version import __version__
 
-__all__ = ["__version__"]
+_submodules = ["base", "effects", "estimator_checks", "exceptions"]
+
+__all__ = ["__version__", *_submodules]
+
+
+def __dir__():
+    return __all__
+
+
+def __getattr__(name):
+    # Families are imported when they are asked for, as scipy does.
+    if name in _submodules:
+        return import_module(f"sklearn_interpret.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

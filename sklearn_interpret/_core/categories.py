@@ -31,7 +31,8 @@ def similarity_order(codes, n_levels, numeric, categorical, weights):
     Returns
     -------
     ndarray of shape (n_levels,)
-        The levels in order; the first in the given order stands in the first half.
+        The levels in order; of the two directions the one that puts the first level,
+        or else the first one off the middle, on the low side.
     """
     if n_levels < 3:
         return np.arange(n_levels)
@@ -40,11 +41,14 @@ def similarity_order(codes, n_levels, numeric, categorical, weights):
         distances += _kolmogorov_smirnov(codes, n_levels, values, weights)
     for companion in categorical:
         distances += _total_variation(codes, n_levels, companion, weights)
-    scores = _classical_scaling(distances)
-    # The sign of an eigenvector is arbitrary: settle it by the first level.
-    if scores[0] > 0:
+    # Rounded, for equal distances and ties must not hang on the last bits of sums.
+    scores = _classical_scaling(distances.round(12)).round(12)
+    # The sign of an eigenvector is arbitrary: settle it by the first level that is not
+    # in the very middle.
+    sides = np.flatnonzero(scores)
+    if len(sides) and scores[sides[0]] > 0:
         scores = -scores
-    return np.argsort(scores.round(12), kind="stable")
+    return np.argsort(scores, kind="stable")
 
 
 def _kolmogorov_smirnov(codes, n_levels, values, weights):

@@ -4,6 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+# Share of the total weight within which a probability meets a cumulated weight; far
+# above the rounding of sums, far below any share that matters.
+_TIE = 1e-12
+
 
 @dataclass(frozen=True)
 class Moments:
@@ -102,20 +106,29 @@ def weighted_quantile(values, probabilities, weights=None):
         Each one of `values`.
     """
     probabilities = np.asarray(probabilities, dtype=np.float64)
-    if weights is None:
-        return np.quantile(values, probabilities, method="inverted_cdf")
+    if weights is None or np.all(weights == 1):
+        # Sorting values alone is several times faster than sorting positions.
+        return np.sort(values)[_ranks(probabilities, len(values)).astype(np.intp)]
     order = np.argsort(values, kind="stable")
     cumulated = np.cumsum(weights[order])
     total = cumulated[-1]
     if np.all(weights == np.floor(weights)):
-        # numpy rounds total * p before it takes the next rank; following that
-        # rounding keeps weights and repeated rows equal at ties.
-        position = total * probabilities - 1
-        ranks = np.clip(np.ceil(position), 0, total - 1)
-        index = np.searchsorted(cumulated, ranks, side="right")
+        index = np.searchsorted(cumulated, _ranks(probabilities, total), side="right")
     else:
-        index = np.searchsorted(cumulated / total, probabilities, side="left")
+        # The sums are rounded: a tie of p with a sum must not hang on their last bits,
+        # or weights scaled by a constant would give other quantiles.
+        reached = (probabilities - _TIE) * total
+        index = np.searchsorted(cumulated, reached, side="left")
     return values[order[np.minimum(index, len(values) - 1)]]
+
+
+def _ranks(probabilities, total):
+    """Zero-based ranks of quantiles among `total` rows, rounded as numpy does.
+
+    Following numpy's rounding of ``total * p`` keeps weights and repeated rows equal
+    where a quantile falls between two ranks.
+    """
+    return np.clip(np.ceil(total * probabilities - 1), 0, total - 1)
 
 
 def spread(values, weights):

@@ -4,7 +4,16 @@ import sys
 
 import numpy as np
 
-from sklearn_interpret._model.rows import Rows, Tiles, checked_cast, gather
+from sklearn_interpret._model.rows import (
+    Rows,
+    Tiles,
+    checked_cast,
+    gather,
+    is_missing,
+    label_key,
+    plain_list,
+    refuse_values,
+)
 
 
 class PandasRows(Rows):
@@ -76,29 +85,40 @@ class PandasRows(Rows):
         pandas = sys.modules["pandas"]
         dtype = self.native.dtypes.iloc[j]
         if isinstance(dtype, np.dtype) and dtype.kind != "O":
-            plain = checked_cast(np.asarray(values), dtype, self.names[j])
+            plain = checked_cast(values, dtype, self.names[j])
             return pandas.Series(plain).array
+        values = plain_list(values)
+        self._refuse_unknown(j, values)
         try:
-            cast = pandas.Series(list(values), dtype=dtype).array
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"The feature {self.names[j]!r} has dtype {dtype}, which cannot hold "
-                f"all of the values {list(values)!r}."
-            ) from error
-        lost = pandas.isna(cast) & ~pandas.isna(np.array(list(values), dtype=object))
-        if lost.any():
-            raise ValueError(
-                f"The feature {self.names[j]!r} has no category "
-                f"{list(values)[int(np.argmax(lost))]!r}; its categories are "
-                f"{list(dtype.categories)!r}."
-            )
+            cast = pandas.Series(values, dtype=dtype).array
+        except (TypeError, ValueError):
+            refuse_values(values, dtype, self.names[j])
+        if dtype.kind != "f" and not _same_labels(cast, values):
+            refuse_values(values, dtype, self.names[j])
         return cast
+
+    def _refuse_unknown(self, j, values):
+        """Refuse labels that a category dtype does not declare."""
+        declared = self.categories(j)
+        if declared is None:
+            return
+        known = set(map(label_key, declared))
+        for label in values:
+            if not is_missing(label) and label_key(label) not in known:
+                raise ValueError(
+                    f"The feature {self.names[j]!r} has no category {label!r}; its "
+                    f"categories are {declared!r}."
+                )
 
     def tiles(self, start, stop, repeats):
         """Repeated rows as a DataFrame of the same columns and dtypes."""
         index = np.repeat(np.arange(start, stop), repeats)
         frame = self.native.iloc[index].reset_index(drop=True)
         return _PandasTiles(frame, stop - start, repeats)
+
+
+def _same_labels(left, right):
+    return list(map(label_key, left)) == list(map(label_key, right))
 
 
 def _is_text(dtype):
@@ -113,9 +133,17 @@ class _PandasTiles(Tiles):
         self._frame = frame
 
     def replaced(self, columns, levels, codes):
+        pandas = sys.modules["pandas"]
         frame = self._frame.copy(deep=False)
         for j, values, places in zip(columns, levels, codes, strict=True):
-            frame.isetitem(j, gather(values, self._cells(places)))
+            # With its dtype said, or objects that are all texts become strings.
+            fresh = pandas.Series(
+                gather(values, self._cells(places)),
+                index=frame.index,
+                dtype=frame.dtypes.iloc[j],
+                copy=False,
+            )
+            frame.isetitem(j, fresh)
         return frame
 
 
@@ -178,20 +206,18 @@ class PolarsRows(Rows):
         """`values` as a Series of the column's dtype."""
         polars = sys.modules["polars"]
         dtype = self.native.dtypes[j]
-        plain = [None if v != v else v for v in np.asarray(values).tolist()]
+        plain = [None if is_missing(v) else v for v in plain_list(values)]
         try:
             series = polars.Series(self.names[j], plain, strict=True)
             cast = series.cast(dtype, strict=True)
-            exact = series.null_count() == cast.null_count()
-            if dtype.is_integer() and series.dtype.is_float():
-                exact = exact and cast.cast(series.dtype).equals(series)
         except (TypeError, polars.exceptions.PolarsError):
-            exact = False
+            refuse_values(plain, dtype, self.names[j])
+        if dtype.is_float():
+            exact = cast.is_infinite().sum() == series.cast(float).is_infinite().sum()
+        else:
+            exact = _same_labels(cast.to_list(), plain)
         if not exact:
-            raise ValueError(
-                f"The feature {self.names[j]!r} has dtype {dtype}, which cannot hold "
-                f"all of the values {plain!r}."
-            )
+            refuse_values(plain, dtype, self.names[j])
         return cast
 
     def tiles(self, start, stop, repeats):

@@ -7,8 +7,10 @@ from sklearn import get_config
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-# Past about this much, larger batches only add cache misses (and memory).
-_PREFERRED_BYTES = 16 * 2**20
+# Past about this much, larger batches only add cache misses (and memory), but a model
+# wants enough rows for its own cost per call not to count.
+_PREFERRED_BYTES = 4 * 2**20
+_PREFERRED_ROWS = 2**14
 
 
 def batch_rows(row_bytes):
@@ -26,7 +28,9 @@ def batch_rows(row_bytes):
     """
     # The model makes copies of its own (casts, encoded columns): leave room.
     allowed = get_config()["working_memory"] * 2**20 / 4
-    return max(1, int(min(allowed, _PREFERRED_BYTES) // max(row_bytes, 1)))
+    row_bytes = max(row_bytes, 1)
+    preferred = max(_PREFERRED_BYTES // row_bytes, _PREFERRED_ROWS)
+    return max(1, int(min(preferred, allowed // row_bytes)))
 
 
 def run(function, tasks, *, n_jobs=None, verbose=0):

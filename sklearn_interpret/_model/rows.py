@@ -5,51 +5,12 @@ categories, that it was trained on. Everything that depends on the kind of conta
 here; nothing here changes what the user passed in.
 """
 
-import sys
 from abc import ABC, abstractmethod
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_array
 
 from sklearn_interpret._model.features import default_names
-
-
-def as_rows(X):
-    """Wrap `X` in the `Rows` of its kind.
-
-    Parameters
-    ----------
-    X : ndarray, sparse matrix or array, pandas or polars DataFrame, or array-like
-        The rows. Lists and other array-likes become arrays.
-
-    Returns
-    -------
-    Rows
-
-    Raises
-    ------
-    TypeError
-        A kind of data frame that is not supported; nothing is converted in silence.
-    """
-    from sklearn_interpret._model.frames import PandasRows, PolarsRows
-
-    if isinstance(X, Rows):
-        return X
-    if sparse.issparse(X):
-        return SparseRows(X)
-    for library, kind in (("pandas", PandasRows), ("polars", PolarsRows)):
-        module = sys.modules.get(library)
-        if module is not None and isinstance(X, module.DataFrame):
-            return kind(X)
-    if hasattr(X, "__dataframe__") or hasattr(X, "columns"):
-        raise TypeError(
-            f"X is a {type(X).__module__}.{type(X).__name__}; supported containers are "
-            "numpy arrays, scipy sparse matrices, and pandas and polars DataFrames."
-        )
-    if not isinstance(X, np.ndarray) or X.ndim != 2:
-        X = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_features=0)
-    return ArrayRows(X)
 
 
 class Rows(ABC):
@@ -326,9 +287,10 @@ class ArrayRows(Rows):
 
     def cast(self, j, values):
         """`values` in the array's dtype."""
-        values = np.asarray(values)
         if self.native.dtype.kind in "OUS":
-            return values.astype(object)
+            cast = np.empty(len(values), dtype=object)
+            cast[:] = plain_list(values)
+            return cast
         return checked_cast(values, self.native.dtype, self.names[j])
 
     def tiles(self, start, stop, repeats):
@@ -336,14 +298,31 @@ class ArrayRows(Rows):
         return _ArrayTiles(self.native[start:stop], repeats)
 
 
+def plain_list(values):
+    """A list of Python objects; numbers and texts side by side stay what they are."""
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)
+
+
+def refuse_values(values, dtype, name):
+    """Raise the error for values that the dtype of a feature cannot hold."""
+    raise ValueError(
+        f"The feature {name!r} has dtype {dtype}, which cannot hold all of the values "
+        f"{plain_list(values)!r}."
+    )
+
+
 def checked_cast(values, dtype, name):
-    """Cast to a numpy dtype, refusing what a whole-number or bool dtype would round."""
-    cast = values.astype(dtype)
+    """Cast to a numpy dtype, refusing what it would wrap, or round to whole numbers."""
+    values = np.asarray(values)
+    try:
+        with np.errstate(invalid="ignore", over="ignore"):
+            cast = values.astype(dtype)
+    except (TypeError, ValueError):
+        refuse_values(values, dtype, name)
     if dtype.kind in "iub" and not np.array_equal(cast, values):
-        raise ValueError(
-            f"The feature {name!r} has dtype {dtype}, which cannot hold all of the "
-            f"values {values.tolist()!r}."
-        )
+        refuse_values(values, dtype, name)
+    if dtype.kind == "f" and np.isinf(cast).sum() > np.isinf(values).sum():
+        refuse_values(values, dtype, name)
     return cast
 
 
@@ -352,15 +331,15 @@ class _ArrayTiles(Tiles):
 
     def __init__(self, block, repeats):
         super().__init__(len(block), repeats)
-        self._block = block
         dtype = object if block.dtype.kind in "US" else block.dtype
         self._work = np.repeat(block.astype(dtype, copy=False), repeats, axis=0)
         self._cube = self._work.reshape(len(block), repeats, block.shape[1])
+        self._columns = np.asfortranarray(block)  # contiguous to put back from
         self._exchanged = ()
 
     def replaced(self, columns, levels, codes):
         for j in self._exchanged:
-            self._cube[:, :, j] = self._block[:, j, None]
+            self._cube[:, :, j] = self._columns[:, j, None]
         for j, values, places in zip(columns, levels, codes, strict=True):
             self._cube[:, :, j] = np.asarray(values)[places]
         self._exchanged = tuple(columns)
@@ -374,6 +353,8 @@ class SparseRows(Rows):
         super().__init__(native)
         self._csr = native.tocsr()
         self._csc = native.tocsc()
+        # Chosen and altered rows have no diagonals worth storing: scipy warns.
+        self._format = "csr" if native.format == "dia" else native.format
 
     @property
     def row_bytes(self):
@@ -382,7 +363,7 @@ class SparseRows(Rows):
 
     def take(self, index):
         """Rows at `index`, in the same format."""
-        return SparseRows(self._csr[index].asformat(self.native.format))
+        return SparseRows(self._csr[index].asformat(self._format))
 
     def column(self, j):
         """Column `j`, dense."""
@@ -398,12 +379,12 @@ class SparseRows(Rows):
 
     def cast(self, j, values):
         """`values` in the matrix's dtype."""
-        return checked_cast(np.asarray(values), self.native.dtype, self.names[j])
+        return checked_cast(values, self.native.dtype, self.names[j])
 
     def tiles(self, start, stop, repeats):
         """Repeated rows in which columns are exchanged by stacking."""
         index = np.repeat(np.arange(start, stop), repeats)
-        return _SparseTiles(self._csr[index], stop - start, repeats, self.native.format)
+        return _SparseTiles(self._csr[index], stop - start, repeats, self._format)
 
 
 class _SparseTiles(Tiles):

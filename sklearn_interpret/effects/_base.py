@@ -2,7 +2,8 @@
 
 import warnings
 from abc import abstractmethod
-from numbers import Real
+from dataclasses import dataclass
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import TransformerMixin
@@ -20,16 +21,32 @@ from sklearn_interpret._model.features import (
 )
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows import label_key
-from sklearn_interpret._model.seams import StrOptions, check_feature_names_in
+from sklearn_interpret._model.seams import Interval, StrOptions, check_feature_names_in
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import ConstantFeatureWarning, UnseenCategoryWarning
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What measuring leaves behind beside the fitted attributes.
+
+    Parameters
+    ----------
+    n_outputs : int or None
+        Number of outputs; None where the model was not asked.
+    cells : list of list of ndarray, or None
+        For each entry and axis, the position of each row along it.
+    """
+
+    n_outputs: int | None
+    cells: list | None = None
 
 
 class BaseEffect(TransformerMixin, BaseInspector):
     """Base of the effect estimators.
 
     A subclass makes the axis of one feature (`_make_axis`), measures all entries
-    (`_measure`), and gives the effect of one entry at new rows (`_effect_at`).
+    (`_measure`) and ranks the features (`_importances`).
     """
 
     _parameter_constraints = {
@@ -68,12 +85,14 @@ class BaseEffect(TransformerMixin, BaseInspector):
             for axes in self.axes_
         ]
         self.effect_names_ = [_entry_name(axes) for axes in self.axes_]
-        n_outputs = self._measure(sample, response, on_block)
+        self._refuse_overlap()
+        measured = self._measure(sample, response, on_block)
+        n_outputs = measured.n_outputs
         if n_outputs is None:  # every feature is constant: nothing was asked
             n_outputs = plain_responses(response, rows.take([0])).shape[1]
         self.output_names_ = response.output_names(n_outputs)
         if any(len(axes) == 1 for axes in self.axes_):
-            self.feature_importances_ = self._importances(sample)
+            self.feature_importances_ = self._importances(sample, measured)
 
     @abstractmethod
     def _make_axis(self, sample, columns, name, custom):
@@ -81,11 +100,18 @@ class BaseEffect(TransformerMixin, BaseInspector):
 
     @abstractmethod
     def _measure(self, sample, response, on_block):
-        """Set the method's fitted attributes; return the number of outputs, or None."""
+        """Set the method's fitted attributes; return what was `Measured`."""
 
     @abstractmethod
-    def _effect_at(self, entry, rows):
-        """Effect of a one-way entry at each of the rows: (n_rows, n_outputs)."""
+    def _importances(self, sample, measured):
+        """How much each feature moves the response: (n_features,)."""
+
+    def _refuse_overlap(self):
+        for name, columns in zip(self.effect_names_, self.features_, strict=True):
+            if len(set(columns)) < len(columns):
+                raise ValueError(
+                    f"features has the entry {name!r}, whose parts share a feature."
+                )
 
     def _is_level_axis(self, columns):
         return len(columns) > 1 or self.categorical_features_[columns[0]]
@@ -104,49 +130,6 @@ class BaseEffect(TransformerMixin, BaseInspector):
     def _one_way(self):
         return [entry for entry, axes in enumerate(self.axes_) if len(axes) == 1]
 
-    def _importances(self, sample):
-        """Weighted standard deviation of each feature's effect over the rows."""
-        importances = np.zeros(sample.rows.n_columns)
-        for entry in self._one_way:
-            effect = spread(self._effect_at(entry, sample.rows), sample.weights)
-            importances[list(self.features_[entry])] = effect.mean()
-        return importances
-
-    def transform(self, X):
-        """Effect of each feature at each row's own value.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_one_way_features x n_outputs)
-            Numeric features between the points at which the effect is known are
-            interpolated, values beyond them take the effect at the end, categories
-            are looked up. NaN where the effect is not known: a category that `fit`
-            did not see (with an :class:`~sklearn_interpret.exceptions.\
-UnseenCategoryWarning`), or a missing value of a feature that had none.
-        """
-        check_is_fitted(self)
-        rows = self._check_rows(X, reset=False)
-        entries = self._entries_to_transform()
-        self._show_missing_to_model(entries, rows)
-        self._warn_of_unseen(entries, rows)
-        return np.hstack([self._effect_at(entry, rows) for entry in entries])
-
-    def _show_missing_to_model(self, entries, rows):
-        """Let a model that takes no missing values say so, in its own words."""
-        axes = [self.axes_[entry][0] for entry in entries]
-        numeric = [axis.columns[0] for axis in axes if not axis.categorical]
-        missing = np.zeros(rows.n_rows, dtype=bool)
-        for column in numeric:
-            missing |= np.isnan(rows.numbers(column))
-        if missing.any():
-            response = make_response(self.estimator_, self.response_method, self.target)
-            response(rows.take(np.flatnonzero(missing)).native)
-
     def _entries_to_transform(self):
         entries = self._one_way
         if not entries:
@@ -155,26 +138,6 @@ UnseenCategoryWarning`), or a missing value of a feature that had none.
                 "features, and features names pairs only."
             )
         return entries
-
-    def _warn_of_unseen(self, entries, rows):
-        for entry in entries:
-            (axis,) = self.axes_[entry]
-            if not axis.categorical:
-                continue
-            codes = axis.codes(rows)
-            if (codes < 0).any():
-                _, labels, first = rows.encode(axis.columns)
-                unseen = [
-                    label_text(label)
-                    for label, row in zip(labels, first, strict=True)
-                    if codes[row] < 0
-                ]
-                warnings.warn(
-                    f"The feature {axis.name!r} has categories that fit did not see: "
-                    f"{', '.join(unseen[:5])}. Their effect is NaN.",
-                    UnseenCategoryWarning,
-                    stacklevel=3,
-                )
 
     def get_feature_names_out(self, input_features=None):
         """Names of the columns that `transform` returns.
@@ -214,17 +177,95 @@ UnseenCategoryWarning`), or a missing value of a feature that had none.
         return [f"_{name}" for name in self.output_names_]
 
 
-class GridEffect(BaseEffect):
-    """Base of effects over a grid."""
+class CurveEffect(BaseEffect):
+    """Base of effects that have one value at each row.
+
+    A subclass gives the effect of one entry at new rows (`_effect_at`).
+    """
+
+    @abstractmethod
+    def _effect_at(self, entry, rows, cells=None):
+        """Effect of a one-way entry at each of the rows: (n_rows, n_outputs).
+
+        `cells` are the rows' positions along the axis where these are known.
+        """
+
+    def _importances(self, sample, measured):
+        """Weighted standard deviation of each feature's effect over the rows."""
+        importances = np.zeros(sample.rows.n_columns)
+        for entry in self._one_way:
+            cells = None if measured.cells is None else measured.cells[entry][0]
+            effect = self._effect_at(entry, sample.rows, cells)
+            deviation = spread(effect, sample.weights).mean()
+            importances[list(self.features_[entry])] = deviation
+        return importances
+
+    def transform(self, X):
+        """Effect of each feature at each row's own value.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_one_way_features x n_outputs)
+            Numeric features between the points at which the effect is known are
+            interpolated, values beyond them take the effect at the end, categories
+            are looked up. NaN where the effect is not known: a category that `fit`
+            did not see (with an :class:`~sklearn_interpret.exceptions.\
+UnseenCategoryWarning`), or a missing value of a feature that had none.
+        """
+        check_is_fitted(self)
+        rows = self._check_rows(X, reset=False)
+        entries = self._entries_to_transform()
+        self._show_missing_to_model(entries, rows)
+        self._warn_of_unseen(entries, rows)
+        return np.hstack([self._effect_at(entry, rows) for entry in entries])
+
+    def _show_missing_to_model(self, entries, rows):
+        """Let a model that takes no missing values say so, in its own words."""
+        axes = [self.axes_[entry][0] for entry in entries]
+        numeric = [axis.columns[0] for axis in axes if not axis.categorical]
+        missing = np.zeros(rows.n_rows, dtype=bool)
+        for column in numeric:
+            missing |= np.isnan(rows.numbers(column))
+        if missing.any():
+            response = make_response(self.estimator_, self.response_method, self.target)
+            response(rows.take(np.flatnonzero(missing)).native)
+
+    def _warn_of_unseen(self, entries, rows):
+        for entry in entries:
+            (axis,) = self.axes_[entry]
+            if not axis.categorical:
+                continue
+            codes = axis.codes(rows)
+            if (codes < 0).any():
+                _, labels, first = rows.encode(axis.columns)
+                unseen = [
+                    label_text(label)
+                    for label, row in zip(labels, first, strict=True)
+                    if codes[row] < 0
+                ]
+                warnings.warn(
+                    f"The feature {axis.name!r} has categories that fit did not see: "
+                    f"{', '.join(unseen[:5])}. Their effect is NaN.",
+                    UnseenCategoryWarning,
+                    stacklevel=3,
+                )
+
+
+class GridMixin:
+    """Axes over a grid: what partial dependence and its single curves share."""
 
     _parameter_constraints = {
-        **BaseEffect._parameter_constraints,
-        "grid_resolution": "no_validation",
+        "grid_resolution": [Interval(Integral, 2, None, closed="left")],
         "percentiles": [tuple, list],
     }
 
     def _make_axis(self, sample, columns, name, custom):
-        self._check_grid_parameters()
+        self._check_percentiles()
         rows = sample.rows
         if self._is_level_axis(columns):
             axis = level_axis(rows, columns, name, custom=custom)
@@ -244,14 +285,7 @@ class GridEffect(BaseEffect):
             custom=custom,
         )
 
-    def _check_grid_parameters(self):
-        if not isinstance(self.grid_resolution, int | np.integer) or (
-            self.grid_resolution < 2
-        ):
-            raise ValueError(
-                f"grid_resolution={self.grid_resolution!r} must be an int of at "
-                "least 2."
-            )
+    def _check_percentiles(self):
         valid = len(self.percentiles) == 2 and all(
             isinstance(p, Real) and 0 <= p <= 1 for p in self.percentiles
         )

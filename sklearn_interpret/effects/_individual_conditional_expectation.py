@@ -13,14 +13,16 @@ from sklearn_interpret._model.features import resolve_keys
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows import label_key
 from sklearn_interpret.effects._base import (
-    GridEffect,
+    BaseEffect,
+    GridMixin,
+    Measured,
     drop_single_output,
     grid_codes,
     moved_columns,
 )
 
 
-class IndividualConditionalExpectation(GridEffect):
+class IndividualConditionalExpectation(GridMixin, BaseEffect):
     """Response of each row as one or two of its features vary (ICE).
 
     The curve of row i at a value v of a feature j is :math:`f(v, x_{i, -j})`. Centred
@@ -132,12 +134,13 @@ class IndividualConditionalExpectation(GridEffect):
     ... ).fit(X, y)
     >>> ice.curves_[0].shape
     (200, 100)
-    >>> bool(ice.heterogeneity_[0] > 0.1)
-    True
+    >>> ice.heterogeneity_.round(2)
+    array([0.08])
     """
 
     _parameter_constraints = {
-        **GridEffect._parameter_constraints,
+        **BaseEffect._parameter_constraints,
+        **GridMixin._parameter_constraints,
         "center": "no_validation",
         "derivative": ["boolean"],
     }
@@ -194,7 +197,7 @@ class IndividualConditionalExpectation(GridEffect):
         self.heterogeneity_ = drop_single_output(np.stack(spreads, axis=1))
         if self.derivative:
             self._set_derivatives(curves, weights)
-        return len(curves[0])
+        return Measured(len(curves[0]))
 
     def _set_derivatives(self, curves, weights):
         self.derivatives_, self.derivative_std_ = [], []
@@ -270,10 +273,7 @@ class IndividualConditionalExpectation(GridEffect):
     def _places(self, axis):
         return [f"={label_text(value)}" for value in axis.values]
 
-    def _effect_at(self, entry, rows):
-        raise AssertionError("curves have no single effect at a row")
-
-    def _importances(self, sample):
+    def _importances(self, sample, measured):
         importances = np.zeros(sample.rows.n_columns)
         for entry in self._one_way:
             importances[list(self.features_[entry])] = self._reach[entry]

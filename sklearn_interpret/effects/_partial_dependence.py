@@ -1,8 +1,6 @@
 """Partial dependence."""
 
 import numpy as np
-from scipy.interpolate import RegularGridInterpolator
-from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._core.effects import interpolate, look_up
 from sklearn_interpret._core.weighted import Moments
@@ -12,15 +10,18 @@ from sklearn_interpret._model.seams import (
     StrOptions,
     recursion_partial_dependence,
 )
+from sklearn_interpret._model.tags import unfrozen
 from sklearn_interpret.effects._base import (
-    GridEffect,
+    CurveEffect,
+    GridMixin,
+    Measured,
     drop_single_output,
     grid_codes,
     moved_columns,
 )
 
 
-class PartialDependence(GridEffect):
+class PartialDependence(GridMixin, CurveEffect):
     """Partial dependence of a model's response on one or two features.
 
     At a value v of a feature, the mean of the response over the rows, with that
@@ -133,14 +134,15 @@ class PartialDependence(GridEffect):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> effect = PartialDependence(LinearRegression(), features=[2], grid_resolution=5)
     >>> effect.fit(X, y).average_[0].round(1)
-    array([ 85.4, 119.1, 152.7, 186.4, 220.1])
+    array([117.5, 137.3, 157. , 176.8, 196.5])
     >>> effect.transform(X[:2]).round(1)
     array([[184.2],
-           [105. ]])
+           [125.4]])
     """
 
     _parameter_constraints = {
-        **GridEffect._parameter_constraints,
+        **CurveEffect._parameter_constraints,
+        **GridMixin._parameter_constraints,
         "centered": ["boolean"],
         "method": [StrOptions({"auto", "brute", "recursion"})],
     }
@@ -205,7 +207,7 @@ class PartialDependence(GridEffect):
         self.missing_average_ = [
             None if values is None else drop_single_output(values) for values in missing
         ]
-        return n_outputs
+        return Measured(n_outputs)
 
     def _by_brute_force(self, sample, response, on_block):
         replacements = [_grid_replacement(axes, sample.rows) for axes in self.axes_]
@@ -214,6 +216,7 @@ class PartialDependence(GridEffect):
             sample.rows,
             replacements,
             _WeightedMoments(sample.weights),
+            merge=Moments.merge,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             on_block=on_block,
@@ -230,9 +233,7 @@ class PartialDependence(GridEffect):
         return averages, errors, missing
 
     def _by_recursion(self, sample):
-        model = self.estimator_
-        while isinstance(model, FrozenEstimator):
-            model = model.estimator
+        model = unfrozen(self.estimator_)
         if self.response_method not in ("auto", "decision_function"):
             raise ValueError(
                 'method="recursion" gives raw scores: response_method must be "auto" '
@@ -275,7 +276,7 @@ class PartialDependence(GridEffect):
             return np.zeros(len(average))
         return np.average(values[known], axis=0, weights=sample.weights[known])
 
-    def _effect_at(self, entry, rows):
+    def _effect_at(self, entry, rows, cells=None):
         (axis,) = self.axes_[entry]
         return _at_rows(axis, self._averages[entry], self._missing[entry], rows)
 
@@ -287,15 +288,11 @@ class _WeightedMoments:
         self.weights = weights
 
     def __call__(self, which, index, variants, answers):
-        return variants.start, Moments.of_rows(answers, self.weights[index])
+        return Moments.of_rows(answers, self.weights[index])
 
 
-def _joined(parts):
-    """Moments of all rows: row blocks merged, variant blocks set side by side."""
-    merged = {}
-    for start, moments in parts:
-        merged[start] = merged[start].merge(moments) if start in merged else moments
-    pieces = [merged[start] for start in sorted(merged)]
+def _joined(pieces):
+    """Moments of blocks of variants set side by side."""
     return Moments(
         pieces[0].weight,
         np.concatenate([piece.mean for piece in pieces]),
@@ -330,6 +327,8 @@ def _at_rows(axis, curves, missing, rows):
 
 def _surface_at_rows(axes, surface, rows):
     """A surface (k, G1, G2) at the rows' own values, bilinear: (n_rows, k)."""
+    from scipy.interpolate import RegularGridInterpolator  # slow to import
+
     places, coordinates = [], []
     for axis in axes:
         if axis.categorical:

@@ -1,0 +1,280 @@
+"""Measure our work against a peer's: same input, same process, same threads.
+
+A `Pair` names two callables that do the same work. `run_pair` warms both up, checks
+that their results agree, then times them in turns (ours, peer, ours, peer, ...): the
+ratio is taken within each turn, so that a machine that slows down slows both.
+Three more measurements need no peer: the rows that reach the model, our own time
+beyond the model's, and the growth of peak memory. All give a `Result`, one line each.
+"""
+
+import gc
+import statistics
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from threadpoolctl import threadpool_limits
+
+COLUMNS = "{:<18} {:<18} {:>7} {:>9} {:>9} {:>25} {:>7} {:>10}  {}"
+
+# Verdicts. Only the first kind makes the run fail: a time varies, a result does not.
+FAILURES = {"DISAGREES", "peer failed"}
+
+
+@dataclass(frozen=True)
+class Result:
+    """One line of the table; `ours` and `theirs` are texts with their unit."""
+
+    name: str
+    against: str
+    ours: str
+    theirs: str
+    measured: str
+    target: str
+    difference: str
+    verdict: str
+    note: str = ""
+
+
+Case = Callable[[str], Result]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two ways to do the same work.
+
+    Parameters
+    ----------
+    name : str
+        What is measured.
+    ours, peer : callable
+        Take nothing, do the work, return its result. The peer is imported inside
+        `peer`, so that an absent package is met, and reported, there.
+    peer_package : str
+        The peer's name in the package index; its installed version is printed.
+    agreement : callable
+        Takes both results, returns the largest absolute difference.
+    tolerance : float
+        The largest difference that still counts as the same result.
+    target_ratio : float or None
+        The peer's time divided by ours should be at least this; None: no target.
+    """
+
+    name: str
+    ours: Callable[[], Any]
+    peer: Callable[[], Any]
+    peer_package: str
+    agreement: Callable[[Any, Any], float]
+    tolerance: float
+    target_ratio: float | None = None
+
+
+def seconds(call: Callable[[], Any]) -> float:
+    """Return the wall time of one call, with no garbage left over from before."""
+    gc.collect()
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def paired_seconds(
+    first: Callable[[], Any],
+    second: Callable[[], Any],
+    *,
+    threads: int,
+    repeats: int,
+) -> np.ndarray:
+    """Time both calls in turns; returns an array of shape (repeats, 2)."""
+    # Only here, not around the warm-up: the limits reach the libraries that are
+    # loaded by now, and a peer's come with its first call.
+    with threadpool_limits(limits=threads):
+        return np.array([[seconds(first), seconds(second)] for _ in range(repeats)])
+
+
+def spread(values: Iterable[float], form: str) -> str:
+    """Write a median with the smallest and the largest value."""
+    values = sorted(values)
+    middle = statistics.median(values)
+    return f"{middle:{form}} ({values[0]:{form}} - {values[-1]:{form}})"
+
+
+def run_pair(pair: Pair, *, threads: int, repeats: int) -> Result:
+    """Warm up, compare the results, then time both in turns."""
+    ours = pair.ours()
+    try:
+        theirs = pair.peer()
+    except Exception as error:
+        return _without_peer(pair, error)
+    difference = float(pair.agreement(ours, theirs))
+    del ours, theirs
+    times = paired_seconds(pair.ours, pair.peer, threads=threads, repeats=repeats)
+    ratios = times[:, 1] / times[:, 0]
+    reached = pair.target_ratio is None or np.median(ratios) >= pair.target_ratio
+    # Written so that a NaN difference is no agreement.
+    agrees = difference <= pair.tolerance
+    timing = "ok" if reached else "below target"
+    return Result(
+        pair.name,
+        f"{pair.peer_package} {version(pair.peer_package)}",
+        *(f"{middle:.3f} s" for middle in np.median(times, axis=0)),
+        spread(ratios, ".2f") + " x",
+        "-" if pair.target_ratio is None else f">= {pair.target_ratio:g}",
+        f"{difference:.1e}",
+        timing if agrees else "DISAGREES",
+    )
+
+
+def _without_peer(pair: Pair, error: Exception) -> Result:
+    """Tell an absent peer from one that is there and raises."""
+    verdict = "peer missing" if isinstance(error, ImportError) else "peer failed"
+    note = f"{type(error).__name__}: {error}"
+    return Result(pair.name, pair.peer_package, *"-----", verdict, note)
+
+
+class CountingRegressor(RegressorMixin, BaseEstimator):
+    """A fitted regressor that counts the calls and the rows that reach it.
+
+    Attributes
+    ----------
+    n_calls_, n_rows_ : int
+        How often `predict` was called, and the rows it was given in all.
+    """
+
+    def __init__(self, model):
+        self.model = model
+        self.n_calls_ = 0
+        self.n_rows_ = 0
+        self.n_features_in_ = model.n_features_in_
+
+    def fit(self, X, y=None):
+        """Do nothing: the model is fitted already."""
+        return self
+
+    def predict(self, X):
+        """Count, and let the model answer."""
+        self.n_calls_ += 1
+        self.n_rows_ += len(X)
+        return self.model.predict(X)
+
+
+class RecordingRegressor(CountingRegressor):
+    """A fitted regressor that keeps a copy of the rows that reach it."""
+
+    def __init__(self, model):
+        super().__init__(model)
+        self.recorded_ = []
+
+    def predict(self, X):
+        """Copy, count, and let the model answer."""
+        self.recorded_.append(np.array(X, order="C"))
+        return super().predict(X)
+
+
+def count_rows(
+    name: str, inspect: Callable[[Any], Any], model: Any, *, expected: int
+) -> Result:
+    """Compare the rows that `inspect(model)` sends to the model with `expected`."""
+    spy = CountingRegressor(model)
+    inspect(spy)
+    return Result(
+        name,
+        "rows by definition",
+        f"{spy.n_rows_}",
+        f"{expected}",
+        f"{spy.n_calls_} calls",
+        "equal",
+        f"{abs(spy.n_rows_ - expected)}",
+        "ok" if spy.n_rows_ == expected else "DISAGREES",
+    )
+
+
+def own_time(
+    name: str,
+    inspect: Callable[[Any], Any],
+    model: Any,
+    *,
+    threads: int,
+    repeats: int,
+    limit: float | None = None,
+) -> Result:
+    """Compare `inspect(model)` with one `predict` on the very rows that it sends."""
+    spy = RecordingRegressor(model)
+    inspect(spy)
+    rows = np.concatenate(spy.recorded_)
+    del spy
+    model.predict(rows)
+    times = paired_seconds(
+        lambda: inspect(model),
+        lambda: model.predict(rows),
+        threads=threads,
+        repeats=repeats,
+    )
+    shares = times[:, 0] / times[:, 1] - 1
+    within = limit is None or np.median(shares) <= limit
+    return Result(
+        name,
+        "predict, one call",
+        *(f"{middle:.3f} s" for middle in np.median(times, axis=0)),
+        "own time " + spread(shares, "+.0%"),
+        "-" if limit is None else f"<= {limit:.0%}",
+        "-",
+        "ok" if within else "above target",
+    )
+
+
+def peak_memory(call: Callable[[], Any]) -> int:
+    """Return the peak of traced memory, in bytes, above what was there before."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def memory_growth(
+    name: str,
+    small: Callable[[], Any],
+    large: Callable[[], Any],
+    *,
+    limit: float | None = None,
+) -> Result:
+    """Compare the peak memory of the large work with that of the small one."""
+    # Once untraced: what a first call imports and caches is not the work's own.
+    small()
+    peak_large, peak_small = peak_memory(large), peak_memory(small)
+    ratio = peak_large / peak_small
+    within = limit is None or ratio <= limit
+    return Result(
+        name,
+        "the small grid",
+        f"{peak_large / 2**20:.1f} MiB",
+        f"{peak_small / 2**20:.1f} MiB",
+        f"{ratio:.2f} x",
+        "-" if limit is None else f"<= {limit:g}",
+        "-",
+        "ok" if within else "above target",
+    )
+
+
+def report(cases: Mapping[str, Case], *, threads: int) -> int:
+    """Run the cases, print a line for each as it ends, return the exit status."""
+    header = "case", "against", "threads", "ours", "theirs", "measured", "target"
+    print(COLUMNS.format(*header, "difference", "verdict"))
+    failed = 0
+    for name, case in cases.items():
+        row = case(name)
+        cells = row.ours, row.theirs, row.measured, row.target, row.difference
+        print(COLUMNS.format(row.name, row.against, threads, *cells, row.verdict))
+        if row.note:
+            print(f"    {row.note}")
+        sys.stdout.flush()
+        failed += row.verdict in FAILURES
+    return int(failed > 0)

@@ -1,0 +1,20 @@
+"""Settings for the tests and for the doctests of the package and the documentation."""
+
+import os
+import sys
+
+import pytest
+
+# Before anything imports what reads them: no test may need a screen, and the tests run
+# in several processes, whose threads would wait for one another.
+os.environ["MPLBACKEND"] = "Agg"
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    """Leave no figure behind, without importing matplotlib for tests that draw none."""
+    yield
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:
+        pyplot.close("all")

@@ -1,0 +1,33 @@
+"""The core stands alone: it imports numpy, scipy and itself."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+import sklearn_interpret._core
+
+CORE = Path(sklearn_interpret._core.__file__).parent
+MODULES = sorted(CORE.rglob("*.py"))
+
+
+def imported_names(source):
+    """Full names of all modules that a source imports, wherever it does."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield "." * node.level + (node.module or "")
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem)
+def test_imports_nothing_but_numpy_and_scipy(module):
+    allowed = {"numpy", "scipy"} | set(sys.stdlib_module_names)
+    others = [
+        name
+        for name in imported_names(module.read_text(encoding="utf-8"))
+        if name.partition(".")[0] not in allowed
+        and not name.startswith("sklearn_interpret._core")
+    ]
+    assert others == []

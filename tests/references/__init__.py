@@ -1,0 +1,1 @@
+"""Slow, literal implementations of the definitions, for tests alone."""
