@@ -1,5 +1,7 @@
 """Long tables of the numbers that a display draws."""
 
+from importlib import import_module
+
 import numpy as np
 
 COLUMNS = (
@@ -118,7 +120,7 @@ def long_frame(blocks, caller):
     pandas.DataFrame
     """
     try:
-        import pandas as pd
+        pandas = import_module("pandas")
     except ImportError as error:
         raise ImportError(
             f"{caller} needs pandas; install it with `pip install pandas`."
@@ -127,8 +129,8 @@ def long_frame(blocks, caller):
     for name in COLUMNS:
         if any(name in block for block in blocks):
             parts = [_column(block, name) for block in blocks]
-            columns[name] = _joined(name, np.concatenate(parts), pd)
-    return pd.DataFrame(columns)
+            columns[name] = _joined(name, np.concatenate(parts), pandas)
+    return pandas.DataFrame(columns)
 
 
 def _column(block, name):
@@ -148,9 +150,9 @@ def _column(block, name):
     return column
 
 
-def _joined(name, values, pd):
+def _joined(name, values, pandas):
     if name in WHOLE:
-        return pd.array(values, dtype="Int64")
+        return pandas.array(values, dtype="Int64")
     if name in NUMBERS:
         return values
     if name in ("x", "x2", "output") and all(
@@ -159,4 +161,4 @@ def _joined(name, values, pd):
     ):
         kinds = {type(value) for value in values}
         return values.astype(np.int64 if kinds == {int} else np.float64)
-    return pd.Series(values, dtype=object)
+    return pandas.Series(values, dtype=object)

@@ -10,8 +10,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.response import make_response
-from sklearn_interpret._model.rows import as_rows
+from sklearn_interpret._model.tags import has_tags
 from sklearn_interpret.base import BaseInspector
 
 MAX_DATA_ROWS = 5000
@@ -64,7 +65,7 @@ def inspected(estimator, X, kind, *, sample_weight, parameters, display):
         Parameters given beside a fitted inspector, which they cannot change.
     """
     refuse_other_inspectors(estimator, kind, display)
-    check_is_fitted(estimator)
+    _check_fitted(estimator)
     if isinstance(estimator, kind):
         named = [*parameters, *(["sample_weight"] if sample_weight is not None else [])]
         if named:
@@ -91,7 +92,7 @@ def inspected_folds(cv_results, X, kind, *, sample_weight, parameters, display):
     seed = check_random_state(None).randint(np.iinfo(np.int32).max)
     for estimator in fold_estimators(cv_results):
         refuse_other_inspectors(estimator, kind, display)
-        check_is_fitted(estimator)
+        _check_fitted(estimator)
         settings = {}
         if isinstance(estimator, kind):
             settings = estimator.get_params(deep=False)
@@ -128,6 +129,11 @@ def refuse_other_inspectors(estimator, kind, display):
             f"{display} shows {kind.__name__}; got {type(estimator).__name__}, which "
             "inspects something else. Pass its estimator_, or another display."
         )
+
+
+def _check_fitted(estimator):
+    if has_tags(estimator):  # a foreign class speaks for itself
+        check_is_fitted(estimator)
 
 
 def data_along(inspector, X, sample_weight=None):
