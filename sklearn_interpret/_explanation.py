@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.features import default_names
-from sklearn_interpret._model.rows import as_rows
 
 __all__ = ["Explanation"]
 

@@ -7,10 +7,10 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_consistent_length, get_tags
+from sklearn.utils import check_consistent_length
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
@@ -25,6 +25,7 @@ from sklearn.utils.validation import (
 
 from sklearn_interpret._explanation import Explanation
 from sklearn_interpret._model.background import choose_rows
+from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.response import (
     CENTERED_LOG_PROBA,
     RESPONSE_METHODS,
@@ -32,7 +33,7 @@ from sklearn_interpret._model.response import (
     is_fitted,
     make_response,
 )
-from sklearn_interpret._model.rows import Rows, as_rows
+from sklearn_interpret._model.rows import Rows
 from sklearn_interpret._model.seams import (
     CallbackSupportMixin,
     Interval,
@@ -46,6 +47,7 @@ from sklearn_interpret._model.seams import (
     routing_enabled,
     with_callbacks,
 )
+from sklearn_interpret._model.tags import has_tags, is_classifier, tags_of, unfrozen
 
 __all__ = ["BaseInspector", "Explanation", "Sample"]
 
@@ -137,6 +139,8 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         ValueError
             Bad input; `y` missing although the estimator has to be fitted.
         """
+        check_is_predictor(self.estimator)
+        self._forget()
         rows = self._check_rows(X, reset=True)
         weights = _check_weights(sample_weight, rows)
         if y is not None:
@@ -168,6 +172,12 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             To be called after each block of work.
         """
 
+    def _forget(self):
+        """Drop what an earlier `fit` found: other parameters may find less."""
+        for name in list(vars(self)):
+            if name.endswith("_") and not name.startswith("_"):
+                delattr(self, name)
+
     def _check_rows(self, X, *, reset):
         """Wrap `X`, checking its shape, its feature names and their number."""
         rows = as_rows(X)
@@ -182,16 +192,15 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _fit_estimator(self, X, y, sample_weight, params, context):
         """Set `estimator_`: a fitted clone, or the frozen model as it is."""
-        check_is_predictor(self.estimator)
         if isinstance(self.estimator, FrozenEstimator):
-            check_is_fitted(self.estimator)
-            validate_data(
-                self.estimator.estimator, X, reset=False, skip_check_array=True
-            )
+            if has_tags(self.estimator):  # a foreign class speaks for itself
+                check_is_fitted(self.estimator)
+                model = unfrozen(self.estimator)
+                validate_data(model, X, reset=False, skip_check_array=True)
             self.estimator_ = self.estimator
             with callback_task(context, self):
                 return
-        if y is None and get_tags(self.estimator).target_tags.required:
+        if y is None and tags_of(self.estimator).target_tags.required:
             raise ValueError(self._missing_y_message())
         fit_params = self._estimator_fit_params(sample_weight, params)
         estimator = clone(self.estimator)
@@ -345,7 +354,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
+        inner = tags_of(self.estimator)
         tags.estimator_type = inner.estimator_type
         for part in (
             "target_tags",

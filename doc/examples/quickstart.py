@@ -1,12 +1,12 @@
 """Quickstart: what has a model of disease progression learned?
 
-The data are scikit-learn's diabetes patients: age, sex, body mass index (bmi), mean blood
-pressure (bp) and six blood serum values (s1 to s6), and a measure of how far the disease
-has come a year later. A pipeline is cross-validated together with its inspection, so
-that each number comes with its spread over the folds.
+The data are scikit-learn's diabetes patients: age, sex, body mass index (bmi), mean
+blood pressure (bp) and six blood serum values (s1 to s6), and a measure of how far the
+disease has come a year later. A pipeline is cross-validated together with its
+inspection, so that each number comes with its spread over the folds.
 
-Run it as ``python doc/examples/quickstart.py``. It prints a summary and saves figures in
-``figures/``.
+Run it as ``python doc/examples/quickstart.py``. It prints a summary and saves figures
+in ``figures/``.
 """
 
 from pathlib import Path
@@ -58,8 +58,10 @@ def make_model():
 
 def print_scores(scores):
     """Print how well the model predicts patients that it has not seen."""
-    print(f"R^2 on {len(scores)} held-out folds: {scores.mean():.2f}", end=" ")
-    print(f"+- {scores.std():.2f}   ({', '.join(f'{score:.2f}' for score in scores)})\n")
+    each = ", ".join(f"{score:.2f}" for score in scores)
+    print(
+        f"R^2 on held-out folds: {scores.mean():.2f} +- {scores.std():.2f} ({each})\n"
+    )
 
 
 def print_importances(folds):
@@ -69,25 +71,25 @@ def print_importances(folds):
     mean, spread = each.mean(axis=0), each.std(axis=0)
     print("How far each feature moves the prediction (standard deviation of its")
     print("accumulated local effect over the patients; mean and spread over folds)")
-    for position in np.argsort(-mean):
-        bar = "#" * round(40 * mean[position] / mean.max())
-        print(f"  {names[position]:4} {mean[position]:5.1f} +- {spread[position]:3.1f}  {bar}")
+    for j in np.argsort(-mean):
+        bar = "#" * round(40 * mean[j] / mean.max())
+        print(f"  {names[j]:4} {mean[j]:5.1f} +- {spread[j]:3.1f}  {bar}")
     print()
 
 
 def print_effect(folds, X, name):
     """Print where the effect of a feature goes, at a few of its values."""
-    (position,) = np.flatnonzero(folds[0].feature_names_in_ == name)
+    (j,) = np.flatnonzero(folds[0].feature_names_in_ == name)
     values = X[name].quantile(QUANTILES).to_numpy()
-    each = np.array(
-        [
-            np.interp(values, fold.edges_[position], fold.effects_[position])
-            for fold in folds
-        ]
-    )
-    mean, spread = each.mean(axis=0), each.std(axis=0)
-    rise = f"{mean[-1] - mean[0]:+.0f} +- {(each[:, -1] - each[:, 0]).std():.0f}"
-    print(f"Effect of {name}: {rise} from the 5 % to the 95 % quantile")
-    for share, value, effect, width in zip(QUANTILES, values, mean, spread, strict=True):
-        print(f"  {share:4.0%} have {name} <= {value:5.1f}   {effect:+6.1f} +- {width:.1f}")
+    each = [np.interp(values, fold.edges_[j], fold.effects_[j]) for fold in folds]
+    mean, spread = np.mean(each, axis=0), np.std(each, axis=0)
+    change = [effect[-1] - effect[0] for effect in each]
+    print(f"Effect of {name}: {np.mean(change):+.0f} +- {np.std(change):.0f}", end=" ")
+    print("from its 5 % to its 95 % quantile")
+    for share, value, effect, width in zip(
+        QUANTILES, values, mean, spread, strict=True
+    ):
+        print(
+            f"  {share:4.0%} have at most {value:5.1f}  {effect:+6.1f} +- {width:.1f}"
+        )
     print()

@@ -49,8 +49,9 @@ class NodeAxis:
 
     def visits(self, cells):
         """Nodes to which rows are moved: (n, 2) for intervals, (n, 3) for levels."""
-        offsets = np.array([-1, 0, 1] if self.by_level else [0, 1])
-        return np.clip(cells[:, None] + offsets, 0, self.n_nodes - 1)
+        if not self.by_level:
+            return cells[:, None] + np.arange(2)
+        return np.clip(cells[:, None] + np.arange(-1, 2), 0, self.n_nodes - 1)
 
     def differences(self, cells):
         """Pairs of visits whose difference is a step, with the step of each row.
@@ -139,11 +140,12 @@ def first_order_effect(local_effects, cell_weights, axis, *, centred=True):
     return effects
 
 
-def accumulated_standard_errors(step_errors, cell_weights, axis):
+def accumulated_standard_errors(step_errors, cell_weights, axis, covariances=None):
     """Standard errors of a centred first-order effect from those of its steps.
 
-    The centred effect is linear in the local effects, which come from separate rows
-    for intervals, so that the variances add with squared coefficients.
+    The centred effect is linear in the local effects. Those of intervals come from
+    separate rows, so that the variances add with squared coefficients; neighbouring
+    steps of levels share the rows of the level between them, and covary.
 
     Parameters
     ----------
@@ -153,6 +155,8 @@ def accumulated_standard_errors(step_errors, cell_weights, axis):
         Weight of the rows in each cell.
     axis : NodeAxis
         The axis.
+    covariances : ndarray of shape (k, n_steps - 1), optional
+        Of each local effect and the next one; None means zero.
 
     Returns
     -------
@@ -160,14 +164,48 @@ def accumulated_standard_errors(step_errors, cell_weights, axis):
     """
     operator = accumulate(np.eye(axis.n_steps))  # (n_steps, n_nodes)
     operator = operator - centring_constant(operator, cell_weights, [axis])[:, None]
-    return np.sqrt(step_errors**2 @ operator**2)
+    variances = step_errors**2 @ operator**2
+    if covariances is not None:
+        variances = variances + 2 * covariances @ (operator[:-1] * operator[1:])
+    return np.sqrt(np.maximum(variances, 0.0))
+
+
+def neighbour_covariances(steps, shared):
+    """Covariances of the mean differences over neighbouring steps between levels.
+
+    Parameters
+    ----------
+    steps : Moments of shape (n_steps, k)
+        Of the differences over each step.
+    shared : Moments of shape (n_levels, 3 k)
+        For the rows of each inner level, of their differences over the step below it,
+        over the one above it, and of the sum of the two.
+
+    Returns
+    -------
+    ndarray of shape (k, n_steps - 1)
+    """
+    inner = slice(1, -1)
+    weight = shared.weight[inner]
+    below, above, _ = np.split(shared.mean[inner], 3, axis=1)
+    m2_below, m2_above, m2_both = np.split(shared.m2[inner], 3, axis=1)
+    products = (m2_both - m2_below - m2_above) / 2
+    products += weight * (below - steps.mean[:-1]) * (above - steps.mean[1:])
+    # From sums of squares to squared standard errors: the same factor for both.
+    factor = np.divide(
+        steps.standard_error,
+        np.sqrt(steps.m2),
+        out=np.zeros_like(steps.m2),
+        where=steps.m2 > 0,
+    )
+    return (products * factor[:-1] * factor[1:]).T
 
 
 def second_order_effect(local_effects, step_weights, cell_weights, axes):
     """Pure interaction effect of two features (Apley & Zhu 2020, eq. 17 to 20).
 
     Steps that hold no row take the local effect of the nearest step that does, in
-    positions scaled to the range of each axis.
+    positions scaled to the range of each axis; of equally near ones the first.
 
     Parameters
     ----------
@@ -206,8 +244,6 @@ def _main_effect(effects, cell_weights, axes, which):
 
 def _fill_empty(local_effects, step_weights, axes):
     """Local effects with empty steps filled from their nearest neighbour."""
-    from scipy.spatial import cKDTree  # slow to import, and seldom needed
-
     empty = step_weights == 0
     if not empty.any() or empty.all():
         return np.where(empty, 0.0, local_effects)
@@ -217,12 +253,22 @@ def _fill_empty(local_effects, step_weights, axes):
         scaled.append(axis.step_positions / (reach if reach > 0 else 1.0))
     places = np.stack(np.meshgrid(*scaled, indexing="ij"), axis=-1)
     filled = local_effects.copy()
-    _, neighbours = cKDTree(places[~empty]).query(places[empty])
+    neighbours = _first_nearest(places[~empty], places[empty])
     filled[:, empty] = local_effects[:, ~empty][:, neighbours]
     return filled
 
 
-def interpolate(values, nodes, curves):
+def _first_nearest(candidates, places):
+    """Index of the nearest candidate; ties, common on a grid, go to the first."""
+    from scipy.spatial import cKDTree  # slow to import, and seldom needed
+
+    tree = cKDTree(candidates)
+    distances, _ = tree.query(places)
+    near = tree.query_ball_point(places, distances * (1 + 1e-9), return_sorted=True)
+    return np.array([found[0] for found in near], dtype=np.intp)
+
+
+def interpolate(values, nodes, curves, cells=None):
     """Curves at `values`, linear between nodes and constant beyond them.
 
     Parameters
@@ -233,11 +279,20 @@ def interpolate(values, nodes, curves):
         Increasing.
     curves : ndarray of shape (k, G)
         Values at the nodes.
+    cells : ndarray of shape (m,), optional
+        Interval of each value, -1 outside, where that is known already.
 
     Returns
     -------
     ndarray of shape (m, k)
     """
+    if cells is not None and len(nodes) > 1 and cells.min(initial=0) >= 0:
+        slopes = np.diff(curves) / np.diff(nodes)
+        shifts = values - nodes[cells]
+        return np.stack(
+            [c[cells] + s[cells] * shifts for c, s in zip(curves, slopes, strict=True)],
+            axis=1,
+        )
     found = np.stack([np.interp(values, nodes, curve) for curve in curves], axis=1)
     found[np.isnan(values)] = np.nan
     return found

@@ -117,8 +117,11 @@ def interval_index(values, edges):
     Returns
     -------
     ndarray of shape (n,), dtype intp
-        In 0..K-1; -1 for NaN and for values outside the edges.
+        In 0..K-1; -1 for NaN and for values outside the edges (where there is no
+        edge, for all).
     """
+    if not len(edges):
+        return np.full(len(values), -1, dtype=np.intp)
     index = np.searchsorted(edges, values, side="left") - 1
     index[values == edges[0]] = 0
     inside = (values >= edges[0]) & (values <= edges[-1])

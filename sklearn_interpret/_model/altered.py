@@ -52,7 +52,15 @@ Block = namedtuple("Block", "which start stop first last")
 
 
 def altered_responses(
-    response, rows, replacements, reduce, *, n_jobs=None, verbose=0, on_block=None
+    response,
+    rows,
+    replacements,
+    reduce,
+    *,
+    merge=None,
+    n_jobs=None,
+    verbose=0,
+    on_block=None,
 ):
     """Send altered rows to the model and reduce its answers block by block.
 
@@ -68,6 +76,9 @@ def altered_responses(
         ``reduce(which, index, variants, answers)``: the number of the replacement,
         the rows' positions, a slice of variants, and answers of shape (n_rows,
         n_variants, n_outputs). Its results are collected.
+    merge : callable, optional
+        ``merge(earlier, later)``: the results of two blocks of rows for the same
+        variants as one. Without it all results are kept until the end.
     n_jobs : int or None, default=None
         Workers.
     verbose : int, default=0
@@ -78,8 +89,9 @@ def altered_responses(
     Returns
     -------
     list of list
-        For each replacement, the reduced blocks, in the order of rows and variants;
-        which blocks there are does not depend on `n_jobs`.
+        For each replacement, the reduced blocks, in the order of rows and variants
+        (merged ones in the order of variants); neither which blocks there are nor the
+        order in which they are merged depends on `n_jobs`.
     """
     blocks = _plan(replacements, rows)
     workers = effective_n_jobs(n_jobs)
@@ -95,12 +107,18 @@ def altered_responses(
             for group, answers in zip(groups, answered, strict=True)
             for pair in zip(group, answers, strict=True)
         )
-    keyed = [[] for _ in replacements]
+    keyed = [{} for _ in replacements]
     for block, answer in collected:
-        keyed[block.which].append((block.start, block.first, answer))
+        kept = keyed[block.which]
+        if merge is None:
+            kept[block.start, block.first] = answer
+        elif block.first in kept:
+            kept[block.first] = merge(kept[block.first], answer)
+        else:
+            kept[block.first] = answer
         if on_block is not None:
             on_block()
-    return [[answer for *_, answer in sorted(entries, key=_place)] for entries in keyed]
+    return [[kept[place] for place in sorted(kept)] for kept in keyed]
 
 
 def plain_responses(response, rows):
@@ -115,10 +133,6 @@ def plain_responses(response, rows):
             for start in range(0, rows.n_rows, height)
         ]
     )
-
-
-def _place(entry):
-    return entry[:2]
 
 
 def _plan(replacements, rows):

@@ -1,5 +1,6 @@
 """The axis of an effect: which values a feature, or a group, takes along it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,14 +77,33 @@ def level_axis(rows, columns, name, *, custom=None):
     if custom is None:
         levels = tuple(gather(rows.column(j), first) for j in columns)
         return Axis(name, tuple(columns), labels_array(labels), levels, True)
-    custom = list(custom)
-    if not custom:
-        raise ValueError(f"custom_values has no value for the feature {name!r}.")
-    if len({label_key(label) for label in custom}) < len(custom):
-        raise ValueError(f"custom_values has a level of {name!r} twice: {custom!r}.")
+    custom = _custom_levels(custom, len(columns), name)
     parts = [custom] if len(columns) == 1 else list(zip(*custom, strict=True))
     levels = tuple(rows.cast(j, part) for j, part in zip(columns, parts, strict=True))
     return Axis(name, tuple(columns), labels_array(custom), levels, True)
+
+
+def _custom_levels(custom, n_columns, name):
+    """Levels given by the user: distinct, and tuples for a group of columns."""
+    if isinstance(custom, str) or not isinstance(custom, Iterable):
+        raise ValueError(
+            f"custom_values for the feature {name!r} must be a sequence of levels; got "
+            f"{custom!r}."
+        )
+    levels = list(custom)
+    if not levels:
+        raise ValueError(f"custom_values has no value for the feature {name!r}.")
+    if n_columns > 1:
+        for level in levels:
+            if not isinstance(level, tuple | list) or len(level) != n_columns:
+                raise ValueError(
+                    f"The group {name!r} has {n_columns} columns: its custom_values "
+                    f"must be tuples of {n_columns} values; got {level!r}."
+                )
+        levels = list(map(tuple, levels))
+    if len({label_key(level) for level in levels}) < len(levels):
+        raise ValueError(f"custom_values has a level of {name!r} twice: {levels!r}.")
+    return levels
 
 
 def grid_axis(rows, column, weights, *, resolution, percentiles, custom=None):
@@ -105,8 +125,9 @@ def grid_axis(rows, column, weights, *, resolution, percentiles, custom=None):
                 observed_only=rows.is_integer(column),
             )
     levels = rows.cast(column, values)
-    # What the model sees may be rounded (float32): report that.
-    seen = np.asarray(levels).astype(np.float64)
+    # What the model sees may be rounded (float32): report that, and each point once.
+    seen, first = np.unique(np.asarray(levels, dtype=np.float64), return_index=True)
+    levels = gather(levels, first)
     return Axis(name, (column,), seen, (levels,), False)
 
 

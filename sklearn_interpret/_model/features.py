@@ -1,6 +1,6 @@
 """Names, indices, categorical flags and groups of features."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from numbers import Integral
 
@@ -91,10 +91,9 @@ def resolve_features(features, names, *, named=True, groups=None, max_order=2):
         taken = {column for members in groups.values() for column in members}
         alone = [(column,) for column in range(len(names)) if column not in taken]
         return alone + [(name,) for name in groups]
-    if isinstance(features, str | Integral) and not isinstance(features, bool):
-        features = [features]
+    features = _listed(features, names, named, "features")
     if _is_mask(features):
-        features = _mask_positions(features, len(names))
+        features = _mask_positions(features, len(names), "features")
     entries = [_entry(entry, names, named, groups, max_order) for entry in features]
     if not entries:
         raise ValueError(
@@ -102,6 +101,15 @@ def resolve_features(features, names, *, named=True, groups=None, max_order=2):
         )
     _refuse_repetition(entries, names)
     return entries
+
+
+def _listed(features, names, named, parameter):
+    """Features as a list; a single one stands for a list of it."""
+    if isinstance(features, str):
+        return [features]
+    if not isinstance(features, Iterable):
+        return [feature_index(features, names, named=named, parameter=parameter)]
+    return list(features)
 
 
 def _entry(entry, names, named, groups, max_order):
@@ -142,11 +150,11 @@ def _is_mask(features):
     return bool(kinds) and kinds <= {bool, np.bool_}
 
 
-def _mask_positions(mask, n_features):
+def _mask_positions(mask, n_features, parameter):
     mask = np.asarray(mask)
     if len(mask) != n_features:
         raise ValueError(
-            f"features is a boolean mask of length {len(mask)}, but X has "
+            f"{parameter} is a boolean mask of length {len(mask)}, but X has "
             f"{n_features} features."
         )
     return np.flatnonzero(mask).tolist()
@@ -171,14 +179,17 @@ def resolve_categorical(categorical_features, detected, names, *, named=True):
     ndarray of bool of shape (n_features,)
     """
     if isinstance(categorical_features, str) and categorical_features == "auto":
-        return np.asarray(detected, dtype=bool)
+        return np.array(detected, dtype=bool)
     flags = np.zeros(len(names), dtype=bool)
     if categorical_features is None:
         return flags
-    if isinstance(categorical_features, str | Integral):
-        categorical_features = [categorical_features]
+    categorical_features = _listed(
+        categorical_features, names, named, "categorical_features"
+    )
     if _is_mask(categorical_features):
-        categorical_features = _mask_positions(categorical_features, len(names))
+        categorical_features = _mask_positions(
+            categorical_features, len(names), "categorical_features"
+        )
     for feature in categorical_features:
         flags[
             feature_index(feature, names, named=named, parameter="categorical_features")
@@ -206,7 +217,7 @@ def resolve_groups(feature_groups, names, *, named=True):
     for name, members in feature_groups.items():
         columns = [
             feature_index(m, names, named=named, parameter="feature_groups")
-            for m in ([members] if isinstance(members, str | Integral) else members)
+            for m in _listed(members, names, named, "feature_groups")
         ]
         if not columns:
             raise ValueError(f"feature_groups has the empty group {name!r}.")
@@ -236,12 +247,14 @@ def resolve_keys(mapping, names, *, named=True, parameter, groups=None):
             f"{parameter} must be a dict keyed by features; got "
             f"{type(mapping).__name__}."
         )
-    return {
-        key
-        if isinstance(key, str) and key in groups
-        else feature_index(key, names, named=named, parameter=parameter): value
-        for key, value in mapping.items()
-    }
+    rekeyed = {}
+    for key, value in mapping.items():
+        if not (isinstance(key, str) and key in groups):
+            key = feature_index(key, names, named=named, parameter=parameter)
+            if key in rekeyed:
+                raise ValueError(f"{parameter} has the feature {names[key]!r} twice.")
+        rekeyed[key] = value
+    return rekeyed
 
 
 def _shortened(names, most=10):

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from numbers import Integral
 
 import numpy as np
-from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 
 from sklearn_interpret._model.rows import copy_of, same_content
+from sklearn_interpret._model.seams import has_independent_labels
+from sklearn_interpret._model.tags import is_classifier
 from sklearn_interpret.exceptions import NonFiniteResponseError
 
 RESPONSE_METHODS = (
@@ -64,6 +65,11 @@ class Response:
             Naming the first row whose response is NaN or infinite.
         """
         values = self._outputs(self._ask(X))
+        if len(values) != X.shape[0]:
+            raise ValueError(
+                f"The model's response has {len(values)} rows, but "
+                f"{X.shape[0]} rows were sent."
+            )
         values = self._select(values)
         _check_finite(values)
         return values
@@ -177,7 +183,8 @@ def make_response(estimator, response_method="auto", target=None):
     """
     classes = getattr(estimator, "classes_", None) if is_classifier(estimator) else None
     if classes is not None and not isinstance(classes, list):
-        classes = np.asarray(classes)
+        # Labels that do not exclude each other are outputs, not classes of one.
+        classes = None if has_independent_labels(estimator) else np.asarray(classes)
     method = _resolve_method(estimator, response_method)
     index = target
     if target is not None:
@@ -218,15 +225,16 @@ def _class_position(target, classes):
     if len(found) != 1:
         raise ValueError(
             f"target={target!r} is not a class of the model; its classes are "
-            f"{list(classes)!r}."
+            f"{classes.tolist()!r}."
         )
     return int(found[0])
 
 
 def _check_finite(values):
     # A sum is finite unless some entry is not (or the sum itself overflows).
-    if np.isfinite(values.sum()):
-        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return
     bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
     if len(bad):
         raise NonFiniteResponseError(
@@ -256,6 +264,6 @@ def is_fitted(estimator):
 
     try:
         check_is_fitted(estimator)
-    except (NotFittedError, TypeError):
+    except (NotFittedError, TypeError, AttributeError):  # the last: foreign classes
         return False
     return True

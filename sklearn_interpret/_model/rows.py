@@ -5,52 +5,12 @@ categories, that it was trained on. Everything that depends on the kind of conta
 here; nothing here changes what the user passed in.
 """
 
-import sys
 from abc import ABC, abstractmethod
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_array
 
 from sklearn_interpret._model.features import default_names
-
-
-def as_rows(X):
-    """Wrap `X` in the `Rows` of its kind.
-
-    Parameters
-    ----------
-    X : ndarray, sparse matrix or array, pandas or polars DataFrame, or array-like
-        The rows. Lists and other array-likes become arrays.
-
-    Returns
-    -------
-    Rows
-
-    Raises
-    ------
-    TypeError
-        A kind of data frame that is not supported; nothing is converted in silence.
-    """
-    from sklearn_interpret._model.frames import PandasRows, PolarsRows
-
-    if isinstance(X, Rows):
-        return X
-    if sparse.issparse(X):
-        return SparseRows(X)
-    for library, kind in (("pandas", PandasRows), ("polars", PolarsRows)):
-        module = sys.modules.get(library)
-        if module is not None and isinstance(X, module.DataFrame):
-            return kind(X)
-    # Asked of the type: a lazy frame would resolve its columns.
-    if hasattr(type(X), "__dataframe__") or hasattr(type(X), "columns"):
-        raise TypeError(
-            f"X is a {type(X).__module__}.{type(X).__name__}; supported containers are "
-            "numpy arrays, scipy sparse matrices, and pandas and polars DataFrames."
-        )
-    if not isinstance(X, np.ndarray) or X.ndim != 2:
-        X = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_features=0)
-    return ArrayRows(X)
 
 
 class Rows(ABC):
@@ -371,15 +331,15 @@ class _ArrayTiles(Tiles):
 
     def __init__(self, block, repeats):
         super().__init__(len(block), repeats)
-        self._block = block
         dtype = object if block.dtype.kind in "US" else block.dtype
         self._work = np.repeat(block.astype(dtype, copy=False), repeats, axis=0)
         self._cube = self._work.reshape(len(block), repeats, block.shape[1])
+        self._columns = np.asfortranarray(block)  # contiguous to put back from
         self._exchanged = ()
 
     def replaced(self, columns, levels, codes):
         for j in self._exchanged:
-            self._cube[:, :, j] = self._block[:, j, None]
+            self._cube[:, :, j] = self._columns[:, j, None]
         for j, values, places in zip(columns, levels, codes, strict=True):
             self._cube[:, :, j] = np.asarray(values)[places]
         self._exchanged = tuple(columns)
@@ -393,6 +353,8 @@ class SparseRows(Rows):
         super().__init__(native)
         self._csr = native.tocsr()
         self._csc = native.tocsc()
+        # Chosen and altered rows have no diagonals worth storing: scipy warns.
+        self._format = "csr" if native.format == "dia" else native.format
 
     @property
     def row_bytes(self):
@@ -401,7 +363,7 @@ class SparseRows(Rows):
 
     def take(self, index):
         """Rows at `index`, in the same format."""
-        return SparseRows(self._csr[index].asformat(self.native.format))
+        return SparseRows(self._csr[index].asformat(self._format))
 
     def column(self, j):
         """Column `j`, dense."""
@@ -422,7 +384,7 @@ class SparseRows(Rows):
     def tiles(self, start, stop, repeats):
         """Repeated rows in which columns are exchanged by stacking."""
         index = np.repeat(np.arange(start, stop), repeats)
-        return _SparseTiles(self._csr[index], stop - start, repeats, self.native.format)
+        return _SparseTiles(self._csr[index], stop - start, repeats, self._format)
 
 
 class _SparseTiles(Tiles):

@@ -3,6 +3,7 @@
 Beside each name stands the public wish that would make it unnecessary.
 """
 
+import warnings
 from contextlib import contextmanager, nullcontext
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 # Wish: a public decorator that validates parameters and sets the config for `fit`.
 from sklearn.base import _fit_context as fit_context
 from sklearn.base import is_regressor
+from sklearn.pipeline import Pipeline
 
 # Wish: public parameter constraints.
 from sklearn.utils._param_validation import (
@@ -31,6 +33,8 @@ from sklearn.utils.validation import (
 from sklearn.utils.validation import (
     _check_sample_weight as check_sample_weight,
 )
+
+from sklearn_interpret._model.tags import unfrozen
 
 try:  # scikit-learn >= 1.9
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -60,6 +64,7 @@ __all__ = [
     "check_feature_names_in",
     "check_sample_weight",
     "fit_context",
+    "has_independent_labels",
     "propagated_callbacks",
     "recursion_partial_dependence",
     "root_callback_context",
@@ -101,6 +106,33 @@ def propagated_callbacks(context, sub_estimator):
     return context.propagate_callback_context(sub_estimator)
 
 
+def has_independent_labels(estimator):
+    """Whether the entries of a classifier's `classes_` do not exclude each other.
+
+    With two such labels `predict_proba` has two columns, as for a binary classifier,
+    but they do not sum to one.
+
+    Wish: a public attribute of fitted multilabel classifiers, like `multilabel_` of
+    OneVsRestClassifier.
+
+    Parameters
+    ----------
+    estimator : fitted classifier
+        Frozen models and pipelines are looked into.
+
+    Returns
+    -------
+    bool
+    """
+    estimator = unfrozen(estimator)
+    while isinstance(estimator, Pipeline):
+        estimator = unfrozen(estimator[-1])
+    if hasattr(estimator, "multilabel_"):
+        return bool(estimator.multilabel_)
+    binarizer = getattr(estimator, "_label_binarizer", None)  # of neural networks
+    return getattr(binarizer, "y_type_", None) == "multilabel-indicator"
+
+
 def recursion_partial_dependence(estimator, grid, columns):
     """Scikit-learn's weighted tree traversal, `estimator` unwrapped and supported.
 
@@ -126,14 +158,24 @@ def recursion_partial_dependence(estimator, grid, columns):
             "scikit-learn's DecisionTreeRegressor, RandomForestRegressor, "
             "ExtraTreesRegressor, GradientBoosting* and HistGradientBoosting* have one."
         )
+    if getattr(estimator, "n_outputs_", 1) > 1:
+        # It would answer, with the first output alone.
+        raise ValueError(
+            f'method="recursion" takes one output, and the {type(estimator).__name__} '
+            f'has {estimator.n_outputs_} outputs: use method="brute".'
+        )
+    offset = _recursion_offset(estimator)
     # The traversals are compiled for these very dtypes.
     points = np.asarray(grid, dtype=np.float32, order="C")
     target = np.asarray(columns, dtype=np.intp)
     try:
-        averages = estimator._compute_partial_dependence_recursion(points, target)
+        with warnings.catch_warnings():
+            # About an init that the traversal leaves out: the offset is that init.
+            warnings.filterwarnings("ignore", "Using recursion method", UserWarning)
+            averages = estimator._compute_partial_dependence_recursion(points, target)
     except NotImplementedError as error:  # weights or categories in the model
         raise ValueError(f'method="recursion" is refused: {error}') from error
-    return np.atleast_2d(averages) + _recursion_offset(estimator)
+    return np.atleast_2d(averages) + offset
 
 
 def _recursion_offset(estimator):

@@ -1,6 +1,7 @@
 """Accumulated local effects."""
 
 import warnings
+from functools import cached_property
 from numbers import Integral, Real
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn_interpret._core.effects import (
     first_order_effect,
     interpolate,
     look_up,
+    neighbour_covariances,
     second_order_effect,
 )
 from sklearn_interpret._core.weighted import Moments
@@ -24,6 +26,7 @@ from sklearn_interpret._model.rows import gather, label_key
 from sklearn_interpret._model.seams import Interval, StrOptions
 from sklearn_interpret.effects._base import (
     CurveEffect,
+    Measured,
     drop_single_output,
     moved_columns,
 )
@@ -241,7 +244,8 @@ default="similarity"
         if natural or self.categorical_order == "sorted":
             return axis
         others = [j for j in range(rows.n_columns) if j not in columns]
-        flags = self.categorical_features_
+        # A companion of text is compared as levels, whether or not it is inspected.
+        flags = self.categorical_features_ | rows.detected_categorical
         order = similarity_order(
             axis.codes(rows),
             len(axis.values),
@@ -282,17 +286,18 @@ default="similarity"
                 for entry in asked
             ],
             reduce,
+            merge=_Steps.merge,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             on_block=on_block,
         )
-        n_outputs = blocks[0][0].moments.mean.shape[1] if asked else None
-        steps = dict(zip(asked, blocks, strict=True))
+        steps = {entry: part for entry, (part,) in zip(asked, blocks, strict=True)}
+        n_outputs = steps[asked[0]].moments.mean.shape[1] if asked else None
         parts = [
-            _Entry.of_blocks(
+            _Entry(
                 nodes[entry],
                 _cell_weights(nodes[entry], cells[entry], inside[entry], sample),
-                steps.get(entry, []),
+                steps.get(entry),
                 n_outputs or 1,
             )
             for entry in range(len(self.axes_))
@@ -301,7 +306,7 @@ default="similarity"
         self._publish(parts)
         if self.confidence_level is not None:
             self._set_intervals(parts, cells, sample, bootstrap)
-        return n_outputs
+        return Measured(n_outputs, cells)
 
     def _publish(self, parts):
         self._effects = [part.effect(self.centered) for part in parts]
@@ -354,15 +359,15 @@ default="similarity"
         tail = (1 - self.confidence_level) / 2
         return np.quantile(draws, [tail, 1 - tail], axis=0)
 
-    def _effect_at(self, entry, rows):
+    def _effect_at(self, entry, rows, cells=None):
         (axis,) = self.axes_[entry]
         curves = self._effects[entry]
         if axis.categorical:
-            return look_up(axis.codes(rows), curves)
+            return look_up(axis.codes(rows) if cells is None else cells, curves)
         numbers = rows.numbers(axis.columns[0])
         if not len(axis.values):
             return np.full((len(numbers), len(curves)), np.nan)
-        return interpolate(numbers, axis.values, curves)
+        return interpolate(numbers, axis.values, curves, cells)
 
 
 class _Steps:
@@ -372,13 +377,25 @@ class _Steps:
     ----------
     moments : Moments of shape (n_groups, k)
         Of the differences, by step (pairs of steps flattened).
-    rows : tuple of arrays (index, group, difference), or None
-        The differences themselves, for the bootstrap.
+    shared : Moments of shape (n_levels, 3 k), or None
+        Of the differences of rows that take part in two steps, as
+        `neighbour_covariances` wants it; None for intervals and pairs.
+    rows : list of tuples (index, group, difference) of arrays
+        The differences themselves, for the bootstrap; empty without it.
     """
 
-    def __init__(self, moments, rows):
+    def __init__(self, moments, shared, rows):
         self.moments = moments
+        self.shared = shared
         self.rows = rows
+
+    def merge(self, other):
+        """The steps of two blocks of rows together."""
+        shared = self.shared
+        if shared is not None:
+            shared = shared.merge(other.shared)
+        moments = self.moments.merge(other.moments)
+        return _Steps(moments, shared, self.rows + other.rows)
 
 
 class _StepDifferences:
@@ -393,23 +410,44 @@ class _StepDifferences:
     def __call__(self, which, index, variants, answers):
         nodes = self.nodes[which]
         cells = [codes[index] for codes in self.cells[which]]
+        shared = None
         if len(nodes) == 1:
             found = _first_differences(nodes[0], cells[0], answers)
+            if nodes[0].by_level:
+                shared = _shared_rows(nodes[0], cells[0], answers, self.weights[index])
         else:
             found = _second_differences(nodes, cells, answers)
-        places, groups, differences = map(np.concatenate, zip(*found, strict=True))
+        found = list(found)
+        places, groups, differences = (
+            found[0]
+            if len(found) == 1
+            else map(np.concatenate, zip(*found, strict=True))
+        )
         n_groups = int(np.prod([axis.n_steps for axis in nodes]))
         rows = index[places]
         moments = Moments.of_groups(differences, groups, n_groups, self.weights[rows])
-        return _Steps(moments, (rows, groups, differences) if self.keep_rows else None)
+        kept = [(rows, groups, differences)] if self.keep_rows else []
+        return _Steps(moments, shared, kept)
 
 
 def _first_differences(axis, cells, answers):
     """Rows, steps and differences of the response over them."""
     for low, high, steps in axis.differences(cells):
-        places = np.flatnonzero(steps >= 0)
-        differences = answers[places, high] - answers[places, low]
-        yield places, steps[places], differences
+        differences = answers[:, high] - answers[:, low]
+        places = np.arange(len(steps))
+        if axis.by_level:
+            places = np.flatnonzero(steps >= 0)
+            steps, differences = steps[places], differences[places]
+        yield places, steps, differences
+
+
+def _shared_rows(axis, cells, answers, weights):
+    """Moments by level of the differences of rows that take part in two steps."""
+    places = np.flatnonzero((cells > 0) & (cells < axis.n_steps))
+    at = answers[places]
+    below, above = at[:, 1] - at[:, 0], at[:, 2] - at[:, 1]
+    values = np.hstack([below, above, below + above])
+    return Moments.of_groups(values, cells[places], axis.n_nodes, weights[places])
 
 
 def _second_differences(axes, cells, answers):
@@ -437,47 +475,34 @@ class _Entry:
         One or two axes.
     cell_weights : ndarray of shape (n_cells,) or (n_cells_1, n_cells_2)
         Weight of the rows in each cell.
-    moments : Moments of shape (n_groups, k), or None
-        Of the differences; None where no row was asked for.
-    rows : tuple of arrays or None
-        The differences themselves.
+    steps : _Steps or None
+        The differences over all rows; None where no row was asked for.
     n_outputs : int
         k.
     """
 
-    def __init__(self, nodes, cell_weights, moments, rows, n_outputs):
+    def __init__(self, nodes, cell_weights, steps, n_outputs):
         self.nodes = nodes
         self.cell_weights = cell_weights
-        self.moments = moments
-        self.rows = rows
+        self.steps = steps
+        self.moments = None if steps is None else steps.moments
         self.n_outputs = n_outputs
         self._shape = tuple(max(axis.n_steps, 0) for axis in nodes)
-
-    @classmethod
-    def of_blocks(cls, nodes, cell_weights, blocks, n_outputs):
-        """Put the blocks of rows together."""
-        if not blocks:
-            return cls(nodes, cell_weights, None, None, n_outputs)
-        moments = blocks[0].moments
-        for block in blocks[1:]:
-            moments = moments.merge(block.moments)
-        rows = None
-        if blocks[0].rows is not None:
-            rows = tuple(
-                np.concatenate(parts)
-                for parts in zip(*(block.rows for block in blocks), strict=True)
-            )
-        return cls(nodes, cell_weights, moments, rows, n_outputs)
 
     def redrawn(self, cell_weights, weights):
         """The same differences under other weights of the rows."""
         if self.moments is None:
             return self
-        index, groups, differences = self.rows
+        index, groups, differences = self._rows
         moments = Moments.of_groups(
             differences, groups, int(np.prod(self._shape)), weights[index]
         )
-        return _Entry(self.nodes, cell_weights, moments, self.rows, self.n_outputs)
+        steps = _Steps(moments, None, [])
+        return _Entry(self.nodes, cell_weights, steps, self.n_outputs)
+
+    @cached_property
+    def _rows(self):
+        return tuple(map(np.concatenate, zip(*self.steps.rows, strict=True)))
 
     def _by_step(self, values):
         return values.T.reshape(-1, *self._shape)
@@ -517,7 +542,10 @@ class _Entry:
         if self.moments is None:
             return np.zeros((self.n_outputs, axis.n_nodes))
         errors = self._by_step(self.moments.standard_error)
-        return accumulated_standard_errors(errors, self.cell_weights, axis)
+        covariances = None
+        if self.steps.shared is not None:
+            covariances = neighbour_covariances(self.moments, self.steps.shared)
+        return accumulated_standard_errors(errors, self.cell_weights, axis, covariances)
 
     def effect(self, centred):
         """The accumulated effect at the nodes."""
@@ -560,8 +588,10 @@ def _cell_weights(nodes, cells, inside, sample, weights=None):
     shape = tuple(max(axis.n_cells, 0) for axis in nodes)
     if not inside.any() or 0 in shape:
         return np.zeros(shape)
-    groups = np.ravel_multi_index([codes[inside] for codes in cells], shape)
-    return np.bincount(groups, weights[inside], int(np.prod(shape))).reshape(shape)
+    if not inside.all():
+        cells, weights = [codes[inside] for codes in cells], weights[inside]
+    groups = cells[0] if len(cells) == 1 else np.ravel_multi_index(cells, shape)
+    return np.bincount(groups, weights, int(np.prod(shape))).reshape(shape)
 
 
 def _given_order(axis, levels):

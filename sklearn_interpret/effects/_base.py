@@ -2,6 +2,7 @@
 
 import warnings
 from abc import abstractmethod
+from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
@@ -23,6 +24,22 @@ from sklearn_interpret._model.rows import label_key
 from sklearn_interpret._model.seams import Interval, StrOptions, check_feature_names_in
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import ConstantFeatureWarning, UnseenCategoryWarning
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What measuring leaves behind beside the fitted attributes.
+
+    Parameters
+    ----------
+    n_outputs : int or None
+        Number of outputs; None where the model was not asked.
+    cells : list of list of ndarray, or None
+        For each entry and axis, the position of each row along it.
+    """
+
+    n_outputs: int | None
+    cells: list | None = None
 
 
 class BaseEffect(TransformerMixin, BaseInspector):
@@ -69,12 +86,13 @@ class BaseEffect(TransformerMixin, BaseInspector):
         ]
         self.effect_names_ = [_entry_name(axes) for axes in self.axes_]
         self._refuse_overlap()
-        n_outputs = self._measure(sample, response, on_block)
+        measured = self._measure(sample, response, on_block)
+        n_outputs = measured.n_outputs
         if n_outputs is None:  # every feature is constant: nothing was asked
             n_outputs = plain_responses(response, rows.take([0])).shape[1]
         self.output_names_ = response.output_names(n_outputs)
         if any(len(axes) == 1 for axes in self.axes_):
-            self.feature_importances_ = self._importances(sample)
+            self.feature_importances_ = self._importances(sample, measured)
 
     @abstractmethod
     def _make_axis(self, sample, columns, name, custom):
@@ -82,10 +100,10 @@ class BaseEffect(TransformerMixin, BaseInspector):
 
     @abstractmethod
     def _measure(self, sample, response, on_block):
-        """Set the method's fitted attributes; return the number of outputs, or None."""
+        """Set the method's fitted attributes; return what was `Measured`."""
 
     @abstractmethod
-    def _importances(self, sample):
+    def _importances(self, sample, measured):
         """How much each feature moves the response: (n_features,)."""
 
     def _refuse_overlap(self):
@@ -166,15 +184,20 @@ class CurveEffect(BaseEffect):
     """
 
     @abstractmethod
-    def _effect_at(self, entry, rows):
-        """Effect of a one-way entry at each of the rows: (n_rows, n_outputs)."""
+    def _effect_at(self, entry, rows, cells=None):
+        """Effect of a one-way entry at each of the rows: (n_rows, n_outputs).
 
-    def _importances(self, sample):
+        `cells` are the rows' positions along the axis where these are known.
+        """
+
+    def _importances(self, sample, measured):
         """Weighted standard deviation of each feature's effect over the rows."""
         importances = np.zeros(sample.rows.n_columns)
         for entry in self._one_way:
-            effect = spread(self._effect_at(entry, sample.rows), sample.weights)
-            importances[list(self.features_[entry])] = effect.mean()
+            cells = None if measured.cells is None else measured.cells[entry][0]
+            effect = self._effect_at(entry, sample.rows, cells)
+            deviation = spread(effect, sample.weights).mean()
+            importances[list(self.features_[entry])] = deviation
         return importances
 
     def transform(self, X):

@@ -10,7 +10,7 @@ from sklearn_interpret._core.weighted import Moments
 from sklearn_interpret._model.altered import plain_responses
 from sklearn_interpret._model.axes import interval_axis, level_axis
 from sklearn_interpret._model.seams import Interval
-from sklearn_interpret.effects._base import CurveEffect, drop_single_output
+from sklearn_interpret.effects._base import CurveEffect, Measured, drop_single_output
 
 
 class ConditionalDependence(CurveEffect):
@@ -166,8 +166,8 @@ class ConditionalDependence(CurveEffect):
         on_block()
         self.edges_, self.centers_, self.n_missing_ = [], [], []
         self._averages, errors, self.interval_counts_ = [], [], []
-        for axes in self.axes_:
-            cells = [axis.cells(sample.rows) for axis in axes]
+        all_cells = [[axis.cells(sample.rows) for axis in axes] for axes in self.axes_]
+        for axes, cells in zip(self.axes_, all_cells, strict=True):
             shape = tuple(map(_n_cells, axes))
             inside = np.all([codes >= 0 for codes in cells], axis=0)
             groups = (
@@ -192,11 +192,12 @@ class ConditionalDependence(CurveEffect):
         self.n_missing_ = np.array(self.n_missing_)
         self.average_ = [drop_single_output(average) for average in self._averages]
         self.standard_errors_ = [drop_single_output(error) for error in errors]
-        return answers.shape[1]
+        return Measured(answers.shape[1], all_cells)
 
-    def _effect_at(self, entry, rows):
+    def _effect_at(self, entry, rows, cells=None):
         (axis,) = self.axes_[entry]
-        return look_up(axis.cells(rows), self._averages[entry])
+        cells = axis.cells(rows) if cells is None else cells
+        return look_up(cells, self._averages[entry])
 
 
 def _n_cells(axis):

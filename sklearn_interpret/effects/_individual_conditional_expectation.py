@@ -15,6 +15,7 @@ from sklearn_interpret._model.rows import label_key
 from sklearn_interpret.effects._base import (
     BaseEffect,
     GridMixin,
+    Measured,
     drop_single_output,
     grid_codes,
     moved_columns,
@@ -133,8 +134,8 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
     ... ).fit(X, y)
     >>> ice.curves_[0].shape
     (200, 100)
-    >>> bool(ice.heterogeneity_[0] > 0.1)
-    True
+    >>> ice.heterogeneity_.round(2)
+    array([0.08])
     """
 
     _parameter_constraints = {
@@ -196,7 +197,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         self.heterogeneity_ = drop_single_output(np.stack(spreads, axis=1))
         if self.derivative:
             self._set_derivatives(curves, weights)
-        return len(curves[0])
+        return Measured(len(curves[0]))
 
     def _set_derivatives(self, curves, weights):
         self.derivatives_, self.derivative_std_ = [], []
@@ -272,7 +273,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
     def _places(self, axis):
         return [f"={label_text(value)}" for value in axis.values]
 
-    def _importances(self, sample):
+    def _importances(self, sample, measured):
         importances = np.zeros(sample.rows.n_columns)
         for entry in self._one_way:
             importances[list(self.features_[entry])] = self._reach[entry]

@@ -1,7 +1,6 @@
 """Partial dependence."""
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._core.effects import interpolate, look_up
 from sklearn_interpret._core.weighted import Moments
@@ -11,9 +10,11 @@ from sklearn_interpret._model.seams import (
     StrOptions,
     recursion_partial_dependence,
 )
+from sklearn_interpret._model.tags import unfrozen
 from sklearn_interpret.effects._base import (
     CurveEffect,
     GridMixin,
+    Measured,
     drop_single_output,
     grid_codes,
     moved_columns,
@@ -133,10 +134,10 @@ class PartialDependence(GridMixin, CurveEffect):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> effect = PartialDependence(LinearRegression(), features=[2], grid_resolution=5)
     >>> effect.fit(X, y).average_[0].round(1)
-    array([ 85.4, 119.1, 152.7, 186.4, 220.1])
+    array([117.5, 137.3, 157. , 176.8, 196.5])
     >>> effect.transform(X[:2]).round(1)
     array([[184.2],
-           [105. ]])
+           [125.4]])
     """
 
     _parameter_constraints = {
@@ -206,7 +207,7 @@ class PartialDependence(GridMixin, CurveEffect):
         self.missing_average_ = [
             None if values is None else drop_single_output(values) for values in missing
         ]
-        return n_outputs
+        return Measured(n_outputs)
 
     def _by_brute_force(self, sample, response, on_block):
         replacements = [_grid_replacement(axes, sample.rows) for axes in self.axes_]
@@ -215,6 +216,7 @@ class PartialDependence(GridMixin, CurveEffect):
             sample.rows,
             replacements,
             _WeightedMoments(sample.weights),
+            merge=Moments.merge,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             on_block=on_block,
@@ -231,9 +233,7 @@ class PartialDependence(GridMixin, CurveEffect):
         return averages, errors, missing
 
     def _by_recursion(self, sample):
-        model = self.estimator_
-        while isinstance(model, FrozenEstimator):
-            model = model.estimator
+        model = unfrozen(self.estimator_)
         if self.response_method not in ("auto", "decision_function"):
             raise ValueError(
                 'method="recursion" gives raw scores: response_method must be "auto" '
@@ -276,7 +276,7 @@ class PartialDependence(GridMixin, CurveEffect):
             return np.zeros(len(average))
         return np.average(values[known], axis=0, weights=sample.weights[known])
 
-    def _effect_at(self, entry, rows):
+    def _effect_at(self, entry, rows, cells=None):
         (axis,) = self.axes_[entry]
         return _at_rows(axis, self._averages[entry], self._missing[entry], rows)
 
@@ -288,15 +288,11 @@ class _WeightedMoments:
         self.weights = weights
 
     def __call__(self, which, index, variants, answers):
-        return variants.start, Moments.of_rows(answers, self.weights[index])
+        return Moments.of_rows(answers, self.weights[index])
 
 
-def _joined(parts):
-    """Moments of all rows: row blocks merged, variant blocks set side by side."""
-    merged = {}
-    for start, moments in parts:
-        merged[start] = merged[start].merge(moments) if start in merged else moments
-    pieces = [merged[start] for start in sorted(merged)]
+def _joined(pieces):
+    """Moments of blocks of variants set side by side."""
     return Moments(
         pieces[0].weight,
         np.concatenate([piece.mean for piece in pieces]),

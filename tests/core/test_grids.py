@@ -160,6 +160,11 @@ def test_values_outside_have_no_interval(value):
     np.testing.assert_array_equal(index, [-1])
 
 
+def test_without_edges_no_value_has_an_interval():
+    index = interval_index(np.array([1.0, np.nan]), np.array([]))
+    np.testing.assert_array_equal(index, [-1, -1])
+
+
 def test_the_first_two_edges_may_be_equal():
     """Then the first interval is that one value."""
     edges = np.array([1.0, 1.0, 2.0])

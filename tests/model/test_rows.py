@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 from sklearn.utils import check_array
 
+from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.rows import (
     Rows,
-    as_rows,
     copy_of,
     gather,
     is_missing,
@@ -275,7 +275,6 @@ def test_dtypes_with_an_order_of_their_own(kind, columns):
         ("pandas_categories", "flag", [2]),
         ("pandas_categories", "maybe", [2]),
         ("pandas_categories", "text", [1]),
-        ("pandas_default_text", "text", [1]),
         ("polars", "enum", ["none"]),
         ("polars", "text", [1.5]),
         ("polars", "categorical", [1]),

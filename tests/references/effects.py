@@ -146,17 +146,18 @@ def _second_differences(f, X, pair, sides, weights):
 
 
 def _fill_from_nearest(local, weight, sides):
-    """Rectangles without rows take the value of the nearest one with rows."""
+    """Rectangles without rows take the value of the nearest one with rows.
+
+    Of equally near ones, up to rounding, the first.
+    """
     one, two = (side.middles() for side in sides)
     taken = [(a, b) for a, b in np.ndindex(local.shape) if weight[a, b] > 0]
     for a, b in np.ndindex(local.shape):
         if weight[a, b] == 0:
-            local[a, b] = local[
-                min(
-                    taken,
-                    key=lambda t: (one[t[0]] - one[a]) ** 2 + (two[t[1]] - two[b]) ** 2,
-                )
+            distances = [
+                (one[c] - one[a]) ** 2 + (two[d] - two[b]) ** 2 for c, d in taken
             ]
+            local[a, b] = local[taken[int(np.argmin(np.round(distances, 12)))]]
 
 
 def _main_effect(h, X, pair, sides, weights, which):

@@ -1,0 +1,57 @@
+"""What kind of predictor a model is, also where it is no scikit-learn estimator."""
+
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import (
+    ClassifierTags,
+    InputTags,
+    RegressorTags,
+    Tags,
+    TargetTags,
+    get_tags,
+)
+
+
+def unfrozen(estimator):
+    """The estimator inside of any number of :class:`FrozenEstimator`."""
+    while isinstance(estimator, FrozenEstimator):
+        estimator = estimator.estimator
+    return estimator
+
+
+def has_tags(estimator):
+    """Whether scikit-learn can tell the kind of the estimator."""
+    return hasattr(unfrozen(estimator), "__sklearn_tags__")
+
+
+def tags_of(estimator):
+    """Tags of a predictor; of a foreign class, what its methods tell.
+
+    Parameters
+    ----------
+    estimator : predictor
+        An estimator, or an object with `fit` and `predict` of no scikit-learn class.
+
+    Returns
+    -------
+    sklearn.utils.Tags
+    """
+    if has_tags(estimator):
+        return get_tags(estimator)
+    model = unfrozen(estimator)
+    classifies = any(
+        hasattr(model, name)
+        for name in ("classes_", "predict_proba", "decision_function")
+    )
+    return Tags(
+        estimator_type="classifier" if classifies else "regressor",
+        target_tags=TargetTags(required=True),
+        transformer_tags=None,
+        classifier_tags=ClassifierTags() if classifies else None,
+        regressor_tags=None if classifies else RegressorTags(),
+        input_tags=InputTags(allow_nan=True),
+    )
+
+
+def is_classifier(estimator):
+    """Whether a predictor, of whatever class, is a classifier."""
+    return tags_of(estimator).estimator_type == "classifier"

@@ -1,0 +1,764 @@
+"""Accumulated local effects: definitions by loops, peers, coverage, closed forms."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeRegressor
+
+from sklearn_interpret.effects import AccumulatedLocalEffects, PartialDependence
+from sklearn_interpret.exceptions import EmptyIntervalWarning
+from tests.effects.data import classes, encoded, mixed_frame, numeric_table
+from tests.references import categories as categories_reference
+from tests.references import effects as reference
+from tests.references.models import asker, frozen, rows_of
+
+EXACT = {"rtol": 1e-10, "atol": 1e-10}
+LEVELS = ["colour", "town", "new"]
+
+
+def wave(a, b, c):
+    return np.sin(3 * a) + a * b - c**2
+
+
+def whole_weights(n_rows, smallest=0):
+    return np.random.default_rng(3).integers(smallest, 4, n_rows)
+
+
+def blend(size, rooms, colour, town, new):
+    """A response in which everything interacts."""
+    shade = np.array([len(name) for name in colour]) + (np.asarray(colour) == "blue")
+    place = np.array([ord(name[0]) % 7 for name in town])
+    size, rooms, new = (np.asarray(part, dtype=float) for part in (size, rooms, new))
+    return np.sin(size * shade) + rooms * place * (1 - 2 * new) + shade**2 * place
+
+
+def mixed_model(seed=0, n_rows=40):
+    """A table of all kinds, a model of it, and that model as a function of a row."""
+    X, _ = mixed_frame(n_rows=n_rows, seed=seed)
+    return X, frozen(blend, X), lambda row: float(blend(*([value] for value in row))[0])
+
+
+# First order
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_intervals", [1, 4, 15, 200])
+@pytest.mark.parametrize("centred", [True, False])
+def test_first_order_of_numbers(n_intervals, weighted, centred):
+    X, y = numeric_table(n_rows=40)
+    weights = whole_weights(len(X)) if weighted else None
+    model = RandomForestRegressor(5, random_state=0).fit(X, y)
+    effect = AccumulatedLocalEffects(
+        FrozenEstimator(model), n_intervals=n_intervals, centered=centred
+    ).fit(X, sample_weight=weights)
+    ask = asker(model, X)
+    weights = np.ones(len(X)) if weights is None else weights
+    for j, edges in enumerate(effect.edges_):
+        expected = reference.first_order_numeric(
+            ask, X.tolist(), j, edges, weights, centred=centred
+        )
+        np.testing.assert_allclose(effect.effects_[j], expected, **EXACT)
+
+
+def test_edges_are_inverted_cdf_quantiles_after_the_minimum():
+    X, _ = mixed_frame()
+    weights = whole_weights(len(X))
+    effect = AccumulatedLocalEffects(
+        frozen(lambda *c: c[0].astype(float), X),
+        features=["size", "rooms"],
+        n_intervals=9,
+    ).fit(X, sample_weight=weights)
+    for name, edges in zip(["size", "rooms"], effect.edges_, strict=True):
+        repeated = np.repeat(X[name].to_numpy(), weights)
+        quantiles = np.quantile(repeated, np.arange(1, 10) / 9, method="inverted_cdf")
+        np.testing.assert_array_equal(
+            edges, np.unique(np.r_[repeated.min(), quantiles])
+        )
+
+
+def test_local_effects_counts_and_spreads():
+    X, _ = numeric_table()
+    weights = whole_weights(len(X))
+    effect = AccumulatedLocalEffects(frozen(wave), n_intervals=6)
+    effect.fit(X, sample_weight=weights)
+    for j, edges in enumerate(effect.edges_):
+        cells = np.array([reference.interval_of(value, edges) for value in X[:, j]])
+        for k in range(len(edges) - 1):
+            low, high = X[cells == k].copy(), X[cells == k].copy()
+            low[:, j], high[:, j] = edges[k], edges[k + 1]
+            steps = np.repeat(wave(*high.T) - wave(*low.T), weights[cells == k])
+            assert effect.interval_counts_[j][k] == len(steps)
+            assert effect.local_effects_[j][k] == pytest.approx(steps.mean(), abs=1e-12)
+            found = effect.local_effects_std_[j][k]
+            assert found == pytest.approx(steps.std(), abs=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("feature", LEVELS)
+def test_first_order_of_categories(feature, weighted):
+    X, model, ask = mixed_model()
+    weights = whole_weights(len(X), smallest=1) if weighted else np.ones(len(X))
+    effect = AccumulatedLocalEffects(model, features=[feature])
+    effect.fit(X, sample_weight=weights)
+    (levels,) = effect.edges_
+    expected = reference.first_order_levels(
+        ask, rows_of(X), list(X.columns).index(feature), list(levels), weights
+    )
+    np.testing.assert_allclose(effect.effects_[0], expected, **EXACT)
+    counts = [weights[(X[feature] == level).to_numpy()].sum() for level in levels]
+    np.testing.assert_allclose(effect.interval_counts_[0], counts)
+
+
+def test_first_order_of_several_classes():
+    X, y = numeric_table(n_rows=40)
+    model = LogisticRegression().fit(X, classes(y, 3))
+    effect = AccumulatedLocalEffects(FrozenEstimator(model), n_intervals=5).fit(X)
+    for output in range(3):
+        ask = asker(model, X, "predict_proba", output)
+        expected = reference.first_order_numeric(
+            ask, X.tolist(), 0, effect.edges_[0], np.ones(len(X))
+        )
+        np.testing.assert_allclose(effect.effects_[0][output], expected, **EXACT)
+    assert effect.transform(X).shape == (len(X), 9)
+
+
+# Second order
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_second_order_of_numbers(seed, weighted):
+    X, y = numeric_table(n_rows=40, seed=seed)
+    weights = whole_weights(len(X)) if weighted else np.ones(len(X))
+    model = RandomForestRegressor(5, random_state=0).fit(X, y)
+    effect = AccumulatedLocalEffects(
+        FrozenEstimator(model), features=[(0, 2), (1, 0)], n_intervals=7
+    ).fit(X, sample_weight=weights)
+    ask = asker(model, X)
+    for entry, pair in enumerate([(0, 2), (1, 0)]):
+        axes = [("edges", edges) for edges in effect.edges_[entry]]
+        assert np.isnan(effect.local_effects_[entry]).any()  # empty cells
+        expected = reference.second_order(ask, X.tolist(), pair, axes, weights)
+        np.testing.assert_allclose(effect.effects_[entry], expected, **EXACT)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "pair",
+    [("size", "colour"), ("town", "rooms"), ("colour", "town"), ("new", "colour")],
+)
+def test_second_order_with_categories(pair, seed, weighted):
+    X, model, ask = mixed_model(seed, n_rows=24)
+    weights = whole_weights(len(X), smallest=1) if weighted else np.ones(len(X))
+    effect = AccumulatedLocalEffects(model, features=[pair], n_intervals=6).fit(
+        X, sample_weight=weights
+    )
+    columns = [list(X.columns).index(name) for name in pair]
+    axes = [
+        ("levels" if name in LEVELS else "edges", list(values))
+        for name, values in zip(pair, effect.edges_[0], strict=True)
+    ]
+    expected = reference.second_order(ask, rows_of(X), columns, axes, weights)
+    np.testing.assert_allclose(effect.effects_[0], expected, **EXACT)
+
+
+def test_of_equally_near_steps_an_empty_one_takes_the_first():
+    names = "abcdef"
+    X = pd.DataFrame({"one": list(names), "two": list(names)})
+    table = dict(enumerate(np.random.default_rng(0).normal(size=(6, 6))))
+
+    def formula(one, two):
+        pairs = zip(one, two, strict=True)
+        return np.array([table[names.index(a)][names.index(b)] for a, b in pairs])
+
+    effect = AccumulatedLocalEffects(
+        frozen(formula, X), features=[(0, 1)], categorical_order="sorted"
+    ).fit(X)
+    assert np.isnan(effect.local_effects_[0]).sum() == 12
+    axes = [("levels", list(names))] * 2
+    expected = reference.second_order(
+        lambda row: formula(*row)[0], rows_of(X), (0, 1), axes, np.ones(6)
+    )
+    np.testing.assert_allclose(effect.effects_[0], expected, **EXACT)
+
+
+def test_an_additive_model_has_no_second_order():
+    X, _ = numeric_table()
+    effect = AccumulatedLocalEffects(
+        frozen(lambda a, b, c: np.exp(a) - b**3 + c), features=[(0, 1), (2, 0)]
+    ).fit(X)
+    for surface in effect.effects_:
+        np.testing.assert_allclose(surface, 0, atol=1e-10)
+
+
+def test_a_product_of_independent_features():
+    rng = np.random.default_rng(0)
+    side = np.sort(rng.random(30))
+    X = np.array([[a, b] for a in side for b in side])
+    effect = AccumulatedLocalEffects(
+        frozen(lambda a, b: a * b), features=[(0, 1)], n_intervals=5
+    ).fit(X)
+    one, two = effect.edges_[0]
+    # (a - c)(b - d), with c and d the means of the intervals' middles.
+    middles = [(edges[1:] + edges[:-1]) / 2 for edges in (one, two)]
+    c, d = (middle @ np.full(5, 0.2) for middle in middles)
+    expected = np.outer(one - c, two - d)
+    np.testing.assert_allclose(effect.effects_[0], expected, **EXACT)
+
+
+# Order of levels
+
+
+def test_the_order_by_similarity():
+    for seed in range(5):
+        X, y = mixed_frame(n_rows=80, seed=seed)
+        weights = whole_weights(len(X), smallest=1)
+        model = encoded(LinearRegression())
+        effect = AccumulatedLocalEffects(model, features=["colour"])
+        effect.fit(X, y, sample_weight=weights)
+        levels = ["red", "green", "blue", "amber"]
+        codes = np.array([levels.index(colour) for colour in X["colour"]])
+        distances = np.zeros((4, 4))
+        for a, b in np.ndindex(4, 4):
+            for name in ("size", "rooms"):
+                values = X[name].to_numpy(dtype=float)
+                points = np.quantile(
+                    np.repeat(values, weights),
+                    np.arange(1, 101) / 100,
+                    method="inverted_cdf",
+                )
+                distances[a, b] += categories_reference.kolmogorov_smirnov(
+                    codes, values, weights, a, b, points
+                )
+            for name in ("town", "new"):
+                distances[a, b] += categories_reference.total_variation(
+                    codes, X[name].to_numpy(), weights, a, b
+                )
+        place = categories_reference.first_coordinate(distances)
+        found = [levels.index(colour) for colour in effect.edges_[0]]
+        assert found in (list(np.argsort(place)), list(np.argsort(-place)))
+        # Of the two directions the one with the first level on the low side.
+        assert place[0] * (place[found[0]] - place[found[-1]]) >= 0
+
+
+def test_given_and_sorted_orders():
+    X, model, ask = mixed_model()
+    order = ["blue", "red", "amber", "green"]
+    given = AccumulatedLocalEffects(
+        model,
+        features=["colour", "town"],
+        categorical_order={"colour": order},
+    ).fit(X)
+    assert list(given.edges_[0]) == order
+    expected = reference.first_order_levels(ask, rows_of(X), 2, order, np.ones(len(X)))
+    np.testing.assert_allclose(given.effects_[0], expected, **EXACT)
+    by_similarity = AccumulatedLocalEffects(model, features=["town"])
+    np.testing.assert_array_equal(given.edges_[1], by_similarity.fit(X).edges_[0])
+    plain = AccumulatedLocalEffects(
+        model,
+        features=["colour", "town"],
+        categorical_order="sorted",
+    ).fit(X)
+    # A category's own order is that of its dtype, a string's the alphabet.
+    assert list(plain.edges_[0]) == ["red", "green", "blue", "amber"]
+    assert list(plain.edges_[1]) == ["Aalen", "Ulm", "Wien"]
+
+
+def test_ordered_categories_keep_their_order():
+    X, y = mixed_frame()
+    X["colour"] = X["colour"].cat.reorder_categories(
+        ["amber", "red", "green", "blue"], ordered=True
+    )
+    model = encoded(DecisionTreeRegressor(random_state=0)).fit(X, y)
+    effect = AccumulatedLocalEffects(FrozenEstimator(model), features=["colour", "new"])
+    effect.fit(X)
+    assert list(effect.edges_[0]) == ["amber", "red", "green", "blue"]
+    assert list(effect.edges_[1]) == [False, True]
+
+
+def test_levels_that_the_data_lacks_are_left_out():
+    X, y = mixed_frame()
+    X["colour"] = X["colour"].cat.add_categories(["violet"])
+    effect = AccumulatedLocalEffects(
+        encoded(LinearRegression()),
+        features=["colour"],
+        categorical_order={"colour": ["violet", "red", "green", "blue", "amber"]},
+    ).fit(X, y)
+    assert list(effect.edges_[0]) == ["red", "green", "blue", "amber"]
+
+
+# Peers, where they are installed
+
+
+@pytest.mark.parametrize("n_intervals", [5, 20])
+def test_pyale_first_order(n_intervals):
+    pyale = pytest.importorskip("PyALE")
+    X, y = numeric_table(n_rows=200)
+    X = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = HistGradientBoostingRegressor(max_iter=20).fit(X, y)
+    for name in X:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            theirs = pyale.ale(
+                X,
+                model,
+                [name],
+                feature_type="continuous",
+                grid_size=n_intervals,
+                plot=False,
+                include_CI=False,
+            )
+        effect = AccumulatedLocalEffects(
+            FrozenEstimator(model),
+            features=[name],
+            custom_values={name: theirs.index.to_numpy()},
+        ).fit(X)
+        np.testing.assert_allclose(effect.effects_[0], theirs["eff"], **EXACT)
+        np.testing.assert_array_equal(effect.interval_counts_[0], theirs["size"][1:])
+
+
+def test_pyale_second_order():
+    pyale = pytest.importorskip("PyALE")
+    X, y = numeric_table(n_rows=200)
+    X = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = HistGradientBoostingRegressor(max_iter=20).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = pyale.ale(
+            X, model, ["a", "b"], feature_type="continuous", grid_size=8, plot=False
+        )
+    effect = AccumulatedLocalEffects(
+        FrozenEstimator(model),
+        features=[("a", "b")],
+        custom_values={"a": theirs.index, "b": theirs.columns},
+    ).fit(X)
+    np.testing.assert_allclose(effect.effects_[0], theirs.to_numpy(), **EXACT)
+
+
+def test_pyale_categories():
+    pyale = pytest.importorskip("PyALE")
+    X, _ = mixed_frame(n_rows=100)
+    X = X[["size", "rooms", "colour"]].assign(rooms=X["rooms"].astype(float))
+    X["colour"] = pd.Categorical(X["colour"], X["colour"].cat.categories, ordered=True)
+    codes = {level: place for place, level in enumerate(X["colour"].cat.categories)}
+
+    def formula(size, rooms, colour):
+        place = np.array([codes.get(level, level) for level in colour], dtype=float)
+        return size * np.sin(place) + rooms * place
+
+    model = frozen(formula, X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = pyale.ale(
+            X.copy(),
+            model,
+            ["colour"],
+            feature_type="categorical",
+            encode_fun=lambda column: column,
+            predictors=list(X.columns),
+            plot=False,
+            include_CI=False,
+        )
+    effect = AccumulatedLocalEffects(model, features=["colour"]).fit(X)
+    assert list(theirs.index) == list(effect.edges_[0])
+    np.testing.assert_allclose(effect.effects_[0], theirs["eff"], **EXACT)
+
+
+def test_alibi_first_order():
+    ale = pytest.importorskip("alibi.explainers.ale", exc_type=ImportError)
+    X, y = numeric_table(n_rows=200)
+    y = np.c_[y, -(y**2)]
+    model = RandomForestRegressor(5, random_state=0).fit(X, y)
+    effect = AccumulatedLocalEffects(FrozenEstimator(model), n_intervals=12).fit(X)
+    theirs = ale.ALE(model.predict).explain(
+        X, grid_points=dict(enumerate(effect.edges_))
+    )
+    for ours, values in zip(effect.effects_, theirs.ale_values, strict=True):
+        np.testing.assert_allclose(ours, values.T, **EXACT)
+
+
+# Confidence bands
+
+
+def product(a, b):
+    return a * b
+
+
+def sample_of(rng, n_rows):
+    """A feature, and a dependent one that sets its slope."""
+    a = rng.random(n_rows)
+    return np.c_[a, 1 + a + rng.normal(size=n_rows)]
+
+
+def covered(effect, truth):
+    (low,), (high,) = effect.intervals_low_, effect.intervals_high_
+    return (low <= truth) & (truth <= high)
+
+
+def test_coverage_by_standard_errors():
+    """Given the edges and the rows in each interval, the step's slope is E[b | a]."""
+    rng = np.random.default_rng(0)
+    edges = np.linspace(0, 1, 6)
+    slopes = 1 + (edges[:-1] + edges[1:]) / 2
+    uncentred = np.r_[0, np.cumsum(slopes * 0.2)]
+    hits = []
+    for _ in range(300):
+        X = sample_of(rng, 150)
+        effect = AccumulatedLocalEffects(
+            frozen(product),
+            features=[0],
+            custom_values={0: edges},
+            confidence_level=0.9,
+        ).fit(X)
+        counts = effect.interval_counts_[0]
+        truth = uncentred - counts @ (uncentred[1:] + uncentred[:-1]) / 2 / counts.sum()
+        hits.append(covered(effect, truth))
+    # Three binomial standard errors of 0.9 over 300 samples.
+    np.testing.assert_allclose(np.mean(hits, axis=0), 0.9, atol=0.052)
+
+
+def test_coverage_by_standard_errors_over_levels():
+    """A level's rows take part in two steps, so that the steps are correlated."""
+    rng = np.random.default_rng(0)
+    names = np.array(list("pqrs"))
+    hits = []
+    for _ in range(300):
+        codes = np.repeat(np.arange(4), 40)
+        X = pd.DataFrame({"level": names[codes], "b": 1 + rng.normal(size=160)})
+        effect = AccumulatedLocalEffects(
+            frozen(levelled, X),
+            features=["level"],
+            categorical_order="sorted",
+            confidence_level=0.9,
+        ).fit(X)
+        hits.append(covered(effect, np.arange(4) - 1.5))
+    np.testing.assert_allclose(np.mean(hits, axis=0), 0.9, atol=0.052)
+
+
+def levelled(level, b):
+    return np.array(["pqrs".index(name) for name in level]) * b.astype(float)
+
+
+def test_coverage_by_bootstrap():
+    """The edges are given; all else is drawn anew, what is centred by too."""
+    rng = np.random.default_rng(0)
+    edges = np.linspace(0, 1, 6)
+    slopes = 1 + (edges[:-1] + edges[1:]) / 2
+    uncentred = np.r_[0, np.cumsum(slopes * 0.2)]
+    truth = uncentred - ((uncentred[1:] + uncentred[:-1]) / 2).mean()
+    hits = []
+    for seed in range(200):
+        X = sample_of(rng, 150)
+        X[:2, 0] = 0, 1
+        effect = AccumulatedLocalEffects(
+            frozen(product),
+            features=[0],
+            custom_values={0: edges},
+            confidence_level=0.9,
+            confidence_method="bootstrap",
+            n_bootstraps=100,
+            random_state=seed,
+        ).fit(X)
+        hits.append(covered(effect, truth))
+    np.testing.assert_allclose(np.mean(hits, axis=0), 0.9, atol=0.064)
+
+
+def test_bands_of_the_bootstrap_are_the_quantiles_of_refits():
+    X, _ = numeric_table(n_rows=50)
+    params = {"features": [0, (0, 1)], "n_intervals": 4}
+    effect = AccumulatedLocalEffects(
+        frozen(wave),
+        confidence_level=0.8,
+        confidence_method="bootstrap",
+        n_bootstraps=300,
+        random_state=0,
+        **params,
+    ).fit(X)
+    edges = effect.edges_[0]
+    rng = np.random.default_rng(1)
+    draws = [[], []]
+    for _ in range(300):
+        times = np.bincount(rng.integers(50, size=50), minlength=50)
+        again = AccumulatedLocalEffects(
+            frozen(wave),
+            custom_values={0: edges, 1: effect.edges_[1][1]},
+            **params,
+        ).fit(X, sample_weight=times)
+        for kept, found in zip(draws, again.effects_, strict=True):
+            kept.append(found)
+    for entry in (0, 1):
+        width = np.ptp(effect.effects_[entry])
+        low, high = np.quantile(draws[entry], [0.1, 0.9], axis=0)
+        np.testing.assert_allclose(effect.intervals_low_[entry], low, atol=0.15 * width)
+        np.testing.assert_allclose(
+            effect.intervals_high_[entry], high, atol=0.15 * width
+        )
+
+
+def test_standard_error_bands_by_hand():
+    X, _ = numeric_table()
+    weights = whole_weights(len(X), smallest=1)
+    effect = AccumulatedLocalEffects(
+        frozen(wave), features=[0, (0, 1)], n_intervals=3, confidence_level=0.95
+    ).fit(X, sample_weight=weights)
+    (edges, *_), counts = effect.edges_, effect.interval_counts_[0]
+    errors = effect.local_effects_std_[0] / np.sqrt(counts - 1)
+    # effect_m = sum_{k < m} step_k - sum_k (counts_k / n) (effect_k + effect_{k+1}) / 2
+    accumulate = np.tri(4, 3, -1)
+    operator = (
+        accumulate - counts / counts.sum() @ (accumulate[1:] + accumulate[:-1]) / 2
+    )
+    expected = 1.959963984540054 * np.sqrt(operator**2 @ errors**2)
+    np.testing.assert_allclose(
+        effect.intervals_high_[0] - effect.effects_[0], expected, **EXACT
+    )
+    np.testing.assert_allclose(
+        effect.effects_[0] - effect.intervals_low_[0], expected, **EXACT
+    )
+    assert effect.intervals_low_[1] is None
+    assert effect.intervals_high_[1] is None
+    assert len(edges) == 4
+
+
+def test_bands_of_the_bootstrap_depend_on_the_seed_alone():
+    X, _ = numeric_table()
+    params = {
+        "n_intervals": 4,
+        "confidence_level": 0.9,
+        "confidence_method": "bootstrap",
+        "n_bootstraps": 20,
+    }
+    bands = [
+        AccumulatedLocalEffects(frozen(wave), random_state=seed, **params).fit(X)
+        for seed in (0, 0, 1)
+    ]
+    one, two, three = (effect.intervals_low_[0] for effect in bands)
+    np.testing.assert_array_equal(one, two)
+    assert (one != three).any()
+
+
+# Empty intervals and missing values
+
+
+def test_empty_intervals_of_custom_edges_warn():
+    X, _ = numeric_table()
+    edges = [-10.0, -9.0, 0.0, 9.0, 10.0]
+    effect = AccumulatedLocalEffects(
+        frozen(wave), features=[0], custom_values={0: edges}
+    )
+    with pytest.warns(EmptyIntervalWarning, match=r"2 intervals .*'x0'"):
+        effect.fit(X)
+    assert effect.local_effects_[0][0] == effect.local_effects_[0][3] == 0
+    expected = reference.first_order_numeric(
+        lambda row: float(wave(*row)), X.tolist(), 0, edges, np.ones(len(X))
+    )
+    np.testing.assert_allclose(effect.effects_[0], expected, **EXACT)
+
+
+def test_rows_without_a_value_or_outside_are_left_out_and_counted():
+    X, y = numeric_table(n_rows=80)
+    X[:6, 0] = np.nan
+    weights = whole_weights(len(X), smallest=1)
+    model = HistGradientBoostingRegressor(max_iter=10).fit(X, y)
+    effect = AccumulatedLocalEffects(
+        FrozenEstimator(model),
+        features=[0, 1, (0, 2)],
+        n_intervals=5,
+        custom_values={1: [-0.5, 0.0, 0.5]},
+    ).fit(X, sample_weight=weights)
+    outside = (X[:, 1] < -0.5) | (X[:, 1] > 0.5)
+    missing = weights[:6].sum()
+    np.testing.assert_array_equal(
+        effect.n_missing_, [missing, weights[outside].sum(), missing]
+    )
+    complete = AccumulatedLocalEffects(
+        FrozenEstimator(model),
+        features=[0, (0, 2)],
+        n_intervals=5,
+        custom_values={2: effect.edges_[2][1]},
+    ).fit(X[6:], sample_weight=weights[6:])
+    np.testing.assert_array_equal(effect.edges_[0], complete.edges_[0])
+    np.testing.assert_allclose(effect.effects_[0], complete.effects_[0], **EXACT)
+    np.testing.assert_allclose(effect.effects_[2], complete.effects_[1], **EXACT)
+    inside = AccumulatedLocalEffects(
+        FrozenEstimator(model), features=[1], custom_values={1: [-0.5, 0.0, 0.5]}
+    ).fit(X[~outside], sample_weight=weights[~outside])
+    np.testing.assert_allclose(effect.effects_[1], inside.effects_[0], **EXACT)
+    assert np.isnan(effect.transform(X)[:6, 0]).all()
+
+
+# New rows, weights, invariances, closed forms
+
+
+def test_transform_is_the_effect_at_the_rows():
+    X, model, _ = mixed_model()
+    effect = AccumulatedLocalEffects(
+        model, features=["size", "colour", ("size", "rooms")]
+    ).fit(X)
+    found = effect.transform(X)
+    np.testing.assert_allclose(
+        found[:, 0], np.interp(X["size"], effect.edges_[0], effect.effects_[0])
+    )
+    by_level = dict(zip(effect.edges_[1], effect.effects_[1], strict=True))
+    np.testing.assert_array_equal(found[:, 1], [by_level[c] for c in X["colour"]])
+    assert list(effect.get_feature_names_out()) == ["size", "colour"]
+    np.testing.assert_allclose(
+        effect.feature_importances_, [found[:, 0].std(), 0, found[:, 1].std(), 0, 0]
+    )
+
+
+def test_whole_weights_are_repeated_rows():
+    X, model, _ = mixed_model(n_rows=60)
+    weights = whole_weights(len(X))
+    again = X.loc[np.repeat(X.index, weights)].reset_index(drop=True)
+    params = {
+        "features": ["size", "rooms", "colour", "town", ("size", "colour")],
+        "n_intervals": 6,
+        "confidence_level": 0.9,
+    }
+    one = AccumulatedLocalEffects(model, **params)
+    one.fit(X, sample_weight=weights)
+    two = AccumulatedLocalEffects(model, **params).fit(again)
+    for a, b in zip(one.edges_[:4], two.edges_[:4], strict=True):
+        np.testing.assert_array_equal(a, b)
+    for a, b in zip(one.edges_[4], two.edges_[4], strict=True):
+        np.testing.assert_array_equal(a, b)
+    for name in (
+        "effects_",
+        "local_effects_",
+        "local_effects_std_",
+        "interval_counts_",
+    ):
+        for a, b in zip(getattr(one, name), getattr(two, name), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+    for name in ("intervals_low_", "intervals_high_"):
+        for a, b in zip(getattr(one, name)[:4], getattr(two, name)[:4], strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        one.feature_importances_, two.feature_importances_, rtol=1e-12, atol=1e-12
+    )
+
+
+@given(st.floats(-100, 100), st.floats(-10, 10), st.integers(0, 100))
+def test_shifting_scaling_and_shuffling(shift, scale, seed):
+    X, _ = numeric_table(n_rows=30, seed=seed)
+    order = np.random.default_rng(seed).permutation(len(X))
+    params = {"n_intervals": 5, "confidence_level": 0.9}
+    plain = AccumulatedLocalEffects(
+        frozen(wave), features=[0, 1, 2, (0, 1)], **params
+    ).fit(X)
+    other = AccumulatedLocalEffects(
+        frozen(lambda c, a, b: shift + scale * wave(a, b, c)),
+        features=[1, 2, 0, (1, 2)],
+        **params,
+    ).fit(X[order][:, [2, 0, 1]])
+    for ours, theirs in zip(plain.effects_, other.effects_, strict=True):
+        np.testing.assert_allclose(theirs, scale * ours, rtol=1e-9, atol=1e-9)
+    for ours, theirs in zip(
+        plain.local_effects_std_, other.local_effects_std_, strict=True
+    ):
+        np.testing.assert_allclose(theirs, abs(scale) * ours, rtol=1e-7, atol=1e-7)
+
+
+@given(
+    st.sampled_from([np.exp, np.arctan, np.cbrt, lambda a: 8 * a - 3]),
+    st.integers(0, 100),
+)
+def test_monotone_rescaling_leaves_the_effects_at_the_edges(rescale, seed):
+    X, _ = numeric_table(n_rows=40, seed=seed)
+    changed = X.copy()
+    changed[:, 0] = rescale(X[:, 0])
+    order = np.argsort(X[:, 0])
+
+    def original(values):
+        """Back to the values that were seen; the model is asked at no others."""
+        places = np.searchsorted(changed[order, 0], values)
+        return X[order, 0][places]
+
+    plain = AccumulatedLocalEffects(frozen(wave), features=[0, 1], n_intervals=6).fit(X)
+    other = AccumulatedLocalEffects(
+        frozen(lambda a, b, c: wave(original(a), b, c)), features=[0, 1], n_intervals=6
+    ).fit(changed)
+    np.testing.assert_allclose(other.edges_[0], rescale(plain.edges_[0]), rtol=1e-14)
+    for entry in (0, 1):
+        np.testing.assert_allclose(
+            other.effects_[entry], plain.effects_[entry], rtol=1e-12, atol=1e-12
+        )
+
+
+def test_of_an_additive_model_it_is_the_term_up_to_a_constant():
+    X, _ = numeric_table(n_rows=300)
+    effect = AccumulatedLocalEffects(
+        frozen(lambda a, b, c: np.exp(a) + b**3 - 2 * c)
+    ).fit(X)
+    terms = (np.exp, lambda b: b**3, lambda c: -2 * c)
+    for term, edges, effects in zip(terms, effect.edges_, effect.effects_, strict=True):
+        assert np.ptp(effects - term(edges)) == pytest.approx(0, abs=1e-10)
+
+
+def test_of_an_additive_model_it_is_the_partial_dependence_up_to_a_constant():
+    X, _ = mixed_frame()
+
+    def formula(size, rooms, colour, town, new):
+        places = np.array([len(name) for name in colour], dtype=float)
+        return np.exp(size.astype(float)) + places**2 + 3.0 * new.astype(float)
+
+    model = frozen(formula, X)
+    features = ["size", "colour", "new"]
+    local = AccumulatedLocalEffects(model, features=features).fit(X)
+    average = PartialDependence(
+        model,
+        features=features,
+        custom_values=dict(zip(features, local.edges_, strict=True)),
+    ).fit(X)
+    for ours, theirs in zip(local.effects_, average.average_, strict=True):
+        assert np.ptp(ours - theirs) == pytest.approx(0, abs=1e-10)
+
+
+def test_the_effect_has_weighted_mean_zero_over_the_rows():
+    X, _ = numeric_table(n_rows=500)
+    weights = whole_weights(len(X), smallest=1)
+    effect = AccumulatedLocalEffects(frozen(lambda a, b, c: 3 * a)).fit(
+        X, None, weights
+    )
+    edges, counts = effect.edges_[0], effect.interval_counts_[0]
+    middles = (effect.effects_[0][1:] + effect.effects_[0][:-1]) / 2
+    assert counts @ middles == pytest.approx(0, abs=1e-9)
+    assert len(edges) == 41
+
+
+# What the model is sent
+
+
+@pytest.mark.parametrize("n_intervals", [3, 40, 400])
+def test_two_rows_for_a_number_four_for_a_pair(n_intervals):
+    X, _ = numeric_table(n_rows=70)
+    for features, times in (([0], 2), (None, 6), ([(0, 1)], 4), ([1, (0, 2)], 6)):
+        model = frozen(wave)
+        AccumulatedLocalEffects(model, features=features, n_intervals=n_intervals).fit(
+            X
+        )
+        assert sum(model.estimator.sizes_) == times * 70
+        assert len(model.estimator.sizes_) <= 3
+
+
+def test_three_rows_for_a_category():
+    X, _ = mixed_frame(n_rows=50)
+    for features, times in (
+        (["colour"], 3),
+        (["colour", "town", "new"], 9),
+        ([("size", "colour")], 6),
+        ([("town", "colour")], 9),
+    ):
+        model = frozen(lambda *columns: columns[0].astype(float), X)
+        AccumulatedLocalEffects(model, features=features).fit(X)
+        assert sum(model.estimator.sizes_) == times * 50
+        assert len(model.estimator.sizes_) == len(features)

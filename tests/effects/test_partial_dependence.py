@@ -1,0 +1,490 @@
+"""Partial dependence: against scikit-learn and its definition, and what it costs."""
+
+import tracemalloc
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import config_context
+from sklearn.ensemble import (
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.inspection import partial_dependence
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.tree import DecisionTreeRegressor
+
+from sklearn_interpret.effects import PartialDependence
+from tests.effects.data import classes, encoded, mixed_frame, numeric_table
+from tests.references import averages as reference
+from tests.references.models import Formula, asker, frozen, rows_of
+
+EXACT = {"rtol": 1e-10, "atol": 1e-10}
+
+
+def weights_of(kind, n_rows):
+    """No weights, or real ones with a zero among them."""
+    if kind == "unweighted":
+        return None
+    weights = np.random.default_rng(5).random(n_rows)
+    weights[3] = 0
+    return weights
+
+
+def assert_as_scikit_learn(model, X, entry, weights, categorical=None, **params):
+    """Same averages as the brute force on its own grid."""
+    parts = entry if isinstance(entry, tuple) else (entry,)
+    theirs = partial_dependence(
+        model,
+        X,
+        list(parts),
+        sample_weight=weights,
+        categorical_features=categorical,
+        grid_resolution=7,
+        method="brute",
+        kind="average",
+        **params,
+    )
+    custom = dict(zip(parts, theirs["grid_values"], strict=True))
+    effect = PartialDependence(
+        FrozenEstimator(model),
+        features=[entry],
+        categorical_features="auto" if categorical is None else categorical,
+        custom_values=custom,
+        **params,
+    ).fit(X, sample_weight=weights)
+    average = theirs["average"]
+    ours = effect.average_[0].reshape(average.shape)
+    np.testing.assert_allclose(ours, average, **EXACT)
+
+
+@pytest.mark.parametrize("weighted", ["unweighted", "weighted"])
+@pytest.mark.parametrize("entry", [1, (0, 2)])
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_scikit_learn_brute_force_on_numbers(n_classes, entry, weighted):
+    X, y = numeric_table()
+    if n_classes:
+        model = RandomForestClassifier(8, random_state=0).fit(X, classes(y, n_classes))
+    else:
+        model = RandomForestRegressor(8, random_state=0).fit(X, y)
+    assert_as_scikit_learn(model, X, entry, weights_of(weighted, len(X)))
+
+
+@pytest.mark.parametrize("method", ["decision_function", "predict_proba"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_scikit_learn_brute_force_by_response_method(n_classes, method):
+    X, y = numeric_table()
+    model = LogisticRegression().fit(X, classes(y, n_classes))
+    assert_as_scikit_learn(model, X, 0, None, response_method=method)
+
+
+@pytest.mark.parametrize("weighted", ["unweighted", "weighted"])
+def test_scikit_learn_brute_force_on_several_outputs(weighted):
+    X, y = numeric_table()
+    model = RandomForestRegressor(8, random_state=0).fit(X, np.c_[y, -y, X[:, 0]])
+    assert_as_scikit_learn(model, X, (0, 1), weights_of(weighted, len(X)))
+
+
+@pytest.mark.parametrize("weighted", ["unweighted", "weighted"])
+@pytest.mark.parametrize(
+    "entry", ["colour", "town", "new", ("size", "colour"), ("town", "colour")]
+)
+@pytest.mark.parametrize("n_classes", [0, 3])
+def test_scikit_learn_brute_force_on_categories(n_classes, entry, weighted):
+    X, y = mixed_frame()
+    predictor = RandomForestClassifier if n_classes else RandomForestRegressor
+    model = encoded(predictor(8, random_state=0))
+    model.fit(X, classes(y, n_classes) if n_classes else y)
+    assert_as_scikit_learn(
+        model, X, entry, weights_of(weighted, len(X)), ["colour", "town", "new"]
+    )
+
+
+@pytest.mark.parametrize("entry", ["size", "rooms", "colour", ("rooms", "new")])
+def test_the_definition(entry):
+    X, y = mixed_frame(n_rows=25)
+    model = encoded(DecisionTreeRegressor(max_depth=4, random_state=0)).fit(X, y)
+    weights = np.random.default_rng(1).integers(0, 4, len(X))
+    effect = PartialDependence(
+        FrozenEstimator(model), features=[entry], grid_resolution=6
+    ).fit(X, sample_weight=weights)
+    axes = effect.axes_[0]
+    columns = effect.features_[0]
+    points = [
+        (a, b) if len(axes) == 2 else (a,)
+        for a in axes[0].values
+        for b in (axes[1].values if len(axes) == 2 else [None])
+    ]
+    ask, rows = asker(model, X), rows_of(X)
+    expected = reference.partial_dependence(ask, rows, columns, points, weights)
+    np.testing.assert_allclose(effect.average_[0].ravel(), expected, **EXACT)
+    curves = np.array(
+        [reference.individual_curve(ask, row, columns, points) for row in rows]
+    )
+    np.testing.assert_allclose(
+        effect.standard_errors_[0].ravel(),
+        reference.standard_error(curves, weights),
+        **EXACT,
+    )
+
+
+def test_centring_subtracts_the_mean_of_the_curve_at_the_rows():
+    X, y = numeric_table()
+    weights = np.random.default_rng(2).integers(1, 4, len(X)).astype(float)
+    params = {"features": [0, (0, 1)], "grid_resolution": 9}
+    plain = PartialDependence(Ridge(), **params).fit(X, y, weights)
+    centred = PartialDependence(Ridge(), centered=True, **params).fit(X, y, weights)
+    at_rows = np.interp(X[:, 0], plain.grid_values_[0], plain.average_[0])
+    np.testing.assert_allclose(
+        centred.average_[0],
+        plain.average_[0] - np.average(at_rows, weights=weights),
+        **EXACT,
+    )
+    np.testing.assert_allclose(
+        np.average(centred.transform(X), axis=0, weights=weights), 0, atol=1e-12
+    )
+    difference = plain.average_[1] - centred.average_[1]
+    np.testing.assert_allclose(difference, difference[0, 0], **EXACT)
+
+
+def test_the_missing_value_is_a_point_of_its_own():
+    X, y = numeric_table()
+    X[::7, 0] = np.nan
+    model = HistGradientBoostingRegressor(max_iter=10).fit(X, y)
+    effect = PartialDependence(FrozenEstimator(model), features=[0, 1]).fit(X)
+    ask = asker(model, X)
+    expected = reference.partial_dependence(
+        ask, X.tolist(), (0,), [(np.nan,)], np.ones(len(X))
+    )
+    np.testing.assert_allclose(effect.missing_average_[0], expected[0], **EXACT)
+    assert effect.missing_average_[1] is None
+    np.testing.assert_allclose(effect.transform(X)[::7, 0], expected[0], **EXACT)
+    assert np.isfinite(effect.grid_values_[0]).all()
+
+
+def test_transform_is_the_curve_at_the_rows():
+    X, y = mixed_frame()
+    model = encoded(RandomForestRegressor(5, random_state=0))
+    effect = PartialDependence(
+        model, features=["size", "colour", ("size", "rooms")], grid_resolution=5
+    ).fit(X, y)
+    found = effect.transform(X)
+    assert found.shape == (len(X), 2)
+    np.testing.assert_allclose(
+        found[:, 0], np.interp(X["size"], effect.grid_values_[0], effect.average_[0])
+    )
+    by_level = dict(zip(effect.grid_values_[1], effect.average_[1], strict=True))
+    np.testing.assert_allclose(found[:, 1], [by_level[c] for c in X["colour"]])
+    assert list(effect.get_feature_names_out()) == ["size", "colour"]
+
+
+def test_importance_is_the_spread_of_the_curve():
+    X, y = numeric_table()
+    weights = np.random.default_rng(2).integers(1, 4, len(X))
+    effect = PartialDependence(Ridge(), features=[0, 2]).fit(X, y, weights)
+    repeated = np.repeat(effect.transform(X), weights, axis=0)
+    np.testing.assert_allclose(
+        effect.feature_importances_, [repeated[:, 0].std(), 0, repeated[:, 1].std()]
+    )
+
+
+# Scikit-learn's recursion
+
+
+RECURSIVE = [
+    DecisionTreeRegressor(max_depth=4, random_state=0),
+    RandomForestRegressor(6, max_depth=4, random_state=0),
+    GradientBoostingRegressor(n_estimators=12, random_state=0),
+    GradientBoostingRegressor(n_estimators=12, loss="huber", random_state=0),
+    GradientBoostingRegressor(n_estimators=12, init="zero", random_state=0),
+    HistGradientBoostingRegressor(max_iter=12, random_state=0),
+    HistGradientBoostingRegressor(max_iter=12, loss="absolute_error", random_state=0),
+]
+RECURSIVE_CLASSIFIERS = [
+    GradientBoostingClassifier(n_estimators=12, random_state=0),
+    HistGradientBoostingClassifier(max_iter=12, random_state=0),
+]
+
+
+def assert_recursion(model, X, values):
+    """As scikit-learn's traversal, and exact where there is nothing to average.
+
+    With two features in the model, a traversal that fixes both has one leaf at the end
+    of each tree: it is the model's own raw score, which settles the constant.
+    """
+    with warnings.catch_warnings():
+        # It warns that init="zero" is left out, which is right: zero is left out.
+        warnings.simplefilter("ignore")
+        theirs = [
+            partial_dependence(model, X, entry, method="recursion", grid_resolution=6)
+            for entry in ([0], [0, 1])
+        ]
+    grids = theirs[1]["grid_values"]
+    effect = PartialDependence(
+        FrozenEstimator(model),
+        features=[0, (0, 1)],
+        method="recursion",
+        custom_values=dict(enumerate(grids)),
+    ).fit(X)
+    # The traversal itself rounds points to float32.
+    mesh = np.stack(np.meshgrid(*grids, indexing="ij"), axis=-1).reshape(-1, 2)
+    expected = values(mesh.astype(np.float32)).reshape(len(mesh), -1).T
+    surface = np.reshape(effect.average_[1], expected.shape)
+    np.testing.assert_allclose(surface, expected, **EXACT)
+    left_out = (expected - theirs[1]["average"].reshape(expected.shape))[:, :1]
+    np.testing.assert_allclose(
+        np.atleast_2d(effect.average_[0]), theirs[0]["average"] + left_out, **EXACT
+    )
+    assert effect.standard_errors_ is None
+
+
+@pytest.mark.parametrize("model", RECURSIVE, ids=repr)
+def test_recursion_of_regressors(model):
+    X, y = numeric_table(n_rows=200, n_features=3)
+    X = X[:, :2]
+    assert_recursion(model.fit(X, y), X, model.predict)
+
+
+@pytest.mark.parametrize("model", RECURSIVE_CLASSIFIERS, ids=repr)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_recursion_of_classifiers(model, n_classes):
+    X, y = numeric_table(n_rows=200, n_features=3)
+    X = X[:, :2]
+    assert_recursion(model.fit(X, classes(y, n_classes)), X, model.decision_function)
+
+
+def test_recursion_of_extra_trees():
+    X, y = numeric_table(n_rows=200)
+    X = X[:, :2]
+    model = ExtraTreesRegressor(6, max_depth=4, random_state=0).fit(X, y)
+    grid = np.linspace(-1, 1, 5)
+    effect = PartialDependence(
+        FrozenEstimator(model),
+        features=[(0, 1)],
+        method="recursion",
+        custom_values={0: grid, 1: grid},
+    ).fit(X)
+    mesh = np.stack(np.meshgrid(grid, grid, indexing="ij"), axis=-1)
+    expected = model.predict(mesh.reshape(-1, 2)).reshape(5, 5)
+    np.testing.assert_allclose(effect.average_[0], expected, **EXACT)
+
+
+def test_recursion_of_the_negative_class_changes_sign():
+    X, y = numeric_table(n_rows=200)
+    model = GradientBoostingClassifier(n_estimators=5).fit(X, classes(y, 2))
+    params = {"features": [0], "method": "recursion"}
+    low, mid = (
+        PartialDependence(FrozenEstimator(model), target=label, **params).fit(X)
+        for label in model.classes_
+    )
+    np.testing.assert_array_equal(low.average_[0], -mid.average_[0])
+
+
+def refused(model, X, match, sample_weight=None, **params):
+    params = {"features": [0], **params}
+    effect = PartialDependence(FrozenEstimator(model), method="recursion", **params)
+    with pytest.raises(ValueError, match=match):
+        effect.fit(X, sample_weight=sample_weight)
+
+
+def test_recursion_is_refused_where_it_would_be_wrong():
+    X, y = numeric_table()
+    weights = np.arange(1.0, len(X) + 1)
+    tree = DecisionTreeRegressor(max_depth=3).fit(X, y)
+    refused(tree, X, "sample_weight", sample_weight=weights)
+    refused(tree, X, "categorical", categorical_features=[0])
+    refused(tree, X, "response_method", response_method="predict")
+    refused(LinearRegression().fit(X, y), X, "LinearRegression")
+    forest = RandomForestClassifier(3).fit(X, classes(y, 2))
+    refused(forest, X, "RandomForestClassifier")
+    started = GradientBoostingRegressor(init=Ridge(), n_estimators=3).fit(X, y)
+    refused(started, X, "init")
+    weighted = HistGradientBoostingRegressor(max_iter=3).fit(X, y, weights)
+    refused(weighted, X, "recursion")
+    poisson = HistGradientBoostingRegressor(max_iter=3, loss="poisson").fit(X, y**2)
+    refused(poisson, X, "poisson")
+
+
+def test_recursion_is_refused_for_several_outputs():
+    X, y = numeric_table()
+    for model in (DecisionTreeRegressor(max_depth=2), RandomForestRegressor(3)):
+        refused(model.fit(X, np.c_[y, -2 * y]), X, "outputs")
+
+
+# Weights, invariances, closed forms
+
+
+def attributes(effect):
+    """All numbers of a fitted effect, by name."""
+    return {
+        name: value
+        for name, value in vars(effect).items()
+        if name.endswith("_") and isinstance(value, list | np.ndarray)
+    }
+
+
+def test_whole_weights_are_repeated_rows():
+    X, y = mixed_frame()
+    model = FrozenEstimator(encoded(DecisionTreeRegressor(random_state=0)).fit(X, y))
+    weights = np.random.default_rng(3).integers(0, 4, len(X))
+    again = X.loc[np.repeat(X.index, weights)].reset_index(drop=True)
+    effect = PartialDependence(
+        model,
+        features=["size", "rooms", "colour", "new", ("size", "colour")],
+        grid_resolution=11,
+        centered=True,
+    )
+    one = effect.fit(X, sample_weight=weights)
+    two = PartialDependence(**effect.get_params(deep=False)).fit(again)
+    for ours, theirs in (
+        (one.grid_values_[:4], two.grid_values_[:4]),
+        (one.grid_values_[4], two.grid_values_[4]),
+    ):
+        for a, b in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(a, b)
+    for name in ("average_", "standard_errors_"):
+        for a, b in zip(getattr(one, name), getattr(two, name), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        one.feature_importances_, two.feature_importances_, rtol=1e-12, atol=1e-12
+    )
+
+
+def wave(a, b, c):
+    return np.sin(3 * a) + a * b - c**2
+
+
+@given(st.floats(-100, 100), st.floats(-10, 10), st.integers(0, 100))
+def test_shifting_scaling_and_shuffling(shift, scale, seed):
+    X, _ = numeric_table(n_rows=25, seed=seed)
+    order = np.random.default_rng(seed).permutation(len(X))
+    columns = np.random.default_rng(seed).permutation(3)
+    params = {"grid_resolution": 6}
+
+    def changed(*parts):
+        back = [parts[place] for place in np.argsort(columns)]
+        return shift + scale * wave(*back)
+
+    plain = PartialDependence(frozen(wave), **params).fit(X)
+    other = PartialDependence(frozen(changed), **params).fit(X[order][:, columns])
+    for j, place in enumerate(np.argsort(columns)):
+        np.testing.assert_array_equal(plain.grid_values_[j], other.grid_values_[place])
+        np.testing.assert_allclose(
+            other.average_[place],
+            shift + scale * plain.average_[j],
+            rtol=1e-9,
+            atol=1e-9,
+        )
+        np.testing.assert_allclose(
+            other.standard_errors_[place],
+            abs(scale) * plain.standard_errors_[j],
+            rtol=1e-7,
+            atol=1e-7,
+        )
+
+
+def test_of_a_linear_model_it_is_a_line():
+    X, y = numeric_table()
+    effect = PartialDependence(LinearRegression()).fit(X, y)
+    model = effect.estimator_
+    for j, (grid, average) in enumerate(
+        zip(effect.grid_values_, effect.average_, strict=True)
+    ):
+        expected = model.predict(X).mean() + model.coef_[j] * (grid - X[:, j].mean())
+        np.testing.assert_allclose(average, expected, **EXACT)
+
+
+def test_of_an_additive_model_it_is_the_term():
+    X, _ = numeric_table()
+    effect = PartialDependence(
+        frozen(lambda a, b, c: np.exp(a) + b**3 + 5), features=[0, 1, 2, (0, 1)]
+    ).fit(X)
+    first, second, third = effect.grid_values_[:3]
+    rest = np.exp(X[:, 0]).mean()
+    np.testing.assert_allclose(effect.average_[1], second**3 + 5 + rest, **EXACT)
+    np.testing.assert_allclose(np.ptp(effect.average_[2]), 0, atol=1e-12)
+    expected = np.exp(first)[:, None] + second[None, :] ** 3 + 5
+    np.testing.assert_allclose(effect.average_[3], expected, **EXACT)
+    assert third.shape == effect.average_[2].shape
+
+
+# What the model is sent
+
+
+def test_each_row_is_sent_once_per_grid_point():
+    X, _ = numeric_table(n_rows=50)
+    model = frozen(wave)
+    PartialDependence(model, features=[0, (1, 2)], grid_resolution=10).fit(X)
+    assert sum(model.estimator.sizes_) == 50 * 10 + 50 * 10 * 10
+
+
+@pytest.mark.parametrize("n_points", [10, 50, 100])
+def test_calls_do_not_grow_with_the_grid_while_the_batch_holds_it(n_points):
+    X, _ = numeric_table(n_rows=200)
+    model = frozen(wave)
+    PartialDependence(model, grid_resolution=n_points).fit(X)
+    assert len(model.estimator.sizes_) == 3
+
+
+def test_calls_are_bounded_by_rows_over_the_batch():
+    X, _ = numeric_table(n_rows=2000)
+    model = frozen(wave)
+    with config_context(working_memory=1):
+        PartialDependence(model, grid_resolution=100).fit(X)
+        batch = 2**20 // 4 // (8 * 3)
+    sizes = model.estimator.sizes_
+    assert sum(sizes) == 3 * 2000 * 100
+    assert max(sizes) <= batch
+    assert len(sizes) <= 3 * (2000 * 100 / batch * 1.1 + 1)
+
+
+def peak_memory(n_points, X):
+    """Largest memory allocated while the effect is computed, in bytes."""
+    effect = PartialDependence(
+        frozen(lambda *c: c[0] * c[1]), features=[0], grid_resolution=n_points
+    )
+    with config_context(working_memory=1):
+        tracemalloc.start()
+        effect.fit(X)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    return peak
+
+
+def test_peak_memory_does_not_grow_with_the_grid():
+    X = np.random.default_rng(0).normal(size=(2000, 20))
+    peak_memory(50, X)  # whatever is loaded once
+    small, large = peak_memory(50, X), peak_memory(500, X)
+    # All altered rows at once would take 16 and 160 MB.
+    assert large < 1.5 * small
+    assert large < 8 * 2**20
+
+
+def test_frames_reach_the_model_as_they_are():
+    X, y = mixed_frame()
+    seen = []
+
+    class Spy(Formula):
+        def predict(self, X):
+            seen.append((type(X), list(X.columns), list(X.dtypes)))
+            return np.zeros(len(X))
+
+    PartialDependence(FrozenEstimator(Spy(None).fit(X)), grid_resolution=4).fit(X, y)
+    assert len(seen) >= 2
+    assert all(one == (pd.DataFrame, list(X.columns), list(X.dtypes)) for one in seen)
+
+
+def test_the_input_is_left_alone():
+    X, y = mixed_frame()
+    before = X.copy(deep=True)
+    PartialDependence(encoded(Ridge())).fit(X, y).transform(X)
+    pd.testing.assert_frame_equal(X, before)
