@@ -800,6 +800,7 @@ def test_any_small_table_has_a_defined_result(effect, table, size, data):
             assert np.isfinite(values).all()
             assert np.abs(values).max(initial=0) <= (1 if effect in GRID else 40)
     assert found.shape == (len(rows), len(fitted.get_feature_names_out()))
+    assert not np.isinf(found).any()
     assert fitted.feature_importances_.shape == (rows.shape[1],)
     assert (fitted.feature_importances_ >= 0).all()
     assert np.isfinite(fitted.feature_importances_).all()
