@@ -301,7 +301,10 @@ class ArrayRows(Rows):
 
     def cast(self, j, values):
         """`values` in the array's dtype."""
-        if self.native.dtype.kind in "OUS":
+        if self.native.dtype.kind in "US":
+            cast = np.asarray(plain_list(values), dtype=self.native.dtype.kind)
+            return cast.astype(np.result_type(cast, self.native.dtype))
+        if self.native.dtype.kind == "O":
             cast = np.empty(len(values), dtype=object)
             cast[:] = plain_list(values)
             return cast
@@ -345,17 +348,23 @@ class _ArrayTiles(Tiles):
 
     def __init__(self, block, repeats):
         super().__init__(len(block), repeats)
-        dtype = object if block.dtype.kind in "US" else block.dtype
-        self._work = np.repeat(block.astype(dtype, copy=False), repeats, axis=0)
-        self._cube = self._work.reshape(len(block), repeats, block.shape[1])
+        self._set_work(np.repeat(block, repeats, axis=0))
         self._columns = np.asfortranarray(block)  # contiguous to put back from
         self._exchanged = ()
 
+    def _set_work(self, work):
+        self._work = work
+        self._cube = work.reshape(self.n_rows, self.repeats, work.shape[1])
+
     def replaced(self, columns, levels, codes):
+        levels = [np.asarray(values) for values in levels]
+        widest = np.result_type(self._work, *levels)
+        if widest != self._work.dtype:  # longer texts, or fractions among integers
+            self._set_work(self._work.astype(widest))
         for j in self._exchanged:
             self._cube[:, :, j] = self._columns[:, j, None]
         for j, values, places in zip(columns, levels, codes, strict=True):
-            self._cube[:, :, j] = np.asarray(values)[places]
+            self._cube[:, :, j] = values[places]
         self._exchanged = tuple(columns)
         return self._work
 

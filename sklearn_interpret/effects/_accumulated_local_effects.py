@@ -1,10 +1,13 @@
 """Accumulated local effects."""
 
 import warnings
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from sklearn.utils import check_random_state
 
@@ -176,25 +179,25 @@ default="similarity"
 
     def __init__(
         self,
-        estimator,
+        estimator: Any,
         *,
-        features=None,
-        categorical_features="auto",
-        feature_groups=None,
-        n_intervals=40,
-        custom_values=None,
-        categorical_order="similarity",
-        centered=True,
-        confidence_level=None,
-        confidence_method="standard_error",
-        n_bootstraps=200,
-        response_method="auto",
-        target=None,
-        subsample=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        features: Any = None,
+        categorical_features: ArrayLike | None = "auto",
+        feature_groups: dict[str, Any] | None = None,
+        n_intervals: int = 40,
+        custom_values: dict[Any, Any] | None = None,
+        categorical_order: str | dict[Any, Any] = "similarity",
+        centered: bool = True,
+        confidence_level: float | None = None,
+        confidence_method: str = "standard_error",
+        n_bootstraps: int = 200,
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
+        target: Any = None,
+        subsample: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.estimator = estimator
         self.features = features
         self.categorical_features = categorical_features

@@ -1,8 +1,11 @@
 """Conditional dependence: the M-plot."""
 
+from collections.abc import Callable, Sequence
 from numbers import Integral
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_interpret._core.effects import look_up
 from sklearn_interpret._core.grids import conditioning_edges
@@ -122,20 +125,20 @@ class ConditionalDependence(CurveEffect):
 
     def __init__(
         self,
-        estimator,
+        estimator: Any,
         *,
-        features=None,
-        categorical_features="auto",
-        feature_groups=None,
-        n_intervals=40,
-        custom_values=None,
-        response_method="auto",
-        target=None,
-        subsample=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        features: Any = None,
+        categorical_features: ArrayLike | None = "auto",
+        feature_groups: dict[str, Any] | None = None,
+        n_intervals: int = 40,
+        custom_values: dict[Any, Any] | None = None,
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
+        target: Any = None,
+        subsample: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.estimator = estimator
         self.features = features
         self.categorical_features = categorical_features

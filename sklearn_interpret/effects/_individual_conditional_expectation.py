@@ -1,9 +1,11 @@
 """Individual conditional expectation: one curve per row."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from numbers import Real
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.effects import derivative
@@ -149,23 +151,23 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
 
     def __init__(
         self,
-        estimator,
+        estimator: Any,
         *,
-        features=None,
-        categorical_features="auto",
-        feature_groups=None,
-        grid_resolution=100,
-        percentiles=(0.05, 0.95),
-        custom_values=None,
-        center=None,
-        derivative=False,
-        response_method="auto",
-        target=None,
-        subsample=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        features: Any = None,
+        categorical_features: ArrayLike | None = "auto",
+        feature_groups: dict[str, Any] | None = None,
+        grid_resolution: int = 100,
+        percentiles: tuple[float, float] = (0.05, 0.95),
+        custom_values: dict[Any, Any] | None = None,
+        center: Any = None,
+        derivative: bool = False,
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
+        target: Any = None,
+        subsample: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.estimator = estimator
         self.features = features
         self.categorical_features = categorical_features
@@ -261,7 +263,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
             curves.append(_centred(answers, self.axes_[entry], self._anchors[entry]))
         return curves
 
-    def transform(self, X):
+    def transform(self, X: Any) -> NDArray[np.float64]:
         """Curves of the rows of `X` along the features' grids.
 
         Parameters

@@ -1,6 +1,10 @@
 """Partial dependence."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_interpret._core.effects import interpolate, look_up
 from sklearn_interpret._core.weighted import Moments
@@ -150,23 +154,23 @@ class PartialDependence(GridMixin, CurveEffect):
 
     def __init__(
         self,
-        estimator,
+        estimator: Any,
         *,
-        features=None,
-        categorical_features="auto",
-        feature_groups=None,
-        grid_resolution=100,
-        percentiles=(0.05, 0.95),
-        custom_values=None,
-        centered=False,
-        method="auto",
-        response_method="auto",
-        target=None,
-        subsample=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        features: Any = None,
+        categorical_features: ArrayLike | None = "auto",
+        feature_groups: dict[str, Any] | None = None,
+        grid_resolution: int = 100,
+        percentiles: tuple[float, float] = (0.05, 0.95),
+        custom_values: dict[Any, Any] | None = None,
+        centered: bool = False,
+        method: str = "auto",
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
+        target: Any = None,
+        subsample: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.estimator = estimator
         self.features = features
         self.categorical_features = categorical_features
