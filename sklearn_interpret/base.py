@@ -194,6 +194,9 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                     f"Found array with 0 {what}(s) (shape={rows.native.shape}) while a "
                     f"minimum of 1 is required by {type(self).__name__}."
                 )
+        if rows.named and len(set(rows.names)) < rows.n_columns:
+            twice = next(name for name in rows.names if rows.names.count(name) > 1)
+            raise ValueError(f"X has the column name {twice!r} more than once.")
         validate_data(self, rows.native, reset=reset, skip_check_array=True)
         return rows
 
@@ -387,7 +390,7 @@ def _check_weights(sample_weight, rows):
     weights = check_sample_weight(sample_weight, rows.native, dtype=np.float64)
     if (weights < 0).any():
         raise ValueError(
-            f"sample_weight must not be negative; its smallest is {weights.min()!r}."
+            f"sample_weight must not be negative; its smallest is {weights.min():g}."
         )
     if not weights.any():
         raise ValueError("sample_weight is zero for every row: nothing to inspect.")

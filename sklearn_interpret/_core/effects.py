@@ -300,6 +300,8 @@ def interpolate(values, nodes, curves, cells=None):
 
 def look_up(codes, curves):
     """Curves (k, L) at integer `codes` (m,); -1 gives NaN. Returns (m, k)."""
+    if not curves.shape[1]:
+        return np.full((len(codes), len(curves)), np.nan)
     found = curves.T[np.maximum(codes, 0)].astype(np.float64)
     found[codes < 0] = np.nan
     return found

@@ -8,10 +8,22 @@ from sklearn_interpret.effects._individual_conditional_expectation import (
     IndividualConditionalExpectation,
 )
 from sklearn_interpret.effects._partial_dependence import PartialDependence
+from sklearn_interpret.effects._plot import (
+    AccumulatedLocalEffectsDisplay,
+    ConditionalDependenceDisplay,
+    EffectComparisonDisplay,
+    IndividualConditionalExpectationDisplay,
+    PartialDependenceDisplay,
+)
 
 __all__ = [
     "AccumulatedLocalEffects",
+    "AccumulatedLocalEffectsDisplay",
     "ConditionalDependence",
+    "ConditionalDependenceDisplay",
+    "EffectComparisonDisplay",
     "IndividualConditionalExpectation",
+    "IndividualConditionalExpectationDisplay",
     "PartialDependence",
+    "PartialDependenceDisplay",
 ]

@@ -232,23 +232,16 @@ default="similarity"
     def _ordered(self, axis, sample):
         """The axis with its levels in the order in which they are accumulated."""
         rows, columns = sample.rows, axis.columns
-        if isinstance(self.categorical_order, dict):
-            chosen = resolve_keys(
-                self.categorical_order,
-                rows.names,
-                named=rows.named,
-                parameter="categorical_order",
-                groups={axis.name: columns} if len(columns) > 1 else None,
-            )
-            key = axis.name if axis.name in chosen else columns[0]
-            if key in chosen:
-                return _reordered(axis, _given_order(axis, chosen[key]))
+        chosen = self._given_orders(rows)
+        key = axis.name if len(columns) > 1 else columns[0]
+        if key in chosen:
+            return _reordered(axis, _given_order(axis, chosen[key]))
         natural = len(columns) == 1 and rows.is_ordered(columns[0])
         if natural or self.categorical_order == "sorted":
             return axis
         others = [j for j in range(rows.n_columns) if j not in columns]
-        # A companion of text is compared as levels, whether or not it is inspected.
-        flags = self.categorical_features_ | rows.detected_categorical
+        # A companion of text or dates is compared as levels, inspected or not.
+        flags = self.categorical_features_ | ~rows.are_numbers
         order = similarity_order(
             axis.codes(rows),
             len(axis.values),
@@ -258,7 +251,27 @@ default="similarity"
         )
         return _reordered(axis, order)
 
+    def _given_orders(self, rows):
+        """The orders given by the user, by column or name of a group."""
+        if not isinstance(self.categorical_order, dict):
+            return {}
+        chosen = resolve_keys(
+            self.categorical_order,
+            rows.names,
+            named=rows.named,
+            parameter="categorical_order",
+            groups=self.feature_groups,
+        )
+        for key in chosen:
+            if not isinstance(key, str) and not self.categorical_features_[key]:
+                raise ValueError(
+                    f"categorical_order has the feature {rows.names[key]!r}, which is "
+                    "not categorical: name it in categorical_features."
+                )
+        return chosen
+
     def _measure(self, sample, response, on_block):
+        self._given_orders(sample.rows)  # unknown names, also of what is not inspected
         nodes = [tuple(map(_node_axis, axes)) for axes in self.axes_]
         cells = [[axis.cells(sample.rows) for axis in axes] for axes in self.axes_]
         inside = [np.all([part >= 0 for part in parts], axis=0) for parts in cells]
@@ -600,7 +613,13 @@ def _cell_weights(nodes, cells, inside, sample, weights=None):
 def _given_order(axis, levels):
     """Positions of the axis' levels in the order given by the user."""
     known = {label_key(label): code for code, label in enumerate(axis.values)}
-    order = [known.get(label_key(label), -1) for label in levels]
+    try:
+        order = [known.get(label_key(label), -1) for label in levels]
+    except TypeError as error:
+        raise ValueError(
+            f"categorical_order for the feature {axis.name!r} must be a sequence of "
+            f"levels; got {levels!r}."
+        ) from error
     order = [code for code in order if code >= 0]  # levels that the data lacks
     if sorted(order) != list(range(len(axis.values))):
         raise ValueError(

@@ -80,7 +80,8 @@ class BaseEffect(TransformerMixin, BaseInspector):
             columns = tuple(groups[part]) if isinstance(part, str) else (part,)
             name = part if isinstance(part, str) else names[part]
             made[part] = self._make_axis(sample, columns, name, custom.get(part))
-            self._warn_if_constant(made[part])
+            if custom.get(part) is None:
+                self._warn_if_constant(made[part])
         self.axes_ = [tuple(made[part] for part in entry) for entry in entries]
         self.features_ = [
             tuple(column for axis in axes for column in axis.columns)
@@ -91,7 +92,7 @@ class BaseEffect(TransformerMixin, BaseInspector):
         measured = self._measure(sample, response, on_block)
         n_outputs = measured.n_outputs
         if n_outputs is None:  # every feature is constant: nothing was asked
-            n_outputs = plain_responses(response, rows.take([0])).shape[1]
+            n_outputs = count_outputs(response, rows)
         self.output_names_ = response.output_names(n_outputs)
         if any(len(axes) == 1 for axes in self.axes_):
             self.feature_importances_ = self._importances(sample, measured)
@@ -298,6 +299,11 @@ class GridMixin:
                 f"percentiles={self.percentiles!r} must be two increasing numbers in "
                 "[0, 1]."
             )
+
+
+def count_outputs(response, rows):
+    """Number of the model's outputs, asked with a single row."""
+    return plain_responses(response, rows.take([0])).shape[1]
 
 
 def _entry_name(axes):

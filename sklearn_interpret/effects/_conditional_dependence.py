@@ -166,6 +166,7 @@ class ConditionalDependence(CurveEffect):
 
     def _measure(self, sample, response, on_block):
         answers = plain_responses(response, sample.rows)
+        n_outputs = answers.shape[1]
         on_block()
         self.edges_, self.centers_, self.n_missing_ = [], [], []
         self._averages, errors, self.interval_counts_ = [], [], []
@@ -184,8 +185,8 @@ class ConditionalDependence(CurveEffect):
             empty = moments.weight == 0
             mean = np.where(empty, np.nan, moments.mean)
             error = np.where(empty, np.nan, moments.standard_error)
-            self._averages.append(mean.T.reshape(-1, *shape))
-            errors.append(error.T.reshape(-1, *shape))
+            self._averages.append(mean.T.reshape(n_outputs, *shape))
+            errors.append(error.T.reshape(n_outputs, *shape))
             self.interval_counts_.append(moments.weight.reshape(shape))
             self.n_missing_.append(sample.weights[~inside].sum())
             self.edges_.append(_one_or_pair([axis.values for axis in axes]))
@@ -195,7 +196,7 @@ class ConditionalDependence(CurveEffect):
         self.n_missing_ = np.array(self.n_missing_)
         self.average_ = [drop_single_output(average) for average in self._averages]
         self.standard_errors_ = [drop_single_output(error) for error in errors]
-        return Measured(answers.shape[1], all_cells)
+        return Measured(n_outputs, all_cells)
 
     def _effect_at(self, entry, rows, cells=None):
         (axis,) = self.axes_[entry]

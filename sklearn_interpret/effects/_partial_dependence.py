@@ -19,6 +19,7 @@ from sklearn_interpret.effects._base import (
     CurveEffect,
     GridMixin,
     Measured,
+    count_outputs,
     drop_single_output,
     grid_codes,
     moved_columns,
@@ -225,15 +226,16 @@ class PartialDependence(GridMixin, CurveEffect):
             verbose=self.verbose,
             on_block=on_block,
         )
+        asked = [parts[0].mean.shape[1] for parts in blocks if parts]
+        n_outputs = asked[0] if asked else count_outputs(response, sample.rows)
         averages, errors, missing = [], [], []
         for axes, parts in zip(self.axes_, blocks, strict=True):
-            moments = _joined(parts)
-            mean, error = moments.mean.T, moments.standard_error.T
+            mean, error = _means_and_errors(parts, n_outputs)
             shape = tuple(len(axis.values) for axis in axes)
             n_points = int(np.prod(shape))
             missing.append(mean[:, n_points] if mean.shape[1] > n_points else None)
-            averages.append(mean[:, :n_points].reshape(-1, *shape))
-            errors.append(error[:, :n_points].reshape(-1, *shape))
+            averages.append(mean[:, :n_points].reshape(n_outputs, *shape))
+            errors.append(error[:, :n_points].reshape(n_outputs, *shape))
         return averages, errors, missing
 
     def _by_recursion(self, sample):
@@ -259,7 +261,7 @@ class PartialDependence(GridMixin, CurveEffect):
             points = np.stack([part.ravel() for part in mesh], axis=1)
             columns = [axis.columns[0] for axis in axes]
             average = recursion_partial_dependence(model, points, columns)
-            averages.append(average.reshape(-1, *mesh[0].shape))
+            averages.append(average.reshape(len(average), *mesh[0].shape))
         if self.target == self._first_class():
             averages = [-average for average in averages]
         return averages, None, [None] * len(averages)
@@ -295,12 +297,13 @@ class _WeightedMoments:
         return Moments.of_rows(answers, self.weights[index])
 
 
-def _joined(pieces):
-    """Moments of blocks of variants set side by side."""
-    return Moments(
-        pieces[0].weight,
-        np.concatenate([piece.mean for piece in pieces]),
-        np.concatenate([piece.m2 for piece in pieces]),
+def _means_and_errors(pieces, n_outputs):
+    """Means and standard errors (k, V) of blocks of variants, side by side."""
+    if not pieces:
+        return np.empty((n_outputs, 0)), np.empty((n_outputs, 0))
+    return (
+        np.concatenate([piece.mean for piece in pieces]).T,
+        np.concatenate([piece.standard_error for piece in pieces]).T,
     )
 
 

@@ -1,0 +1,238 @@
+"""Axes to draw on, styles, legends; matplotlib is imported late."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_interpret._plotting.labels import literal, shorten
+from sklearn_interpret._plotting.layouts import (
+    BELOW_HEIGHT,
+    MANY,
+    PANEL_HEIGHT,
+    figure_size,
+    fixed_spaces,
+    grid_shape,
+)
+
+
+def import_pyplot(caller):
+    """Import matplotlib's pyplot when something is drawn, and not before.
+
+    Parameters
+    ----------
+    caller : str
+        Who draws, for the error.
+
+    Raises
+    ------
+    ImportError
+        Saying who needs matplotlib and how it is installed.
+    """
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            f"{caller} needs matplotlib to draw; install it with "
+            "`pip install matplotlib`."
+        ) from error
+    return plt
+
+
+def merged_style(defaults, given, artist):
+    """Keyword arguments of an artist: `defaults`, overruled by what the user gave.
+
+    Parameters
+    ----------
+    defaults : dict
+        Under matplotlib's full names.
+    given : dict or None
+        Also under its short names, such as "lw".
+    artist : type
+        The kind of artist, which knows the short names.
+    """
+    from matplotlib.cbook import normalize_kwargs
+
+    return {**defaults, **normalize_kwargs(given or {}, artist)}
+
+
+@dataclass
+class Canvas:
+    """Axes for a number of panels, some of which have a smaller one below.
+
+    Parameters
+    ----------
+    figure : Figure or SubFigure
+        Where the axes are.
+    axes : ndarray of Axes of shape (n_rows, n_columns)
+        None where there is no panel.
+    main : list of Axes
+        One per panel.
+    below : list of Axes or None
+        The smaller ones.
+    own_figure : bool
+        Whether the figure was made here.
+    starts_row : list of bool or None
+        Which panels stand at the left end of a row; None where somebody else
+        arranged the axes.
+    """
+
+    figure: object
+    axes: np.ndarray
+    main: list
+    below: list
+    own_figure: bool
+    starts_row: list | None
+
+    @property
+    def constrained(self):
+        """Whether matplotlib makes room for what stands outside of the axes."""
+        return is_constrained(self.figure)
+
+
+def take_axes(ax, slots, *, n_columns, caller):
+    """Axes for panels: a new figure's, one given axes (divided up), or all as given.
+
+    Parameters
+    ----------
+    ax : None, Axes or array-like of Axes
+        None makes a figure. A single axes is used as it is for a single panel, and
+        divided into a grid for several. An array has one axes per panel, and behind
+        these one for each panel below.
+    slots : list of Slot
+        One per panel.
+    n_columns : int
+        Largest number of panels in a row.
+    caller : str
+        Who draws, for errors.
+
+    Returns
+    -------
+    Canvas
+    """
+    plt = import_pyplot(caller)
+    if n_columns < 1:
+        raise ValueError(f"n_cols={n_columns!r} must be at least 1.")
+    if ax is None:
+        shape = grid_shape(len(slots), n_columns)
+        figure = plt.figure(
+            figsize=figure_size(shape, slots),
+            layout="none" if len(slots) > MANY else "constrained",
+        )
+        return _grid(figure, figure, shape, slots, own_figure=True)
+    if not isinstance(ax, plt.Axes):
+        return _given(ax, slots, plt.Axes)
+    if len(slots) == 1 and not slots[0].below:
+        return Canvas(ax.figure, np.array([[ax]]), [ax], [None], False, None)
+    place = ax.get_subplotspec()
+    if not ax.axison or place is None:
+        why = (
+            "it was divided by another plot already (pass display.axes_ to draw there)"
+            if place is not None
+            else "it is not one of a grid of subplots"
+        )
+        raise ValueError(
+            f"{caller} has {_n_axes(slots)} panels to draw, and cannot divide the "
+            f"single axes given: {why}. An array of axes will do, too."
+        )
+    ax.set_axis_off()
+    shape = grid_shape(len(slots), n_columns)
+    return _grid(ax.figure, place, shape, slots, own_figure=False)
+
+
+def is_constrained(figure):
+    """Whether the figure has matplotlib's constrained layout."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    return isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine)
+
+
+def _n_axes(slots):
+    return len(slots) + sum(slot.below for slot in slots)
+
+
+def _grid(figure, place, shape, slots, *, own_figure):
+    """A grid of axes within a figure, or within the place of one axes."""
+    n_rows, n_columns = shape
+    step = 2 if any(slot.below for slot in slots) else 1
+    make = figure.add_gridspec if own_figure else place.subgridspec
+    constrained = is_constrained(figure)
+    spaces = {}
+    if own_figure and not constrained:
+        size = figure.get_size_inches()
+        spaces = fixed_spaces((n_rows * step, n_columns), size, slots)
+    elif not constrained:  # labels need room that nobody else makes
+        spaces = {"hspace": 0.5, "wspace": 0.3}
+    ratios = [PANEL_HEIGHT, BELOW_HEIGHT][:step] * n_rows
+    spec = make(n_rows * step, n_columns, height_ratios=ratios, **spaces)
+    axes = np.full((n_rows * step, n_columns), None, dtype=object)
+    main, second = [], []
+    for panel, slot in enumerate(slots):
+        row, column = divmod(panel, n_columns)
+        row *= step
+        cell = spec[row, column]
+        if slot.bar and constrained:
+            # In a grid of its own: the bar then widens no gap of the other panels.
+            cell = cell.subgridspec(1, 1)[0, 0]
+        axes[row, column] = figure.add_subplot(cell)
+        main.append(axes[row, column])
+        if slot.below:
+            axes[row + 1, column] = figure.add_subplot(
+                spec[row + 1, column], sharex=axes[row, column]
+            )
+        second.append(axes[row + 1, column] if slot.below else None)
+    starts_row = [panel % n_columns == 0 for panel in range(len(slots))]
+    return Canvas(figure, axes, main, second, own_figure, starts_row)
+
+
+def _given(ax, slots, kind):
+    """The axes of an array, as they are."""
+    axes = np.asarray(ax, dtype=object)
+    for one in axes.flat:
+        if not isinstance(one, kind):
+            raise TypeError(
+                "ax must be None, a matplotlib Axes or an array of those; got "
+                f"{type(one).__name__}."
+            )
+    if axes.size != _n_axes(slots):
+        raise ValueError(
+            f"ax has {axes.size} axes, but there are {_n_axes(slots)} panels to draw."
+        )
+    flat = list(axes.flat)
+    rest = iter(flat[len(slots) :])
+    return Canvas(
+        flat[0].figure,
+        axes if axes.ndim == 2 else axes.reshape(1, -1),
+        flat[: len(slots)],
+        [next(rest) if slot.below else None for slot in slots],
+        False,
+        None,
+    )
+
+
+def widen_to_common_range(axes):
+    """Give all axes the smallest y range that holds each of theirs."""
+    limits = np.array([ax.get_ylim() for ax in axes])
+    low, high = limits.min(), limits.max()
+    for ax in axes:
+        ax.set_ylim(low, high)
+
+
+def add_legend(canvas, handles, labels):
+    """A legend above the panels of an own figure, else within the first panel."""
+    if not handles:
+        return None
+    # Names come in afterwards: matplotlib drops labels that begin with "_".
+    places = [str(place) for place in range(len(labels))]
+    if canvas.own_figure:
+        legend = canvas.figure.legend(
+            handles,
+            places,
+            loc=f"{'outside ' if canvas.constrained else ''}upper center",
+            ncols=min(len(handles), 2 * canvas.axes.shape[1]),
+            frameon=False,
+        )
+    else:
+        legend = canvas.main[0].legend(handles, places, fontsize="small")
+    for text, label in zip(legend.get_texts(), labels, strict=True):
+        text.set_text(literal(shorten(label)))
+    return legend

@@ -1,0 +1,174 @@
+"""Lines, bands and rugs on given axes."""
+
+import numpy as np
+
+from sklearn_interpret._plotting.axes import merged_style
+from sklearn_interpret._plotting.labels import literal, wrapped
+
+MAX_RUG_TICKS = 200
+FEW_POINTS = 12
+RUG_HEIGHT = 0.045
+BAR_HEIGHT = 0.07
+
+
+def draw_line(ax, x, y, colour, style, *, as_points=False):
+    """A line, or points alone; few points are marked as such.
+
+    Returns
+    -------
+    Line2D
+    """
+    from matplotlib.lines import Line2D
+
+    defaults = {"color": colour, "linewidth": 2.0, "zorder": 3}
+    if as_points:
+        defaults |= {"linestyle": "none", "marker": "o", "markersize": 5.5}
+    elif len(x) <= FEW_POINTS:
+        defaults |= {"marker": "o", "markersize": 5}
+    (line,) = ax.plot(x, y, **merged_style(defaults, style, Line2D))
+    return line
+
+
+def draw_thin_lines(ax, x, curves, colour, style, *, as_points=False):
+    """One thin line, or row of small points, for each of `curves` (n, G).
+
+    Returns
+    -------
+    list of Line2D
+    """
+    from matplotlib.lines import Line2D
+
+    defaults = {"color": colour, "linewidth": 0.9, "alpha": 0.45, "zorder": 2.5}
+    if as_points or len(x) == 1:
+        defaults |= {"linestyle": "none", "marker": "o", "markersize": 3}
+    kw = merged_style(defaults, style, Line2D)
+    return [ax.plot(x, curve, **kw)[0] for curve in curves]
+
+
+def draw_aside(ax, x, values, colours, text):
+    """Hollow marks beside the lines, named at the bottom.
+
+    Returns
+    -------
+    list of Line2D
+    """
+    ax.text(
+        x,
+        0.03,
+        text,
+        transform=ax.get_xaxis_transform(),
+        rotation=90,
+        ha="center",
+        va="bottom",
+        fontsize="x-small",
+        color="0.3",
+    )
+    style = {"marker": "D", "markersize": 6, "linestyle": "none", "zorder": 3}
+    return [
+        ax.plot([x], [value], color=colour, markerfacecolor="white", **style)[0]
+        for value, colour in zip(values, colours, strict=True)
+    ]
+
+
+def draw_curves(ax, x, curves, colour, style):
+    """Many transparent curves (n, G) as one artist.
+
+    Returns
+    -------
+    LineCollection
+    """
+    from matplotlib.collections import LineCollection
+
+    alpha = float(np.clip(30 / max(len(curves), 1), 0.1, 0.6))
+    defaults = {"colors": [colour], "linewidths": 0.8, "alpha": alpha, "zorder": 2}
+    segments = [np.column_stack([x, curve]) for curve in curves]
+    collection = LineCollection(
+        segments, **merged_style(defaults, style, LineCollection)
+    )
+    ax.add_collection(collection)
+    return collection
+
+
+def draw_band(ax, x, low, high, colour, style, *, as_points=False):
+    """A band around a line, or error bars around points.
+
+    Returns
+    -------
+    artist
+        A PolyCollection, or a LineCollection of the error bars.
+    """
+    from matplotlib.collections import LineCollection, PolyCollection
+
+    if as_points or len(x) == 1:
+        defaults = {"colors": [colour], "linewidths": 1.6, "zorder": 2.8}
+        return ax.vlines(x, low, high, **merged_style(defaults, style, LineCollection))
+    defaults = {"facecolor": colour, "alpha": 0.2, "linewidth": 0, "zorder": 1.5}
+    return ax.fill_between(
+        x, low, high, **merged_style(defaults, style, PolyCollection)
+    )
+
+
+def rug_ticks(values, low, high):
+    """Values within [low, high]; quantiles of them where there are many."""
+    values = np.sort(values[(values >= low) & (values <= high)])
+    if len(values) > MAX_RUG_TICKS:
+        ranks = np.linspace(0, len(values) - 1, MAX_RUG_TICKS).round().astype(np.intp)
+        values = values[ranks]
+    return values
+
+
+def draw_rug(ax, values, low, high, style):
+    """Ticks at the bottom where the data lies, between the ends of the curve.
+
+    Returns
+    -------
+    LineCollection
+    """
+    ticks = rug_ticks(values, low, high)
+    segments = [[(tick, 0.0), (tick, RUG_HEIGHT)] for tick in ticks]
+    return _at_bottom(ax, segments, {"linewidths": 0.7, "alpha": 0.55}, style)
+
+
+def draw_shares(ax, shares, style):
+    """Bars at the bottom for the share of the data at each level.
+
+    Returns
+    -------
+    LineCollection
+    """
+    scale = BAR_HEIGHT / max(shares.max(initial=0.0), 1e-300)
+    segments = [
+        [(place, 0.0), (place, share * scale)] for place, share in enumerate(shares)
+    ]
+    width = 6.0 if len(shares) <= 12 else 3.0
+    defaults = {"linewidths": width, "alpha": 0.35, "capstyle": "butt"}
+    return _at_bottom(ax, segments, defaults, style)
+
+
+def _at_bottom(ax, segments, defaults, style):
+    from matplotlib.collections import LineCollection
+
+    defaults = {"colors": "black", "zorder": 1, **defaults}
+    collection = LineCollection(
+        segments,
+        transform=ax.get_xaxis_transform(),
+        **merged_style(defaults, style, LineCollection),
+    )
+    # Its heights are shares of the axes: they must not widen the range of values.
+    ax.add_collection(collection, autolim=False)
+    return collection
+
+
+def note_empty(ax, text):
+    """Say in the middle of the axes why nothing is drawn."""
+    ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center")
+
+
+def name_axes(ax, x=None, y=None, title=None):
+    """Set those labels that are given; names are drawn literally."""
+    if x is not None:
+        ax.set_xlabel(literal(wrapped(x)))
+    if y is not None:
+        ax.set_ylabel(y)
+    if title is not None:
+        ax.set_title(literal(wrapped(title)), fontsize="medium")

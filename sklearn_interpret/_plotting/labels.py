@@ -1,0 +1,143 @@
+"""Names, tick labels and colours that stay readable."""
+
+import numpy as np
+
+# Okabe & Ito's colours, those of little contrast against white last, yellow left out.
+OKABE_ITO = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#000000",
+)
+SEQUENTIAL_MAP = "viridis"
+DIVERGING_MAP = "RdBu_r"
+NAME_WIDTH = 36
+LEVEL_WIDTH = 16
+CHARACTERS_PER_INCH = 11
+UPRIGHT_PER_INCH = 7.5
+NICE_STEPS = (1, 2, 2.5, 5, 10)
+
+
+def shorten(name, most=NAME_WIDTH):
+    """A name of at most `most` characters: its beginning and its end.
+
+    Parameters
+    ----------
+    name : object
+        The name.
+    most : int, default=36
+        Largest number of characters.
+
+    Examples
+    --------
+    >>> from sklearn_interpret._plotting.labels import shorten
+    >>> shorten("a_rather_long_name", 11)
+    'a_rat…_name'
+    """
+    name = " ".join(str(name).split())
+    if len(name) <= most:
+        return name
+    head = most // 2
+    return f"{name[:head]}…{name[len(name) - (most - head - 1) :]}"
+
+
+def literal(text):
+    """Text that matplotlib draws as it stands, without taking "$" for mathematics."""
+    return str(text).replace("$", r"\$")
+
+
+def wrapped(name, width=NAME_WIDTH):
+    """A long name over two lines, shortened only if it needs more than these.
+
+    Parameters
+    ----------
+    name : object
+        The name.
+    width : int, default=36
+        Largest number of characters in a line.
+    """
+    name = shorten(name, 2 * width)
+    if len(name) <= width:
+        return name
+    least = max(len(name) - width, width // 2)
+    breaks = [p + 1 for p in range(least, width) if name[p] in " _-./:"]
+    cut = breaks[-1] if breaks else width
+    return f"{name[:cut].rstrip()}\n{name[cut:].lstrip()}"
+
+
+def two_lines(what, of):
+    """Axis label that says what is shown, and of what, without being too long."""
+    return literal(f"{what}\nof {shorten(of)}")
+
+
+def colours(n):
+    """`n` colours that colour-blind readers tell apart.
+
+    Parameters
+    ----------
+    n : int
+        How many; more than the palette has are taken from the sequential map.
+
+    Returns
+    -------
+    list of colours
+    """
+    if n <= len(OKABE_ITO):
+        return list(OKABE_ITO[:n])
+    import matplotlib
+
+    return list(matplotlib.colormaps[SEQUENTIAL_MAP](np.linspace(0, 0.92, n)))
+
+
+def shown_ticks(n, most):
+    """Evenly spaced positions of at most `most` of `n` tick labels."""
+    return np.arange(0, n, max(1, -(-n // max(most, 1))))
+
+
+def label_levels(ax, levels, *, which="x", share=1.0):
+    """Name the levels of a category along an axis, thinned and rotated when crowded.
+
+    Parameters
+    ----------
+    ax : Axes
+        With the levels at 0, 1, ...
+    levels : sequence of str
+        Names.
+    which : {"x", "y"}, default="x"
+        The axis.
+    share : float, default=1.0
+        Share of the axes' present size that it keeps when a colour bar comes in.
+    """
+    box, figure = ax.get_position(), ax.get_figure(root=True)
+    if which == "y":
+        height = box.height * figure.get_figheight()
+        places = shown_ticks(len(levels), int(height * UPRIGHT_PER_INCH))
+        texts = [literal(shorten(levels[place], LEVEL_WIDTH)) for place in places]
+        ax.set_yticks(places, texts, fontsize=None if len(texts) <= 12 else "small")
+        return
+    width = share * box.width * figure.get_figwidth()
+    places = shown_ticks(len(levels), int(width * UPRIGHT_PER_INCH))
+    texts = [literal(shorten(levels[place], LEVEL_WIDTH)) for place in places]
+    ax.set_xticks(places, texts, **_label_style(texts, width))
+
+
+def _label_style(texts, width):
+    """Level as long as the labels fit, then slanted, then upright."""
+    if sum(map(len, texts)) + 2 * len(texts) <= CHARACTERS_PER_INCH * width:
+        return {"rotation": 0}
+    if len(texts) <= 12:
+        return {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
+    return {"rotation": 90, "fontsize": "small"}
+
+
+def tidy_number_ticks(ax, values, which="x", most=6):
+    """Few ticks, at whole numbers where all values are whole."""
+    from matplotlib.ticker import MaxNLocator
+
+    whole = bool(len(values)) and bool(np.all(values == np.round(values)))
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    locator = MaxNLocator(nbins=most, steps=NICE_STEPS, integer=whole)
+    axis.set_major_locator(locator)

@@ -1,0 +1,163 @@
+"""Display of accumulated local effects."""
+
+from sklearn_interpret.effects._accumulated_local_effects import (
+    AccumulatedLocalEffects,
+)
+from sklearn_interpret.effects._plot._effect import with_outputs
+from sklearn_interpret.effects._plot._entries import EffectDisplay
+from sklearn_interpret.effects._plot._making import folds_mean, stacked
+
+
+class AccumulatedLocalEffectsDisplay(EffectDisplay):
+    """Accumulated local effects (ALE) of features and pairs.
+
+    Build it with `from_estimator` or `from_cv_results`, or from arrays of your own.
+    The effects are centred at zero by default, which a thin line marks; those of pairs
+    are free of both main effects, and their colours diverge from zero.
+
+    Parameters
+    ----------
+    edges : list
+        For each entry, the edges of shape (K + 1,), or the levels in order; a pair of
+        those for pairs.
+    effects : list of ndarray of shape (K + 1,), (levels,) or (K1 + 1, K2 + 1)
+        The effects at the edges or levels; with several outputs these lead.
+    feature_names : list of str or pair of str
+        Name of each entry.
+    output_names : list, default=None
+        Names of the outputs; None where there is one that needs no name.
+    response_name : str, default="response"
+        What the values are effects on.
+    intervals_low, intervals_high : list of ndarray or None, default=None
+        Ends of the confidence bands, of the shapes of `effects`.
+    confidence_level : float, default=None
+        Level of those bands, for the legend.
+    fold_effects : list of ndarray of shape (n_folds, ...), default=None
+        The effects of several models, of which `effects` is the mean. Bands then
+        reach one standard deviation over folds to each side.
+    categorical : list of bool or pair of bool, default=None
+        Which axes are categories; None takes those whose values are not numbers.
+    data : list of ndarray of shape (n,), or pair of those, default=None
+        The features' values in the data, to be marked on the axes.
+    importances : list of float, default=None
+        Ranks the entries for `max_entries`; None takes the spread of the effects.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    axes_ : ndarray of matplotlib Axes of shape (n_rows, n_columns)
+        The axes, None where there is no panel.
+    lines_ : list of list of Line2D
+        For each panel, one line per output.
+    bands_ : list of list of artist
+        For each panel, one band (or set of error bars) per output.
+    fold_lines_ : list of list of list of Line2D
+        For each panel and output, one line per fold.
+    rug_ : list of LineCollection or None
+        The marks of the data at the bottom of each panel.
+    contours_ : list of QuadContourSet or None
+        Contours of each panel.
+    heatmaps_ : list of QuadMesh or None
+        Heat maps of each panel.
+    points_ : list of PathCollection or None
+        The data's points on each panel.
+    colorbars_ : list of Colorbar or None
+        Colour bars of each panel.
+    legend_ : matplotlib Legend or None
+        The legend.
+
+    See Also
+    --------
+    sklearn_interpret.effects.AccumulatedLocalEffects : The numbers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from sklearn_interpret.effects import AccumulatedLocalEffectsDisplay
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = RandomForestRegressor(20, random_state=0).fit(X, y)
+    >>> display = AccumulatedLocalEffectsDisplay.from_estimator(
+    ...     model, X, features=["bmi", ("bmi", "bp")], confidence_level=0.95
+    ... )
+    >>> len(display.bands_[0]), display.contours_[1] is None
+    (1, False)
+    """
+
+    _kind = AccumulatedLocalEffects
+    _what = "Accumulated local effect"
+    _zero = True
+
+    def __init__(
+        self,
+        edges,
+        effects,
+        *,
+        feature_names,
+        output_names=None,
+        response_name="response",
+        intervals_low=None,
+        intervals_high=None,
+        confidence_level=None,
+        fold_effects=None,
+        categorical=None,
+        data=None,
+        importances=None,
+    ):
+        super().__init__(
+            feature_names=feature_names,
+            output_names=output_names,
+            response_name=response_name,
+            categorical=categorical,
+            data=data,
+            importances=importances,
+        )
+        self.edges = edges
+        self.effects = effects
+        self.intervals_low = intervals_low
+        self.intervals_high = intervals_high
+        self.confidence_level = confidence_level
+        self.fold_effects = fold_effects
+
+    @property
+    def _band_text(self):
+        if self.confidence_level is None:
+            return "confidence band"
+        return f"{100 * self.confidence_level:g} % confidence band"
+
+    @classmethod
+    def _read(cls, inspector):
+        arrays = {"edges": inspector.edges_, "effects": inspector.effects_}
+        if inspector.confidence_level is not None:
+            arrays["intervals_low"] = inspector.intervals_low_
+            arrays["intervals_high"] = inspector.intervals_high_
+        return arrays
+
+    @classmethod
+    def _read_folds(cls, inspectors):
+        folds = stacked(inspectors, "effects_")
+        return {
+            "edges": inspectors[0].edges_,
+            "effects": folds_mean(folds),
+            "fold_effects": folds,
+        }
+
+    @classmethod
+    def _read_looks(cls, inspector):
+        return {"confidence_level": inspector.confidence_level}
+
+    def _effect(self, entry):
+        parts = self._band(entry, None, None, self.fold_effects)
+        if not parts and self.intervals_low is not None:
+            ends = {
+                "low": self.intervals_low[entry],
+                "high": self.intervals_high[entry],
+            }
+            n_axes = self._n_axes(entry)
+            parts = {
+                name: with_outputs(end, n_axes)
+                for name, end in ends.items()
+                if end is not None
+            }
+        return self._entry(entry, self.edges[entry], self.effects[entry], **parts)

@@ -1,0 +1,234 @@
+"""Display of several effects of one feature on one axes."""
+
+import numpy as np
+
+from sklearn_interpret._plotting.labels import colours
+from sklearn_interpret.effects._plot._base import PanelDisplay
+from sklearn_interpret.effects._plot._compared import (
+    COMPARED,
+)
+from sklearn_interpret.effects._plot._comparison_making import FromMethods
+from sklearn_interpret.effects._plot._effect import (
+    Effect,
+    fold_band,
+    response_of,
+    with_outputs,
+)
+from sklearn_interpret.effects._plot._frames import effect_columns, long_frame
+from sklearn_interpret.effects._plot._line_panel import LinePanel
+from sklearn_interpret.effects._plot._looks import Looks
+
+
+class EffectComparisonDisplay(FromMethods, PanelDisplay):
+    """Several effects of one feature, all centred at zero over the rows.
+
+    With dependent features the three part: partial dependence averages over rows that
+    the data does not have, the conditional mean (M-plot) mixes in the effects of the
+    features that go along with this one, and accumulated local effects do neither.
+
+    Parameters
+    ----------
+    points : list of ndarray of shape (G,)
+        For each method, the values or levels at which its effect is known.
+    effects : list of ndarray of shape (G,)
+        For each method, the effect; with several outputs these lead, as in (k, G).
+    methods : list of str
+        Name of each method.
+    feature_name : str
+        The feature.
+    output_names : list, default=None
+        Names of the outputs; None where there is one that needs no name.
+    response_name : str, default="response"
+        What the values are effects on.
+    fold_effects : list of ndarray of shape (n_folds, ...), default=None
+        The effects of several models, of which `effects` are the means. Bands then
+        reach one standard deviation over folds to each side.
+    categorical : bool, default=None
+        Whether the feature is a category; None takes it so if its values are not
+        numbers.
+    data : ndarray of shape (n,), default=None
+        The feature's values in the data, to be marked on the axes.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    axes_ : ndarray of matplotlib Axes of shape (n_rows, n_columns)
+        The axes, None where there is no panel.
+    lines_ : list of list of Line2D
+        For each panel (output), one line per method.
+    bands_ : list of list of artist
+        For each panel, one band (or set of error bars) per method.
+    fold_lines_ : list of list of list of Line2D
+        For each panel and method, one line per fold.
+    rug_ : list of LineCollection or None
+        The marks of the data at the bottom of each panel.
+    legend_ : matplotlib Legend
+        The legend.
+
+    References
+    ----------
+    Apley, D. W. & Zhu, J. (2020). Visualizing the effects of predictor variables in
+    black box supervised learning models. Journal of the Royal Statistical Society B
+    82(4). https://doi.org/10.1111/rssb.12377
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from sklearn_interpret.effects import EffectComparisonDisplay
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = RandomForestRegressor(20, random_state=0).fit(X, y)
+    >>> display = EffectComparisonDisplay.from_estimator(model, X, feature="s1")
+    >>> len(display.lines_[0])
+    3
+    """
+
+    def __init__(
+        self,
+        points,
+        effects,
+        *,
+        methods,
+        feature_name,
+        output_names=None,
+        response_name="response",
+        fold_effects=None,
+        categorical=None,
+        data=None,
+    ):
+        self.points = points
+        self.effects = effects
+        self.methods = methods
+        self.feature_name = feature_name
+        self.output_names = output_names
+        self.response_name = response_name
+        self.fold_effects = fold_effects
+        self.categorical = categorical
+        self.data = data
+
+    def plot(
+        self,
+        ax=None,
+        *,
+        n_cols=3,
+        share_y=True,
+        rug=True,
+        band=True,
+        line_kw=None,
+        band_kw=None,
+        fold_kw=None,
+        rug_kw=None,
+    ):
+        """Draw all methods on one panel; one panel per output.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or array of Axes, default=None
+            None makes a figure. A single axes is drawn on as it is where there is one
+            panel, and divided into a grid where there are several. An array has one
+            axes per panel.
+        n_cols : int, default=3
+            Largest number of panels in a row, of a grid made here.
+        share_y : bool, default=True
+            Give the panels the same range of values.
+        rug : bool, default=True
+            Mark the data at the bottom.
+        band : bool, default=True
+            Draw the bands over folds, where there are any.
+        line_kw : dict, default=None
+            Style of lines and of the points of categories.
+        band_kw : dict, default=None
+            Style of the bands.
+        fold_kw : dict, default=None
+            Style of the folds' thin lines.
+        rug_kw : dict, default=None
+            Style of the marks at the bottom.
+
+        Returns
+        -------
+        self : object
+            The display.
+        """
+        looks = Looks(
+            rug=rug,
+            band=band,
+            line_kw=line_kw,
+            band_kw=band_kw,
+            fold_kw=fold_kw,
+            rug_kw=rug_kw,
+        )
+        effects = self._effects()
+        panels = [
+            (self._panel(effects, output), None)
+            for output in range(len(effects[0].values))
+        ]
+        self._render(panels, ax, looks, n_cols=n_cols, share_y=share_y)
+        return self
+
+    def _effects(self):
+        """One `Effect` per method."""
+        made = []
+        for place, (points, values) in enumerate(
+            zip(self.points, self.effects, strict=True)
+        ):
+            points, parts = np.asarray(points), {}
+            levelled = self.categorical
+            if levelled is None:
+                levelled = points.dtype.kind not in "iuf"
+            if self.fold_effects is not None:
+                parts = fold_band(self.fold_effects[place], n_axes=1)
+            made.append(
+                Effect(
+                    (self.feature_name,),
+                    (points,),
+                    (levelled,),
+                    with_outputs(values, 1),
+                    **parts,
+                )
+            )
+        return made
+
+    def _panel(self, effects, output):
+        """All methods on one output."""
+        levels = effects[0].places[0] if effects[0].levelled[0] else None
+        several = len(effects[0].values) > 1
+        texts = [getattr(COMPARED.get(m), "text", m) for m in self.methods]
+        series = [
+            effect.series(output, text, colour, levels=levels)
+            for effect, text, colour in zip(
+                effects, texts, colours(len(effects)), strict=True
+            )
+        ]
+        return LinePanel(
+            self.feature_name,
+            series,
+            "Centred effect",
+            response_of(self.response_name, self.output_names, None if several else 0),
+            levels=levels,
+            data=self.data,
+            title=_output_name(self.output_names, output) if several else None,
+            zero=True,
+        )
+
+    def to_frame(self):
+        """Numbers drawn, as a long DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line per point, with the columns "method", "feature", "output", "x"
+            and "value"; "low", "high" and "fold" where there are folds ("fold" is
+            missing for their mean).
+        """
+        blocks = []
+        for method, effect in zip(self.methods, self._effects(), strict=True):
+            outputs = [
+                _output_name(self.output_names, o) for o in range(len(effect.values))
+            ]
+            blocks += effect_columns(effect, outputs, method=method)
+        return long_frame(blocks, f"{type(self).__name__}.to_frame")
+
+
+def _output_name(names, output):
+    return output if names is None else names[output]

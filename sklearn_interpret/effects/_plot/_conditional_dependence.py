@@ -1,0 +1,141 @@
+"""Display of conditional dependence, the M-plot."""
+
+from sklearn_interpret.effects._conditional_dependence import ConditionalDependence
+from sklearn_interpret.effects._plot._entries import EffectDisplay
+from sklearn_interpret.effects._plot._making import folds_mean, stacked
+
+
+class ConditionalDependenceDisplay(EffectDisplay):
+    """Mean responses over intervals of features (M-plot).
+
+    Build it with `from_estimator` or `from_cv_results`, or from arrays of your own.
+
+    Parameters
+    ----------
+    edges : list
+        For each entry, the edges of shape (K + 1,), or the levels; a pair of those
+        for pairs.
+    centers : list
+        For each entry, where the interval's mean is drawn, of shape (K,), or the
+        levels; a pair of those for pairs.
+    average : list of ndarray of shape (K,) or (K1, K2)
+        Mean response in each interval; with several outputs these lead.
+    feature_names : list of str or pair of str
+        Name of each entry.
+    output_names : list, default=None
+        Names of the outputs; None where there is one that needs no name.
+    response_name : str, default="response"
+        What the values are values of.
+    standard_errors : list of ndarray, default=None
+        Standard errors, of the shapes of `average`. Bands reach two of them to each
+        side.
+    fold_averages : list of ndarray of shape (n_folds, ...), default=None
+        The averages of several models, of which `average` is the mean. Bands then
+        reach one standard deviation over folds to each side.
+    categorical : list of bool or pair of bool, default=None
+        Which axes are categories; None takes those whose values are not numbers.
+    data : list of ndarray of shape (n,), or pair of those, default=None
+        The features' values in the data, to be marked on the axes.
+    importances : list of float, default=None
+        Ranks the entries for `max_entries`; None takes the spread of the averages.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    axes_ : ndarray of matplotlib Axes of shape (n_rows, n_columns)
+        The axes, None where there is no panel.
+    lines_ : list of list of Line2D
+        For each panel, one line per output.
+    bands_ : list of list of artist
+        For each panel, one band (or set of error bars) per output.
+    fold_lines_ : list of list of list of Line2D
+        For each panel and output, one line per fold.
+    rug_ : list of LineCollection or None
+        The marks of the data at the bottom of each panel.
+    contours_ : list of QuadContourSet or None
+        None throughout: the means belong to cells.
+    heatmaps_ : list of QuadMesh or None
+        Heat maps of each panel.
+    points_ : list of PathCollection or None
+        The data's points on each panel.
+    colorbars_ : list of Colorbar or None
+        Colour bars of each panel.
+    legend_ : matplotlib Legend or None
+        The legend.
+
+    See Also
+    --------
+    sklearn_interpret.effects.ConditionalDependence : The numbers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn_interpret.effects import ConditionalDependenceDisplay
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = LinearRegression().fit(X, y)
+    >>> display = ConditionalDependenceDisplay.from_estimator(
+    ...     model, X, features=["bmi"], n_intervals=10
+    ... )
+    >>> len(display.lines_[0][0].get_xdata())
+    10
+    """
+
+    _kind = ConditionalDependence
+    _what = "Conditional mean"
+
+    def __init__(
+        self,
+        edges,
+        centers,
+        average,
+        *,
+        feature_names,
+        output_names=None,
+        response_name="response",
+        standard_errors=None,
+        fold_averages=None,
+        categorical=None,
+        data=None,
+        importances=None,
+    ):
+        super().__init__(
+            feature_names=feature_names,
+            output_names=output_names,
+            response_name=response_name,
+            categorical=categorical,
+            data=data,
+            importances=importances,
+        )
+        self.edges = edges
+        self.centers = centers
+        self.average = average
+        self.standard_errors = standard_errors
+        self.fold_averages = fold_averages
+
+    @classmethod
+    def _read(cls, inspector):
+        return {
+            "edges": inspector.edges_,
+            "centers": inspector.centers_,
+            "average": inspector.average_,
+            "standard_errors": inspector.standard_errors_,
+        }
+
+    @classmethod
+    def _read_folds(cls, inspectors):
+        folds = stacked(inspectors, "average_")
+        return {
+            "edges": inspectors[0].edges_,
+            "centers": inspectors[0].centers_,
+            "average": folds_mean(folds),
+            "fold_averages": folds,
+        }
+
+    def _effect(self, entry):
+        average = self.average[entry]
+        parts = self._band(entry, average, self.standard_errors, self.fold_averages)
+        if not isinstance(self.feature_names[entry], str):
+            parts["bounds"] = self.edges[entry]
+        return self._entry(entry, self.centers[entry], average, **parts)

@@ -1,0 +1,332 @@
+"""Display of individual conditional expectation."""
+
+from dataclasses import replace
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from sklearn_interpret._plotting.labels import colours
+from sklearn_interpret.effects._individual_conditional_expectation import (
+    IndividualConditionalExpectation,
+)
+from sklearn_interpret.effects._plot._effect import with_outputs
+from sklearn_interpret.effects._plot._entries import EffectDisplay
+from sklearn_interpret.effects._plot._frames import curve_columns, effect_columns
+from sklearn_interpret.effects._plot._line_panel import LinePanel, SpreadPanel
+from sklearn_interpret.effects._plot._looks import Looks
+from sklearn_interpret.effects._plot._making import (
+    folds_mean,
+    running_mean,
+    stacked,
+)
+
+
+class IndividualConditionalExpectationDisplay(EffectDisplay):
+    """Curves of single rows, with their average on top (ICE).
+
+    Build it with `from_estimator` or `from_cv_results`, or from arrays of your own.
+    Each output has a panel of its own. Where there are slopes, a smaller panel below
+    shows their standard deviation over the rows (d-ICE): zero where the feature does
+    not interact. Of pairs the average is shown.
+
+    Parameters
+    ----------
+    grid_values : list
+        For each entry, the points along it: an array of shape (G,), or a pair of those.
+    curves : list of ndarray of shape (n, G) or (n, G1, G2)
+        One curve per row; with several outputs these lead, as in (k, n, G).
+    average : list of ndarray of shape (G,) or (G1, G2)
+        Mean of the curves; with several outputs these lead.
+    feature_names : list of str or pair of str
+        Name of each entry.
+    output_names : list, default=None
+        Names of the outputs; None where there is one that needs no name.
+    response_name : str, default="response"
+        What the values are values of.
+    derivatives : list of ndarray of shape (n, G) or None, default=None
+        Slopes of the curves, for the table.
+    derivative_std : list of ndarray of shape (G,) or None, default=None
+        Standard deviation of the slopes over the rows.
+    rows : ndarray of shape (n,), default=None
+        Which row of the data each curve belongs to, for the table.
+    fold_averages : list of ndarray of shape (n_folds, ...), default=None
+        The averages of several models, of which `average` is the mean. Bands then
+        reach one standard deviation over folds to each side.
+    centered : bool, default=False
+        Whether the curves are centred, which the axis label then says.
+    categorical : list of bool or pair of bool, default=None
+        Which axes are categories; None takes those whose values are not numbers.
+    data : list of ndarray of shape (n,), or pair of those, default=None
+        The features' values in the data, to be marked on the axes.
+    importances : list of float, default=None
+        Ranks the entries for `max_entries`; None takes the spread of the averages.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    axes_ : ndarray of matplotlib Axes of shape (n_rows, n_columns)
+        The axes, None where there is no panel.
+    lines_ : list of list of Line2D
+        For each panel, the average.
+    curves_ : list of LineCollection or None
+        The curves of each panel.
+    curve_rows_ : ndarray
+        Positions of the curves drawn.
+    spread_lines_ : list of Line2D or None
+        For each panel, the standard deviation of the slopes below it.
+    bands_ : list of list of artist
+        For each panel, the band over folds.
+    fold_lines_ : list of list of list of Line2D
+        For each panel, one line per fold.
+    rug_ : list of LineCollection or None
+        The marks of the data at the bottom of each panel.
+    contours_ : list of QuadContourSet or None
+        Contours of each panel.
+    heatmaps_ : list of QuadMesh or None
+        Heat maps of each panel.
+    points_ : list of PathCollection or None
+        The data's points on each panel.
+    colorbars_ : list of Colorbar or None
+        Colour bars of each panel.
+    legend_ : matplotlib Legend or None
+        The legend.
+
+    See Also
+    --------
+    sklearn_interpret.effects.IndividualConditionalExpectation : The numbers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from sklearn_interpret.effects import IndividualConditionalExpectationDisplay
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = RandomForestRegressor(20, random_state=0).fit(X, y)
+    >>> display = IndividualConditionalExpectationDisplay.from_estimator(
+    ...     model, X, features=["bmi"], center="start", n_curves=50
+    ... )
+    >>> len(display.curves_[0].get_segments())
+    50
+    """
+
+    _kind = IndividualConditionalExpectation
+
+    def __init__(
+        self,
+        grid_values,
+        curves,
+        average,
+        *,
+        feature_names,
+        output_names=None,
+        response_name="response",
+        derivatives=None,
+        derivative_std=None,
+        rows=None,
+        fold_averages=None,
+        centered=False,
+        categorical=None,
+        data=None,
+        importances=None,
+    ):
+        super().__init__(
+            feature_names=feature_names,
+            output_names=output_names,
+            response_name=response_name,
+            categorical=categorical,
+            data=data,
+            importances=importances,
+        )
+        self.grid_values = grid_values
+        self.curves = curves
+        self.average = average
+        self.derivatives = derivatives
+        self.derivative_std = derivative_std
+        self.rows = rows
+        self.fold_averages = fold_averages
+        self.centered = centered
+
+    @classmethod
+    def _read(cls, inspector):
+        arrays = {
+            "grid_values": inspector.grid_values_,
+            "curves": inspector.curves_,
+            "average": inspector.average_,
+        }
+        if inspector.derivative:
+            arrays["derivatives"] = inspector.derivatives_
+            arrays["derivative_std"] = inspector.derivative_std_
+        return arrays
+
+    @classmethod
+    def _read_folds(cls, inspectors):
+        folds = stacked(inspectors, "average_")
+        arrays = {
+            "grid_values": inspectors[0].grid_values_,
+            "curves": running_mean(inspectors, "curves_"),
+            "average": folds_mean(folds),
+            "fold_averages": folds,
+        }
+        if inspectors[0].derivative:
+            for name in ("derivatives", "derivative_std"):
+                arrays[name] = running_mean(inspectors, f"{name}_")
+        return arrays
+
+    @classmethod
+    def _read_looks(cls, inspector):
+        return {
+            "centered": inspector.center is not None,
+            "rows": inspector.sample_indices_,
+        }
+
+    def _shown(self):
+        return "Centred ICE" if self.centered else "ICE"
+
+    def _effect(self, entry):
+        average = self.average[entry]
+        parts = self._band(entry, average, None, self.fold_averages)
+        return self._entry(entry, self.grid_values[entry], average, **parts)
+
+    def plot(
+        self,
+        ax=None,
+        *,
+        n_curves=100,
+        random_state=0,
+        n_cols=3,
+        max_entries=None,
+        share_y=True,
+        rug=True,
+        band=True,
+        curve_kw=None,
+        line_kw=None,
+        band_kw=None,
+        fold_kw=None,
+        rug_kw=None,
+        contour_kw=None,
+        heatmap_kw=None,
+        points_kw=None,
+    ):
+        """Draw one panel per entry and output.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or array of Axes, default=None
+            None makes a figure. A single axes is drawn on as it is where there is one
+            panel, and divided into a grid where there are several. An array has one
+            axes per panel, and behind these one per panel of slopes.
+        n_curves : int, default=100
+            Largest number of curves to draw; None draws all.
+        random_state : int, RandomState or None, default=0
+            Draws those curves, the same ones on every panel.
+        n_cols : int, default=3
+            Largest number of panels in a row, of a grid made here.
+        max_entries : int, default=None
+            Show the most important entries alone, the first of them first. None shows
+            all; the figure grows with them.
+        share_y : bool, default=True
+            Give the panels of features alone the same range of values.
+        rug : bool, default=True
+            Mark the data: ticks at the bottom (quantiles where there are many), bars
+            for the share of each level, points on pairs.
+        band : bool, default=True
+            Draw the band over folds, where there are any.
+        curve_kw : dict, default=None
+            Style of the curves.
+        line_kw : dict, default=None
+            Style of the averages.
+        band_kw : dict, default=None
+            Style of the bands.
+        fold_kw : dict, default=None
+            Style of the folds' thin lines.
+        rug_kw : dict, default=None
+            Style of the ticks and bars at the bottom.
+        contour_kw : dict, default=None
+            Style of contours (pairs of numeric features).
+        heatmap_kw : dict, default=None
+            Style of heat maps (other pairs).
+        points_kw : dict, default=None
+            Style of the data's points on pairs.
+
+        Returns
+        -------
+        self : object
+            The display.
+        """
+        self.curve_rows_ = self._drawn_rows(n_curves, random_state)
+        looks = Looks(
+            rug=rug,
+            band=band,
+            curve_kw=curve_kw,
+            line_kw=line_kw,
+            band_kw=band_kw,
+            fold_kw=fold_kw,
+            rug_kw=rug_kw,
+            contour_kw=contour_kw,
+            heatmap_kw=heatmap_kw,
+            points_kw=points_kw,
+        )
+        return self._draw(ax, looks, n_cols, max_entries, share_y)
+
+    def _drawn_rows(self, n_curves, random_state):
+        n_rows = self._curves_of(0).shape[1]
+        if n_curves is None or n_curves >= n_rows:
+            return np.arange(n_rows)
+        draw = check_random_state(random_state)
+        return np.sort(draw.choice(n_rows, n_curves, replace=False))
+
+    def _curves_of(self, entry):
+        """Curves (k, n, G) or (k, n, G1, G2) of an entry."""
+        return with_outputs(self.curves[entry], 1 + self._n_axes(entry))
+
+    def _panels(self, effect, entry):
+        if len(effect.names) > 1:
+            return super()._panels(effect, entry)
+        curves = self._curves_of(entry)[:, self.curve_rows_]
+        n_outputs = len(curves)
+        outputs, palette = self._outputs(n_outputs), colours(n_outputs)
+        panels = []
+        for output in range(n_outputs):
+            series = effect.series(output, outputs[output], palette[output])
+            panel = LinePanel(
+                effect.names[0],
+                [series],
+                self._shown(),
+                self._of(None if n_outputs > 1 else 0),
+                levels=effect.places[0] if effect.levelled[0] else None,
+                data=None if effect.data is None else effect.data[0],
+                title=outputs[output] if n_outputs > 1 else None,
+                curves=curves[output],
+            )
+            panels.append((panel, self._spread_panel(entry, output, series)))
+        return panels
+
+    def _spread_panel(self, entry, output, series):
+        if self.derivative_std is None or self.derivative_std[entry] is None:
+            return None
+        spread = with_outputs(self.derivative_std[entry], 1)[output]
+        series = replace(series, y=spread, low=None, high=None, folds=None)
+        return SpreadPanel(self.feature_names[entry], [series], "Std of slopes", "")
+
+    def _publish(self, artists, lower):
+        super()._publish(artists, lower)
+        self.curves_ = [drawn.curves for drawn in artists]
+        self.spread_lines_ = [
+            None if drawn is None else drawn.lines[0] for drawn in lower
+        ]
+
+    def _frame_blocks(self, entry):
+        effect = self._effect(entry)
+        outputs = self._outputs(len(effect.values))
+        curves = self._curves_of(entry)
+        rows = np.arange(curves.shape[1]) if self.rows is None else self.rows
+        slopes = spread = None
+        if self.derivatives is not None and self.derivatives[entry] is not None:
+            slopes = with_outputs(self.derivatives[entry], 2)
+        if self.derivative_std is not None and self.derivative_std[entry] is not None:
+            spread = with_outputs(self.derivative_std[entry], 1)
+        return [
+            *effect_columns(effect, outputs, slope_std=spread),
+            *curve_columns(effect, outputs, curves, rows, slopes),
+        ]

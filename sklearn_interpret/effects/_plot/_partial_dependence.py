@@ -1,0 +1,191 @@
+"""Display of partial dependence."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from sklearn_interpret.effects._partial_dependence import PartialDependence
+from sklearn_interpret.effects._plot._entries import EffectDisplay
+from sklearn_interpret.effects._plot._making import (
+    folds_mean,
+    running_mean,
+    stacked,
+)
+
+
+class PartialDependenceDisplay(EffectDisplay):
+    """Partial dependence curves and surfaces.
+
+    Build it with `from_estimator` or `from_cv_results`, or from arrays of your own.
+
+    Parameters
+    ----------
+    grid_values : list
+        For each entry, the points along it: an array of shape (G,), or a pair of those.
+    average : list of ndarray of shape (G,) or (G1, G2)
+        The partial dependence; with several outputs these lead, as in (k, G).
+    feature_names : list of str or pair of str
+        Name of each entry.
+    output_names : list, default=None
+        Names of the outputs; None where there is one that needs no name.
+    response_name : str, default="response"
+        What the values are values of.
+    standard_errors : list of ndarray, default=None
+        Standard errors, of the shapes of `average`. Bands reach two of them to each
+        side.
+    missing_average : list of float, ndarray of shape (k,) or None, default=None
+        The average with the feature missing, where it has missing values.
+    fold_averages : list of ndarray of shape (n_folds, ...), default=None
+        The averages of several models, of which `average` is the mean. Bands then
+        reach one standard deviation over folds to each side.
+    centered : bool, default=False
+        Whether the averages are centred, which the axis label then says.
+    categorical : list of bool or pair of bool, default=None
+        Which axes are categories; None takes those whose values are not numbers.
+    data : list of ndarray of shape (n,), or pair of those, default=None
+        The features' values in the data, to be marked on the axes.
+    importances : list of float, default=None
+        Ranks the entries for `max_entries`; None takes the spread of the averages.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    axes_ : ndarray of matplotlib Axes of shape (n_rows, n_columns)
+        The axes, None where there is no panel.
+    lines_ : list of list of Line2D
+        For each panel, one line per output.
+    bands_ : list of list of artist
+        For each panel, one band (or set of error bars) per output.
+    fold_lines_ : list of list of list of Line2D
+        For each panel and output, one line per fold.
+    missing_ : list of list of Line2D
+        For each panel, one mark per output where values are missing.
+    rug_ : list of LineCollection or None
+        The marks of the data at the bottom of each panel.
+    contours_ : list of QuadContourSet or None
+        Contours of each panel.
+    heatmaps_ : list of QuadMesh or None
+        Heat maps of each panel.
+    points_ : list of PathCollection or None
+        The data's points on each panel.
+    colorbars_ : list of Colorbar or None
+        Colour bars of each panel.
+    legend_ : matplotlib Legend or None
+        The legend.
+
+    See Also
+    --------
+    sklearn_interpret.effects.PartialDependence : The numbers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn_interpret.effects import PartialDependenceDisplay
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = LinearRegression().fit(X, y)
+    >>> display = PartialDependenceDisplay.from_estimator(
+    ...     model, X, features=["bmi", "bp"]
+    ... )
+    >>> display.axes_.shape
+    (1, 2)
+    >>> display.to_frame().columns.tolist()
+    ['feature', 'output', 'x', 'value', 'low', 'high']
+    """
+
+    _kind = PartialDependence
+
+    def __init__(
+        self,
+        grid_values,
+        average,
+        *,
+        feature_names,
+        output_names=None,
+        response_name="response",
+        standard_errors=None,
+        missing_average=None,
+        fold_averages=None,
+        centered=False,
+        categorical=None,
+        data=None,
+        importances=None,
+    ):
+        super().__init__(
+            feature_names=feature_names,
+            output_names=output_names,
+            response_name=response_name,
+            categorical=categorical,
+            data=data,
+            importances=importances,
+        )
+        self.grid_values = grid_values
+        self.average = average
+        self.standard_errors = standard_errors
+        self.missing_average = missing_average
+        self.fold_averages = fold_averages
+        self.centered = centered
+
+    @classmethod
+    def _read(cls, inspector):
+        return {
+            "grid_values": inspector.grid_values_,
+            "average": inspector.average_,
+            "standard_errors": inspector.standard_errors_,
+            "missing_average": inspector.missing_average_,
+        }
+
+    @classmethod
+    def _read_folds(cls, inspectors):
+        folds = stacked(inspectors, "average_")
+        return {
+            "grid_values": inspectors[0].grid_values_,
+            "average": folds_mean(folds),
+            "fold_averages": folds,
+            "missing_average": running_mean(inspectors, "missing_average_"),
+        }
+
+    @classmethod
+    def _read_looks(cls, inspector):
+        return {"centered": inspector.centered}
+
+    def _shown(self):
+        return "Centred partial dependence" if self.centered else "Partial dependence"
+
+    def _effect(self, entry):
+        average = self.average[entry]
+        parts = self._band(entry, average, self.standard_errors, self.fold_averages)
+        return self._entry(entry, self.grid_values[entry], average, **parts)
+
+    def _missing(self, entry):
+        """Values with the feature missing, one per output, or None."""
+        if self.missing_average is None or self.missing_average[entry] is None:
+            return None
+        return np.atleast_1d(self.missing_average[entry])
+
+    def _panels(self, effect, entry):
+        panels, missing = super()._panels(effect, entry), self._missing(entry)
+        if missing is None:
+            return panels
+        return [(replace(panel, missing=missing), below) for panel, below in panels]
+
+    def _publish(self, artists, lower):
+        super()._publish(artists, lower)
+        self.missing_ = [drawn.missing for drawn in artists]
+
+    def _frame_blocks(self, entry):
+        blocks, missing = super()._frame_blocks(entry), self._missing(entry)
+        if missing is None:
+            return blocks
+        outputs = self._outputs(len(missing))
+        name = self.feature_names[entry]
+        return blocks + [
+            {
+                "feature": name,
+                "output": output,
+                "x": np.array([np.nan]),
+                "value": [value],
+            }
+            for output, value in zip(outputs, missing, strict=True)
+        ]
