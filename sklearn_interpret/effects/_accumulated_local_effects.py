@@ -19,7 +19,11 @@ from sklearn_interpret._core.effects import (
     second_order_effect,
 )
 from sklearn_interpret._core.weighted import Moments
-from sklearn_interpret._model.altered import Replacement, altered_responses
+from sklearn_interpret._model.altered import (
+    Replacement,
+    altered_responses,
+    plain_responses,
+)
 from sklearn_interpret._model.axes import Axis, interval_axis, level_axis
 from sklearn_interpret._model.features import resolve_keys
 from sklearn_interpret._model.rows import gather, label_key
@@ -292,13 +296,16 @@ default="similarity"
             on_block=on_block,
         )
         steps = {entry: part for entry, (part,) in zip(asked, blocks, strict=True)}
-        n_outputs = steps[asked[0]].moments.mean.shape[1] if asked else None
+        if asked:
+            n_outputs = steps[asked[0]].moments.mean.shape[1]
+        else:  # every feature is constant: nothing was asked yet
+            n_outputs = plain_responses(response, sample.rows.take([0])).shape[1]
         parts = [
             _Entry(
                 nodes[entry],
                 _cell_weights(nodes[entry], cells[entry], inside[entry], sample),
                 steps.get(entry),
-                n_outputs or 1,
+                n_outputs,
             )
             for entry in range(len(self.axes_))
         ]
