@@ -21,7 +21,11 @@ from sklearn_interpret._core.local_effects import (
     StepDifferences,
     Steps,
 )
-from sklearn_interpret._model.altered import Replacement, altered_responses
+from sklearn_interpret._model.altered import (
+    Replacement,
+    altered_responses,
+    count_outputs,
+)
 from sklearn_interpret._model.axes import Axis, interval_axis, level_axis
 from sklearn_interpret._model.features import resolve_keys
 from sklearn_interpret._model.rows import gather, label_key
@@ -307,13 +311,16 @@ default="similarity"
             on_block=on_block,
         )
         steps = {entry: part for entry, (part,) in zip(asked, blocks, strict=True)}
-        n_outputs = steps[asked[0]].moments.mean.shape[1] if asked else None
+        if asked:
+            n_outputs = steps[asked[0]].moments.mean.shape[1]
+        else:  # every feature is constant: nothing was asked yet
+            n_outputs = count_outputs(response, sample.rows)
         parts = [
             LocalEffects(
                 nodes[entry],
                 _cell_weights(nodes[entry], cells[entry], inside[entry], sample),
                 steps.get(entry),
-                n_outputs or 1,
+                n_outputs,
             )
             for entry in range(len(self.axes_))
         ]
