@@ -190,38 +190,41 @@ def in_float64(trees):
     TreeEnsemble
     """
     largest = trees.threshold
-    if trees.precision == np.float32:
-        below = _rounded_down(largest)
-        if trees.strict:
-            reached = below.astype(np.float64) == largest
-            below = np.where(reached, np.nextafter(below, np.float32(-np.inf)), below)
-        largest = _last_rounded_to(below)
-    elif trees.strict:
-        largest = np.nextafter(largest, -np.inf)
+    with np.errstate(over="ignore"):  # infinity is what lies past the largest number
+        if trees.precision == np.float32:
+            below = _rounded_down(largest)
+            if trees.strict:
+                reached = below.astype(np.float64) == largest
+                below = np.where(reached, _previous(below), below)
+            largest = _last_rounded_to(below)
+        elif trees.strict:
+            largest = np.nextafter(largest, -np.inf)
     return replace(
         trees, threshold=largest, precision=np.dtype(np.float64), strict=False
     )
 
 
+def _previous(numbers):
+    """The next smaller float32 of each."""
+    return np.nextafter(numbers, np.float32(-np.inf))
+
+
 def _rounded_down(numbers):
     """The largest float32 that is no larger, for each float64."""
-    with np.errstate(over="ignore"):
-        nearest = numbers.astype(np.float32)
+    nearest = numbers.astype(np.float32)
     above = nearest.astype(np.float64) > numbers
-    return np.where(above, np.nextafter(nearest, np.float32(-np.inf)), nearest)
+    return np.where(above, _previous(nearest), nearest)
 
 
 def _last_rounded_to(numbers):
     """The largest float64 that is cast to at most the float32, for each of them."""
-    with np.errstate(over="ignore"):
-        following = np.nextafter(numbers, np.float32(np.inf))
+    following = np.nextafter(numbers, np.float32(np.inf))
     # Infinity stands where the next number would be, were there no largest one.
     past = 2.0**128
     low = np.clip(numbers.astype(np.float64), -past, past)
     high = np.clip(following.astype(np.float64), -past, past)
     middle = low + (high - low) / 2
-    with np.errstate(over="ignore"):
-        is_low = middle.astype(np.float32) <= numbers  # ties go to the even number
+    is_low = middle.astype(np.float32) <= numbers  # ties go to the even number
     last = np.where(is_low, middle, np.nextafter(middle, -np.inf))
     return np.where(np.isposinf(numbers) | np.isnan(numbers), numbers, last)
 
