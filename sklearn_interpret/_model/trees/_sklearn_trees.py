@@ -42,7 +42,9 @@ def tree_of(estimator, value, features=None):
     Tree
     """
     tree = estimator.tree_
-    feature = tree.feature if features is None else np.asarray(features)[tree.feature]
+    feature = tree.feature
+    if features is not None:
+        feature = np.asarray(features)[np.maximum(feature, 0)]  # whatever at leaves
     return Tree(
         left=tree.children_left,
         right=tree.children_right,
@@ -127,19 +129,19 @@ def _read_isolation_forest(estimator, _):
         length = depth + expected_path_length(member.tree_.n_node_samples)
         length = length / len(estimator.estimators_)
         trees.append(tree_of(member, length[:, None], features))
+    expected = expected_path_length(np.array([estimator.max_samples_])).item()
     ensemble = join_trees(
         trees,
-        base=[0.0],
+        # With a single training row all is as deep as expected, by definition.
+        base=[0.0 if expected else 1.0],
         n_features=estimator.n_features_in_,
         precision=PRECISION,
     )
-    expected = expected_path_length(np.array([estimator.max_samples_])).item()
     return plain_model(
         estimator,
         ensemble,
         None,
         link="isolation",
-        # A single training row is no shallower than expected: its score is -1/2.
         link_scale=1 / expected if expected else 1.0,
         response_method="score_samples",
     )

@@ -110,7 +110,8 @@ class TreeModel:
         if self.link is None:
             raise ValueError("This model's response is no known function of its trees.")
         response = LINKS[self.link](raw * self.link_scale)
-        if self.response_method == "predict_proba" and response.shape[1] == 1:
+        both = self.link == "logistic" and self.response_method == "predict_proba"
+        if both and response.shape[1] == 1:
             return np.hstack([1 - response, response])
         return response
 
