@@ -24,7 +24,7 @@ from sklearn_interpret._model.trees._sklearn_trees import (
     plain_model,
     tree_of,
 )
-from sklearn_interpret._model.trees.combining import Member, combined
+from sklearn_interpret._model.trees.combining import Member, combined, read_part
 from sklearn_interpret._model.trees.encoders import ArrayEncoder, TransformerEncoder
 from sklearn_interpret._model.trees.tree_model import TreeModel
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -86,7 +86,7 @@ def _with_start(model, estimator, read):
             f"it starts from the log-odds of {type(start).__name__}, which are no sum "
             "of trees; init=None and init='zero' are constants."
         )
-    first = read(start)
+    first = read_part("init", start, read)
     if first.response_method != "predict" or first.link != "identity":
         raise UnreadableModelError(
             f"it starts from {type(start).__name__}, whose predictions are no plain "

@@ -16,26 +16,15 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.tree_joining import join_trees
-from sklearn_interpret._model.tags import unfrozen
 from sklearn_interpret._model.trees._sklearn_trees import (
     PRECISION,
     node_outputs,
     plain_model,
     tree_of,
 )
-from sklearn_interpret._model.trees.combining import Member, combined
+from sklearn_interpret._model.trees.combining import Member, combined, read_part
 from sklearn_interpret._model.trees.encoders import ColumnSelector
 from sklearn_interpret.exceptions import UnreadableModelError
-
-
-def _read_member(estimator, read):
-    try:
-        return read(estimator)
-    except UnreadableModelError as error:
-        name = type(unfrozen(estimator)).__name__
-        raise UnreadableModelError(
-            f"its member {name} can't be read: {error}"
-        ) from error
 
 
 def _added_up(estimator, members, methods):
@@ -78,7 +67,7 @@ def _read_bagging(estimator, read):
     members = []
     parts = zip(estimator.estimators_, estimator.estimators_features_, strict=True)
     for member, columns in parts:
-        model = _read_member(member, read)
+        model = read_part("member", member, read)
         # Frames reach the members as arrays, and classes as their positions.
         votes = model.response_method == "predict_proba" and model.link == "identity"
         members.append(
@@ -107,7 +96,7 @@ def _read_voting(estimator, read):
         pairs = zip(estimator.estimators, estimator.weights, strict=True)
         weights = np.array([w for (_, member), w in pairs if member != "drop"])
     members = [
-        Member(_read_member(member, read), weight=weight)
+        Member(read_part("member", member, read), weight=weight)
         for member, weight in zip(
             estimator.estimators_, weights / weights.sum(), strict=True
         )

@@ -12,12 +12,14 @@ from sklearn_interpret._core.tree_joining import (
     with_features,
     with_outputs,
 )
+from sklearn_interpret._model.tags import unfrozen
 from sklearn_interpret._model.trees.encoders import (
     ArrayEncoder,
     ChainedEncoder,
     StackingEncoder,
 )
 from sklearn_interpret._model.trees.tree_model import TreeModel
+from sklearn_interpret.exceptions import UnreadableModelError
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,17 @@ class Member:
     columns: np.ndarray | None = None
     outputs: np.ndarray | None = None
     first: Callable | None = None
+
+
+def read_part(role, estimator, read):
+    """Read a model that is part of another; an error names it and its role."""
+    try:
+        return read(estimator)
+    except UnreadableModelError as error:
+        name = type(unfrozen(estimator)).__name__
+        raise UnreadableModelError(
+            f"its {role} {name} can't be read: {error}"
+        ) from error
 
 
 def combined(members, *, n_columns, n_outputs, **fields):
