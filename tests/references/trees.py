@@ -124,9 +124,7 @@ def neighbours(numbers):
         single = np.asarray(numbers, dtype=np.float32)
         low, high = np.nextafter(single, -np.inf), np.nextafter(single, np.inf)
         # What is cast up and what is cast down: the middles, and the numbers there.
-        middles = [
-            (np.float64(single) + np.float64(other)) / 2 for other in (low, high)
-        ]
+        middles = [(single.astype(np.float64) + other) / 2 for other in (low, high)]
     near = [numbers, *middles]
     near += [np.nextafter(n, side) for n in near for side in (-np.inf, np.inf)]
     return np.unique(np.concatenate([*near, single, low, high]).astype(np.float64))

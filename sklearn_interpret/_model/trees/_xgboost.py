@@ -274,7 +274,7 @@ def _tree(block, output, k, weight, listed):
     value = np.zeros((len(left), k))
     threshold = np.array(block["split_conditions"], dtype=np.float32)
     if int(block["tree_param"]["size_leaf_vector"]) > 1:
-        value[leaf] = _leaf_vectors(block, k)[right[leaf]]
+        value[leaf] = _leaf_vectors(block, k, leaf)
     else:
         value[:, output] = weight * threshold  # in single precision
     sets, table = _category_table(block, listed)
@@ -293,14 +293,16 @@ def _tree(block, output, k, weight, listed):
     return without_unreached(tree)
 
 
-def _leaf_vectors(block, k):
-    """Values of the leaves of a tree for all outputs, in the leaves' order."""
+def _leaf_vectors(block, k, leaf):
+    """Values for all outputs at the leaves of a tree."""
     if "leaf_weights" not in block:
         raise UnreadableModelError(
-            "its trees have several outputs (multi_strategy='multi_output_tree') in a "
-            "form that is older than XGBoost 3.2's."
+            "its trees have several outputs each (multi_strategy='multi_output_tree'), "
+            "and XGBoost before 3.2 does not keep the cover of such trees."
         )
-    return np.array(block["leaf_weights"], dtype=np.float32).reshape(-1, k)
+    vectors = np.array(block["leaf_weights"], dtype=np.float32).reshape(-1, k)
+    # At leaves the right child says which of the vectors it is.
+    return vectors[np.array(block["right_children"])[leaf]]
 
 
 def _category_table(block, listed):

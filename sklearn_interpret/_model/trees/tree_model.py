@@ -1,8 +1,7 @@
 """A fitted model read as a sum of trees."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -39,7 +38,7 @@ class TreeModel:
         Number of input columns.
     raw_method : str or None
         Method of the model that returns ``ensemble.raw``; None where none does.
-    raw_params : mapping
+    raw_params : dict
         Arguments that the method needs for it, beside the rows.
     link : str or None
         The response is ``link(link_scale * raw)``: "identity", "logistic", "softmax",
@@ -65,7 +64,7 @@ class TreeModel:
     link: str | None = "identity"
     link_scale: float = 1.0
     response_method: str | None = None
-    raw_params: Mapping = field(default_factory=lambda: MappingProxyType({}))
+    raw_params: dict = field(default_factory=dict)
     classes: object = None
     cover: str = "weight"
 

@@ -1,5 +1,7 @@
 """LightGBM's trees, read and asked."""
 
+import inspect
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -224,7 +226,13 @@ def test_early_stopping():
     noise = np.random.default_rng(0).normal(size=100)
     estimator = regressor(n_estimators=60)
     stop = lightgbm.early_stopping(2, verbose=False)
-    estimator.fit(X, y, eval_X=X[:100], eval_y=noise, callbacks=[stop])
+    held_out = (X[:100], noise)
+    names = ("eval_X", "eval_y")  # eval_set before LightGBM 4.7
+    if names[0] in inspect.signature(estimator.fit).parameters:
+        held_out = dict(zip(names, held_out, strict=True))
+    else:
+        held_out = {"eval_set": [held_out]}
+    estimator.fit(X, y, callbacks=[stop], **held_out)
     model = assert_read(estimator, X)
     assert model.ensemble.n_trees == estimator.best_iteration_ < 60
 
