@@ -348,6 +348,11 @@ def test_merged_is_the_sum(second):
     np.testing.assert_allclose(both.raw(X), expected, atol=1e-13)
 
 
+def test_merged_of_one():
+    trees = random_ensemble(13, precision=np.float32, strict=True)
+    assert merged([trees]) is trees
+
+
 def test_merged_pads_tables_of_categories():
     narrow = random_ensemble(15, n_categorical=1)
     wide = np.hstack(

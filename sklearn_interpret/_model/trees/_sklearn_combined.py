@@ -40,8 +40,6 @@ def _added_up(estimator, members, methods):
             f"what {' or '.join(methods)} of its members return is no plain sum of "
             "trees, and so is no mean of it."
         )
-    if scores and any(len(model.classes) != len(classes) for model in models):
-        raise UnreadableModelError("its members have seen different classes.")
     k = models[0].ensemble.n_outputs if classes is None or scores else len(classes)
     return combined(
         members,

@@ -159,7 +159,7 @@ def listed_positions(values, listed, other):
     values : ndarray of shape (n,)
         Numbers; what is after the point is dropped.
     listed : ndarray of shape (m,)
-        Sorted whole numbers.
+        Sorted whole numbers, at least one.
     other : float
         What stands for numbers that are not listed.
 
@@ -170,8 +170,6 @@ def listed_positions(values, listed, other):
     """
     values = np.asarray(values, dtype=np.float64)
     whole = np.trunc(values)
-    if len(listed) == 0:
-        return np.where(np.isnan(values), np.nan, other)
     position = np.minimum(np.searchsorted(listed, whole), len(listed) - 1)
     found = np.where(listed[position] == whole, position, other)
     return np.where(np.isnan(values), np.nan, found)

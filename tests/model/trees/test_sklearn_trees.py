@@ -219,6 +219,13 @@ def test_isolation_forest(parameters):
     assert model.link == "isolation"
 
 
+def test_isolation_forest_of_weighted_rows():
+    X, _ = table()
+    weights = np.random.default_rng(0).integers(0, 3, size=len(X)).astype(float)
+    estimator = IsolationForest(n_estimators=10, random_state=0, max_samples=0.5)
+    assert_read(estimator.fit(X, sample_weight=weights), X, missing=False)
+
+
 def test_isolation_forest_on_missing_values():
     X, _ = table(missing=True)
     estimator = IsolationForest(n_estimators=10, random_state=0).fit(X)

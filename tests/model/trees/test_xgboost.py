@@ -340,6 +340,37 @@ def test_categories_in_arrays(one_hot):
     assert_same_outputs(model, estimator, negative, rtol=SINGLE)
 
 
+def test_a_model_of_arrays_takes_a_frame_s_categories_by_position():
+    pd = pytest.importorskip("pandas")
+    number, code, y = with_categories()
+    X = np.column_stack([number, code.astype(float)])
+    estimator = regressor(enable_categorical=True, feature_types=["q", "c"]).fit(X, y)
+    names = pd.Categorical.from_codes(code, categories=list("zyxwv"))
+    frame = pd.DataFrame({"n": number, "c": names})
+    model = read_trees(estimator)
+    assert_same_outputs(model, estimator, frame, rtol=SINGLE)
+    np.testing.assert_array_equal(model.raw(frame), model.raw(X))
+
+
+def test_names_that_the_library_does_not_tell_apart_are_refused():
+    """Of the first two it keeps the bytes of "ä" alone, in a frame of pandas."""
+    pd = pytest.importorskip("pandas")
+    number, code, y = with_categories(labels="vwx")
+    labels = pd.Categorical.from_codes(code, categories=["ää", "zz", "äz"])
+    frame = pd.DataFrame({"n": number, "c": labels})
+    estimator = regressor(enable_categorical=True).fit(frame, y)
+    with pytest.raises(UnreadableModelError, match="tell apart"):
+        read_trees(estimator)
+
+
+def test_wrong_number_of_columns_of_a_frame():
+    pd = pytest.importorskip("pandas")
+    X, y = table()
+    model = read_trees(regressor().fit(X, y))
+    with pytest.raises(ValueError, match="4 columns"):
+        model.encode(pd.DataFrame(X[:, :4]))
+
+
 # Inside of other models, and refusals
 
 
