@@ -312,7 +312,7 @@ class ArrayRows(Rows):
 
     def tiles(self, start, stop, repeats):
         """A work array of repeated rows."""
-        return _ArrayTiles(self.native[start:stop], repeats)
+        return ArrayTiles(self.native[start:stop], repeats)
 
 
 def plain_list(values):
@@ -343,7 +343,7 @@ def checked_cast(values, dtype, name):
     return cast
 
 
-class _ArrayTiles(Tiles):
+class ArrayTiles(Tiles):
     """One work array; exchanged columns are put back before the next exchange."""
 
     def __init__(self, block, repeats):
