@@ -23,6 +23,10 @@ from threadpoolctl import threadpool_limits
 
 COLUMNS = "{:<18} {:<18} {:>7} {:>9} {:>9} {:>25} {:>7} {:>10}  {}"
 
+# `time.process_time` is the one for a machine that others use too: it leaves out the
+# time in which they run, but adds up threads, and does not see other processes.
+Clock = Callable[[], float]
+
 # Verdicts. Only the first kind makes the run fail: a time varies, a result does not.
 FAILURES = {"DISAGREES", "peer failed"}
 
@@ -75,12 +79,12 @@ class Pair:
     target_ratio: float | None = None
 
 
-def seconds(call: Callable[[], Any]) -> float:
-    """Return the wall time of one call, with no garbage left over from before."""
+def seconds(call: Callable[[], Any], clock: Clock) -> float:
+    """Return the time of one call, with no garbage left over from before."""
     gc.collect()
-    start = time.perf_counter()
+    start = clock()
     call()
-    return time.perf_counter() - start
+    return clock() - start
 
 
 def paired_seconds(
@@ -89,12 +93,15 @@ def paired_seconds(
     *,
     threads: int,
     repeats: int,
+    clock: Clock = time.perf_counter,
 ) -> np.ndarray:
     """Time both calls in turns; returns an array of shape (repeats, 2)."""
     # Only here, not around the warm-up: the limits reach the libraries that are
     # loaded by now, and a peer's come with its first call.
     with threadpool_limits(limits=threads):
-        return np.array([[seconds(first), seconds(second)] for _ in range(repeats)])
+        return np.array(
+            [[seconds(first, clock), seconds(second, clock)] for _ in range(repeats)]
+        )
 
 
 def spread(values: Iterable[float], form: str) -> str:
@@ -104,8 +111,8 @@ def spread(values: Iterable[float], form: str) -> str:
     return f"{middle:{form}} ({values[0]:{form}} - {values[-1]:{form}})"
 
 
-def run_pair(pair: Pair, *, threads: int, repeats: int) -> Result:
-    """Warm up, compare the results, then time both in turns."""
+def run_pair(pair: Pair, **run: Any) -> Result:
+    """Warm up, compare the results, then time both as `paired_seconds` does."""
     ours = pair.ours()
     try:
         theirs = pair.peer()
@@ -113,7 +120,7 @@ def run_pair(pair: Pair, *, threads: int, repeats: int) -> Result:
         return _without_peer(pair, error)
     difference = float(pair.agreement(ours, theirs))
     del ours, theirs
-    times = paired_seconds(pair.ours, pair.peer, threads=threads, repeats=repeats)
+    times = paired_seconds(pair.ours, pair.peer, **run)
     ratios = times[:, 1] / times[:, 0]
     reached = pair.target_ratio is None or np.median(ratios) >= pair.target_ratio
     # Written so that a NaN difference is no agreement.
@@ -199,9 +206,8 @@ def own_time(
     inspect: Callable[[Any], Any],
     model: Any,
     *,
-    threads: int,
-    repeats: int,
     limit: float | None = None,
+    **run: Any,
 ) -> Result:
     """Compare `inspect(model)` with one `predict` on the very rows that it sends."""
     spy = RecordingRegressor(model)
@@ -209,12 +215,7 @@ def own_time(
     rows = np.concatenate(spy.recorded_)
     del spy
     model.predict(rows)
-    times = paired_seconds(
-        lambda: inspect(model),
-        lambda: model.predict(rows),
-        threads=threads,
-        repeats=repeats,
-    )
+    times = paired_seconds(lambda: inspect(model), lambda: model.predict(rows), **run)
     shares = times[:, 0] / times[:, 1] - 1
     within = limit is None or np.median(shares) <= limit
     return Result(

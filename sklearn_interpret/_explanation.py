@@ -81,8 +81,8 @@ class Explanation:
     base_values: np.ndarray
     predictions: np.ndarray | None = field(default=None, kw_only=True)
     data: Any = field(default=None, kw_only=True)
-    feature_names: Sequence[str] | None = field(default=None, kw_only=True)
-    output_names: Sequence | None = field(default=None, kw_only=True)
+    feature_names: Any = field(default=None, kw_only=True)
+    output_names: Any = field(default=None, kw_only=True)
     standard_errors: np.ndarray | None = field(default=None, kw_only=True)
     columns: Sequence | None = field(default=None, kw_only=True)
 

@@ -4,9 +4,10 @@ from abc import abstractmethod
 from copy import deepcopy
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
@@ -91,7 +92,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     and fills `_inspect(sample, response)`.
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "response_method": [
             StrOptions({"auto", CENTERED_LOG_PROBA, *RESPONSE_METHODS}),
             list,
@@ -110,7 +111,13 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y=None, sample_weight=None, **params):
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
         """Fit a clone of `estimator` and inspect it on `X`.
 
         Parameters
@@ -187,6 +194,9 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                     f"Found array with 0 {what}(s) (shape={rows.native.shape}) while a "
                     f"minimum of 1 is required by {type(self).__name__}."
                 )
+        if rows.named and len(set(rows.names)) < rows.n_columns:
+            twice = next(name for name in rows.names if rows.names.count(name) > 1)
+            raise ValueError(f"X has the column name {twice!r} more than once.")
         validate_data(self, rows.native, reset=reset, skip_check_array=True)
         return rows
 
@@ -242,12 +252,12 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return Sample(rows, None if y is None else y[drawn], weights[kept], kept)
 
     @property
-    def classes_(self):
+    def classes_(self) -> Any:
         """Class labels of a classifier."""
         return self.estimator_.classes_
 
     @available_if(_estimator_has("predict"))
-    def predict(self, X):
+    def predict(self, X: Any) -> NDArray[Any]:
         """Predictions of `estimator_`.
 
         Parameters
@@ -264,7 +274,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return self.estimator_.predict(X)
 
     @available_if(_estimator_has("predict_proba"))
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> NDArray[Any]:
         """Class probabilities of `estimator_`.
 
         Parameters
@@ -281,7 +291,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return self.estimator_.predict_proba(X)
 
     @available_if(_estimator_has("predict_log_proba"))
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
         """Logarithms of the class probabilities of `estimator_`.
 
         Parameters
@@ -298,7 +308,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return self.estimator_.predict_log_proba(X)
 
     @available_if(_estimator_has("decision_function"))
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> NDArray[Any]:
         """Decision function of `estimator_`.
 
         Parameters
@@ -315,7 +325,12 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return self.estimator_.decision_function(X)
 
     @available_if(_estimator_has("score"))
-    def score(self, X, y=None, sample_weight=None):
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
         """Score of `estimator_`.
 
         Parameters
@@ -337,7 +352,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             return self.estimator_.score(X, y)
         return self.estimator_.score(X, y, sample_weight=sample_weight)
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> MetadataRouter:
         """Routing of metadata: `sample_weight` is used here and passed on.
 
         Returns
@@ -375,7 +390,7 @@ def _check_weights(sample_weight, rows):
     weights = check_sample_weight(sample_weight, rows.native, dtype=np.float64)
     if (weights < 0).any():
         raise ValueError(
-            f"sample_weight must not be negative; its smallest is {weights.min()!r}."
+            f"sample_weight must not be negative; its smallest is {weights.min():g}."
         )
     if not weights.any():
         raise ValueError("sample_weight is zero for every row: nothing to inspect.")

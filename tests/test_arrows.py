@@ -75,7 +75,7 @@ ALLOWED = {
     | {"exceptions"},
     "_plotting": {"_plotting"},
     "family": {"method", "display"},
-    "checks": {"family", "base", "exceptions", "top"},
+    "checks": {"checks", "family", "base", "exceptions", "top"},
     "top": {"_version", "family"},
     "exceptions": set(),
     "_version": set(),

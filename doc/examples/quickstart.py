@@ -15,12 +15,11 @@ import matplotlib
 
 matplotlib.use("Agg")  # files only, no screen needed
 
+import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.figure import Figure
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_diabetes
 from sklearn.ensemble import RandomForestRegressor
-from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import KFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -28,10 +27,8 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn_interpret.effects import (
     AccumulatedLocalEffects,
     AccumulatedLocalEffectsDisplay,
-    ConditionalDependence,
-    IndividualConditionalExpectation,
+    EffectComparisonDisplay,
     IndividualConditionalExpectationDisplay,
-    PartialDependence,
     PartialDependenceDisplay,
 )
 
@@ -59,9 +56,7 @@ def make_model():
 def print_scores(scores):
     """Print how well the model predicts patients that it has not seen."""
     each = ", ".join(f"{score:.2f}" for score in scores)
-    print(
-        f"R^2 on held-out folds: {scores.mean():.2f} +- {scores.std():.2f} ({each})\n"
-    )
+    print(f"R^2 on held-out folds: {scores.mean():.2f} +- {scores.std():.2f}  ({each})")
 
 
 def print_importances(folds):
@@ -69,12 +64,11 @@ def print_importances(folds):
     names = folds[0].feature_names_in_
     each = np.array([fold.feature_importances_ for fold in folds])
     mean, spread = each.mean(axis=0), each.std(axis=0)
-    print("How far each feature moves the prediction (standard deviation of its")
+    print("\nHow far each feature moves the prediction (standard deviation of its")
     print("accumulated local effect over the patients; mean and spread over folds)")
     for j in np.argsort(-mean):
         bar = "#" * round(40 * mean[j] / mean.max())
         print(f"  {names[j]:4} {mean[j]:5.1f} +- {spread[j]:3.1f}  {bar}")
-    print()
 
 
 def print_effect(folds, X, name):
@@ -84,12 +78,82 @@ def print_effect(folds, X, name):
     each = [np.interp(values, fold.edges_[j], fold.effects_[j]) for fold in folds]
     mean, spread = np.mean(each, axis=0), np.std(each, axis=0)
     change = [effect[-1] - effect[0] for effect in each]
-    print(f"Effect of {name}: {np.mean(change):+.0f} +- {np.std(change):.0f}", end=" ")
+    print(
+        f"\nEffect of {name}: {np.mean(change):+.0f} +- {np.std(change):.0f}", end=" "
+    )
     print("from its 5 % to its 95 % quantile")
-    for share, value, effect, width in zip(
-        QUANTILES, values, mean, spread, strict=True
-    ):
+    for share, *numbers in zip(QUANTILES, values, mean, spread, strict=True):
+        value, effect, width = numbers
         print(
-            f"  {share:4.0%} have at most {value:5.1f}  {effect:+6.1f} +- {width:.1f}"
+            f"  {share:4.0%} have at most {value:4.1f}  {effect:+6.1f} +- {width:.1f}"
         )
-    print()
+
+
+def draw_comparison(model, X):
+    """Draw three effects of a feature on one axes, for three features.
+
+    The model hardly uses s4. But patients with a high s4 have a high s5 too, and this
+    is what the M-plot shows.
+    """
+    figure, axes = plt.subplots(
+        1, 3, figsize=(9, 3.4), sharey=True, layout="constrained"
+    )
+    displays = [
+        EffectComparisonDisplay.from_estimator(
+            model, X, feature=name, n_intervals=20, ax=ax
+        )
+        for ax, name in zip(axes, ["bmi", "s5", "s4"], strict=True)
+    ]
+    for display in displays:
+        display.legend_.remove()  # one for all is enough
+    texts = [text.get_text() for text in displays[0].legend_.get_texts()]
+    handles = displays[0].lines_[0]
+    figure.legend(handles, texts, loc="outside upper center", ncols=3, frameon=False)
+    for ax in axes[1:]:
+        ax.set_ylabel("")
+    return figure
+
+
+def draw_figures(model, cv_results, X):
+    """Return the figures by name: of all folds, and of a model fitted on all data."""
+    strongest = ["bmi", "s5", "bp", "sex"]
+    folds = AccumulatedLocalEffectsDisplay.from_cv_results(
+        cv_results, X, features=strongest, n_cols=4
+    )
+    partial = PartialDependenceDisplay.from_estimator(
+        model, X, features=["bmi", "s5", ("bmi", "s5")], grid_resolution=25
+    )
+    curves = IndividualConditionalExpectationDisplay.from_estimator(
+        model, X, features=["bmi", "s5"], center="start", grid_resolution=50
+    )
+    return {
+        "accumulated_local_effects_over_folds": folds.figure_,
+        "partial_dependence": partial.figure_,
+        "individual_curves": curves.figure_,
+        "comparison": draw_comparison(model, X),
+    }
+
+
+def main():
+    """Cross-validate, print what was learned, draw it."""
+    X, y = load_data()
+    inspector = AccumulatedLocalEffects(make_model(), n_intervals=20)
+    cv = KFold(5, shuffle=True, random_state=0)
+    cv_results = cross_validate(inspector, X, y, cv=cv, return_estimator=True)
+    folds = cv_results["estimator"]
+
+    print_scores(cv_results["test_score"])
+    print_importances(folds)
+    for name in ("bmi", "s5"):
+        print_effect(folds, X, name)
+
+    FIGURES.mkdir(exist_ok=True)
+    print("\nFigures:")
+    for name, figure in draw_figures(make_model().fit(X, y), cv_results, X).items():
+        path = FIGURES / f"{name}.png"
+        figure.savefig(path)
+        print(f"  {path.resolve()}")
+
+
+if __name__ == "__main__":
+    main()

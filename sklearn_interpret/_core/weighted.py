@@ -78,9 +78,10 @@ class Moments:
         has no meaning (weights scaled to sum to one, say), ``2 m2 / W^2`` goes on
         from it continuously and errs on the large side.
         """
-        scale = self.weight * np.maximum(self.weight - 1, self.weight / 2)
+        # Not m2 over the product: tiny weights would underflow, huge ones overflow.
+        size = np.maximum(self.weight - 1, self.weight / 2)
         squared = np.divide(
-            self.m2, scale, out=np.zeros_like(self.m2), where=self.weight > 0
+            self.variance, size, out=np.zeros_like(self.m2), where=self.weight > 0
         )
         return np.sqrt(squared)
 

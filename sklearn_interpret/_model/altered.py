@@ -8,7 +8,7 @@ one call per grid value.
 """
 
 from collections import namedtuple
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -43,6 +43,12 @@ class Replacement:
     def n_variants(self):
         """Number of altered copies of each row."""
         return self.codes[0].shape[1]
+
+    def recast(self, rows):
+        """The same exchange, with its values as another container has them."""
+        pairs = zip(self.columns, self.levels, strict=True)
+        levels = tuple(rows.cast(j, np.asarray(level)) for j, level in pairs)
+        return replace(self, levels=levels)
 
 
 # A reduction may rely on seeing that many variants of a row together.
@@ -135,6 +141,11 @@ def plain_responses(response, rows):
     )
 
 
+def count_outputs(response, rows):
+    """Number of the model's outputs, asked with a single row."""
+    return plain_responses(response, rows.take([0])).shape[1]
+
+
 def _plan(replacements, rows):
     """Blocks of rows x variants within the batch size.
 
@@ -144,6 +155,8 @@ def _plan(replacements, rows):
     limit = batch_rows(rows.row_bytes)
     blocks = []
     for which, replacement in enumerate(replacements):
+        if not replacement.n_variants:  # a grid without points
+            continue
         n_rows = rows.n_rows if replacement.rows is None else len(replacement.rows)
         width = min(replacement.n_variants, max(limit, _MIN_VARIANTS))
         height = max(1, limit // width)

@@ -101,7 +101,14 @@ def _custom_levels(custom, n_columns, name):
                     f"must be tuples of {n_columns} values; got {level!r}."
                 )
         levels = list(map(tuple, levels))
-    if len({label_key(level) for level in levels}) < len(levels):
+    try:
+        n_distinct = len({label_key(level) for level in levels})
+    except TypeError as error:
+        raise ValueError(
+            f"custom_values for the feature {name!r} has what cannot be a level: "
+            f"{error}."
+        ) from error
+    if n_distinct < len(levels):
         raise ValueError(f"custom_values has a level of {name!r} twice: {levels!r}.")
     return levels
 
@@ -166,7 +173,7 @@ def _custom_numbers(custom, name, smallest):
     """Custom grid or edges: finite numbers, sorted, distinct."""
     try:
         values = np.asarray(custom, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"custom_values for the numeric feature {name!r} must be numbers; got "
             f"{custom!r}."

@@ -41,6 +41,9 @@ def as_rows(X):
             f"X is a {type(X).__module__}.{type(X).__name__}; supported containers are "
             "numpy arrays, scipy sparse matrices, and pandas and polars DataFrames."
         )
-    if not isinstance(X, np.ndarray) or X.ndim != 2:
+    if isinstance(X, np.ma.MaskedArray):
+        raise TypeError("X is a masked array: fill it, for instance by NaN.")
+    plain = isinstance(X, np.ndarray) and not isinstance(X, np.matrix)
+    if not plain or X.ndim != 2:
         X = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_features=0)
     return ArrayRows(X)

@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from sklearn_interpret._model.rows import copy_of, same_content
 from sklearn_interpret._model.seams import has_independent_labels
-from sklearn_interpret._model.tags import is_classifier
+from sklearn_interpret._model.tags import is_classifier, unfrozen
 from sklearn_interpret.exceptions import NonFiniteResponseError
 
 RESPONSE_METHODS = (
@@ -113,9 +113,9 @@ class Response:
         if self.method == "predict" and self.classes is not None:
             return self._indicators(np.asarray(raw))
         if isinstance(raw, list) and isinstance(self.classes, list):
-            parts = [self._transformed(np.asarray(part, dtype=float)) for part in raw]
+            parts = [self._transformed(_real(part)) for part in raw]
             return np.hstack([p[:, 1:] if p.shape[1] == 2 else p for p in parts])
-        values = np.array(raw, dtype=np.float64)
+        values = _real(raw)
         if values.ndim == 1:
             values = values[:, None]
         if values.ndim != 2:
@@ -210,14 +210,37 @@ def _resolve_method(estimator, response_method):
         candidates = [response_method]
     else:
         candidates = list(response_method)
-    for name in candidates:
-        needed = "predict_proba" if name == CENTERED_LOG_PROBA else name
-        if hasattr(estimator, needed):
+    known = (*RESPONSE_METHODS, CENTERED_LOG_PROBA)
+    if not candidates or any(name not in known for name in candidates):
+        raise ValueError(
+            f"response_method={response_method!r} must name one or several of "
+            f"{', '.join(known)}."
+        )
+    needed = {
+        name: "predict_proba" if name == CENTERED_LOG_PROBA else name
+        for name in candidates
+    }
+    for name, method in needed.items():
+        if hasattr(estimator, method):
             return name
     raise ValueError(
         f"response_method={response_method!r} cannot be used: "
-        f"{type(estimator).__name__} has none of {', '.join(candidates)}."
+        f"{type(unfrozen(estimator)).__name__} has none of "
+        f"{', '.join(needed.values())}."
     )
+
+
+def _real(raw):
+    """A copy as float64, of real numbers only."""
+    try:
+        values = np.asarray(raw)
+        if values.dtype.kind == "c":
+            raise TypeError("complex")
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"The model's response is not an array of real numbers: {error}."
+        ) from error
 
 
 def _class_position(target, classes):

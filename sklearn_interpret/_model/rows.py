@@ -85,6 +85,12 @@ class Rows(ABC):
         """Flags of the columns that are categorical by dtype."""
         return np.array([self.is_categorical(j) for j in range(self.n_columns)], bool)
 
+    @property
+    def are_numbers(self):
+        """Flags of the columns that have an order and distances: no dates, no text."""
+        kinds = [self.values(j).dtype.kind for j in range(self.n_columns)]
+        return np.array([kind in "iuf" for kind in kinds], bool)
+
     def numbers(self, j):
         """Column `j` as float64, NaN where it is missing.
 
@@ -95,6 +101,8 @@ class Rows(ABC):
         """
         values = self.values(j)
         try:
+            if values.dtype.kind in "cmM":  # numpy would cast dates to bare counts
+                raise TypeError("no real numbers")
             numbers = values.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(
@@ -147,7 +155,13 @@ class Rows(ABC):
         """Codes and ordered labels of one column; some labels may be unused."""
         values = self.values(j)
         declared = self.categories(j)
-        distinct, inverse = _distinct(values)
+        try:
+            distinct, inverse = _distinct(values)
+        except TypeError as error:
+            raise ValueError(
+                f"The feature {self.names[j]!r} has values that cannot be levels: "
+                f"{error}."
+            ) from error
         labels = order_labels(distinct, declared)
         lookup = {label_key(label): code for code, label in enumerate(labels)}
         mapping = np.array([lookup[label_key(v)] for v in distinct], dtype=np.intp)
@@ -287,7 +301,10 @@ class ArrayRows(Rows):
 
     def cast(self, j, values):
         """`values` in the array's dtype."""
-        if self.native.dtype.kind in "OUS":
+        if self.native.dtype.kind in "US":
+            cast = np.asarray(plain_list(values), dtype=self.native.dtype.kind)
+            return cast.astype(np.result_type(cast, self.native.dtype))
+        if self.native.dtype.kind == "O":
             cast = np.empty(len(values), dtype=object)
             cast[:] = plain_list(values)
             return cast
@@ -331,17 +348,23 @@ class _ArrayTiles(Tiles):
 
     def __init__(self, block, repeats):
         super().__init__(len(block), repeats)
-        dtype = object if block.dtype.kind in "US" else block.dtype
-        self._work = np.repeat(block.astype(dtype, copy=False), repeats, axis=0)
-        self._cube = self._work.reshape(len(block), repeats, block.shape[1])
+        self._set_work(np.repeat(block, repeats, axis=0))
         self._columns = np.asfortranarray(block)  # contiguous to put back from
         self._exchanged = ()
 
+    def _set_work(self, work):
+        self._work = work
+        self._cube = work.reshape(self.n_rows, self.repeats, work.shape[1])
+
     def replaced(self, columns, levels, codes):
+        levels = [np.asarray(values) for values in levels]
+        widest = np.result_type(self._work, *levels)
+        if widest != self._work.dtype:  # longer texts, or fractions among integers
+            self._set_work(self._work.astype(widest))
         for j in self._exchanged:
             self._cube[:, :, j] = self._columns[:, j, None]
         for j, values, places in zip(columns, levels, codes, strict=True):
-            self._cube[:, :, j] = np.asarray(values)[places]
+            self._cube[:, :, j] = values[places]
         self._exchanged = tuple(columns)
         return self._work
 

@@ -43,7 +43,7 @@ try:  # scikit-learn >= 1.9
 except ImportError:
     HAS_CALLBACKS = False
 
-    class CallbackSupportMixin:
+    class CallbackSupportMixin:  # type: ignore[no-redef]
         """Nothing to support before scikit-learn 1.9."""
 
     def with_callbacks(method):

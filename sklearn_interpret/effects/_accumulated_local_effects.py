@@ -1,28 +1,30 @@
 """Accumulated local effects."""
 
 import warnings
-from functools import cached_property
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.categories import similarity_order
 from sklearn_interpret._core.effects import (
     NodeAxis,
-    accumulated_standard_errors,
-    first_order_effect,
     interpolate,
     look_up,
-    neighbour_covariances,
-    second_order_effect,
 )
-from sklearn_interpret._core.weighted import Moments
+from sklearn_interpret._core.local_effects import (
+    LocalEffects,
+    StepDifferences,
+    Steps,
+)
 from sklearn_interpret._model.altered import (
     Replacement,
     altered_responses,
-    plain_responses,
+    count_outputs,
 )
 from sklearn_interpret._model.axes import Axis, interval_axis, level_axis
 from sklearn_interpret._model.features import resolve_keys
@@ -180,25 +182,25 @@ default="similarity"
 
     def __init__(
         self,
-        estimator,
+        estimator: Any,
         *,
-        features=None,
-        categorical_features="auto",
-        feature_groups=None,
-        n_intervals=40,
-        custom_values=None,
-        categorical_order="similarity",
-        centered=True,
-        confidence_level=None,
-        confidence_method="standard_error",
-        n_bootstraps=200,
-        response_method="auto",
-        target=None,
-        subsample=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        features: Any = None,
+        categorical_features: ArrayLike | None = "auto",
+        feature_groups: dict[str, Any] | None = None,
+        n_intervals: int = 40,
+        custom_values: dict[Any, Any] | None = None,
+        categorical_order: str | dict[Any, Any] = "similarity",
+        centered: bool = True,
+        confidence_level: float | None = None,
+        confidence_method: str = "standard_error",
+        n_bootstraps: int = 200,
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
+        target: Any = None,
+        subsample: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.estimator = estimator
         self.features = features
         self.categorical_features = categorical_features
@@ -233,23 +235,16 @@ default="similarity"
     def _ordered(self, axis, sample):
         """The axis with its levels in the order in which they are accumulated."""
         rows, columns = sample.rows, axis.columns
-        if isinstance(self.categorical_order, dict):
-            chosen = resolve_keys(
-                self.categorical_order,
-                rows.names,
-                named=rows.named,
-                parameter="categorical_order",
-                groups={axis.name: columns} if len(columns) > 1 else None,
-            )
-            key = axis.name if axis.name in chosen else columns[0]
-            if key in chosen:
-                return _reordered(axis, _given_order(axis, chosen[key]))
+        chosen = self._given_orders(rows)
+        key = axis.name if len(columns) > 1 else columns[0]
+        if key in chosen:
+            return _reordered(axis, _given_order(axis, chosen[key]))
         natural = len(columns) == 1 and rows.is_ordered(columns[0])
         if natural or self.categorical_order == "sorted":
             return axis
         others = [j for j in range(rows.n_columns) if j not in columns]
-        # A companion of text is compared as levels, whether or not it is inspected.
-        flags = self.categorical_features_ | rows.detected_categorical
+        # A companion of text or dates is compared as levels, inspected or not.
+        flags = self.categorical_features_ | ~rows.are_numbers
         order = similarity_order(
             axis.codes(rows),
             len(axis.values),
@@ -259,7 +254,27 @@ default="similarity"
         )
         return _reordered(axis, order)
 
+    def _given_orders(self, rows):
+        """The orders given by the user, by column or name of a group."""
+        if not isinstance(self.categorical_order, dict):
+            return {}
+        chosen = resolve_keys(
+            self.categorical_order,
+            rows.names,
+            named=rows.named,
+            parameter="categorical_order",
+            groups=self.feature_groups,
+        )
+        for key in chosen:
+            if not isinstance(key, str) and not self.categorical_features_[key]:
+                raise ValueError(
+                    f"categorical_order has the feature {rows.names[key]!r}, which is "
+                    "not categorical: name it in categorical_features."
+                )
+        return chosen
+
     def _measure(self, sample, response, on_block):
+        self._given_orders(sample.rows)  # unknown names, also of what is not inspected
         nodes = [tuple(map(_node_axis, axes)) for axes in self.axes_]
         cells = [[axis.cells(sample.rows) for axis in axes] for axes in self.axes_]
         inside = [np.all([part >= 0 for part in parts], axis=0) for parts in cells]
@@ -276,7 +291,7 @@ default="similarity"
         bootstrap = (
             self.confidence_level is not None and self.confidence_method == "bootstrap"
         )
-        reduce = _StepDifferences(
+        reduce = StepDifferences(
             [nodes[entry] for entry in asked],
             [cells[entry] for entry in asked],
             sample.weights,
@@ -290,7 +305,7 @@ default="similarity"
                 for entry in asked
             ],
             reduce,
-            merge=_Steps.merge,
+            merge=Steps.merge,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             on_block=on_block,
@@ -299,9 +314,9 @@ default="similarity"
         if asked:
             n_outputs = steps[asked[0]].moments.mean.shape[1]
         else:  # every feature is constant: nothing was asked yet
-            n_outputs = plain_responses(response, sample.rows.take([0])).shape[1]
+            n_outputs = count_outputs(response, sample.rows)
         parts = [
-            _Entry(
+            LocalEffects(
                 nodes[entry],
                 _cell_weights(nodes[entry], cells[entry], inside[entry], sample),
                 steps.get(entry),
@@ -377,197 +392,6 @@ default="similarity"
         return interpolate(numbers, axis.values, curves, cells)
 
 
-class _Steps:
-    """Differences over steps within one block of rows.
-
-    Parameters
-    ----------
-    moments : Moments of shape (n_groups, k)
-        Of the differences, by step (pairs of steps flattened).
-    shared : Moments of shape (n_levels, 3 k), or None
-        Of the differences of rows that take part in two steps, as
-        `neighbour_covariances` wants it; None for intervals and pairs.
-    rows : list of tuples (index, group, difference) of arrays
-        The differences themselves, for the bootstrap; empty without it.
-    """
-
-    def __init__(self, moments, shared, rows):
-        self.moments = moments
-        self.shared = shared
-        self.rows = rows
-
-    def merge(self, other):
-        """The steps of two blocks of rows together."""
-        shared = self.shared
-        if shared is not None:
-            shared = shared.merge(other.shared)
-        moments = self.moments.merge(other.moments)
-        return _Steps(moments, shared, self.rows + other.rows)
-
-
-class _StepDifferences:
-    """Reduces answers at visited nodes to moments of the differences over steps."""
-
-    def __init__(self, nodes, cells, weights, keep_rows):
-        self.nodes = nodes
-        self.cells = cells
-        self.weights = weights
-        self.keep_rows = keep_rows
-
-    def __call__(self, which, index, variants, answers):
-        nodes = self.nodes[which]
-        cells = [codes[index] for codes in self.cells[which]]
-        shared = None
-        if len(nodes) == 1:
-            found = _first_differences(nodes[0], cells[0], answers)
-            if nodes[0].by_level:
-                shared = _shared_rows(nodes[0], cells[0], answers, self.weights[index])
-        else:
-            found = _second_differences(nodes, cells, answers)
-        found = list(found)
-        places, groups, differences = (
-            found[0]
-            if len(found) == 1
-            else map(np.concatenate, zip(*found, strict=True))
-        )
-        n_groups = int(np.prod([axis.n_steps for axis in nodes]))
-        rows = index[places]
-        moments = Moments.of_groups(differences, groups, n_groups, self.weights[rows])
-        kept = [(rows, groups, differences)] if self.keep_rows else []
-        return _Steps(moments, shared, kept)
-
-
-def _first_differences(axis, cells, answers):
-    """Rows, steps and differences of the response over them."""
-    for low, high, steps in axis.differences(cells):
-        differences = answers[:, high] - answers[:, low]
-        places = np.arange(len(steps))
-        if axis.by_level:
-            places = np.flatnonzero(steps >= 0)
-            steps, differences = steps[places], differences[places]
-        yield places, steps, differences
-
-
-def _shared_rows(axis, cells, answers, weights):
-    """Moments by level of the differences of rows that take part in two steps."""
-    places = np.flatnonzero((cells > 0) & (cells < axis.n_steps))
-    at = answers[places]
-    below, above = at[:, 1] - at[:, 0], at[:, 2] - at[:, 1]
-    values = np.hstack([below, above, below + above])
-    return Moments.of_groups(values, cells[places], axis.n_nodes, weights[places])
-
-
-def _second_differences(axes, cells, answers):
-    """Rows, pairs of steps and second differences of the response over them."""
-    first, second = axes
-    width = 3 if second.by_level else 2
-    answers = answers.reshape(len(answers), -1, width, answers.shape[2])
-    for low_1, high_1, steps_1 in first.differences(cells[0]):
-        for low_2, high_2, steps_2 in second.differences(cells[1]):
-            places = np.flatnonzero((steps_1 >= 0) & (steps_2 >= 0))
-            at = answers[places]
-            differences = (at[:, high_1, high_2] - at[:, low_1, high_2]) - (
-                at[:, high_1, low_2] - at[:, low_1, low_2]
-            )
-            groups = steps_1[places] * second.n_steps + steps_2[places]
-            yield places, groups, differences
-
-
-class _Entry:
-    """Local effects of one entry, and what follows from them.
-
-    Parameters
-    ----------
-    nodes : tuple of NodeAxis
-        One or two axes.
-    cell_weights : ndarray of shape (n_cells,) or (n_cells_1, n_cells_2)
-        Weight of the rows in each cell.
-    steps : _Steps or None
-        The differences over all rows; None where no row was asked for.
-    n_outputs : int
-        k.
-    """
-
-    def __init__(self, nodes, cell_weights, steps, n_outputs):
-        self.nodes = nodes
-        self.cell_weights = cell_weights
-        self.steps = steps
-        self.moments = None if steps is None else steps.moments
-        self.n_outputs = n_outputs
-        self._shape = tuple(max(axis.n_steps, 0) for axis in nodes)
-
-    def redrawn(self, cell_weights, weights):
-        """The same differences under other weights of the rows."""
-        if self.moments is None:
-            return self
-        index, groups, differences = self._rows
-        moments = Moments.of_groups(
-            differences, groups, int(np.prod(self._shape)), weights[index]
-        )
-        steps = _Steps(moments, None, [])
-        return _Entry(self.nodes, cell_weights, steps, self.n_outputs)
-
-    @cached_property
-    def _rows(self):
-        return tuple(map(np.concatenate, zip(*self.steps.rows, strict=True)))
-
-    def _by_step(self, values):
-        return values.T.reshape(-1, *self._shape)
-
-    @property
-    def step_weights(self):
-        """Weight behind each local effect."""
-        if self.moments is None:
-            return np.zeros(self._shape)
-        return self.moments.weight.reshape(self._shape)
-
-    @property
-    def local(self):
-        """Mean differences, zero where there is no row: (k, n_steps...)."""
-        if self.moments is None:
-            return np.zeros((self.n_outputs, *self._shape))
-        return self._by_step(self.moments.mean)
-
-    @property
-    def shown_local(self):
-        """Mean differences, with NaN in two-way cells that hold no row."""
-        if len(self.nodes) == 1:
-            return self.local
-        return np.where(self.step_weights > 0, self.local, np.nan)
-
-    @property
-    def local_std(self):
-        """Standard deviation of the differences over the rows."""
-        if self.moments is None:
-            return np.zeros((self.n_outputs, *self._shape))
-        return self._by_step(np.sqrt(self.moments.variance))
-
-    @property
-    def effect_error(self):
-        """Standard errors of the first-order effect."""
-        (axis,) = self.nodes
-        if self.moments is None:
-            return np.zeros((self.n_outputs, axis.n_nodes))
-        errors = self._by_step(self.moments.standard_error)
-        covariances = None
-        if self.steps.shared is not None:
-            covariances = neighbour_covariances(self.moments, self.steps.shared)
-        return accumulated_standard_errors(errors, self.cell_weights, axis, covariances)
-
-    def effect(self, centred):
-        """The accumulated effect at the nodes."""
-        if self.moments is None:
-            shape = tuple(axis.n_nodes for axis in self.nodes)
-            return np.zeros((self.n_outputs, *shape))
-        if len(self.nodes) == 1:
-            return first_order_effect(
-                self.local, self.cell_weights, self.nodes[0], centred=centred
-            )
-        return second_order_effect(
-            self.local, self.step_weights, self.cell_weights, self.nodes
-        )
-
-
 def _node_axis(axis):
     positions = np.arange(len(axis.values)) if axis.categorical else axis.values
     return NodeAxis(positions.astype(np.float64), axis.categorical)
@@ -604,7 +428,13 @@ def _cell_weights(nodes, cells, inside, sample, weights=None):
 def _given_order(axis, levels):
     """Positions of the axis' levels in the order given by the user."""
     known = {label_key(label): code for code, label in enumerate(axis.values)}
-    order = [known.get(label_key(label), -1) for label in levels]
+    try:
+        order = [known.get(label_key(label), -1) for label in levels]
+    except TypeError as error:
+        raise ValueError(
+            f"categorical_order for the feature {axis.name!r} must be a sequence of "
+            f"levels; got {levels!r}."
+        ) from error
     order = [code for code in order if code >= 0]  # levels that the data lacks
     if sorted(order) != list(range(len(axis.values))):
         raise ValueError(

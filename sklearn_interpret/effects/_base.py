@@ -4,8 +4,10 @@ import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -77,7 +79,8 @@ class BaseEffect(TransformerMixin, BaseInspector):
             columns = tuple(groups[part]) if isinstance(part, str) else (part,)
             name = part if isinstance(part, str) else names[part]
             made[part] = self._make_axis(sample, columns, name, custom.get(part))
-            self._warn_if_constant(made[part])
+            if custom.get(part) is None:
+                self._warn_if_constant(made[part])
         self.axes_ = [tuple(made[part] for part in entry) for entry in entries]
         self.features_ = [
             tuple(column for axis in axes for column in axis.columns)
@@ -135,7 +138,9 @@ class BaseEffect(TransformerMixin, BaseInspector):
             )
         return entries
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> NDArray[np.object_]:
         """Names of the columns that `transform` returns.
 
         Parameters
@@ -196,7 +201,7 @@ class CurveEffect(BaseEffect):
             importances[list(self.features_[entry])] = deviation
         return importances
 
-    def transform(self, X):
+    def transform(self, X: Any) -> NDArray[np.float64]:
         """Effect of each feature at each row's own value.
 
         Parameters
@@ -255,7 +260,7 @@ UnseenCategoryWarning`), or a missing value of a feature that had none.
 class GridMixin:
     """Axes over a grid: what partial dependence and its single curves share."""
 
-    _parameter_constraints = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "grid_resolution": [Interval(Integral, 2, None, closed="left")],
         "percentiles": [tuple, list],
     }

@@ -1,8 +1,11 @@
 """Conditional dependence: the M-plot."""
 
+from collections.abc import Callable, Sequence
 from numbers import Integral
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_interpret._core.effects import look_up
 from sklearn_interpret._core.grids import conditioning_edges
@@ -122,20 +125,20 @@ class ConditionalDependence(CurveEffect):
 
     def __init__(
         self,
-        estimator,
+        estimator: Any,
         *,
-        features=None,
-        categorical_features="auto",
-        feature_groups=None,
-        n_intervals=40,
-        custom_values=None,
-        response_method="auto",
-        target=None,
-        subsample=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        features: Any = None,
+        categorical_features: ArrayLike | None = "auto",
+        feature_groups: dict[str, Any] | None = None,
+        n_intervals: int = 40,
+        custom_values: dict[Any, Any] | None = None,
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
+        target: Any = None,
+        subsample: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.estimator = estimator
         self.features = features
         self.categorical_features = categorical_features
@@ -163,6 +166,7 @@ class ConditionalDependence(CurveEffect):
 
     def _measure(self, sample, response, on_block):
         answers = plain_responses(response, sample.rows)
+        n_outputs = answers.shape[1]
         on_block()
         self.edges_, self.centers_, self.n_missing_ = [], [], []
         self._averages, errors, self.interval_counts_ = [], [], []
@@ -181,8 +185,8 @@ class ConditionalDependence(CurveEffect):
             empty = moments.weight == 0
             mean = np.where(empty, np.nan, moments.mean)
             error = np.where(empty, np.nan, moments.standard_error)
-            self._averages.append(mean.T.reshape(-1, *shape))
-            errors.append(error.T.reshape(-1, *shape))
+            self._averages.append(mean.T.reshape(n_outputs, *shape))
+            errors.append(error.T.reshape(n_outputs, *shape))
             self.interval_counts_.append(moments.weight.reshape(shape))
             self.n_missing_.append(sample.weights[~inside].sum())
             self.edges_.append(_one_or_pair([axis.values for axis in axes]))
@@ -192,7 +196,7 @@ class ConditionalDependence(CurveEffect):
         self.n_missing_ = np.array(self.n_missing_)
         self.average_ = [drop_single_output(average) for average in self._averages]
         self.standard_errors_ = [drop_single_output(error) for error in errors]
-        return Measured(answers.shape[1], all_cells)
+        return Measured(n_outputs, all_cells)
 
     def _effect_at(self, entry, rows, cells=None):
         (axis,) = self.axes_[entry]
@@ -212,11 +216,11 @@ def _centers(axis, sample):
         return axis.values
     numbers, cells = sample.rows.numbers(axis.columns[0]), axis.cells(sample.rows)
     inside = cells >= 0
-    moments = Moments.of_groups(
-        numbers[inside, None], cells[inside], _n_cells(axis), sample.weights[inside]
-    )
+    cells, weights = cells[inside], sample.weights[inside]
+    total = np.bincount(cells, weights, _n_cells(axis))
+    summed = np.bincount(cells, weights * numbers[inside], _n_cells(axis))
     middle = (axis.values[:-1] + axis.values[1:]) / 2
-    return np.where(moments.weight[:, 0] > 0, moments.mean[:, 0], middle)
+    return np.divide(summed, total, out=middle, where=total > 0)
 
 
 def _one_or_pair(parts):

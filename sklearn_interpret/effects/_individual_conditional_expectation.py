@@ -1,13 +1,20 @@
 """Individual conditional expectation: one curve per row."""
 
+from collections.abc import Callable, Hashable, Sequence
 from numbers import Real
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.effects import derivative
 from sklearn_interpret._core.weighted import Moments
-from sklearn_interpret._model.altered import Replacement, altered_responses
+from sklearn_interpret._model.altered import (
+    Replacement,
+    altered_responses,
+    count_outputs,
+)
 from sklearn_interpret._model.axes import label_text
 from sklearn_interpret._model.features import resolve_keys
 from sklearn_interpret._model.response import make_response
@@ -147,23 +154,23 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
 
     def __init__(
         self,
-        estimator,
+        estimator: Any,
         *,
-        features=None,
-        categorical_features="auto",
-        feature_groups=None,
-        grid_resolution=100,
-        percentiles=(0.05, 0.95),
-        custom_values=None,
-        center=None,
-        derivative=False,
-        response_method="auto",
-        target=None,
-        subsample=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        features: Any = None,
+        categorical_features: ArrayLike | None = "auto",
+        feature_groups: dict[str, Any] | None = None,
+        grid_resolution: int = 100,
+        percentiles: tuple[float, float] = (0.05, 0.95),
+        custom_values: dict[Any, Any] | None = None,
+        center: Any = None,
+        derivative: bool = False,
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
+        target: Any = None,
+        subsample: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.estimator = estimator
         self.features = features
         self.categorical_features = categorical_features
@@ -186,6 +193,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
             for axes in self.axes_
         ]
         self._anchors = self._resolve_anchors(sample.rows)
+        self._kind = type(sample.rows)
         self.sample_indices_ = sample.index
         curves = self._curves(sample.rows, response, range(len(self.axes_)), on_block)
         weights = sample.weights
@@ -213,16 +221,21 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
 
     def _resolve_anchors(self, rows):
         """For each entry, None, an index along the grid, or an extra value per axis."""
-        center = self.center
-        if isinstance(center, dict):
-            by_part = resolve_keys(
-                center, rows.names, named=rows.named, parameter="center"
-            )
+        if not isinstance(self.center, dict):
+            return [_anchor(axes, self.center, rows) for axes in self.axes_]
+        by_part = resolve_keys(
+            self.center,
+            rows.names,
+            named=rows.named,
+            parameter="center",
+            groups=self.feature_groups,
+        )
         anchors = []
         for axes in self.axes_:
-            wanted = center
-            if isinstance(center, dict):
-                wanted = by_part.get(axes[0].columns[0]) if len(axes) == 1 else None
+            (axis, *others), wanted = axes, None
+            if not others:
+                key = axis.name if len(axis.columns) > 1 else axis.columns[0]
+                wanted = by_part.get(key)
             anchors.append(_anchor(axes, wanted, rows))
         return anchors
 
@@ -231,6 +244,8 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         replacements = [
             _with_anchor(self.axes_[entry], self._anchors[entry]) for entry in entries
         ]
+        if not isinstance(rows, self._kind):
+            replacements = [part.recast(rows) for part in replacements]
         blocks = altered_responses(
             response,
             rows,
@@ -240,15 +255,18 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
             verbose=self.verbose,
             on_block=on_block,
         )
+        asked = [parts[0][2].shape[2] for parts in blocks if parts]
+        n_outputs = asked[0] if asked else count_outputs(response, rows)
         curves = []
         for entry, replacement, parts in zip(
             entries, replacements, blocks, strict=True
         ):
-            answers = _assembled(parts, rows.n_rows, replacement.n_variants)
+            shape = (n_outputs, rows.n_rows, replacement.n_variants)
+            answers = _assembled(parts, shape)
             curves.append(_centred(answers, self.axes_[entry], self._anchors[entry]))
         return curves
 
-    def transform(self, X):
+    def transform(self, X: Any) -> NDArray[np.float64]:
         """Curves of the rows of `X` along the features' grids.
 
         Parameters
@@ -285,10 +303,9 @@ def _kept_answers(which, index, variants, answers):
     return index, variants, answers
 
 
-def _assembled(parts, n_rows, n_variants):
+def _assembled(parts, shape):
     """Blocks of answers as one array of shape (k, n_rows, n_variants)."""
-    n_outputs = parts[0][2].shape[2]
-    whole = np.empty((n_outputs, n_rows, n_variants))
+    whole = np.empty(shape)
     for index, variants, answers in parts:
         whole[:, index[0] : index[-1] + 1, variants] = np.moveaxis(answers, 2, 0)
     return whole
@@ -306,7 +323,7 @@ def _anchor(axes, center, rows):
         )
     (axis,) = axes
     known = {label_key(value): code for code, value in enumerate(axis.values)}
-    if label_key(center) in known:
+    if isinstance(center, Hashable) and label_key(center) in known:
         return known[label_key(center)]
     if axis.categorical or not isinstance(center, Real) or not np.isfinite(center):
         raise ValueError(
@@ -331,7 +348,7 @@ def _centred(answers, axes, anchor):
     shape = [len(axis.values) for axis in axes]
     n_points = int(np.prod(shape))
     curves = answers[:, :, :n_points]
-    if anchor is not None:
+    if anchor is not None and n_points:
         place = anchor if isinstance(anchor, int) else n_points
         curves = curves - answers[:, :, [place]]
     return curves.reshape(*answers.shape[:2], *shape)
@@ -339,6 +356,8 @@ def _centred(answers, axes, anchor):
 
 def _shape_spread(curves, weights):
     """Root of the grid's mean of the variance over rows of mean-free curves: (k,)."""
+    if not curves.size:
+        return np.zeros(len(curves))
     flat = curves.reshape(*curves.shape[:2], -1)
     shapes = flat - flat.mean(axis=2, keepdims=True)
     variance = Moments.of_rows(shapes.swapaxes(0, 1), weights).variance
@@ -347,5 +366,7 @@ def _shape_spread(curves, weights):
 
 def _mean_reach(curves, weights):
     """Root mean square over rows of a curve's standard deviation, mean over outputs."""
+    if not curves.size:
+        return 0.0
     variances = curves.reshape(*curves.shape[:2], -1).var(axis=2)
     return np.sqrt(variances @ weights / weights.sum()).mean()

@@ -1,10 +1,18 @@
 """Partial dependence."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_interpret._core.effects import interpolate, look_up
 from sklearn_interpret._core.weighted import Moments
-from sklearn_interpret._model.altered import Replacement, altered_responses
+from sklearn_interpret._model.altered import (
+    Replacement,
+    altered_responses,
+    count_outputs,
+)
 from sklearn_interpret._model.axes import has_missing
 from sklearn_interpret._model.seams import (
     StrOptions,
@@ -149,23 +157,23 @@ class PartialDependence(GridMixin, CurveEffect):
 
     def __init__(
         self,
-        estimator,
+        estimator: Any,
         *,
-        features=None,
-        categorical_features="auto",
-        feature_groups=None,
-        grid_resolution=100,
-        percentiles=(0.05, 0.95),
-        custom_values=None,
-        centered=False,
-        method="auto",
-        response_method="auto",
-        target=None,
-        subsample=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        features: Any = None,
+        categorical_features: ArrayLike | None = "auto",
+        feature_groups: dict[str, Any] | None = None,
+        grid_resolution: int = 100,
+        percentiles: tuple[float, float] = (0.05, 0.95),
+        custom_values: dict[Any, Any] | None = None,
+        centered: bool = False,
+        method: str = "auto",
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
+        target: Any = None,
+        subsample: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.estimator = estimator
         self.features = features
         self.categorical_features = categorical_features
@@ -221,15 +229,16 @@ class PartialDependence(GridMixin, CurveEffect):
             verbose=self.verbose,
             on_block=on_block,
         )
+        asked = [parts[0].mean.shape[1] for parts in blocks if parts]
+        n_outputs = asked[0] if asked else count_outputs(response, sample.rows)
         averages, errors, missing = [], [], []
         for axes, parts in zip(self.axes_, blocks, strict=True):
-            moments = _joined(parts)
-            mean, error = moments.mean.T, moments.standard_error.T
+            mean, error = _means_and_errors(parts, n_outputs)
             shape = tuple(len(axis.values) for axis in axes)
             n_points = int(np.prod(shape))
             missing.append(mean[:, n_points] if mean.shape[1] > n_points else None)
-            averages.append(mean[:, :n_points].reshape(-1, *shape))
-            errors.append(error[:, :n_points].reshape(-1, *shape))
+            averages.append(mean[:, :n_points].reshape(n_outputs, *shape))
+            errors.append(error[:, :n_points].reshape(n_outputs, *shape))
         return averages, errors, missing
 
     def _by_recursion(self, sample):
@@ -255,7 +264,7 @@ class PartialDependence(GridMixin, CurveEffect):
             points = np.stack([part.ravel() for part in mesh], axis=1)
             columns = [axis.columns[0] for axis in axes]
             average = recursion_partial_dependence(model, points, columns)
-            averages.append(average.reshape(-1, *mesh[0].shape))
+            averages.append(average.reshape(len(average), *mesh[0].shape))
         if self.target == self._first_class():
             averages = [-average for average in averages]
         return averages, None, [None] * len(averages)
@@ -291,12 +300,13 @@ class _WeightedMoments:
         return Moments.of_rows(answers, self.weights[index])
 
 
-def _joined(pieces):
-    """Moments of blocks of variants set side by side."""
-    return Moments(
-        pieces[0].weight,
-        np.concatenate([piece.mean for piece in pieces]),
-        np.concatenate([piece.m2 for piece in pieces]),
+def _means_and_errors(pieces, n_outputs):
+    """Means and standard errors (k, V) of blocks of variants, side by side."""
+    if not pieces:
+        return np.empty((n_outputs, 0)), np.empty((n_outputs, 0))
+    return (
+        np.concatenate([piece.mean for piece in pieces]).T,
+        np.concatenate([piece.standard_error for piece in pieces]).T,
     )
 
 

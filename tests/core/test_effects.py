@@ -15,6 +15,7 @@ from sklearn_interpret._core.effects import (
     first_order_effect,
     interpolate,
     look_up,
+    neighbour_covariances,
     second_order_effect,
 )
 from sklearn_interpret._core.grids import interval_edges, interval_index
@@ -261,6 +262,20 @@ def test_empty_rectangles_take_their_nearest_neighbour():
     )
 
 
+def test_ties_of_nearest_neighbours_go_to_the_first():
+    """In the order of rows and columns, whatever the search tree comes upon."""
+    axes = NodeAxis(np.arange(4.0), by_level=False), NodeAxis(np.arange(4.0), False)
+    local = np.full((1, 3, 3), np.nan)
+    local[0, [0, 1, 1, 2], [1, 0, 2, 1]] = [1.0, 2.0, 3.0, 4.0]
+    weights = np.isfinite(local[0]).astype(float)
+    filled = np.array([[[1.0, 1.0, 1.0], [2.0, 1.0, 3.0], [2.0, 4.0, 3.0]]])
+    cells = np.ones((3, 3))
+    np.testing.assert_array_equal(
+        second_order_effect(local, weights, cells, axes),
+        second_order_effect(filled, np.ones((3, 3)), cells, axes),
+    )
+
+
 def test_without_any_rectangle_the_interaction_is_zero():
     axes = NodeAxis(np.arange(3.0), False), NodeAxis(np.arange(4.0), True)
     found = second_order_effect(
@@ -343,6 +358,42 @@ def test_standard_error_of_one_interval_is_half_of_it_at_both_ends():
     np.testing.assert_allclose(found, [[0.3, 0.3]])
 
 
+def test_standard_errors_over_levels_count_the_rows_that_two_steps_share():
+    """The variance of each node's effect as a sum over rows, each with all it gives."""
+    rng = np.random.default_rng(0)
+    n_levels, n = 4, 30
+    levels = np.concatenate([np.arange(n_levels), rng.integers(0, n_levels, n)])
+    weights = rng.integers(1, 4, len(levels)).astype(float)
+    below, above = rng.normal(size=(2, len(levels))) + np.array([[0.0], [1.0]])
+    axis = NodeAxis(np.arange(4.0), by_level=True)
+    differences = np.concatenate([below, above])
+    steps = np.concatenate([levels - 1, np.where(levels < 3, levels, -1)])
+    taken = steps >= 0
+    moments = Moments.of_groups(
+        differences[taken, None], steps[taken], 3, np.tile(weights, 2)[taken]
+    )
+    shared = Moments.of_groups(
+        np.stack([below, above, below + above], axis=1), levels, n_levels, weights
+    )
+    cell_weights = np.bincount(levels, weights)
+    covariances = neighbour_covariances(moments, shared)
+    found = accumulated_standard_errors(
+        moments.standard_error.T, cell_weights, axis, covariances
+    )
+    # What a row of weight one adds to each step's mean, about that mean.
+    given = np.zeros((len(levels), 3))
+    scale = np.sqrt(moments.weight * (moments.weight - 1))[:, 0]
+    for row, level in enumerate(levels):
+        if level > 0:
+            step = level - 1
+            given[row, step] = (below[row] - moments.mean[step, 0]) / scale[step]
+        if level < 3:
+            given[row, level] = (above[row] - moments.mean[level, 0]) / scale[level]
+    slopes = first_order_effect(np.eye(3), cell_weights, axis)
+    expected = np.sqrt(weights @ (given @ slopes) ** 2)
+    np.testing.assert_allclose(found[0], expected, rtol=1e-12)
+
+
 def test_visits_of_intervals_are_their_edges_and_of_levels_their_neighbours():
     cells = np.array([0, 1, 2])
     np.testing.assert_array_equal(
@@ -372,6 +423,20 @@ def test_interpolation_is_linear_between_nodes_and_flat_beyond(nodes, values):
         interpolate(values, nodes, curves),
         np.stack([2 * inside + 1, inside], axis=1),
         atol=1e-9,
+    )
+
+
+def test_interpolation_in_known_intervals_is_the_same():
+    rng = np.random.default_rng(0)
+    nodes, curves = np.sort(rng.normal(size=7)), rng.normal(size=(3, 7))
+    values = np.concatenate([nodes, rng.uniform(nodes[0], nodes[-1], 50)])
+    known = interval_index(values, nodes)
+    found = interpolate(values, nodes, curves, known)
+    np.testing.assert_allclose(found, interpolate(values, nodes, curves), atol=1e-13)
+    outside = np.append(values, [nodes[0] - 1, np.nan])
+    np.testing.assert_array_equal(
+        interpolate(outside, nodes, curves, interval_index(outside, nodes)),
+        interpolate(outside, nodes, curves),
     )
 
 

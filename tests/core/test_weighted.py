@@ -47,12 +47,13 @@ def test_quantiles_of_weights_are_those_of_repeated_rows(sample, probabilities):
 
 
 @given(weighted_samples(), st.lists(PROBABILITIES, min_size=1, max_size=20))
-def test_quantiles_without_weights_are_those_of_ones(sample, probabilities):
+def test_quantiles_without_weights_are_numpys(sample, probabilities):
     values, _ = sample
-    np.testing.assert_array_equal(
-        weighted_quantile(values, probabilities),
-        weighted_quantile(values, probabilities, np.ones(len(values))),
-    )
+    expected = np.quantile(values, probabilities, method="inverted_cdf")
+    for weights in (None, np.ones(len(values))):
+        np.testing.assert_array_equal(
+            weighted_quantile(values, probabilities, weights), expected
+        )
 
 
 @given(weighted_samples(st.integers(1, 64).map(lambda k: k / 16)), st.integers(0, 16))

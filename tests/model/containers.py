@@ -145,8 +145,7 @@ def schema(container):
         return kind, list(container.columns), list(container.dtypes)
     if hasattr(container, "schema"):
         return kind, list(container.schema.items())
-    dtype = np.dtype(object) if container.dtype.kind == "U" else container.dtype
-    return kind, container.shape[1], dtype
+    return kind, container.shape[1], container.dtype
 
 
 def same_cells(left, right):

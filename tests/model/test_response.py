@@ -251,7 +251,7 @@ def test_a_list_of_methods_takes_the_first_there_is():
     [
         ("predict_proba", "RidgeClassifier has none of predict_proba"),
         (["predict_proba", "predict_log_proba"], "predict_proba, predict_log_proba"),
-        ("centered_log_proba", "RidgeClassifier has none of centered_log_proba"),
+        ("centered_log_proba", "RidgeClassifier has none of predict_proba"),
     ],
 )
 def test_a_method_that_the_model_does_not_have(method, message):

@@ -1,0 +1,96 @@
+"""What an inspector found, and whether two inspectors found the same."""
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+from numpy.testing import assert_allclose
+
+# Not results, but what the estimator is and was fitted on.
+_GIVEN = {"estimator_", "feature_names_in_", "n_features_in_"}
+
+
+def fitted_results(inspector):
+    """Public fitted attributes by name, without models and positions of rows."""
+    return {
+        name: value
+        for name, value in vars(inspector).items()
+        if name.endswith("_")
+        and not name.startswith("_")
+        and not name.endswith("indices_")
+        and name not in _GIVEN
+        and not hasattr(value, "fit")
+    }
+
+
+def assert_same(left, right, where="result", *, rtol=1e-10, atol=1e-12):
+    """Compare results of any nesting: numbers closely, everything else exactly.
+
+    Parameters
+    ----------
+    left, right : object
+        Arrays, vectors of any library, numbers, labels; dicts, lists, tuples and
+        dataclasses of those.
+    where : str, default="result"
+        What an error calls it.
+    rtol, atol : float
+        Tolerances for numbers. Two ways of adding up the same numbers may differ by
+        their rounding.
+    """
+    if is_dataclass(left):
+        left, right = _as_dict(left), _as_dict(right)
+    if isinstance(left, Mapping):
+        _require(set(left) == set(right), where, sorted(left), sorted(right))
+        for key in left:
+            assert_same(left[key], right[key], f"{where} {key}", rtol=rtol, atol=atol)
+    elif isinstance(left, list | tuple):
+        _require(len(left) == len(right), where, left, right)
+        for i, (one, other) in enumerate(zip(left, right, strict=True)):
+            assert_same(one, other, f"{where}[{i}]", rtol=rtol, atol=atol)
+    elif left is None or isinstance(left, str):
+        _require(left == right, where, left, right)
+    else:
+        _assert_same_arrays(np.asarray(left), np.asarray(right), where, rtol, atol)
+
+
+def _assert_same_arrays(left, right, where, rtol, atol):
+    _require(left.shape == right.shape, where, left, right)
+    if left.dtype.kind in "biufc" and right.dtype.kind in "biufc":
+        assert_allclose(left, right, rtol=rtol, atol=atol, err_msg=where)
+        return
+    for one, other in zip(left.ravel().tolist(), right.ravel().tolist(), strict=True):
+        both_missing = one != one and other != other
+        _require(both_missing or one == other, where, one, other)
+
+
+def _as_dict(value):
+    return {field.name: getattr(value, field.name) for field in fields(value)}
+
+
+def _require(condition, where, left, right):
+    if not condition:
+        raise AssertionError(f"{where} differs: {left!r} is not {right!r}")
+
+
+def rows_repeated(value, counts):
+    """A result in which every axis of rows is repeated, row i `counts[i]` times."""
+    if isinstance(value, Mapping):
+        return {key: rows_repeated(part, counts) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(rows_repeated(part, counts) for part in value)
+    if isinstance(value, np.ndarray):
+        for axis in range(value.ndim):
+            if value.shape[axis] == len(counts):
+                value = np.repeat(value, counts, axis=axis)
+    return value
+
+
+def answers(inspector, X):
+    """What the inspector predicts, and what its `transform` gives, for `X`."""
+    asked = [name for name in ("predict", "transform") if hasattr(inspector, name)]
+    return {name: getattr(inspector, name)(X) for name in asked}
+
+
+def everything(inspector, X):
+    """Fitted results and answers."""
+    return {**fitted_results(inspector), **answers(inspector, X)}

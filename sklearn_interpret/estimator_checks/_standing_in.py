@@ -1,0 +1,154 @@
+"""Checks that an inspector stands in for its model, fitted or frozen."""
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import get_tags
+
+from sklearn_interpret.estimator_checks._expect import expect_error
+from sklearn_interpret.estimator_checks._results import assert_same, fitted_results
+from sklearn_interpret.estimator_checks._tables import (
+    N_ROWS,
+    numeric_table,
+    prepared,
+    recorder_for,
+    target_for,
+    without_draws,
+)
+
+_ANSWERS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
+
+
+def check_given_estimator_is_cloned(inspector):
+    """`fit` fits a clone and leaves the given estimator unfitted.
+
+    Parameters
+    ----------
+    inspector : inspector
+        An unfitted instance.
+    """
+    given = recorder_for(inspector)
+    inspector = prepared(inspector, estimator=given)
+    inspector.fit(numeric_table(), target_for(inspector))
+    assert inspector.estimator is given
+    assert not hasattr(given, "n_fits_")
+    assert inspector.estimator_.n_fits_ == 1
+
+
+def check_frozen_is_not_refitted(inspector):
+    """A frozen model is inspected as it is, and needs no targets.
+
+    Parameters
+    ----------
+    inspector : inspector
+        An unfitted instance.
+    """
+    X, y = numeric_table(), target_for(inspector)
+    model = recorder_for(inspector).fit(X, y)
+    inspector = without_draws(inspector, estimator=FrozenEstimator(model))
+    without_y = fitted_results(clone(inspector).fit(X))
+    assert model.n_fits_ == 1
+    assert_same(fitted_results(inspector.fit(X, y)), without_y)
+    np.testing.assert_array_equal(inspector.predict(X), model.predict(X))
+
+
+def check_unfitted_frozen(inspector):
+    """A frozen estimator that was never fitted is refused as such.
+
+    Parameters
+    ----------
+    inspector : inspector
+        An unfitted instance.
+    """
+    frozen = FrozenEstimator(recorder_for(inspector))
+    inspector = prepared(inspector, estimator=frozen)
+    with expect_error(NotFittedError, doing="fit around an unfitted frozen estimator"):
+        inspector.fit(numeric_table(), target_for(inspector))
+
+
+def check_fitted_bare_without_y(inspector):
+    """A fitted model passed bare and without `y` is an error that tells the way.
+
+    Parameters
+    ----------
+    inspector : inspector
+        An unfitted instance.
+    """
+    X, y = numeric_table(), target_for(inspector)
+    inspector = prepared(inspector, estimator=recorder_for(inspector).fit(X, y))
+    with expect_error(ValueError, "FrozenEstimator", doing="fit without y"):
+        inspector.fit(X)
+
+
+def check_delegation(inspector):
+    """Predictions, classes and scores are those of the fitted model.
+
+    Parameters
+    ----------
+    inspector : inspector
+        An unfitted instance.
+    """
+    X, y = numeric_table(), target_for(inspector)
+    fitted = prepared(inspector).fit(X, y)
+    model, weights = fitted.estimator_, np.arange(N_ROWS)
+    for name in _ANSWERS:
+        if hasattr(model, name):
+            expected = getattr(model, name)(X)
+            np.testing.assert_array_equal(getattr(fitted, name)(X), expected)
+    assert fitted.score(X, y) == model.score(X, y)
+    weighted = model.score(X, y, sample_weight=weights)
+    assert fitted.score(X, y, sample_weight=weights) == weighted
+    assert hasattr(fitted, "classes_") == hasattr(model, "classes_")
+    if hasattr(model, "classes_"):
+        np.testing.assert_array_equal(fitted.classes_, model.classes_)
+
+
+def check_has_what_the_estimator_has(inspector):
+    """The inspector has those methods that its estimator has, fitted or not.
+
+    Parameters
+    ----------
+    inspector : inspector
+        An unfitted instance.
+    """
+    X, y = numeric_table(), target_for(inspector)
+    inspector = prepared(inspector)
+    for state in ("unfitted", "fitted"):
+        for name in (*_ANSWERS, "score"):
+            has = hasattr(inspector.estimator, name)
+            assert hasattr(inspector, name) == has, (
+                f"{state}: the estimator has {name}: {has}, the inspector differs"
+            )
+        inspector.fit(X, y)
+
+
+def check_tags_of_the_estimator(inspector):
+    """The inspector is of its estimator's kind, and accepts what that accepts.
+
+    Parameters
+    ----------
+    inspector : inspector
+        An unfitted instance.
+    """
+    ours, inner = get_tags(inspector), get_tags(inspector.estimator)
+    assert ours.estimator_type == inner.estimator_type
+    assert ours.target_tags == inner.target_tags
+    assert ours.input_tags == inner.input_tags
+    assert ours.classifier_tags == inner.classifier_tags
+    assert ours.regressor_tags == inner.regressor_tags
+
+
+def check_not_fitted(inspector):
+    """Before `fit`, every method that needs it says so.
+
+    Parameters
+    ----------
+    inspector : inspector
+        An unfitted instance.
+    """
+    inspector, X = prepared(inspector), numeric_table()
+    for name in (*_ANSWERS, "transform"):
+        if hasattr(inspector, name):
+            with expect_error(NotFittedError, doing=f"{name} before fit"):
+                getattr(inspector, name)(X)

@@ -1,0 +1,201 @@
+"""The small tables and the recording models that the checks work with."""
+
+import importlib
+from unittest import SkipTest
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    RegressorMixin,
+    clone,
+    is_classifier,
+)
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+# No feature may have as many distinct values as there are rows: in a result, an axis
+# of this length is then an axis of rows.
+N_ROWS = 60
+
+NAMES = ("length", "width", "height", "count", "age")
+
+
+def optional(library):
+    """The module of an optional library; the check is skipped where it is absent."""
+    try:
+        return importlib.import_module(library)
+    except ImportError as error:
+        raise SkipTest(f"{library} is not installed") from error
+
+
+def numeric_table():
+    """Array of shape (N_ROWS, 5) of rounded, partly dependent numbers."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N_ROWS, len(NAMES)))
+    X[:, 2] += X[:, 0]
+    X[:, 3] = rng.integers(5, size=N_ROWS)
+    X[:, 4] = rng.exponential(size=N_ROWS)
+    return np.round(2 * X) / 2
+
+
+def mixed_columns():
+    """Columns of several kinds, as lists by name.
+
+    The fourth holds categories, as that of the numeric table can; the other four of
+    the first five hold numbers.
+    """
+    rng = np.random.default_rng(1)
+    numbers = numeric_table()
+    return {
+        "length": numbers[:, 0].tolist(),
+        "count": rng.integers(4, size=N_ROWS).tolist(),
+        "width": numbers[:, 2].tolist(),
+        "size": rng.choice(["small", "large"], size=N_ROWS).tolist(),
+        "age": numbers[:, 4].tolist(),
+        "colour": rng.choice(["red", "green", "blue"], size=N_ROWS).tolist(),
+        "known": (rng.random(N_ROWS) < 0.5).tolist(),
+        "note": rng.choice(["a", "b"], size=N_ROWS).tolist(),
+    }
+
+
+COLOURS = ["red", "blue", "grey", "green"]  # "grey" never occurs
+SIZES = ["small", "large"]
+
+
+def pandas_mixed():
+    """A pandas frame with small, whole-number, category, bool and text dtypes."""
+    pandas = optional("pandas")
+    colour = pandas.CategoricalDtype(COLOURS, ordered=True)
+    dtypes = {
+        "length": "float32",
+        "count": "int8",
+        "colour": colour,
+        "size": pandas.CategoricalDtype(SIZES, ordered=True),
+    }
+    return pandas.DataFrame(mixed_columns()).astype(dtypes)
+
+
+def polars_mixed():
+    """The same table as :func:`pandas_mixed`, in polars."""
+    polars = optional("polars")
+    return polars.DataFrame(
+        mixed_columns(),
+        schema_overrides={
+            "length": polars.Float32,
+            "count": polars.Int8,
+            "colour": polars.Enum(COLOURS),
+            "size": polars.Enum(SIZES),
+        },
+    )
+
+
+def named_table(names=NAMES):
+    """:func:`numeric_table` as a pandas frame with an index of its own."""
+    pandas = optional("pandas")
+    index = [f"row {i}" for i in range(N_ROWS)]
+    return pandas.DataFrame(numeric_table(), columns=list(names), index=index)
+
+
+def target_for(inspector):
+    """Targets for the rows of the tables: numbers, or two classes."""
+    X = numeric_table()
+    y = X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * X[:, 3]
+    return (y > np.median(y)).astype(int) if is_classifier(inspector) else y
+
+
+def prepared(inspector, **params):
+    """A clone with fixed seeds, and with those of `params` that it has."""
+    inspector = clone(inspector)
+    known = inspector.get_params(deep=False)
+    inspector.set_params(**{k: v for k, v in params.items() if k in known})
+    seeds = [
+        name
+        for name in inspector.get_params()
+        if name == "random_state" or name.endswith("__random_state")
+    ]
+    return inspector.set_params(**dict.fromkeys(seeds, 0))
+
+
+def without_draws(inspector, **params):
+    """A clone that uses every row and computes nothing by chance, where it can."""
+    return prepared(inspector, subsample=None, confidence_level=None, **params)
+
+
+def recorder_for(inspector):
+    """An unfitted recording model of the inspector's kind."""
+    return RecordingClassifier() if is_classifier(inspector) else RecordingRegressor()
+
+
+class RecordingRegressor(RegressorMixin, BaseEstimator):
+    """A model that takes any container and notes what it is given.
+
+    Its response depends on every column of any kind, and columns act together.
+    """
+
+    def fit(self, X, y=None):
+        """Note `X` and count the call."""
+        validate_data(self, X, skip_check_array=True)
+        self.n_fits_ = getattr(self, "n_fits_", 0) + 1
+        self.seen_ = [description(X)]
+        return self
+
+    def predict(self, X):
+        """A fixed function of the row."""
+        check_is_fitted(self)
+        self.seen_.append(description(X))
+        total = np.zeros(len(X) if hasattr(X, "columns") else X.shape[0])
+        for weight, column in enumerate(_columns(X), start=1):
+            total += weight * np.array([_number(value) for value in column])
+            total += np.sin(total)
+        return total
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.categorical = tags.input_tags.string = True
+        return tags
+
+
+class RecordingClassifier(ClassifierMixin, RecordingRegressor):
+    """The same as a classifier of the classes 0 and 1."""
+
+    def fit(self, X, y=None):
+        """Note `X` and the classes."""
+        self.classes_ = np.unique(y)
+        return super().fit(X, y)
+
+    def decision_function(self, X):
+        """Scores of the second class."""
+        return super().predict(X)
+
+    def predict_proba(self, X):
+        """Probabilities of both classes."""
+        second = 1 / (1 + np.exp(-0.1 * self.decision_function(X)))
+        return np.stack([1 - second, second], axis=1)
+
+    def predict(self, X):
+        """The likelier class."""
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+
+def description(X):
+    """Container type, columns in order, dtypes, and categories of a table."""
+    kind = f"{type(X).__module__}.{type(X).__qualname__}"
+    if not hasattr(X, "columns"):
+        return kind, X.shape[1], str(X.dtype)
+    dtypes = [X[name].dtype for name in X.columns]
+    categories = [
+        (list(getattr(d, "categories", ())), getattr(d, "ordered", None))
+        for d in dtypes
+    ]
+    return kind, list(X.columns), list(map(str, dtypes)), categories
+
+
+def _columns(X):
+    if hasattr(X, "columns"):
+        return [X[name].to_list() for name in X.columns]
+    return X.T.tolist()
+
+
+def _number(value):
+    return float(sum(map(ord, value)) % 7) if isinstance(value, str) else float(value)

@@ -1,0 +1,57 @@
+"""The one table of instances: every contract test runs over it.
+
+A new inspector adds its row here. The first set of arguments has to serve any data;
+the others may name features of the contract's tables, which have five.
+"""
+
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+from sklearn_interpret.effects import (
+    AccumulatedLocalEffects,
+    ConditionalDependence,
+    IndividualConditionalExpectation,
+    PartialDependence,
+)
+
+ARGUMENTS = {
+    PartialDependence: [
+        {"grid_resolution": 5},
+        {"features": [0, 3, (0, 1)], "centered": True, "categorical_features": [3]},
+        {"features": [2, (1, 2)], "grid_resolution": 3, "subsample": 30},
+    ],
+    IndividualConditionalExpectation: [
+        {"grid_resolution": 5},
+        {"features": [0, (1, 3)], "grid_resolution": 4, "center": "start"},
+        {"features": [0], "derivative": True, "center": {0: 0.25}},
+    ],
+    ConditionalDependence: [
+        {"n_intervals": 5},
+        {"features": [0, (0, 1), 3], "categorical_features": [3], "subsample": 0.5},
+    ],
+    AccumulatedLocalEffects: [
+        {"n_intervals": 5},
+        {"features": [0, (0, 1), 3, (2, 3)], "categorical_features": [3]},
+        {"features": [0, 4], "confidence_level": 0.9, "centered": False},
+        {
+            "features": [1, (0, 2)],
+            "n_intervals": 4,
+            "confidence_level": 0.8,
+            "confidence_method": "bootstrap",
+            "n_bootstraps": 5,
+        },
+    ],
+}
+
+
+def estimators():
+    """Models of both kinds that the contract is tested around."""
+    return [
+        LinearRegression(),
+        LogisticRegression(),
+        HistGradientBoostingRegressor(max_iter=5),
+        HistGradientBoostingClassifier(max_iter=5),
+    ]

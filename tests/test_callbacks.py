@@ -1,0 +1,192 @@
+"""Progress: scikit-learn's callbacks are told of every task, begun and ended."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn import config_context
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GridSearchCV
+
+from sklearn_interpret.effects import (
+    AccumulatedLocalEffects,
+    ConditionalDependence,
+    PartialDependence,
+)
+from tests.instances import ARGUMENTS
+
+callback = pytest.importorskip("sklearn.callback")  # scikit-learn >= 1.9
+
+all_inspectors = pytest.mark.parametrize(
+    "inspector_class", ARGUMENTS, ids=lambda c: c.__name__
+)
+
+
+class Recorder:
+    """Notes what it is told, in order."""
+
+    def __init__(self):
+        self.told = []
+
+    def setup(self, estimator, context):
+        """Note that a fit begins."""
+        self.told.append(("setup", path_of(context)))
+
+    def on_fit_task_begin(self, estimator, context):
+        """Note that a task begins."""
+        self.told.append(("begin", path_of(context)))
+
+    def on_fit_task_end(self, estimator, context):
+        """Note that a task has ended."""
+        self.told.append(("end", path_of(context)))
+
+    def teardown(self, estimator, context):
+        """Note that a fit is over, however it went."""
+        self.told.append(("teardown", path_of(context)))
+
+    def tasks(self, event):
+        """Return the tasks of one kind of event."""
+        return [path for kind, path in self.told if kind == event]
+
+
+class PropagatedRecorder(Recorder):
+    """The same, handed on to estimators within."""
+
+    max_propagation_depth = None
+
+
+def path_of(context):
+    """Names and numbers of a task and those around it, the outermost first."""
+    path = []
+    while context is not None:
+        path.append((context.estimator_name, context.task_name, context.task_id))
+        context = context.parent
+    return tuple(reversed(path))
+
+
+def assert_nested(recorder):
+    """Every task ends before the one around it, and none begins twice."""
+    first, *events, last = recorder.told
+    assert (first[0], last[0]) == ("setup", "teardown")
+    standing = []
+    for kind, path in events:
+        if kind == "begin":
+            assert standing == [path[:depth] for depth in range(1, len(path))]
+            standing.append(path)
+        else:
+            assert standing.pop() == path
+    assert standing == []
+    assert len(set(recorder.tasks("begin"))) == len(recorder.tasks("begin"))
+    assert sorted(recorder.tasks("begin")) == sorted(recorder.tasks("end"))
+
+
+@pytest.fixture
+def table():
+    """A small table with a numeric and a two-class target."""
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    return X, X[:, 0] + X[:, 1], (X[:, 0] > 0).astype(int)
+
+
+@all_inspectors
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_tasks_balance(inspector_class, n_jobs, table):
+    X, y, _ = table
+    recorder = Recorder()
+    inspector = inspector_class(
+        LinearRegression(), n_jobs=n_jobs, **ARGUMENTS[inspector_class][0]
+    )
+    assert isinstance(recorder, callback.FitCallback)
+    with config_context(working_memory=0.01):
+        inspector.set_callbacks(recorder).fit(X, y)
+        assert_nested(recorder)
+        parts = {path[1][1] for path in recorder.tasks("begin") if len(path) == 2}
+        assert parts == {"fit-estimator", "inspect"}
+        blocks = [path for path in recorder.tasks("end") if path[-1][1] == "block"]
+        # Each feature is at least one block of work of its own.
+        assert len(blocks) >= (1 if inspector_class is ConditionalDependence else 3)
+
+
+def test_as_many_tasks_for_two_workers_as_for_one(table):
+    X, y, _ = table
+    told = []
+    for n_jobs in (1, 2):
+        recorder = Recorder()
+        inspector = AccumulatedLocalEffects(LinearRegression(), n_jobs=n_jobs)
+        with config_context(working_memory=0.01):
+            inspector.set_callbacks(recorder).fit(X, y)
+        told.append(recorder.told)
+    assert told[0] == told[1]
+
+
+def test_callbacks_change_no_result_and_leave_nothing(table):
+    X, y, _ = table
+    plain = PartialDependence(LinearRegression()).fit(X, y)
+    told = PartialDependence(LinearRegression()).set_callbacks(Recorder()).fit(X, y)
+    assert_array_equal(told.average_[0], plain.average_[0])
+    told.set_callbacks()
+    assert set(vars(told)) == set(vars(plain))
+    assert_array_equal(
+        pickle.loads(pickle.dumps(told)).transform(X), plain.transform(X)
+    )
+
+
+def test_the_end_is_told_of_after_an_error(table):
+    X, y, _ = table
+    recorder = Recorder()
+    inspector = PartialDependence(LinearRegression(), features=["unknown"])
+    with pytest.raises(ValueError, match="unknown"):
+        inspector.set_callbacks(recorder).fit(X, y)
+    assert recorder.told[0][0] == "setup"
+    assert recorder.told[-1][0] == "teardown"
+
+
+def test_callbacks_are_handed_to_the_model(table):
+    """A model with callbacks of its own has its tasks below the inspector's."""
+    X, _, labels = table
+    recorder = PropagatedRecorder()
+    search = GridSearchCV(LogisticRegression(), {"C": [1, 2]}, cv=2)
+    PartialDependence(search).set_callbacks(recorder).fit(X, labels)
+    assert_nested(recorder)
+    owners = [tuple(name for name, *_ in path) for path in recorder.tasks("begin")]
+    assert ("PartialDependence", "GridSearchCV") in owners
+    assert any(len(path) > 2 and path[1] == "GridSearchCV" for path in owners)
+
+
+def test_callbacks_come_from_a_search_around(table):
+    X, _, labels = table
+    recorder = PropagatedRecorder()
+    inspector = PartialDependence(LogisticRegression(), grid_resolution=3)
+    search = GridSearchCV(inspector, {"estimator__C": [1, 2]}, cv=2)
+    search.set_callbacks(recorder).fit(X, labels)
+    assert_nested(recorder)
+    inspections = [
+        path
+        for path in recorder.tasks("end")
+        if path[-1][:2] == ("PartialDependence", "inspect")
+    ]
+    assert len(inspections) == 2 * 2 + 1  # each fold of each candidate, and the refit
+
+
+@all_inspectors
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_progress_bar(inspector_class, n_jobs, table, capsys, monkeypatch):
+    pytest.importorskip("rich")
+    monkeypatch.setenv("COLUMNS", "200")
+    X, _, labels = table
+    inspector = inspector_class(
+        LogisticRegression(), n_jobs=n_jobs, **ARGUMENTS[inspector_class][0]
+    )
+    inspector.set_callbacks(callback.ProgressBar()).fit(X, labels)
+    shown = capsys.readouterr()
+    assert inspector_class.__name__ in shown.out
+    assert "inspect" in shown.out
+    assert "100%" in shown.out
+    assert shown.err == ""
+
+
+@all_inspectors
+def test_silent_by_default(inspector_class, table, capfd):
+    X, y, _ = table
+    inspector_class(LinearRegression(), n_jobs=2, verbose=0).fit(X, y)
+    assert capfd.readouterr() == ("", "")

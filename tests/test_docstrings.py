@@ -1,0 +1,158 @@
+"""Docstrings are contracts: complete, in order, and true to the signatures."""
+
+import ast
+import importlib
+import inspect
+import re
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, is_classifier
+
+from sklearn_interpret.base import BaseInspector, Explanation
+from tests.instances import ARGUMENTS, estimators
+from tests.test_public_api import PUBLIC
+
+validation = pytest.importorskip("numpydoc.validate")
+scraping = pytest.importorskip("numpydoc.docscrape")
+
+# What is not asked for: each with its reason.
+NOT_ASKED = {
+    "ES01": "one sentence is enough where it says all",
+    "SA01": "links stand in the text",
+    "EX01": "asked for where it makes sense, below",
+    "SS05": "a summary says what is given: 'Effect of each feature', 'Predictions of'",
+    "RT02": "`self` is named, as everywhere in scikit-learn",
+}
+
+
+def public_objects():
+    """Full names of public classes and functions, and of the classes' own methods."""
+    names = []
+    for module_name in PUBLIC:
+        module = importlib.import_module(module_name)
+        for name in module.__all__:
+            names.append(f"{module_name}.{name}")
+            if inspect.isclass(getattr(module, name)):
+                methods = own_methods(getattr(module, name))
+                names += [f"{module_name}.{name}.{method}" for method in methods]
+    return names
+
+
+def own_methods(public_class):
+    """Public methods and properties that our modules define, inherited ones too."""
+    for name, member in inspect.getmembers(public_class):
+        member = member.fget if isinstance(member, property) else member
+        if not name.startswith("_") and inspect.isroutine(member):
+            module = getattr(inspect.unwrap(member), "__module__", None) or ""
+            if module.startswith("sklearn_interpret"):
+                yield name
+
+
+def resolved(full_name):
+    """The object of a full name."""
+    module_name = max(
+        (name for name in PUBLIC if full_name.startswith(f"{name}.")), key=len
+    )
+    found = importlib.import_module(module_name)
+    for part in full_name.removeprefix(f"{module_name}.").split("."):
+        found = getattr(found, part)
+    return found
+
+
+def section(documented, name):
+    """Entries of a section of a parsed docstring, one for each name."""
+    return {
+        part.strip("*"): (entry.type, " ".join(entry.desc))
+        for entry in documented[name]
+        for part in entry.name.split(", ")
+    }
+
+
+@pytest.mark.parametrize("name", public_objects())
+def test_numpydoc(name):
+    found = validation.validate(name)["errors"]
+    assert [error for error in found if error[0] not in NOT_ASKED] == []
+
+
+CLASSES = [
+    *sorted(ARGUMENTS, key=lambda c: c.__name__),
+    Explanation,
+]
+
+
+@pytest.mark.parametrize("public_class", CLASSES, ids=lambda c: c.__name__)
+def test_classes_have_examples(public_class):
+    documented = scraping.ClassDoc(public_class)
+    assert any(line.startswith(">>> ") for line in documented["Examples"])
+
+
+@pytest.mark.parametrize("public_class", ARGUMENTS, ids=lambda c: c.__name__)
+def test_methods_have_papers(public_class):
+    assert "https://doi.org/" in " ".join(scraping.ClassDoc(public_class)["References"])
+
+
+@pytest.mark.parametrize("name", public_objects())
+def test_documented_defaults_are_those_of_the_signature(name):
+    found = resolved(name)
+    if isinstance(found, property) or issubclass_of(found, Exception):
+        return
+    documented = section(scraping.FunctionDoc(found), "Parameters")
+    for parameter in inspect.signature(found).parameters.values():
+        if parameter.name not in documented:
+            continue
+        default = re.search(r"default=(.*)$", documented[parameter.name][0], re.DOTALL)
+        if parameter.default is inspect.Parameter.empty:
+            assert default is None, parameter
+        else:
+            assert default is not None, parameter
+            assert ast.literal_eval(default[1]) == parameter.default, parameter
+
+
+def issubclass_of(found, parent):
+    """Whether an object is a class below another."""
+    return inspect.isclass(found) and issubclass(found, parent)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """Every row of the table around every model, fitted, by class."""
+    X = np.random.default_rng(0).normal(size=(40, 5)).round(1)
+    y = X[:, 0] + X[:, 1]
+    labels = np.where(y > 0, "up", "down")
+    return {
+        public_class: [
+            public_class(model, **arguments).fit(
+                X, labels if is_classifier(model) else y
+            )
+            for arguments in rows
+            for model in estimators()
+        ]
+        for public_class, rows in ARGUMENTS.items()
+    }
+
+
+@pytest.mark.parametrize("public_class", ARGUMENTS, ids=lambda c: c.__name__)
+def test_fitted_attributes_are_the_documented_ones(public_class, fitted):
+    """All that `fit` sets is documented, and all that is documented is there."""
+    documented = set(section(scraping.ClassDoc(public_class), "Attributes"))
+    found = {
+        name
+        for inspector in fitted[public_class]
+        for name in vars(inspector)
+        if name.endswith("_") and not name.startswith("_")
+    }
+    assert documented - {"feature_names_in_", "classes_"} == found
+    assert {"feature_names_in_", "classes_"} <= documented
+    assert issubclass(public_class, BaseInspector)
+
+
+@pytest.mark.parametrize("public_class", ARGUMENTS, ids=lambda c: c.__name__)
+def test_parameters_of_one_name_have_one_meaning(public_class):
+    """Where classes share a parameter, its documented type is the same."""
+    ours = section(scraping.ClassDoc(public_class), "Parameters")
+    for other in ARGUMENTS:
+        theirs = section(scraping.ClassDoc(other), "Parameters")
+        for name in set(ours) & set(theirs) - {"centered", "method"}:
+            assert ours[name][0] == theirs[name][0], name
+    assert issubclass(public_class, BaseEstimator)

@@ -1,0 +1,156 @@
+"""The public face: names, parameters and defaults stay as they are promised."""
+
+import importlib
+import inspect
+import pkgutil
+from importlib.resources import files
+
+import pytest
+
+import sklearn_interpret
+from sklearn_interpret import effects
+
+PUBLIC = [
+    module.name
+    for module in pkgutil.walk_packages(
+        sklearn_interpret.__path__, "sklearn_interpret."
+    )
+    if "._" not in module.name
+]
+
+FIRST = {
+    "features": None,
+    "categorical_features": "auto",
+    "feature_groups": None,
+}
+LAST = {
+    "response_method": "auto",
+    "target": None,
+    "subsample": None,
+    "random_state": None,
+    "n_jobs": None,
+    "verbose": 0,
+}
+GRID = {
+    "grid_resolution": 100,
+    "percentiles": (0.05, 0.95),
+    "custom_values": None,
+}
+OWN = {
+    "PartialDependence": {**GRID, "centered": False, "method": "auto"},
+    "IndividualConditionalExpectation": {**GRID, "center": None, "derivative": False},
+    "ConditionalDependence": {"n_intervals": 40, "custom_values": None},
+    "AccumulatedLocalEffects": {
+        "n_intervals": 40,
+        "custom_values": None,
+        "categorical_order": "similarity",
+        "centered": True,
+        "confidence_level": None,
+        "confidence_method": "standard_error",
+        "n_bootstraps": 200,
+    },
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_parameters_and_defaults(name):
+    parameters = inspect.signature(getattr(effects, name)).parameters
+    estimator, *others = parameters.values()
+    assert estimator.name == "estimator"
+    assert estimator.default is inspect.Parameter.empty
+    assert estimator.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    assert {p.kind for p in others} == {inspect.Parameter.KEYWORD_ONLY}
+    promised = {**FIRST, **OWN[name], **LAST}
+    assert {p.name: p.default for p in others} == promised
+    assert list(promised) == [p.name for p in others]
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_fit_takes_the_same_everywhere(name):
+    parameters = inspect.signature(getattr(effects, name).fit).parameters
+    assert [
+        str(p).partition(":")[0].partition("=")[0] for p in parameters.values()
+    ] == [
+        "self",
+        "X",
+        "y",
+        "sample_weight",
+        "**params",
+    ]
+    assert parameters["y"].default is None
+    assert parameters["sample_weight"].default is None
+
+
+def test_public_modules():
+    assert sorted(PUBLIC) == [
+        "sklearn_interpret.base",
+        "sklearn_interpret.effects",
+        "sklearn_interpret.estimator_checks",
+        "sklearn_interpret.exceptions",
+    ]
+
+
+@pytest.mark.parametrize("name", ["sklearn_interpret", *PUBLIC])
+def test_declared_names(name):
+    """Sorted, present, and nothing else of ours stands beside them in public."""
+    module = importlib.import_module(name)
+    assert list(module.__all__) == sorted(module.__all__)
+    assert len(set(module.__all__)) == len(module.__all__)
+    for declared in module.__all__:
+        assert hasattr(module, declared), declared
+    ours = {
+        attribute
+        for attribute, value in vars(module).items()
+        if not attribute.startswith("_")
+        and not inspect.ismodule(value)
+        and getattr(value, "__module__", "") == name
+    }
+    assert ours <= set(module.__all__)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_star_import(name):
+    found = {}
+    exec(f"from {name} import *", found)
+    del found["__builtins__"]
+    assert sorted(found) == importlib.import_module(name).__all__
+
+
+def test_families_are_listed_on_top():
+    assert set(PUBLIC) >= {
+        f"sklearn_interpret.{name}"
+        for name in sklearn_interpret.__all__
+        if name != "__version__"
+    }
+    assert "effects" in dir(sklearn_interpret)
+
+
+def test_types_are_declared():
+    assert files(sklearn_interpret).joinpath("py.typed").is_file()
+
+
+def annotated(function):
+    """Names in a signature that lack an annotation, the return value among them."""
+    signature = inspect.signature(function)
+    bare = [
+        p.name
+        for p in signature.parameters.values()
+        if p.annotation is inspect.Parameter.empty and p.name != "self"
+    ]
+    if signature.return_annotation is inspect.Signature.empty:
+        bare.append("return")
+    return bare
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_public_signatures_are_annotated(name):
+    estimator_class = getattr(effects, name)
+    for method_name, method in inspect.getmembers(estimator_class):
+        if method_name != "__init__" and method_name.startswith("_"):
+            continue
+        if isinstance(method, property):
+            method = method.fget
+        if inspect.isfunction(inspect.unwrap(method)) and inspect.unwrap(
+            method
+        ).__module__.startswith("sklearn_interpret"):
+            assert annotated(inspect.unwrap(method)) == [], method_name

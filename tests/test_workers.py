@@ -1,0 +1,169 @@
+"""Work spread over threads, processes and a Dask cluster: same results, fair shares."""
+
+import os
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from numpy.testing import assert_array_equal
+from sklearn import config_context
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.exceptions import NotFittedError
+from threadpoolctl import threadpool_info
+
+from sklearn_interpret._model.parallel import run
+from sklearn_interpret.effects import AccumulatedLocalEffects, PartialDependence
+from sklearn_interpret.estimator_checks import check_inspector
+from sklearn_interpret.exceptions import NonFiniteResponseError
+from tests.instances import ARGUMENTS
+
+
+@pytest.fixture
+def table():
+    """A table of five columns, and a target of three of them."""
+    X = np.random.default_rng(0).normal(size=(200, 5)).round(2)
+    y = X[:, 0] * X[:, 1] + X[:, 2]
+    return X, y
+
+
+def effects_of(inspector):
+    """Return the effects that a fitted inspector found."""
+    return getattr(inspector, "effects_", None) or inspector.average_
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+@pytest.mark.parametrize("inspector_class", ARGUMENTS, ids=lambda c: c.__name__)
+def test_backends_of_joblib_are_obeyed(inspector_class, backend, table):
+    X, y = table
+    arguments = ARGUMENTS[inspector_class][0]
+    model = HistGradientBoostingRegressor(max_iter=5)
+    with config_context(working_memory=0.1):
+        alone = inspector_class(model, **arguments).fit(X, y)
+        with parallel_config(backend=backend, n_jobs=2):
+            spread = inspector_class(model, **arguments).fit(X, y)
+    for found, expected in zip(effects_of(spread), effects_of(alone), strict=True):
+        assert_array_equal(found, expected)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A Dask cluster of two workers within this process."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=False,
+            dashboard_address=None,
+        ) as local,
+        distributed.Client(local) as client,
+    ):
+        yield client
+
+
+@pytest.mark.parametrize("inspector_class", ARGUMENTS, ids=lambda c: c.__name__)
+def test_dask_spreads_the_work(inspector_class, cluster, table):
+    X, y = table
+    arguments = ARGUMENTS[inspector_class][0]
+    model = HistGradientBoostingRegressor(max_iter=5)
+    with config_context(working_memory=0.1):
+        alone = inspector_class(model, **arguments).fit(X, y)
+        with parallel_config(backend="dask"):
+            spread = inspector_class(model, n_jobs=-1, **arguments).fit(X, y)
+            transformed = spread.transform(X)
+    for found, expected in zip(effects_of(spread), effects_of(alone), strict=True):
+        assert_array_equal(found, expected)
+    assert_array_equal(transformed, alone.transform(X))
+
+
+def test_dask_does_the_work(cluster, table):
+    """The blocks are sent to the workers, not answered here."""
+    X, y = table
+    distributed = pytest.importorskip("distributed")
+
+    class Located(RegressorMixin, BaseEstimator):
+        def fit(self, X, y):
+            self.n_features_in_ = X.shape[1]
+            return self
+
+        def predict(self, X):
+            try:
+                distributed.get_worker()
+            except ValueError:
+                return np.zeros(len(X))
+            return np.ones(len(X))
+
+    with parallel_config(backend="dask"), config_context(working_memory=0.1):
+        inspector = PartialDependence(Located(), n_jobs=-1).fit(X, y)
+    assert_array_equal(inspector.average_[0], 1)
+
+
+def test_frames_larger_than_memory_are_explained_in_partitions(table):
+    """`transform` is a function of the row, so partitions do not show."""
+    pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    import dask.dataframe
+
+    X, y = table
+    frame = pandas.DataFrame(X, columns=list("abcde"))
+    inspector = AccumulatedLocalEffects(HistGradientBoostingRegressor(max_iter=5))
+    inspector.set_output(transform="pandas").fit(frame, y)
+    parts = dask.dataframe.from_pandas(frame, npartitions=3)
+    whole = parts.map_partitions(inspector.transform, meta=inspector.transform(frame))
+    pandas.testing.assert_frame_equal(
+        whole.compute(scheduler="synchronous"), inspector.transform(frame)
+    )
+
+
+def threads_here(_):
+    """Threads that BLAS and OpenMP would use here, the most of any library."""
+    return max(library["num_threads"] for library in threadpool_info())
+
+
+def test_workers_share_the_threads():
+    found = list(run(threads_here, [(i,) for i in range(4)], n_jobs=2))
+    assert max(found) <= max(1, (os.cpu_count() or 1) // 2)
+
+
+def test_one_worker_keeps_its_threads():
+    before = threads_here(None)
+    assert list(run(threads_here, [(0,)], n_jobs=1)) == [before]
+    assert threads_here(None) == before
+
+
+class Failing(RegressorMixin, BaseEstimator):
+    """Fails at some rows, each time in its own way."""
+
+    def __init__(self, how="raise"):
+        self.how = how
+
+    def fit(self, X, y):
+        """Do nothing."""
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def predict(self, X):
+        """Fail for large values."""
+        bad = np.asarray(X)[:, 0] > 1
+        if self.how == "raise" and bad.any():
+            raise NotFittedError("no answer for large values")
+        return np.where(bad, np.nan, 1.0)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_errors_of_the_model_come_through(n_jobs, table):
+    X, y = table
+    with pytest.raises(NotFittedError, match="large values"):
+        PartialDependence(Failing(), n_jobs=n_jobs).fit(X, y)
+    with pytest.raises(NonFiniteResponseError, match="row"):
+        PartialDependence(Failing("nan"), n_jobs=n_jobs).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_the_contract_holds_among_threads():
+    inspector = PartialDependence(
+        HistGradientBoostingRegressor(max_iter=5), grid_resolution=4
+    )
+    with parallel_config(backend="threading"):
+        check_inspector(inspector)
