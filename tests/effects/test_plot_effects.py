@@ -85,7 +85,7 @@ def test_feature_without_any_value_says_so():
     X[:, 1] = np.nan
     model = _Foreign()
     with pytest.warns(UserWarning, match="no observed value"):
-        display = ConditionalDependenceDisplay.from_estimator(
+        display = AccumulatedLocalEffectsDisplay.from_estimator(
             model, X, features=[1, (0, 1)]
         )
     for ax in display.axes_.flat:

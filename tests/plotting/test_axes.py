@@ -2,9 +2,10 @@
 
 import sys
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
 from matplotlib.lines import Line2D
 
 from sklearn_interpret._plotting.axes import import_pyplot, merged_style, take_axes
@@ -52,10 +53,9 @@ def test_fixed_spaces_leave_panels_of_good_size(below, bar, n_panels):
     shape = grid_shape(n_panels, 3)
     size = figure_size(shape, slots)
     n_rows = shape[0] * (2 if below else 1)
-    spaces = fixed_spaces((n_rows, 3), size, slots)
-    figure = plt.figure(figsize=size)
-    axes = figure.add_gridspec(n_rows, 3, **spaces).subplots()
-    assert np.shape(axes) == (n_rows, 3)
-    box = axes[0, 0].get_position()
-    assert box.width * size[0] > 1.5
-    assert box.height * size[1] > 0.8
+    spec = GridSpec(n_rows, 3, **fixed_spaces((n_rows, 3), size, slots))
+    bottoms, tops, lefts, rights = spec.get_grid_positions(Figure(figsize=size))
+    assert np.min(rights - lefts) * size[0] > 1.5
+    assert np.min(tops - bottoms) * size[1] > 0.8
+    assert bottoms.min() > 0
+    assert rights.max() < 1
