@@ -144,6 +144,16 @@ def test_every_display_is_in_the_table():
     assert exported == set(CASES)
 
 
+def test_public_signatures_are_annotated(case):
+    for name, method in inspect.getmembers(case.display, inspect.isroutine):
+        if name.startswith("_") and name != "__init__":
+            continue
+        own = inspect.signature(method)
+        parameters = [p for p in own.parameters.values() if p.name != "self"]
+        assert all(p.annotation is not p.empty for p in parameters), name
+        assert own.return_annotation is not own.empty, name
+
+
 def test_own_figure(case, regression):
     model, X = regression
     before = plt.get_fignums()
