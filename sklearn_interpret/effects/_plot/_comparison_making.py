@@ -54,7 +54,7 @@ class FromMethods:
             The feature (or feature group).
         methods : sequence of str, default=("partial_dependence", \
 "conditional_dependence", "accumulated_local_effects")
-            Effects to draw.
+            Effects to draw, of those three.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
         ax : matplotlib Axes or array of Axes, default=None
@@ -148,7 +148,7 @@ class FromMethods:
             The feature (or feature group).
         methods : sequence of str, default=("partial_dependence", \
 "conditional_dependence", "accumulated_local_effects")
-            Effects to draw.
+            Effects to draw, of those three.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
         ax : matplotlib Axes or array of Axes, default=None
