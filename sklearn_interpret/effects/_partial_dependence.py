@@ -339,6 +339,8 @@ def _surface_at_rows(axes, surface, rows):
     """A surface (k, G1, G2) at the rows' own values, bilinear: (n_rows, k)."""
     from scipy.interpolate import RegularGridInterpolator  # slow to import
 
+    if not surface.size:
+        return np.full((rows.n_rows, len(surface)), np.nan)
     places, coordinates = [], []
     for axis in axes:
         if axis.categorical:

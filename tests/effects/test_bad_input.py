@@ -214,6 +214,13 @@ def test_a_column_without_any_value_still_has_a_response():
     assert fitted.missing_average_[0] == pytest.approx(X[:, 0].mean())
 
 
+def test_a_pair_without_any_value_can_be_centred():
+    rows = np.c_[X[:, 0], np.full(30, np.nan)]
+    with pytest.warns(ConstantFeatureWarning):
+        fitted = fit(PartialDependence, rows, features=[(0, 1)], centered=True)
+    assert fitted.average_[0].size == 0
+
+
 @every_effect
 def test_a_grid_larger_than_the_data(effect):
     params = {"grid_resolution": 10**6} if effect in GRID else {"n_intervals": 10**6}

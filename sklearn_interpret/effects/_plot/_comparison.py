@@ -1,5 +1,7 @@
 """Display of several effects of one feature on one axes."""
 
+from typing import Any, Self
+
 import numpy as np
 
 from sklearn_interpret._plotting.labels import colours
@@ -86,17 +88,17 @@ class EffectComparisonDisplay(FromMethods, PanelDisplay):
 
     def __init__(
         self,
-        points,
-        effects,
+        points: list[Any],
+        effects: list[Any],
         *,
-        methods,
-        feature_name,
-        output_names=None,
-        response_name="response",
-        fold_effects=None,
-        categorical=None,
-        data=None,
-    ):
+        methods: list[str],
+        feature_name: str,
+        output_names: list[Any] | None = None,
+        response_name: str = "response",
+        fold_effects: list[Any] | None = None,
+        categorical: bool | None = None,
+        data: Any = None,
+    ) -> None:
         self.points = points
         self.effects = effects
         self.methods = methods
@@ -109,17 +111,17 @@ class EffectComparisonDisplay(FromMethods, PanelDisplay):
 
     def plot(
         self,
-        ax=None,
+        ax: Any = None,
         *,
-        n_cols=3,
-        share_y=True,
-        rug=True,
-        band=True,
-        line_kw=None,
-        band_kw=None,
-        fold_kw=None,
-        rug_kw=None,
-    ):
+        n_cols: int = 3,
+        share_y: bool = True,
+        rug: bool = True,
+        band: bool = True,
+        line_kw: dict[str, Any] | None = None,
+        band_kw: dict[str, Any] | None = None,
+        fold_kw: dict[str, Any] | None = None,
+        rug_kw: dict[str, Any] | None = None,
+    ) -> Self:
         """Draw all methods on one panel; one panel per output.
 
         Parameters
@@ -211,7 +213,7 @@ class EffectComparisonDisplay(FromMethods, PanelDisplay):
             zero=True,
         )
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """Numbers drawn, as a long DataFrame.
 
         Returns
