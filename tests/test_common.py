@@ -55,6 +55,13 @@ def short(inspector):
     return f"{type(inspector).__name__}({', '.join(own)})"
 
 
+def with_checks_of_scikit_learn(instances):
+    """Parametrize by a list; pytest dislikes the generator of scikit-learn 1.6."""
+    mark = parametrize_with_checks(instances)
+    names, values = mark.args
+    return pytest.mark.parametrize(names, list(values), **mark.kwargs)
+
+
 def test_the_table_has_every_public_estimator():
     assert public_estimators() == sorted(ARGUMENTS, key=lambda c: c.__name__)
     assert all(ARGUMENTS.values())
@@ -64,7 +71,7 @@ def test_the_table_has_every_public_estimator():
 @pytest.mark.filterwarnings(
     "ignore::sklearn_interpret.exceptions.ConstantFeatureWarning"
 )
-@parametrize_with_checks(
+@with_checks_of_scikit_learn(
     [
         estimator_class(model, **ARGUMENTS[estimator_class][0])
         for estimator_class in public_estimators()

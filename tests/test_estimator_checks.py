@@ -183,6 +183,7 @@ def test_each_check_is_listed_once_and_documented():
         assert re.match(r"\S.*[.]\n", check.__doc__)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.parametrize("model", [LinearRegression(), LogisticRegression()])
 @pytest.mark.parametrize("estimator_class", ARGUMENTS)
 def test_all_at_once(estimator_class, model):

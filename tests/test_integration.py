@@ -17,6 +17,7 @@ from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
@@ -245,13 +246,12 @@ def test_metadata_is_routed_through_a_pipeline_and_a_search(regression):
     with config_context(enable_metadata_routing=True):
         scaler = StandardScaler().set_fit_request(sample_weight=False)
         model = Weighted().set_fit_request(sample_weight=True, group=True)
-        model.set_score_request(sample_weight=True)
         inspector = PartialDependence(make_pipeline(scaler, model))
         inspector.set_fit_request(sample_weight=True)
-        inspector.set_score_request(sample_weight=True)
         search = GridSearchCV(
             make_pipeline("passthrough", inspector),
             {"partialdependence__grid_resolution": [2]},
+            scoring=get_scorer("r2").set_score_request(sample_weight=True),
             cv=2,
         ).fit(X, y, sample_weight=weights, group="a")
         inner = search.best_estimator_[-1].estimator_[-1]

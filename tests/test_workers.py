@@ -160,6 +160,7 @@ def test_errors_of_the_model_come_through(n_jobs, table):
         PartialDependence(Failing("nan"), n_jobs=n_jobs).fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_the_contract_holds_among_threads():
     inspector = PartialDependence(
         HistGradientBoostingRegressor(max_iter=5), grid_resolution=4

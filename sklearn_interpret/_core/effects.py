@@ -286,14 +286,19 @@ def interpolate(values, nodes, curves, cells=None):
     -------
     ndarray of shape (m, k)
     """
-    if cells is not None and len(nodes) > 1 and cells.min(initial=0) >= 0:
-        slopes = np.diff(curves) / np.diff(nodes)
-        shifts = values - nodes[cells]
-        return np.stack(
-            [c[cells] + s[cells] * shifts for c, s in zip(curves, slopes, strict=True)],
+    if len(nodes) == 1:
+        found = np.repeat(curves.T, len(values), axis=0)
+    else:
+        if cells is None or cells.min(initial=0) < 0:
+            values = np.clip(values, nodes[0], nodes[-1])
+            cells = np.searchsorted(nodes[1:-1], values, side="right")
+        # Shares of the interval and not slopes, which overflow between tiny numbers.
+        shares = (values - nodes[cells]) / np.diff(nodes)[cells]
+        rises = np.diff(curves)
+        found = np.stack(
+            [c[cells] + r[cells] * shares for c, r in zip(curves, rises, strict=True)],
             axis=1,
         )
-    found = np.stack([np.interp(values, nodes, curve) for curve in curves], axis=1)
     found[np.isnan(values)] = np.nan
     return found
 

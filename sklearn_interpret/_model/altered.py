@@ -141,6 +141,11 @@ def plain_responses(response, rows):
     )
 
 
+def count_outputs(response, rows):
+    """Number of the model's outputs, asked with a single row."""
+    return plain_responses(response, rows.take([0])).shape[1]
+
+
 def _plan(replacements, rows):
     """Blocks of rows x variants within the batch size.
 

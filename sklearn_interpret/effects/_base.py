@@ -12,7 +12,6 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.weighted import spread
-from sklearn_interpret._model.altered import plain_responses
 from sklearn_interpret._model.axes import grid_axis, label_text, level_axis
 from sklearn_interpret._model.features import (
     default_names,
@@ -34,13 +33,13 @@ class Measured:
 
     Parameters
     ----------
-    n_outputs : int or None
-        Number of outputs; None where the model was not asked.
+    n_outputs : int
+        Number of outputs.
     cells : list of list of ndarray, or None
         For each entry and axis, the position of each row along it.
     """
 
-    n_outputs: int | None
+    n_outputs: int
     cells: list | None = None
 
 
@@ -90,10 +89,7 @@ class BaseEffect(TransformerMixin, BaseInspector):
         self.effect_names_ = [_entry_name(axes) for axes in self.axes_]
         self._refuse_overlap()
         measured = self._measure(sample, response, on_block)
-        n_outputs = measured.n_outputs
-        if n_outputs is None:  # every feature is constant: nothing was asked
-            n_outputs = count_outputs(response, rows)
-        self.output_names_ = response.output_names(n_outputs)
+        self.output_names_ = response.output_names(measured.n_outputs)
         if any(len(axes) == 1 for axes in self.axes_):
             self.feature_importances_ = self._importances(sample, measured)
 
@@ -299,11 +295,6 @@ class GridMixin:
                 f"percentiles={self.percentiles!r} must be two increasing numbers in "
                 "[0, 1]."
             )
-
-
-def count_outputs(response, rows):
-    """Number of the model's outputs, asked with a single row."""
-    return plain_responses(response, rows.take([0])).shape[1]
 
 
 def _entry_name(axes):

@@ -216,11 +216,11 @@ def _centers(axis, sample):
         return axis.values
     numbers, cells = sample.rows.numbers(axis.columns[0]), axis.cells(sample.rows)
     inside = cells >= 0
-    moments = Moments.of_groups(
-        numbers[inside, None], cells[inside], _n_cells(axis), sample.weights[inside]
-    )
+    cells, weights = cells[inside], sample.weights[inside]
+    total = np.bincount(cells, weights, _n_cells(axis))
+    summed = np.bincount(cells, weights * numbers[inside], _n_cells(axis))
     middle = (axis.values[:-1] + axis.values[1:]) / 2
-    return np.where(moments.weight[:, 0] > 0, moments.mean[:, 0], middle)
+    return np.divide(summed, total, out=middle, where=total > 0)
 
 
 def _one_or_pair(parts):

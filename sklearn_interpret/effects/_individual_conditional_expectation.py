@@ -10,7 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.effects import derivative
 from sklearn_interpret._core.weighted import Moments
-from sklearn_interpret._model.altered import Replacement, altered_responses
+from sklearn_interpret._model.altered import (
+    Replacement,
+    altered_responses,
+    count_outputs,
+)
 from sklearn_interpret._model.axes import label_text
 from sklearn_interpret._model.features import resolve_keys
 from sklearn_interpret._model.response import make_response
@@ -19,7 +23,6 @@ from sklearn_interpret.effects._base import (
     BaseEffect,
     GridMixin,
     Measured,
-    count_outputs,
     drop_single_output,
     grid_codes,
     moved_columns,

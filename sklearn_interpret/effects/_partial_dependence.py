@@ -8,7 +8,11 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._core.effects import interpolate, look_up
 from sklearn_interpret._core.weighted import Moments
-from sklearn_interpret._model.altered import Replacement, altered_responses
+from sklearn_interpret._model.altered import (
+    Replacement,
+    altered_responses,
+    count_outputs,
+)
 from sklearn_interpret._model.axes import has_missing
 from sklearn_interpret._model.seams import (
     StrOptions,
@@ -19,7 +23,6 @@ from sklearn_interpret.effects._base import (
     CurveEffect,
     GridMixin,
     Measured,
-    count_outputs,
     drop_single_output,
     grid_codes,
     moved_columns,

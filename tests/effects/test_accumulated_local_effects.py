@@ -762,3 +762,12 @@ def test_three_rows_for_a_category():
         AccumulatedLocalEffects(model, features=features).fit(X)
         assert sum(model.estimator.sizes_) == times * 50
         assert len(model.estimator.sizes_) == len(features)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.InspectionWarning")
+def test_constant_features_keep_the_axis_of_outputs():
+    X, y = np.ones((12, 2)), np.arange(12) % 3
+    ale = AccumulatedLocalEffects(LogisticRegression(), confidence_level=0.9).fit(X, y)
+    assert [effect.shape for effect in ale.effects_] == [(3, 1), (3, 1)]
+    assert [low.shape for low in ale.intervals_low_] == [(3, 1), (3, 1)]
+    assert ale.transform(X).shape == (12, 6)

@@ -28,6 +28,8 @@ class Formula(RegressorMixin, BaseEstimator):
         self.sizes_.append(len(X))
         if isinstance(X, pd.DataFrame):
             columns = [X.iloc[:, j].to_numpy() for j in range(X.shape[1])]
+        elif hasattr(X, "get_columns"):  # polars
+            columns = [column.to_numpy() for column in X.get_columns()]
         else:
             columns = list(np.asarray(X).T)
         return self.formula(*columns)

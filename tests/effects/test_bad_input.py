@@ -1,0 +1,854 @@
+"""Bad and odd input: a clear error, a defined result, or a warning of our own."""
+
+import traceback
+import warnings
+from decimal import Decimal
+from zlib import crc32
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from sklearn_interpret.effects import (
+    AccumulatedLocalEffects,
+    ConditionalDependence,
+    IndividualConditionalExpectation,
+    PartialDependence,
+)
+from sklearn_interpret.exceptions import (
+    ConstantFeatureWarning,
+    EmptyIntervalWarning,
+    InspectionWarning,
+    NonFiniteResponseError,
+    UnseenCategoryWarning,
+)
+from tests.effects.data import classes, mixed_frame, numeric_table
+from tests.references.models import Formula, frozen
+
+GRID = [PartialDependence, IndividualConditionalExpectation]
+INTERVALS = [ConditionalDependence, AccumulatedLocalEffects]
+EFFECTS = GRID + INTERVALS
+X, Y = numeric_table(n_rows=30)
+FRAME = pd.DataFrame(X, columns=["alpha", "beta", "gamma"])
+MIXED, _ = mixed_frame(n_rows=30)
+
+every_effect = pytest.mark.parametrize("effect", EFFECTS)
+
+
+def first(*columns):
+    return np.asarray(columns[0], dtype=float)
+
+
+def total(*columns):
+    """Counts every column, whatever it holds: missing values and text as zero."""
+    counts = np.zeros(len(columns[0]))
+    for column in columns:
+        if np.asarray(column).dtype.kind in "iufb":
+            counts += np.nan_to_num(np.asarray(column, dtype=float))
+    return counts
+
+
+def values_of(fitted):
+    """The averages, or the effects."""
+    return fitted.effects_ if hasattr(fitted, "effects_") else fitted.average_
+
+
+def fit(effect, X, y=None, sample_weight=None, *, formula=first, **params):
+    """Inspect a formula on rows that need not be rows at all."""
+    names = X if isinstance(X, pd.DataFrame | pl.DataFrame) else None
+    return effect(frozen(formula, names), **params).fit(X, y, sample_weight)
+
+
+# The rows
+
+
+@every_effect
+@pytest.mark.parametrize(
+    "rows, message",
+    [
+        (np.empty((0, 3)), r"0 sample\(s\)"),
+        (np.empty((3, 0)), r"0 feature\(s\)"),
+        (np.arange(3.0), "Expected 2D array"),
+        (np.zeros((3, 2, 2)), "dim 3"),
+        (3, "Expected 2D array"),
+        (None, "Expected 2D array"),
+        ("abc", "Expected 2D array"),
+        ([[1, 2], [1]], "inhomogeneous"),
+        (FRAME["alpha"], "2-dimensional|2D"),
+        (X * 1j, "'x0' is not numeric"),
+        (np.array([["2020", "2021"]] * 3, dtype="M8[D]"), "'x0' is not numeric"),
+    ],
+    ids=lambda part: type(part).__name__,
+)
+def test_no_table(effect, rows, message):
+    with pytest.raises(ValueError, match=message):
+        fit(effect, rows)
+
+
+@every_effect
+@pytest.mark.parametrize(
+    "rows, message",
+    [
+        (pa.Table.from_pandas(FRAME), "pyarrow.*Table; supported containers"),
+        (pl.from_pandas(FRAME).lazy(), "polars.*LazyFrame; supported containers"),
+        (np.ma.array(X, mask=X > 1), "masked array"),
+        (FRAME.rename(columns={"beta": 1}), "string names"),
+    ],
+    ids=["pyarrow", "lazy", "masked", "mixed names"],
+)
+def test_other_containers(effect, rows, message):
+    with pytest.raises(TypeError, match=message):
+        effect(frozen(first)).fit(rows)
+
+
+@every_effect
+def test_a_matrix(effect):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        rows = np.asmatrix(X)
+        with pytest.raises(TypeError, match=r"np\.matrix is not supported"):
+            fit(effect, rows)
+
+
+@every_effect
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_dates(effect, library):
+    rows = pd.DataFrame({"day": pd.date_range("2020", periods=30), "a": X[:, 0]})
+    if library == "polars":
+        rows = pl.from_pandas(rows)
+    model = {"formula": lambda day, a: np.asarray(a, dtype=float)}
+    with pytest.raises(ValueError, match=r"'day' is not numeric.*categorical_features"):
+        fit(effect, rows, **model)
+    # They may stand beside the feature, and may be levels.
+    fit(effect, rows, features=["a"], **model)
+    fitted = fit(effect, rows, features=["day"], categorical_features=["day"], **model)
+    assert len(values_of(fitted)[0]) == 30
+
+
+@every_effect
+def test_repeated_column_names(effect):
+    with pytest.raises(ValueError, match="column name 'alpha' more than once"):
+        effect(frozen(first)).fit(FRAME.rename(columns={"beta": "alpha"}))
+
+
+@every_effect
+def test_values_that_cannot_be_levels(effect):
+    rows = pd.DataFrame({"a": [1.0, 2.0, 3.0], "bag": [[1], [2], [3]]})
+    with pytest.raises(ValueError, match="'bag' has values that cannot be levels"):
+        fit(effect, rows)
+    fit(effect, rows, features=["a"])
+
+
+@every_effect
+def test_text_that_is_called_numeric(effect):
+    with pytest.raises(ValueError, match="'town' is not numeric"):
+        fit(effect, MIXED, features=["town"], categorical_features=[])
+
+
+@every_effect
+def test_infinity(effect):
+    rows = X.copy()
+    rows[3, 1] = np.inf
+    with pytest.raises(ValueError, match=r"infinity.*'x1'"):
+        fit(effect, rows, features=[1])
+    fit(effect, rows, features=[0])
+
+
+@every_effect
+def test_one_row(effect):
+    with pytest.warns(ConstantFeatureWarning, match="'x[012]' has one observed value"):
+        fitted = fit(effect, X[:1])
+    expected = 0 if effect is AccumulatedLocalEffects else X[0, 0]
+    np.testing.assert_array_equal(values_of(fitted), np.full((3, 1), expected))
+    np.testing.assert_array_equal(fitted.feature_importances_, 0)
+
+
+@every_effect
+def test_one_column(effect):
+    fitted = fit(effect, X[:, :1])
+    assert len(values_of(fitted)) == 1
+    assert fitted.feature_importances_.shape == (1,)
+
+
+@every_effect
+def test_a_constant_column(effect):
+    rows = np.c_[X[:, 0], np.full(30, 7.0)]
+    with pytest.warns(ConstantFeatureWarning, match="'x1' has one observed value"):
+        fitted = fit(effect, rows, features=[1, (0, 1)])
+    assert values_of(fitted)[0].shape == (1,)
+    assert fitted.feature_importances_[1] == pytest.approx(0, abs=1e-15)
+    assert np.isfinite(fitted.transform(rows)).all()
+
+
+@every_effect
+@pytest.mark.parametrize("features", [None, [1], [(0, 1)], [1, 0, (1, 0)]])
+def test_a_column_without_any_value(effect, features):
+    rows = np.c_[X[:, 0], np.full(30, np.nan)]
+    with pytest.warns(ConstantFeatureWarning, match="'x1' has no observed value"):
+        fitted = fit(effect, rows, features=features)
+    for names, values in zip(fitted.effect_names_, values_of(fitted), strict=True):
+        assert (values.size == 0) == ("x1" in names)
+    if features != [(0, 1)]:
+        assert fitted.feature_importances_[1] == pytest.approx(0, abs=1e-15)
+        found = fitted.transform(rows)
+        assert len(found) == 30
+        assert found.shape[1] == len(fitted.get_feature_names_out())
+
+
+def test_a_column_without_any_value_still_has_a_response():
+    rows = np.c_[X[:, 0], np.full(30, np.nan)]
+    with pytest.warns(ConstantFeatureWarning):
+        fitted = fit(PartialDependence, rows, features=[1], centered=True)
+    assert fitted.missing_average_[0] == pytest.approx(0, abs=1e-12)
+    with pytest.warns(ConstantFeatureWarning):
+        fitted = fit(PartialDependence, rows, features=[1])
+    assert fitted.missing_average_[0] == pytest.approx(X[:, 0].mean())
+
+
+@every_effect
+def test_a_grid_larger_than_the_data(effect):
+    params = {"grid_resolution": 10**6} if effect in GRID else {"n_intervals": 10**6}
+    fitted = fit(effect, X[:5], **params)
+    assert all(values.shape == (5,) for values in values_of(fitted))
+
+
+@every_effect
+def test_odd_numbers(effect):
+    for kind in (np.float16, np.longdouble, object):
+        values = values_of(fit(effect, X.astype(kind)))
+        assert all(np.isfinite(part).all() for part in values)
+    rows = pd.DataFrame(
+        {
+            "decimal": [Decimal(place) for place in range(30)],
+            "nullable": pd.array([None, *range(29)], dtype="Int64"),
+            "sparse": pd.arrays.SparseArray(X[:, 0].round()),
+            "month": pd.period_range("2020", periods=30, freq="M"),
+            "bin": pd.cut(X[:, 0], 4),
+        }
+    )
+    values = values_of(fit(effect, rows, formula=lambda *c: np.arange(len(c[0]))))
+    assert all(np.isfinite(part).all() for part in values)
+
+
+# Features
+
+
+@every_effect
+@pytest.mark.parametrize(
+    "features, message",
+    [
+        (["alpa"], "features .*'alpa'; did you mean 'alpha'"),
+        (["nothing like it"], "features .*known names: 'alpha', 'beta', 'gamma'"),
+        ("alpa", "did you mean 'alpha'"),
+        ([3], "features has the position 3.* 0 to 2"),
+        ([-1], "features has the position -1"),
+        ([0, 0], r"features .*\('alpha',\) more than once"),
+        (["alpha", 0], r"features .*\('alpha',\) more than once"),
+        ([(0, 1), (1, 0)], r"\('beta', 'alpha'\) more than once"),
+        ([(0, 0)], "a feature twice"),
+        ([(0, 1, 2)], "features has the entry .* of 3 features"),
+        ([], "features is empty"),
+        ([()], "features has the entry"),
+        ([True, False], "features is a boolean mask of length 2, but X has 3"),
+        ([False] * 3, "features is empty"),
+    ],
+)
+def test_features_that_are_not_there(effect, features, message):
+    with pytest.raises(ValueError, match=message):
+        fit(effect, FRAME, features=features)
+
+
+@every_effect
+@pytest.mark.parametrize("features", [1.5, True, [1.0], [None], [True, 1], [[b"a"]]])
+def test_features_of_a_wrong_type(effect, features):
+    with pytest.raises(TypeError, match=r"features takes positions .* and names"):
+        fit(effect, FRAME, features=features)
+
+
+@every_effect
+def test_names_without_names(effect):
+    with pytest.raises(ValueError, match=r"features has the name 'x0'.*DataFrame"):
+        fit(effect, X, features=["x0"])
+
+
+@every_effect
+@pytest.mark.parametrize(
+    "groups, message",
+    [
+        ({"g": ["colour", "new"], "h": ["new"]}, "'new' in 'g' and again in 'h'"),
+        ({"g": []}, "feature_groups has the empty group 'g'"),
+        ({"g": ["color"]}, "feature_groups .*'color'; did you mean 'colour'"),
+        ({"size": ["colour"]}, "group named 'size'"),
+        ({"g": ["colour", "colour"]}, "'colour' in 'g' and again in 'g'"),
+        ([["colour"]], "'feature_groups' parameter"),
+    ],
+)
+def test_feature_groups(effect, groups, message):
+    with pytest.raises(ValueError, match=message):
+        fit(effect, MIXED, feature_groups=groups)
+
+
+@every_effect
+def test_a_group_next_to_its_member(effect):
+    with pytest.raises(ValueError, match=r"\('g', 'colour'\), whose parts share"):
+        fit(
+            effect,
+            MIXED,
+            features=[("g", "colour")],
+            feature_groups={"g": ["colour", "new"]},
+        )
+
+
+@every_effect
+@pytest.mark.parametrize(
+    "flags, message",
+    [
+        (["color"], "categorical_features .*'color'; did you mean 'colour'"),
+        ([9], "categorical_features has the position 9"),
+        ([True], "categorical_features is a boolean mask of length 1"),
+        ("none", "'categorical_features' parameter"),
+        (3, "'categorical_features' parameter"),
+    ],
+)
+def test_categorical_features(effect, flags, message):
+    with pytest.raises(ValueError, match=message):
+        fit(effect, MIXED, categorical_features=flags)
+
+
+# Points of the user's own
+
+
+@every_effect
+@pytest.mark.parametrize(
+    "custom",
+    [
+        "abc",
+        [[1, 2]],
+        [2, 1],
+        [1, 1, 2],
+        [0, np.nan],
+        [0, np.inf],
+        [],
+        ["a", "b"],
+        3,
+        [1j, 2j],
+        [0, 10**400],
+    ],
+)
+def test_custom_numbers(effect, custom):
+    with pytest.raises(ValueError, match=r"custom_values for the .*'alpha'"):
+        fit(effect, FRAME, features=["alpha"], custom_values={"alpha": custom})
+
+
+@every_effect
+@pytest.mark.parametrize(
+    "custom, message",
+    [
+        (["red", "violet"], "'colour' has no category 'violet'"),
+        (["red", "red"], "custom_values has a level of 'colour' twice"),
+        ([], "custom_values has no value for the feature 'colour'"),
+        ("red", "custom_values for the feature 'colour' must be a sequence"),
+        (3, "custom_values for the feature 'colour' must be a sequence"),
+        ([["red"], ["blue"]], "'colour' has what cannot be a level"),
+        ([1, 2], "'colour' has no category 1"),
+    ],
+)
+def test_custom_levels(effect, custom, message):
+    with pytest.raises(ValueError, match=message):
+        fit(effect, MIXED, features=["colour"], custom_values={"colour": custom})
+
+
+@every_effect
+@pytest.mark.parametrize("library", ["numpy", "pandas", "polars"])
+def test_fractions_for_whole_numbers(effect, library):
+    rows = pd.DataFrame({"a": np.arange(10), "b": np.arange(10) ** 2})
+    rows = {"numpy": rows.to_numpy, "pandas": rows.copy}.get(
+        library, lambda: pl.from_pandas(rows)
+    )()
+    match = r"'(a|x0)' has dtype .nt64, which cannot hold .*0\.5"
+    with pytest.raises(ValueError, match=match):
+        fit(effect, rows, features=[0], custom_values={0: [0.5, 1.5]})
+    fit(effect, rows, features=[0], custom_values={0: [0.0, 4.0, 9.0]})
+
+
+@every_effect
+def test_whole_numbers_out_of_range(effect):
+    rows = np.arange(20, dtype=np.int8).reshape(10, 2)
+    with pytest.raises(ValueError, match="'x0' has dtype int8, which cannot hold"):
+        fit(effect, rows, features=[0], custom_values={0: [0, 1800]})
+
+
+@every_effect
+@pytest.mark.parametrize("group", ["red", ("blue",), ("blue", True, 1)])
+def test_custom_levels_of_a_group(effect, group):
+    with pytest.raises(ValueError, match=r"'g' has 2 columns.* tuples of 2"):
+        fit(
+            effect,
+            MIXED,
+            features=["g"],
+            feature_groups={"g": ["colour", "new"]},
+            custom_values={"g": [("red", True), group]},
+        )
+
+
+@every_effect
+def test_custom_values_of_unknown_features(effect):
+    with pytest.raises(ValueError, match=r"custom_values .*'alpa'; did you mean"):
+        fit(effect, FRAME, custom_values={"alpa": [1, 2]})
+    with pytest.raises(TypeError, match="custom_values takes positions"):
+        fit(effect, FRAME, custom_values={("alpha", "beta"): [1, 2]})
+    with pytest.raises(ValueError, match="'custom_values' parameter"):
+        fit(effect, FRAME, custom_values=[1, 2])
+
+
+@pytest.mark.parametrize("effect", GRID)
+def test_a_single_point_is_what_was_asked_for(effect):
+    fitted = fit(effect, X, features=[0], custom_values={0: [0.5]})
+    np.testing.assert_array_equal(fitted.average_[0], [0.5])
+
+
+@pytest.mark.parametrize("effect", INTERVALS)
+def test_edges_beyond_all_data(effect):
+    rows = FRAME.iloc[:5]
+    custom = {"alpha": [50, 51, 52]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EmptyIntervalWarning)
+        fitted = fit(effect, rows, features=["alpha"], custom_values=custom)
+    assert fitted.n_missing_[0] == 5
+    np.testing.assert_array_equal(fitted.interval_counts_[0], [0, 0])
+
+
+def test_edges_beyond_all_data_warn():
+    with pytest.warns(EmptyIntervalWarning, match="2 intervals of the feature 'x0'"):
+        fit(AccumulatedLocalEffects, X, features=[0], custom_values={0: [50, 51, 52]})
+
+
+# The model and its response
+
+
+@every_effect
+@pytest.mark.parametrize(
+    "formula, error, message",
+    [
+        (
+            lambda *c: np.where(np.arange(len(c[0])) == 2, np.nan, 1.0),
+            NonFiniteResponseError,
+            r"row 2 .* \[nan\]",
+        ),
+        (
+            lambda *c: np.full(len(c[0]), np.inf),
+            NonFiniteResponseError,
+            r"row 0 .* \[inf\]",
+        ),
+        (lambda *c: np.full(len(c[0]), "a"), ValueError, "model's response is not"),
+        (lambda *c: np.ones(len(c[0])) * 1j, ValueError, "model's response is not"),
+        (lambda *c: np.ones(7), ValueError, "response has 7 rows, but"),
+        (lambda *c: 3.0, ValueError, "response has shape"),
+        (lambda *c: None, ValueError, "response has shape"),
+        (lambda *c: np.ones((len(c[0]), 2, 2)), ValueError, "response has shape"),
+        (lambda *c: [[1], [1, 2]], ValueError, "model's response is not"),
+    ],
+)
+def test_responses(effect, formula, error, message):
+    with pytest.raises(error, match=message):
+        fit(effect, X, formula=formula)
+
+
+@every_effect
+def test_huge_responses_are_fine(effect):
+    values = values_of(fit(effect, X, formula=lambda *c: c[0] * 1e150))
+    plain = values_of(fit(effect, X))
+    np.testing.assert_allclose(values[0], plain[0] * 1e150)
+
+
+@every_effect
+@pytest.mark.parametrize("estimator", [None, "model", StandardScaler(), 3])
+def test_no_predictor(effect, estimator):
+    with pytest.raises(TypeError, match="a predictor is needed"):
+        effect(estimator).fit(X, Y)
+
+
+@every_effect
+def test_models_that_are_not_ready(effect):
+    with pytest.raises(NotFittedError):
+        effect(FrozenEstimator(LinearRegression())).fit(X)
+    with pytest.raises(ValueError, match=f"{effect.__name__} requires y"):
+        effect(LinearRegression()).fit(X)
+    with pytest.raises(ValueError, match="FrozenEstimator"):
+        effect(LinearRegression().fit(X, Y)).fit(X)
+    with pytest.raises(
+        ValueError, match=r"inconsistent numbers of samples: \[30, 29\]"
+    ):
+        effect(LinearRegression()).fit(X, Y[:-1])
+    with pytest.raises(
+        ValueError, match=r"inconsistent numbers of samples: \[30, 29\]"
+    ):
+        fit(effect, X, Y[:-1])
+    with pytest.raises(NotFittedError, match=effect.__name__):
+        effect(LinearRegression()).transform(X)
+
+
+@every_effect
+def test_a_frozen_model_of_other_features(effect):
+    model = FrozenEstimator(LinearRegression().fit(FRAME, Y))
+    with pytest.raises(ValueError, match="alpa"):
+        effect(model).fit(FRAME.rename(columns={"alpha": "alpa"}))
+    with pytest.raises(ValueError, match=r"2 features.*3 features"):
+        effect(FrozenEstimator(LinearRegression().fit(X, Y))).fit(X[:, :2])
+
+
+@every_effect
+@pytest.mark.parametrize(
+    "weights, message",
+    [
+        (-np.ones(30), "sample_weight must not be negative; its smallest is -1"),
+        (np.zeros(30), "[Ss]ample.weight"),
+        (np.ones(3), "sample_weight"),
+        (np.ones((30, 1)), "[Ss]ample weights must be 1D"),
+        (np.full(30, np.nan), "sample_weight contains NaN"),
+        (np.full(30, np.inf), "sample_weight contains infinity"),
+    ],
+)
+def test_weights(effect, weights, message):
+    with pytest.raises(ValueError, match=message):
+        fit(effect, X, sample_weight=weights)
+
+
+@every_effect
+@pytest.mark.parametrize("scale", [1e-300, 1e-20, 1e20, 1e300])
+def test_tiny_and_huge_weights(effect, scale):
+    plain = fit(effect, X)
+    scaled = fit(effect, X, sample_weight=np.full(30, scale))
+    for ours, theirs in zip(values_of(plain), values_of(scaled), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-12)
+    if effect in (PartialDependence, ConditionalDependence):
+        assert all(np.isfinite(part).all() for part in scaled.standard_errors_)
+
+
+@every_effect
+@pytest.mark.parametrize(
+    "target, message",
+    [
+        ("nope", r"target='nope' is not a class .*\['low', 'mid', 'top'\]"),
+        (1, "target=1 is not a class"),
+        (["low"], r"target=\['low'\] is not a class"),
+    ],
+)
+def test_targets_of_classifiers(effect, target, message):
+    model = FrozenEstimator(LogisticRegression().fit(X, classes(Y, 3)))
+    with pytest.raises(ValueError, match=message):
+        effect(model, target=target).fit(X)
+
+
+@every_effect
+@pytest.mark.parametrize("target", [7, -1, "a", 1.5])
+def test_targets_of_regressors(effect, target):
+    with pytest.raises(ValueError, match=f"target={target!r}"):
+        fit(effect, X, target=target)
+
+
+@every_effect
+def test_response_methods_that_the_model_lacks(effect):
+    model = FrozenEstimator(SVC().fit(X, classes(Y, 3)))
+    for method in ("predict_proba", "centered_log_proba", ["predict_log_proba"]):
+        with pytest.raises(ValueError, match=r"response_method=.*SVC has none of"):
+            effect(model, response_method=method).fit(X)
+
+
+@every_effect
+@pytest.mark.parametrize("method", ["nope", 3, [], ["fit"], ["predict", "score"], [3]])
+def test_response_methods_that_are_none(effect, method):
+    with pytest.raises(ValueError, match="response_method"):
+        fit(effect, X, response_method=method)
+
+
+# Other parameters
+
+
+@every_effect
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("subsample", 0),
+        ("subsample", -3),
+        ("subsample", 1.5),
+        ("subsample", "a"),
+        ("n_jobs", "a"),
+        ("random_state", "a"),
+        ("verbose", -1),
+    ],
+)
+def test_common_parameters(effect, name, value):
+    with pytest.raises(ValueError, match=f"'{name}' parameter of {effect.__name__}"):
+        fit(effect, X, **{name: value})
+
+
+@pytest.mark.parametrize(
+    "effect, name, value",
+    [
+        *[(effect, "grid_resolution", v) for effect in GRID for v in (1, 0, 2.5, None)],
+        *[
+            (effect, "percentiles", v)
+            for effect in GRID
+            for v in ((0.9, 0.1), (0.5, 0.5), (0.1,), (-1, 2), ("a", "b"), None)
+        ],
+        *[(effect, "n_intervals", v) for effect in INTERVALS for v in (0, 2.5, "a")],
+        (PartialDependence, "centered", "no"),
+        (PartialDependence, "method", "magic"),
+        (IndividualConditionalExpectation, "derivative", "yes"),
+        (IndividualConditionalExpectation, "center", "nowhere"),
+        (IndividualConditionalExpectation, "center", np.nan),
+        (IndividualConditionalExpectation, "center", [1]),
+        (IndividualConditionalExpectation, "center", {0: "x"}),
+        (IndividualConditionalExpectation, "center", {7: 0}),
+        (AccumulatedLocalEffects, "centered", "no"),
+        (AccumulatedLocalEffects, "categorical_order", "magic"),
+        (AccumulatedLocalEffects, "categorical_order", {9: ["a"]}),
+        (AccumulatedLocalEffects, "categorical_order", {0: ["a"]}),
+        (AccumulatedLocalEffects, "confidence_level", 1.5),
+        (AccumulatedLocalEffects, "confidence_level", 95),
+        (AccumulatedLocalEffects, "confidence_method", "magic"),
+        (AccumulatedLocalEffects, "n_bootstraps", 0),
+    ],
+)
+def test_own_parameters(effect, name, value):
+    with pytest.raises(ValueError, match=name):
+        fit(effect, X, **{name: value})
+
+
+def test_a_center_that_is_no_level():
+    with pytest.raises(ValueError, match=r"center='violet' .*'colour'.*levels"):
+        fit(
+            IndividualConditionalExpectation,
+            MIXED,
+            features=["colour"],
+            center="violet",
+        )
+    with pytest.raises(ValueError, match=r"center=0\.5 is for features alone"):
+        fit(IndividualConditionalExpectation, X, features=[(0, 1)], center=0.5)
+
+
+@pytest.mark.parametrize(
+    "order, message",
+    [
+        (["red", "green"], "'colour' must have each of its levels once"),
+        (["red", "red", "green", "blue", "amber"], "each of its levels once"),
+        (3, "'colour' must be a sequence"),
+        ([["red"]], "'colour' must be a sequence"),
+    ],
+)
+def test_orders_that_are_none(order, message):
+    with pytest.raises(ValueError, match=message):
+        fit(
+            AccumulatedLocalEffects,
+            MIXED,
+            features=["colour"],
+            categorical_order={"colour": order},
+        )
+
+
+# New rows
+
+
+@every_effect
+def test_new_rows_of_other_features(effect):
+    fitted = fit(effect, MIXED, features=["size"])
+    with pytest.raises(ValueError, match="sise"):
+        fitted.transform(MIXED.rename(columns={"size": "sise"}))
+    with pytest.raises(ValueError, match="same order"):
+        fitted.transform(MIXED[MIXED.columns[::-1]])
+    with pytest.raises(ValueError, match="new"):
+        fitted.transform(MIXED[["size", "rooms", "colour", "town"]])
+    with pytest.raises(ValueError, match=r"0 sample\(s\)"):
+        fitted.transform(MIXED.iloc[:0])
+    with pytest.raises(ValueError, match="input_features"):
+        fitted.get_feature_names_out(["a"])
+
+
+@every_effect
+def test_new_rows_of_pairs_only(effect):
+    fitted = fit(effect, MIXED, features=[("size", "new")])
+    with pytest.raises(ValueError, match="features names pairs only"):
+        fitted.transform(MIXED)
+
+
+@pytest.mark.parametrize(
+    "effect", [PartialDependence, ConditionalDependence, AccumulatedLocalEffects]
+)
+def test_new_rows_with_other_categories(effect):
+    fitted = fit(effect, MIXED, features=["town", "size"])
+    fresh = MIXED.assign(town=["Rom", *MIXED["town"][1:]])
+    with pytest.warns(UnseenCategoryWarning, match="'town' .* Rom"):
+        found = fitted.transform(fresh)
+    expected = fitted.transform(MIXED)
+    expected[0, 0] = np.nan
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    "effect", [PartialDependence, ConditionalDependence, AccumulatedLocalEffects]
+)
+def test_new_rows_with_infinity_or_text(effect):
+    fitted = fit(effect, MIXED, features=["size"])
+    with pytest.raises(ValueError, match=r"infinity.*'size'"):
+        fitted.transform(MIXED.assign(size=np.inf))
+    with pytest.raises(ValueError, match="'size' is not numeric"):
+        fitted.transform(MIXED.assign(size="a"))
+
+
+@every_effect
+def test_new_rows_in_another_container(effect):
+    fitted = fit(effect, MIXED, features=["size", "town", "new"], formula=total)
+    np.testing.assert_allclose(
+        fitted.transform(pl.from_pandas(MIXED)), fitted.transform(MIXED)
+    )
+
+
+# Properties, over small tables of every kind
+
+NUMBERS = st.one_of(
+    st.floats(-1e300, 1e300, allow_subnormal=True),
+    st.sampled_from([0.0, -0.0, 1.0, 2.0, 5e-324, 1e-300, 1e16, 1e300, np.nan]),
+    st.integers(-3, 3).map(float),
+)
+
+
+@st.composite
+def columns(draw, n_rows):
+    """One column: numbers, whole numbers, text, categories, booleans, a constant."""
+    kind = draw(
+        st.sampled_from(
+            ["number", "float32", "whole", "nullable", "text", "category", "bool"]
+            + ["constant", "missing"]
+        )
+    )
+
+    def many(values):
+        return draw(st.lists(values, min_size=n_rows, max_size=n_rows))
+
+    if kind == "number":
+        return pd.Series(many(NUMBERS), dtype=float)
+    if kind == "float32":
+        return pd.Series(many(st.floats(-1e3, 1e3, width=32)), dtype=np.float32)
+    if kind == "whole":
+        return pd.Series(many(st.integers(-(2**53), 2**53)), dtype=np.int64)
+    if kind == "nullable":
+        return pd.Series(many(st.one_of(st.none(), st.integers(-5, 5))), dtype="Int64")
+    if kind == "text":
+        return pd.Series(many(st.one_of(st.none(), st.text(max_size=2))), dtype=object)
+    if kind == "category":
+        codes = many(st.integers(-1, 3))
+        return pd.Series(pd.Categorical.from_codes(codes, list("cabd")))
+    if kind == "bool":
+        return pd.Series(many(st.booleans()), dtype=bool)
+    value = 1.5 if kind == "constant" else np.nan
+    return pd.Series([value] * n_rows, dtype=float)
+
+
+@st.composite
+def tables(draw):
+    """A small table of mixed columns with weights."""
+    n_rows = draw(st.integers(1, 9))
+    n_columns = draw(st.integers(1, 4))
+    table = pd.DataFrame({f"c{j}": draw(columns(n_rows)) for j in range(n_columns)})
+    if draw(st.booleans()):
+        table = pd.concat([table, table], ignore_index=True)
+    weights = draw(
+        st.one_of(
+            st.none(),
+            st.lists(st.integers(1, 5), min_size=len(table), max_size=len(table)),
+        )
+    )
+    return table, weights
+
+
+def bounded(*columns):
+    """A response in [-1, 1] that every column moves."""
+    response = np.zeros(len(columns[0]))
+    for place, column in enumerate(columns):
+        hashes = [crc32(f"{place} {value}".encode()) % 1000 for value in column]
+        response += np.cos(np.array(hashes, dtype=float))
+    return response / len(columns)
+
+
+@pytest.mark.parametrize("effect", EFFECTS)
+@given(tables(), st.integers(2, 6), st.data())
+def test_any_small_table_has_a_defined_result(effect, table, size, data):
+    rows, weights = table
+    params = {"grid_resolution": size} if effect in GRID else {"n_intervals": size}
+    entries = list(rows.columns)
+    if len(entries) > 1:
+        pair = data.draw(st.permutations(entries))[:2]
+        entries.append(tuple(pair))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InspectionWarning)
+        fitted = fit(
+            effect, rows, None, weights, formula=bounded, features=entries, **params
+        )
+        found = fitted.transform(rows)
+    for name, values in zip(fitted.effect_names_, values_of(fitted), strict=True):
+        if effect is not ConditionalDependence or isinstance(name, str):
+            assert np.isfinite(values).all()
+            assert np.abs(values).max(initial=0) <= (1 if effect in GRID else 40)
+    assert found.shape == (len(rows), len(fitted.get_feature_names_out()))
+    assert not np.isinf(found).any()
+    assert fitted.feature_importances_.shape == (rows.shape[1],)
+    assert (fitted.feature_importances_ >= 0).all()
+    assert np.isfinite(fitted.feature_importances_).all()
+
+
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(-2, 9), st.floats(), st.text(max_size=2)
+)
+NONSENSE = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=2), inner)
+    ),
+    max_leaves=4,
+)
+
+
+def outcome(effect, rows, **params):
+    """The fitted effect, or the error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InspectionWarning)
+        try:
+            return fit(effect, rows, formula=bounded, **params)
+        except (TypeError, ValueError) as error:
+            return error
+
+
+@pytest.mark.parametrize("effect", EFFECTS)
+@given(
+    tables(),
+    st.sampled_from(["features", "custom_values", "feature_groups", "target"]),
+    NONSENSE,
+)
+def test_any_nonsense_is_refused_in_words(effect, table, name, value):
+    rows, _ = table
+    found = outcome(effect, rows, **{name: value})
+    if isinstance(found, Exception):
+        innermost = traceback.extract_tb(found.__traceback__)[-1].filename
+        assert "sklearn" in innermost  # ours, or scikit-learn's own checks
+        assert name in str(found) or "The feature 'c" in str(found)
+    else:
+        assert len(values_of(found)) == len(found.effect_names_)
+
+
+def test_the_formula_speaks_for_itself():
+    """A model without feature names is asked with names, and warns by itself."""
+    with pytest.warns(UserWarning, match="Formula was fitted without feature names"):
+        PartialDependence(frozen(first, X)).fit(FRAME)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PartialDependence(FrozenEstimator(Formula(first).fit(FRAME))).fit(FRAME)
