@@ -49,9 +49,9 @@ class FromMethods:
             Rows to inspect on, and over which the effects are centred.
         feature : int or str
             The feature (or feature group).
-        methods : sequence of {"partial_dependence", "conditional_dependence", \
-"accumulated_local_effects"}
-            Effects to draw.
+        methods : sequence of str, default=("partial_dependence", \
+"conditional_dependence", "accumulated_local_effects")
+            Effects to draw, of those three.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
         ax : matplotlib Axes or array of Axes, default=None
@@ -143,9 +143,9 @@ class FromMethods:
             Rows to inspect all models on, and over which the effects are centred.
         feature : int or str
             The feature (or feature group).
-        methods : sequence of {"partial_dependence", "conditional_dependence", \
-"accumulated_local_effects"}
-            Effects to draw.
+        methods : sequence of str, default=("partial_dependence", \
+"conditional_dependence", "accumulated_local_effects")
+            Effects to draw, of those three.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
         ax : matplotlib Axes or array of Axes, default=None

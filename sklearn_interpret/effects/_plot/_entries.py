@@ -29,7 +29,7 @@ class EffectDisplay(FromInspectors, PanelDisplay):
     (`_effect`).
     """
 
-    _what = None
+    _what: str | None = None
     _zero = False
 
     def __init__(

@@ -19,7 +19,7 @@ from sklearn_interpret.effects._plot._sources import (
 class FromInspectors(ABC):
     """The ways to a display that start from a fitted predictor or inspector."""
 
-    _kind = None
+    _kind: type | None = None
 
     @classmethod
     @abstractmethod
