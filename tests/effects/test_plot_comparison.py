@@ -154,3 +154,21 @@ def test_from_arrays():
     assert display.legend_.get_texts()[0].get_text() == "mine"
     assert display.rug_ == [None]
     assert display.axes_[0, 0].get_ylabel() == "Centred effect\nof response"
+
+
+def test_a_method_keeps_its_colour():
+    """Alone, or beside others in any order: two figures can be read together."""
+    X, y = numeric_table(60)
+    model = LinearRegression().fit(X, y)
+    whole = EffectComparisonDisplay.from_estimator(model, X, feature=0, methods=METHODS)
+    expected = {
+        method: line.get_color()
+        for method, line in zip(METHODS, whole.lines_[0], strict=True)
+    }
+    assert len(set(expected.values())) == len(METHODS)
+    for methods in (METHODS[::-1], METHODS[1:2]):
+        display = EffectComparisonDisplay.from_estimator(
+            model, X, feature=0, methods=methods
+        )
+        for method, line in zip(methods, display.lines_[0], strict=True):
+            assert line.get_color() == expected[method]

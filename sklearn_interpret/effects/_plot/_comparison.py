@@ -199,7 +199,7 @@ class EffectComparisonDisplay(FromMethods, PanelDisplay):
         series = [
             effect.series(output, text, colour, levels=levels)
             for effect, text, colour in zip(
-                effects, texts, colours(len(effects)), strict=True
+                effects, texts, _method_colours(self.methods), strict=True
             )
         ]
         return LinePanel(
@@ -230,6 +230,14 @@ class EffectComparisonDisplay(FromMethods, PanelDisplay):
             ]
             blocks += effect_columns(effect, outputs, method=method)
         return long_frame(blocks, f"{type(self).__name__}.to_frame")
+
+
+def _method_colours(methods):
+    """A known method has one colour in all figures; other names get those after."""
+    others = [method for method in methods if method not in COMPARED]
+    palette = [*COMPARED, *others]
+    found = colours(len(palette))
+    return [found[palette.index(method)] for method in methods]
 
 
 def _output_name(names, output):
