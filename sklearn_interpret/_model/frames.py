@@ -1,6 +1,7 @@
 """Rows of pandas and polars data frames; neither library is imported by us."""
 
 import sys
+from functools import cached_property
 
 import numpy as np
 
@@ -26,7 +27,7 @@ class PandasRows(Rows):
         super().__init__(native)
         self.named = all(isinstance(name, str) for name in native.columns)
 
-    @property
+    @cached_property
     def names(self):
         """Column names."""
         return [str(name) for name in self.native.columns]
@@ -180,7 +181,7 @@ class PolarsRows(Rows):
 
     named = True
 
-    @property
+    @cached_property
     def names(self):
         """Column names."""
         return list(self.native.columns)

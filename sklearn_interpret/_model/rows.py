@@ -6,6 +6,7 @@ here; nothing here changes what the user passed in.
 """
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -28,7 +29,7 @@ class Rows(ABC):
         self.native = native
         self.n_rows, self.n_columns = native.shape
 
-    @property
+    @cached_property
     def names(self):
         """Column names; made up where the container has none."""
         return default_names(self.n_columns)
