@@ -111,7 +111,7 @@ def label_levels(ax, levels, *, which="x", share=1.0):
     share : float, default=1.0
         Share of the axes' present size that it keeps when a colour bar comes in.
     """
-    box, figure = ax.get_position(), ax.get_figure(root=True)
+    box, figure = ax.get_position(), ax.figure.figure
     if which == "y":
         height = box.height * figure.get_figheight()
         places = shown_ticks(len(levels), int(height * UPRIGHT_PER_INCH))
