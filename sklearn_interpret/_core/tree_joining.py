@@ -103,6 +103,49 @@ def join_trees(trees, *, base, n_features, precision, strict=False):
     )
 
 
+def without_unreached(tree):
+    """A tree without the nodes that no path from its root leads to.
+
+    Libraries leave such nodes behind where they prune. The others keep their order.
+
+    Parameters
+    ----------
+    tree : Tree
+        All its fields that have an entry per node are arrays.
+
+    Returns
+    -------
+    Tree
+    """
+    reached = np.zeros(len(tree.left), dtype=bool)
+    nodes = np.zeros(1, dtype=np.intp)
+    while len(nodes):
+        reached[nodes] = True
+        inner = nodes[tree.left[nodes] >= 0]
+        nodes = np.concatenate([tree.left[inner], tree.right[inner]])
+    if reached.all():
+        return tree
+    place = np.where(reached, np.cumsum(reached) - 1, -1)
+    kept = {
+        name: getattr(tree, name)[reached]
+        for name in (
+            "feature",
+            "threshold",
+            "value",
+            "cover",
+            "missing_left",
+            "category_set",
+        )
+    }
+    leaf = tree.left < 0
+    return replace(
+        tree,
+        left=np.where(leaf, -1, place[tree.left])[reached],
+        right=np.where(leaf, -1, place[tree.right])[reached],
+        **kept,
+    )
+
+
 def merged(ensembles):
     """The sum of ensembles over the same features and outputs.
 

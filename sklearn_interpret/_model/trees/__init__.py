@@ -2,9 +2,12 @@
 
 from sklearn_interpret._model.tags import unfrozen
 from sklearn_interpret._model.trees import (
+    _catboost,
+    _lightgbm,
     _sklearn_boosting,
     _sklearn_combined,
     _sklearn_trees,
+    _xgboost,
 )
 from sklearn_interpret._model.trees.tree_model import TreeModel
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -17,10 +20,14 @@ _SCIKIT_LEARN = {
     **_sklearn_combined.READERS,
 }
 
+# By package and name of the class: these libraries are not imported by us.
+_OTHERS = {**_xgboost.READERS, **_lightgbm.READERS, **_catboost.READERS}
+
 READABLE = (
     "scikit-learn's DecisionTree*, ExtraTree*, RandomForest*, ExtraTrees*, "
     "IsolationForest, GradientBoosting*, HistGradientBoosting*, Bagging*, Voting* and "
-    "AdaBoostClassifier of such trees"
+    "AdaBoostClassifier of such trees; XGBoost's, LightGBM's and CatBoost's "
+    "scikit-learn estimators"
 )
 
 
@@ -54,6 +61,8 @@ def _read(estimator):
     """Read a model, or say in one sentence why not."""
     estimator = unfrozen(estimator)
     for cls in type(estimator).__mro__:
-        if cls in _SCIKIT_LEARN:
-            return _SCIKIT_LEARN[cls](estimator, _read)
+        key = cls.__module__.partition(".")[0], cls.__name__
+        reader = _SCIKIT_LEARN.get(cls) or _OTHERS.get(key)
+        if reader is not None:
+            return reader(estimator, _read)
     raise UnreadableModelError("it is no model of trees that is known here.")

@@ -6,6 +6,10 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 
+from sklearn_interpret._model.containers import as_rows
+from sklearn_interpret._model.frames import PandasRows, PolarsRows
+from sklearn_interpret._model.rows import is_missing
+
 
 @dataclass(frozen=True)
 class ArrayEncoder:
@@ -30,7 +34,7 @@ class ArrayEncoder:
 
     def __call__(self, X):
         if issparse(X):
-            X = _dense(X, self.absent)
+            X = dense(X, self.absent)
         with np.errstate(over="ignore"):  # beyond float32 is infinite for models too
             numbers = check_array(
                 X,
@@ -93,7 +97,7 @@ class StackingEncoder:
         return np.hstack(parts, dtype=self.precision, casting="same_kind")
 
 
-def _dense(X, absent):
+def dense(X, absent):
     """A sparse matrix as an array; what it does not hold becomes `absent`."""
     if absent == 0:
         return X.toarray()
@@ -101,3 +105,73 @@ def _dense(X, absent):
     dense = np.full(X.shape, absent, dtype=np.result_type(X.dtype, np.float32))
     dense[X.row, X.col] = X.data
     return dense
+
+
+def column_numbers(X, places, unseen):
+    """Columns of a frame as numbers, its categories as positions.
+
+    Parameters
+    ----------
+    X : pandas or polars DataFrame
+        The rows.
+    places : list
+        Per column, a dict from labels to positions; None for columns that are numbers.
+    unseen : callable
+        Called with the column's name and a label that has no position, to return what
+        stands for it, or to refuse it.
+
+    Returns
+    -------
+    list of ndarray of shape (n_rows,)
+        One per column, of whatever dtype the frame has for numbers.
+    """
+    rows = as_rows(X)
+    if rows.n_columns != len(places):
+        raise ValueError(
+            f"X has {rows.n_columns} columns, and the model was fitted on "
+            f"{len(places)}."
+        )
+    columns = []
+    for j, place in enumerate(places):
+        if place is None:
+            columns.append(rows.values(j))
+            continue
+        codes, labels, _ = rows.encode([j])
+        positions = np.full(len(labels), np.nan)
+        for i, label in enumerate(labels):
+            if not is_missing(label):
+                found = place.get(label)
+                positions[i] = unseen(rows.names[j], label) if found is None else found
+        columns.append(positions[codes])
+    return columns
+
+
+def is_frame(X):
+    """Whether rows are a pandas or polars DataFrame."""
+    return isinstance(as_rows(X), PandasRows | PolarsRows)
+
+
+def listed_positions(values, listed, other):
+    """Positions of whole numbers in a list of them.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Numbers; what is after the point is dropped.
+    listed : ndarray of shape (m,)
+        Sorted whole numbers.
+    other : float
+        What stands for numbers that are not listed.
+
+    Returns
+    -------
+    ndarray of shape (n,), float64
+        NaN where the value is NaN.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    whole = np.trunc(values)
+    if len(listed) == 0:
+        return np.where(np.isnan(values), np.nan, other)
+    position = np.minimum(np.searchsorted(listed, whole), len(listed) - 1)
+    found = np.where(listed[position] == whole, position, other)
+    return np.where(np.isnan(values), np.nan, found)

@@ -26,6 +26,20 @@ def telling_inputs(model, X, *, n_rows=200, missing, infinite=False, seed=0):
     return rows
 
 
+def in_single_precision(rows):
+    """The same rows as float32, infinite where they are too large for it."""
+    with np.errstate(over="ignore"):
+        return rows.astype(np.float32)
+
+
+def numbers_of_leaves(model):
+    """For each node its number among the leaves of its tree, -1 at inner nodes."""
+    trees = model.ensemble
+    before = np.cumsum(trees.is_leaf) - trees.is_leaf
+    tree = np.repeat(trees.roots, np.diff([*trees.roots, trees.n_nodes]))
+    return np.where(trees.is_leaf, before - before[tree], -1)
+
+
 def assert_same_outputs(model, estimator, X, *, rtol=1e-12):
     """Raw outputs and responses are the model's own."""
     raw = model.raw(X)
@@ -66,8 +80,7 @@ def assert_read(estimator, X, *, missing=True, infinite=False, rtol=1e-12):
     if isinstance(X, np.ndarray) and not (trees.category_set >= 0).any():
         rows = telling_inputs(model, X, missing=missing, infinite=infinite)
         assert_same_outputs(model, estimator, rows, rtol=rtol)
-        with np.errstate(over="ignore"):
-            rows = rows.astype(np.float32)
+        rows = in_single_precision(rows)
         assert_same_outputs(model, estimator, rows, rtol=rtol)
     return model
 
