@@ -55,7 +55,8 @@ def cluster():
             n_workers=2,
             threads_per_worker=1,
             processes=False,
-            dashboard_address=None,
+            # Another test process may have taken the usual port.
+            dashboard_address="127.0.0.1:0",
         ) as local,
         distributed.Client(local) as client,
     ):

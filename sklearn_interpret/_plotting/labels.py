@@ -63,7 +63,7 @@ def wrapped(name, width=NAME_WIDTH):
     if len(name) <= width:
         return name
     least = max(len(name) - width, width // 2)
-    breaks = [p + 1 for p in range(least, width) if name[p] in " _-./:"]
+    breaks = [p + 1 for p in range(least - 1, width) if name[p] in " _-./:"]
     cut = breaks[-1] if breaks else width
     return f"{name[:cut].rstrip()}\n{name[cut:].lstrip()}"
 
