@@ -5,6 +5,7 @@ __all__ = [
     "EmptyIntervalWarning",
     "InspectionWarning",
     "NonFiniteResponseError",
+    "UnreadableModelError",
     "UnseenCategoryWarning",
 ]
 
@@ -27,3 +28,7 @@ class UnseenCategoryWarning(InspectionWarning):
 
 class NonFiniteResponseError(ValueError):
     """The model's response to some row is NaN or infinite."""
+
+
+class UnreadableModelError(TypeError):
+    """A model whose trees can't be read, or that is no sum of trees."""

@@ -1,0 +1,183 @@
+"""CatBoost's models, through their scikit-learn wrappers, without importing CatBoost.
+
+The trees are read from the model's JSON form, which is public; the library writes it
+to files alone. Numbers are cast to float32, and ``x > border`` goes right. Missing
+values lie below or above all borders, as the model was told.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from sklearn_interpret._core.tree_joining import Tree, join_trees
+from sklearn_interpret._model.trees.encoders import (
+    ArrayEncoder,
+    column_numbers,
+    is_frame,
+)
+from sklearn_interpret._model.trees.tree_model import TreeModel
+from sklearn_interpret.exceptions import UnreadableModelError
+
+_SINGLE = np.dtype(np.float32)
+
+_IDENTITY = (
+    "RMSE",
+    "MAE",
+    "Quantile",
+    "MultiQuantile",
+    "LogLinQuantile",
+    "Expectile",
+    "MAPE",
+    "Lq",
+    "Huber",
+    "MultiRMSE",
+    "LogCosh",
+)
+_LINKS = {
+    **dict.fromkeys(_IDENTITY, "identity"),
+    **dict.fromkeys(("Logloss", "CrossEntropy", "MultiClassOneVsAll"), "logistic"),
+    **dict.fromkeys(("Poisson", "Tweedie"), "exp"),
+    "MultiClass": "softmax",
+}
+
+
+@dataclass(frozen=True)
+class CatBoostEncoder:
+    """Numbers as CatBoost compares them: the columns that its float features are."""
+
+    n_columns: int
+    columns: tuple
+
+    def __call__(self, X):
+        if is_frame(X):
+            columns = column_numbers(X, [None] * self.n_columns, None)
+            chosen = [columns[j].astype(_SINGLE) for j in self.columns]
+            return np.column_stack(chosen)
+        return ArrayEncoder(self.n_columns, _SINGLE)(X)[:, list(self.columns)]
+
+
+def _read(estimator, _):
+    if not estimator.is_fitted():
+        raise NotFittedError(f"This {type(estimator).__name__} is not fitted yet.")
+    content = _exported(estimator)
+    features = content["features_info"]["float_features"]
+    columns = np.array([f["flat_feature_index"] for f in features], dtype=np.intp)
+    scale, bias = content["scale_and_bias"]
+    base = np.ravel(np.asarray(bias, dtype=np.float64))
+    missing_left = np.array([f["nan_value_treatment"] != "AsTrue" for f in features])
+    trees = [
+        _symmetric_tree(tree, len(base), scale, missing_left)
+        for tree in content.get("oblivious_trees", ())
+    ] + [
+        _tree(tree, len(base), scale, missing_left) for tree in content.get("trees", ())
+    ]
+    ensemble = join_trees(trees, base=base, n_features=len(columns), precision=_SINGLE)
+    return TreeModel(
+        ensemble=ensemble,
+        encoder=CatBoostEncoder(estimator.n_features_in_, tuple(columns.tolist())),
+        columns=columns,
+        n_columns=estimator.n_features_in_,
+        raw_method="predict",
+        raw_params={"prediction_type": "RawFormulaVal"},
+        **_response(estimator, content),
+    )
+
+
+def _exported(estimator):
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model.json"
+        estimator.save_model(str(path), format="json")
+        return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _response(estimator, content):
+    """How the library's responses follow from raw scores."""
+    loss = content["model_info"]["params"]["loss_function"]["type"]
+    classes = getattr(estimator, "classes_", None)
+    classes = None if classes is None or len(classes) == 0 else np.asarray(classes)
+    method = "predict" if classes is None else "predict_proba"
+    link = _LINKS.get(loss)
+    return {
+        "link": link,
+        "response_method": None if link is None else method,
+        "classes": classes,
+    }
+
+
+def _split(split):
+    """Feature and border of a split on a number; all else is refused."""
+    kind = split["split_type"]
+    if kind != "FloatFeature":
+        raise UnreadableModelError(
+            f"it splits on categories, texts or embeddings (a split of type {kind}), "
+            "which it turns into numbers in its own way; numeric columns can be read."
+        )
+    return split["float_feature_index"], split["border"]
+
+
+def _symmetric_tree(tree, k, scale, missing_left):
+    """All nodes of a level share a split, the last one stands at the root.
+
+    Bit i of a leaf's number says whether split i sent the row to the right.
+    """
+    splits = [_split(split) for split in reversed(tree["splits"] or ())]
+    depth = len(splits)
+    first_leaf, n_leaves = 2**depth - 1, 2**depth
+    node = np.arange(first_leaf)
+    none = np.full(n_leaves, -1)
+    # In this order level d takes the places from 2**d - 1 on.
+    level = np.repeat(np.arange(depth), 2 ** np.arange(depth))
+    feature = np.array([j for j, _ in splits], dtype=np.intp)[level]
+    border = np.array([border for _, border in splits], dtype=np.float32)[level]
+    value = np.zeros((first_leaf + n_leaves, k))
+    value[first_leaf:] = scale * np.reshape(tree["leaf_values"], (n_leaves, k))
+    cover = [np.array(tree["leaf_weights"], dtype=np.float64)]
+    for _ in range(depth):
+        cover.insert(0, cover[0].reshape(-1, 2).sum(axis=1))
+    return Tree(
+        left=np.append(2 * node + 1, none),
+        right=np.append(2 * node + 2, none),
+        feature=np.append(feature, none),
+        threshold=np.append(border, np.zeros(n_leaves)),
+        value=value,
+        cover=np.concatenate(cover),
+        missing_left=np.append(missing_left[feature], np.zeros(n_leaves, dtype=bool)),
+    )
+
+
+def _tree(tree, k, scale, missing_left):
+    """A tree that was grown leaf by leaf or level by level."""
+    nodes = []
+
+    def visit(node):
+        place = len(nodes)
+        nodes.append(None)
+        if "split" not in node:
+            value = scale * np.ravel(node["value"])
+            nodes[place] = -1, -1, -1, 0.0, value, node["weight"]
+            return place
+        feature, border = _split(node["split"])
+        left, right = visit(node["left"]), visit(node["right"])
+        weight = nodes[left][-1] + nodes[right][-1]
+        nodes[place] = left, right, feature, np.float32(border), np.zeros(k), weight
+        return place
+
+    visit(tree)
+    left, right, feature, threshold, value, cover = zip(*nodes, strict=True)
+    feature = np.array(feature, dtype=np.intp)
+    return Tree(
+        left=left,
+        right=right,
+        feature=feature,
+        threshold=threshold,
+        value=value,
+        cover=cover,
+        missing_left=np.append(missing_left, False)[feature],
+    )
+
+
+READERS = {("catboost", "CatBoost"): _read}

@@ -1,0 +1,282 @@
+"""LightGBM's models, through their scikit-learn wrappers, without importing LightGBM.
+
+The trees are read from the model's text form, which is public and stable. What follows
+of LightGBM's behaviour is from its own routing:
+
+- numbers are compared in float64, but numbers within 1e-35 of zero count as zero;
+- each split says what it takes for missing: nothing (then NaN is zero), NaN, or zero
+  (then NaN is zero too);
+- categories are whole numbers, cut off after the point; those that a split does not
+  list go to the right, and so do missing ones.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import check_array
+
+from sklearn_interpret._core.tree_joining import Tree, join_trees
+from sklearn_interpret._model.trees.encoders import (
+    column_numbers,
+    is_frame,
+    listed_positions,
+)
+from sklearn_interpret._model.trees.tree_model import TreeModel
+from sklearn_interpret.exceptions import UnreadableModelError
+
+# The library's own constant is a float32.
+_ZERO = float(np.float32(1e-35))
+
+_CATEGORICAL, _DEFAULT_LEFT = 1, 2
+_NO_MISSING, _ZERO_MISSING = 0, 1
+
+_IDENTITY = (
+    "regression",
+    "regression_l1",
+    "huber",
+    "fair",
+    "quantile",
+    "mape",
+    "lambdarank",
+    "rank_xendcg",
+)
+_LINKS = {
+    **dict.fromkeys(_IDENTITY, "identity"),
+    **dict.fromkeys(("poisson", "gamma", "tweedie"), "exp"),
+    **dict.fromkeys(("binary", "multiclassova", "cross_entropy"), "logistic"),
+    "multiclass": "softmax",
+}
+
+
+@dataclass(frozen=True)
+class LightGBMEncoder:
+    """Numbers as LightGBM compares them.
+
+    Parameters
+    ----------
+    n_columns : int
+        Number of columns.
+    zero_is_missing : tuple of int
+        Columns in which zero stands for a missing value.
+    listed : tuple of (int, tuple of int)
+        Columns of categories, each with the categories that any split lists.
+    levels : tuple of tuple
+        Labels of the category columns of the training frame, in the columns' order.
+    """
+
+    n_columns: int
+    zero_is_missing: tuple
+    listed: tuple
+    levels: tuple
+
+    def __call__(self, X):
+        numbers = self._numbers(X)
+        numbers[np.abs(numbers) <= _ZERO] = 0.0
+        for column in self.zero_is_missing:
+            numbers[numbers[:, column] == 0, column] = np.nan
+        for column, categories in self.listed:
+            numbers[:, column] = listed_positions(
+                numbers[:, column], np.array(categories), np.nan
+            )
+        return numbers
+
+    def _numbers(self, X):
+        """Float64, a copy."""
+        if is_frame(X):
+            columns = column_numbers(X, self._places(X), lambda *_: np.nan)
+            return np.column_stack(columns).astype(np.float64)
+        if issparse(X):
+            X = X.toarray()
+        X = check_array(X, ensure_all_finite=False)
+        if X.dtype not in (np.float32, np.float64):
+            X = X.astype(np.float32)  # as the library does with whole numbers
+        if X.shape[1] != self.n_columns:
+            raise ValueError(
+                f"X has {X.shape[1]} columns, and the model was fitted on "
+                f"{self.n_columns}."
+            )
+        return X.astype(np.float64)
+
+    def _places(self, X):
+        """Positions of labels; columns of category dtype are taken in their order."""
+        places = [None] * X.shape[1]
+        found = [j for j, dtype in enumerate(X.dtypes) if str(dtype) == "category"]
+        if len(found) != len(self.levels):
+            raise ValueError(
+                f"X has {len(found)} columns of category dtype, and the model was "
+                f"fitted on {len(self.levels)}."
+            )
+        for column, labels in zip(found, self.levels, strict=True):
+            places[column] = {label: place for place, label in enumerate(labels)}
+        return places
+
+
+def _read(estimator, _):
+    booster = estimator.booster_  # raises where it is not fitted
+    header, blocks = _parsed(booster.model_to_string())
+    k = int(header["num_tree_per_iteration"])
+    if any(int(block.get("is_linear", 0)) for block in blocks):
+        raise UnreadableModelError("its leaves hold linear models (linear_tree=True).")
+    n_columns = int(header["max_feature_idx"]) + 1
+    listed = _listed_categories(blocks)
+    encoder = LightGBMEncoder(
+        n_columns=n_columns,
+        zero_is_missing=_zero_columns(blocks),
+        listed=tuple((j, tuple(found.tolist())) for j, found in listed.items()),
+        levels=tuple(map(tuple, booster.pandas_categorical or ())),
+    )
+    is_mean = "average_output" in header  # boosting_type="rf"
+    share = k / len(blocks) if is_mean else 1.0
+    trees = [_tree(block, i % k, k, share, listed) for i, block in enumerate(blocks)]
+    ensemble = join_trees(
+        trees, base=np.zeros(k), n_features=n_columns, precision=np.dtype(np.float64)
+    )
+    return TreeModel(
+        ensemble=ensemble,
+        encoder=encoder,
+        columns=np.arange(n_columns),
+        n_columns=n_columns,
+        cover="rows",
+        **_methods(_response(estimator, header.get("objective")), is_mean),
+    )
+
+
+def _parsed(text):
+    """The header's fields, and those of each tree."""
+    trees, _, _ = text.partition("\nend of trees")
+    header, *blocks = trees.split("\nTree=")
+    return _fields(header), [_fields(block) for block in blocks]
+
+
+def _fields(block):
+    pairs = (line.partition("=") for line in block.splitlines())
+    return {name: value for name, _, value in pairs}
+
+
+def _array(block, name, dtype):
+    return np.array(block.get(name, "").split(), dtype=np.float64).astype(dtype)
+
+
+def _response(estimator, objective):
+    """How the library's responses follow from raw scores."""
+    classes = getattr(estimator, "classes_", None)
+    method = "predict" if classes is None else "predict_proba"
+    name, *options = objective.split() if objective else [None]
+    link = _LINKS.get(name)
+    if name is None and classes is None:
+        link = "identity"  # an objective of the user's own
+    if "sqrt" in options:
+        link = None
+    scale = dict(option.split(":") for option in options if ":" in option)
+    return {
+        "link": link,
+        "link_scale": float(scale.get("sigmoid", 1)) if link == "logistic" else 1.0,
+        "response_method": None if link is None else method,
+        "classes": classes,
+    }
+
+
+def _methods(response, is_mean):
+    """With the method that returns raw scores; of a mean it returns the sum."""
+    if not is_mean:
+        raw = {"raw_method": "predict", "raw_params": {"raw_score": True}}
+    elif response["link"] == "identity":
+        raw = {"raw_method": response["response_method"]}
+    else:
+        raw = {"raw_method": None}
+    return {**response, **raw}
+
+
+def _splits(block):
+    """Features, kinds of missing value, and which splits are categorical."""
+    decision = _array(block, "decision_type", np.intp)
+    categorical = (decision & _CATEGORICAL) > 0
+    return _array(block, "split_feature", np.intp), (decision >> 2) & 3, categorical
+
+
+def _zero_columns(blocks):
+    """Columns in which zero stands for missing values."""
+    kinds = {}
+    for block in blocks:
+        feature, missing, categorical = _splits(block)
+        for j, kind in zip(
+            feature[~categorical].tolist(), missing[~categorical].tolist(), strict=True
+        ):
+            kinds.setdefault(j, set()).add(kind == _ZERO_MISSING)
+    if any(len(found) > 1 for found in kinds.values()):
+        raise UnreadableModelError(
+            "some of its trees take zero for a missing value, and others not."
+        )
+    return tuple(sorted(j for j, found in kinds.items() if found == {True}))
+
+
+def _category_lists(block):
+    """For each categorical split its node and the categories that go left."""
+    boundaries = _array(block, "cat_boundaries", np.intp)
+    words = _array(block, "cat_threshold", np.uint32).astype("<u4")
+    place = _array(block, "threshold", np.float64)
+    _, _, categorical = _splits(block)
+    for node in np.flatnonzero(categorical):
+        start, stop = boundaries[int(place[node]) :][:2]
+        bits = np.unpackbits(words[start:stop].view(np.uint8), bitorder="little")
+        yield node, np.flatnonzero(bits)
+
+
+def _listed_categories(blocks):
+    """For each categorical column the categories that any split lists."""
+    listed = {}
+    for block in blocks:
+        feature = _array(block, "split_feature", np.intp)
+        for node, categories in _category_lists(block):
+            known = listed.get(int(feature[node]), np.empty(0, np.intp))
+            listed[int(feature[node])] = np.union1d(known, categories)
+    return dict(sorted(listed.items()))
+
+
+def _tree(block, output, k, share, listed):
+    """Inner nodes first, then leaves."""
+    feature, missing, categorical = _splits(block)
+    n_inner, n_leaves = len(feature), int(block["num_leaves"])
+    leaves = np.full(n_leaves, -1)
+
+    def children(name):
+        child = _array(block, name, np.intp)
+        return np.append(np.where(child < 0, n_inner + ~child, child), leaves)
+
+    threshold = _array(block, "threshold", np.float64)
+    default = (_array(block, "decision_type", np.intp) & _DEFAULT_LEFT) > 0
+    left = np.where(missing == _NO_MISSING, threshold >= 0, default) & ~categorical
+    value = np.zeros((n_inner + n_leaves, k))
+    value[n_inner:, output] = share * _array(block, "leaf_value", np.float64)
+    counts = _array(block, "leaf_count", np.float64)
+    counts = np.resize(counts, n_leaves) if len(counts) else np.zeros(n_leaves)
+    sets, table = _category_table(block, feature, listed)
+    return Tree(
+        left=children("left_child"),
+        right=children("right_child"),
+        feature=np.append(feature, leaves),
+        threshold=np.append(threshold, np.zeros(n_leaves)),
+        value=value,
+        cover=np.append(_array(block, "internal_count", np.float64), counts),
+        missing_left=np.append(left, np.zeros(n_leaves, dtype=bool)),
+        category_set=np.append(sets, leaves),
+        categories_left=table,
+        categories_known=np.ones_like(table),
+    )
+
+
+def _category_table(block, feature, listed):
+    """Which of the listed categories go left at each categorical split."""
+    sets = np.full(len(feature), -1)
+    width = max(map(len, listed.values()), default=0)
+    rows = []
+    for node, categories in _category_lists(block):
+        sets[node] = len(rows)
+        row = np.zeros(width, dtype=bool)
+        row[np.searchsorted(listed[int(feature[node])], categories)] = True
+        rows.append(row)
+    return sets, np.array(rows, dtype=bool).reshape(len(rows), width)
+
+
+READERS = {("lightgbm", "LGBMModel"): _read}

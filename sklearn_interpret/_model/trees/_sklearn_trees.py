@@ -1,0 +1,179 @@
+"""Scikit-learn's single trees, forests and isolation forests.
+
+All that is read is public: `tree_` and its arrays.
+"""
+
+import numpy as np
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    IsolationForest,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.tree import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.tree_joining import Tree, join_trees
+from sklearn_interpret._model.trees.encoders import ArrayEncoder
+from sklearn_interpret._model.trees.tree_model import TreeModel
+
+# Inputs are cast to this before they are compared; thresholds are float64.
+PRECISION = np.dtype(np.float32)
+
+
+def tree_of(estimator, value, features=None):
+    """A fitted scikit-learn tree, with values of our choice.
+
+    Parameters
+    ----------
+    estimator : fitted decision tree
+        Any.
+    value : ndarray of shape (n_nodes, k)
+        Values of its nodes.
+    features : ndarray of shape (n_features_of_the_tree,), optional
+        Where its features stand in the ensemble.
+
+    Returns
+    -------
+    Tree
+    """
+    tree = estimator.tree_
+    feature = tree.feature
+    if features is not None:
+        feature = np.asarray(features)[np.maximum(feature, 0)]  # whatever at leaves
+    return Tree(
+        left=tree.children_left,
+        right=tree.children_right,
+        feature=feature,
+        threshold=tree.threshold,
+        value=value,
+        cover=tree.weighted_n_node_samples,
+        missing_left=np.asarray(tree.missing_go_to_left, dtype=bool),
+    )
+
+
+def node_outputs(estimator):
+    """What the nodes of a fitted tree predict, all outputs and classes side by side.
+
+    Parameters
+    ----------
+    estimator : fitted decision tree
+        A regressor, or a classifier whose nodes hold shares of classes.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes, k)
+    """
+    value = estimator.tree_.value
+    if not isinstance(estimator, DecisionTreeClassifier):
+        return value[:, :, 0]
+    # The table is as wide as the output with the most classes.
+    n_classes = np.atleast_1d(estimator.n_classes_)
+    return np.hstack([value[:, j, :n] for j, n in enumerate(n_classes)])
+
+
+def plain_model(estimator, ensemble, raw_method, **kwargs):
+    """A model that takes numbers, one tree feature per column."""
+    return TreeModel(
+        ensemble=ensemble,
+        encoder=ArrayEncoder(estimator.n_features_in_, ensemble.precision),
+        columns=np.arange(estimator.n_features_in_),
+        n_columns=estimator.n_features_in_,
+        raw_method=raw_method,
+        **kwargs,
+    )
+
+
+def _averaged(estimator, members):
+    """The mean of trees that the estimator predicts with."""
+    trees = [tree_of(m, node_outputs(m) / len(members)) for m in members]
+    ensemble = join_trees(
+        trees,
+        base=np.zeros(np.shape(trees[0].value)[1]),
+        n_features=estimator.n_features_in_,
+        precision=PRECISION,
+    )
+    classes = getattr(estimator, "classes_", None)
+    method = "predict" if classes is None else "predict_proba"
+    return plain_model(
+        estimator, ensemble, method, response_method=method, classes=classes
+    )
+
+
+def _read_tree(estimator, _):
+    check_is_fitted(estimator)
+    return _averaged(estimator, [estimator])
+
+
+def _read_forest(estimator, _):
+    check_is_fitted(estimator)
+    return _averaged(estimator, estimator.estimators_)
+
+
+def _read_isolation_forest(estimator, _):
+    """The mean length of the path that isolates a row.
+
+    Leaves of several rows count as if they had been split on at random. What the
+    model's methods return is 2 to the minus this length, taken as a share of the
+    length expected.
+    """
+    check_is_fitted(estimator)
+    trees = []
+    members = zip(estimator.estimators_, estimator.estimators_features_, strict=True)
+    for member, features in members:
+        depth = member.tree_.compute_node_depths() - 1
+        length = depth + expected_path_length(member.tree_.n_node_samples)
+        length = length / len(estimator.estimators_)
+        trees.append(tree_of(member, length[:, None], features))
+    expected = expected_path_length(np.array([estimator.max_samples_])).item()
+    ensemble = join_trees(
+        trees,
+        # With a single training row all is as deep as expected, by definition.
+        base=[0.0 if expected else 1.0],
+        n_features=estimator.n_features_in_,
+        precision=PRECISION,
+    )
+    return plain_model(
+        estimator,
+        ensemble,
+        None,
+        link="isolation",
+        link_scale=1 / expected if expected else 1.0,
+        response_method="score_samples",
+    )
+
+
+def expected_path_length(n_rows):
+    """Mean length of an unsuccessful search in a binary search tree of `n_rows`.
+
+    Parameters
+    ----------
+    n_rows : ndarray of int
+        Numbers of rows, at least 1.
+
+    Returns
+    -------
+    ndarray of float64
+
+    References
+    ----------
+    F. T. Liu, K. M. Ting and Z.-H. Zhou (2008). Isolation forest. Equation 1.
+    """
+    n = np.maximum(n_rows, 2).astype(np.float64)
+    length = 2 * (np.log(n - 1) + np.euler_gamma) - 2 * (n - 1) / n
+    return np.select([n_rows <= 1, n_rows == 2], [0.0, 1.0], length)
+
+
+READERS = {
+    DecisionTreeClassifier: _read_tree,
+    DecisionTreeRegressor: _read_tree,
+    RandomForestClassifier: _read_forest,
+    RandomForestRegressor: _read_forest,
+    ExtraTreesClassifier: _read_forest,
+    ExtraTreesRegressor: _read_forest,
+    IsolationForest: _read_isolation_forest,
+}

@@ -1,0 +1,320 @@
+"""XGBoost's models, through their scikit-learn wrappers, without importing XGBoost.
+
+The trees are read from the model's JSON form, which is public and has a schema. What
+follows of XGBoost's behaviour is from its own routing:
+
+- numbers are cast to float32, and ``x < threshold`` goes left;
+- what a sparse matrix does not hold is missing, as is the estimator's `missing`;
+- categories are whole numbers, cut off after the point; a split lists those that go to
+  the right, so that all others, negative ones too, go left.
+
+Margins are sums of float32 made in float32: ours, made in float64, differ from them by
+their rounding.
+"""
+
+import json
+from dataclasses import dataclass
+from itertools import count, pairwise
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.tree_joining import Tree, join_trees, without_unreached
+from sklearn_interpret._model.trees.encoders import (
+    ArrayEncoder,
+    column_numbers,
+    is_frame,
+    listed_positions,
+)
+from sklearn_interpret._model.trees.tree_model import TreeModel
+from sklearn_interpret.exceptions import UnreadableModelError
+
+_SINGLE = np.dtype(np.float32)
+
+_IDENTITY = (
+    "reg:squarederror",
+    "reg:squaredlogerror",
+    "reg:pseudohubererror",
+    "reg:absoluteerror",
+    "reg:quantileerror",
+    "reg:expectileerror",
+    "rank:ndcg",
+    "rank:map",
+    "rank:pairwise",
+)
+_EXP = ("count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft")
+_LOGISTIC = ("reg:logistic", "binary:logistic")
+_SOFTMAX = ("multi:softprob", "multi:softmax")
+_LINKS = {
+    **dict.fromkeys(_IDENTITY, "identity"),
+    **dict.fromkeys(_EXP, "exp"),
+    **dict.fromkeys(_LOGISTIC, "logistic"),
+    **dict.fromkeys(_SOFTMAX, "softmax"),
+}
+# What the model's `base_score`, a prediction, is as a margin; as it is elsewhere.
+_MARGINS = {
+    **dict.fromkeys(_EXP, np.log),
+    **dict.fromkeys(_LOGISTIC, lambda p: -np.log(1 / p - 1)),
+}
+
+
+@dataclass(frozen=True)
+class XGBoostEncoder:
+    """Numbers as XGBoost compares them.
+
+    Parameters
+    ----------
+    numbers : ArrayEncoder
+        For arrays and sparse matrices.
+    listed : tuple of (int, tuple of int)
+        Columns of categories, each with the categories that any split lists.
+    levels : tuple
+        Per column, the labels of its categories in the training frame, or None: whole
+        numbers, or bytes for text.
+    """
+
+    numbers: ArrayEncoder
+    listed: tuple
+    levels: tuple
+
+    def __call__(self, X):
+        if is_frame(X):
+            columns = column_numbers(X, self._places(X), _refuse_unseen)
+            X = np.column_stack([column.astype(_SINGLE) for column in columns])
+        numbers = self.numbers(X)
+        if not self.listed:
+            return numbers
+        numbers = numbers.copy()
+        for column, categories in self.listed:
+            values = numbers[:, column]
+            # All that is not listed goes left, and so does what is negative.
+            values = np.where(values < 0, -1, values)
+            numbers[:, column] = listed_positions(
+                values, np.array(categories), len(categories)
+            )
+        return numbers
+
+    def _places(self, X):
+        """Positions of labels in the columns of categories."""
+        places = []
+        for dtype, level in zip(X.dtypes, self.levels, strict=False):
+            place = None if level is None else dict(zip(level, count()))
+            if str(dtype) == "category":
+                declared = list(dtype.categories)
+                if level is None:  # an old model, or one of arrays, goes by position
+                    place = dict(zip(declared, count()))
+                elif isinstance(level[0], bytes):
+                    names = dict(zip(declared, _written(declared), strict=True))
+                    place = {label: place.get(name) for label, name in names.items()}
+            elif place is not None and isinstance(level[0], bytes):
+                place = {name.decode(errors="replace"): i for name, i in place.items()}
+            places.append(place)
+        return places
+
+
+def _written(labels):
+    """Labels as the library writes those of pandas frames.
+
+    One after the other, to be cut at the numbers of characters, although it writes
+    several bytes for a character that is not ASCII. What it compares is that.
+    """
+    text = "".join(map(str, labels))
+    stops = np.cumsum([0, *(len(str(label)) for label in labels)])
+    return [text.encode()[start:stop] for start, stop in pairwise(stops)]
+
+
+def _refuse_unseen(name, label):
+    raise ValueError(
+        f"The feature {name!r} has the category {label!r}, which the model has not "
+        "seen: XGBoost refuses it, or takes it for another one. Make it missing."
+    )
+
+
+def _read(estimator, _):
+    check_is_fitted(estimator)
+    booster = estimator.get_booster()
+    learner = json.loads(booster.save_raw(raw_format="json"))["learner"]
+    name = learner["gradient_booster"]["name"]
+    if name == "gblinear":
+        raise UnreadableModelError("booster='gblinear' has no trees.")
+    dart = name == "dart"
+    gradient_booster = learner["gradient_booster"]
+    forest = (gradient_booster["gbtree"] if dart else gradient_booster)["model"]
+    n_trees = _n_trees_in_use(estimator, forest)
+    weights = gradient_booster["weight_drop"] if dart else np.ones(n_trees)
+    base = _base(learner)
+    n_columns = int(learner["learner_model_param"]["num_feature"])
+    blocks = forest["trees"][:n_trees]
+    listed = _listed_categories(blocks)
+    trees = [
+        _tree(block, output, len(base), np.float32(weight), listed)
+        for block, output, weight in zip(
+            blocks, forest["tree_info"], weights, strict=False
+        )
+    ]
+    ensemble = join_trees(
+        trees, base=base, n_features=n_columns, precision=_SINGLE, strict=True
+    )
+    missing = estimator.missing
+    model = TreeModel(
+        ensemble=ensemble,
+        encoder=XGBoostEncoder(
+            numbers=ArrayEncoder(
+                n_columns,
+                _SINGLE,
+                absent=np.nan,
+                missing=np.nan if missing is None else float(missing),
+            ),
+            listed=tuple((j, tuple(found)) for j, found in listed.items()),
+            levels=_levels(forest, n_columns),
+        ),
+        columns=np.arange(n_columns),
+        n_columns=n_columns,
+        raw_method="predict",
+        raw_params={"output_margin": True},
+        cover="hessian",
+        **_response(estimator, learner["objective"]["name"]),
+    )
+    _check_margin(model, estimator)
+    return model
+
+
+def _check_margin(model, estimator):
+    """Ask the library for one row: how it writes the base score has changed before."""
+    row = np.full((1, model.n_columns), np.nan)
+    margin = estimator.predict(row, validate_features=False, **model.raw_params)
+    if not np.allclose(model.raw(row), margin, rtol=1e-4, atol=1e-4):
+        raise UnreadableModelError(
+            "the sum of its trees is not what it returns; this version of XGBoost, or "
+            "this objective, is not known here."
+        )
+
+
+def _n_trees_in_use(estimator, forest):
+    """Trees up to the best iteration, where training stopped early."""
+    try:
+        rounds = estimator.best_iteration + 1
+    except AttributeError:
+        return len(forest["trees"])
+    return forest["iteration_indptr"][rounds]
+
+
+def _base(learner):
+    """Margin of each output before the first tree."""
+    parameters = learner["learner_model_param"]
+    k = max(int(parameters["num_class"]), int(parameters.get("num_target", 1)), 1)
+    scores = parameters["base_score"].strip("[]").split(",")
+    scores = np.array(scores, dtype=np.float32)
+    margin = _MARGINS.get(learner["objective"]["name"])
+    if margin is not None:
+        scores = margin(scores)
+    return np.resize(scores, k).astype(np.float64)
+
+
+def _levels(forest, n_columns):
+    """Labels of the training frame's categories; None where there are none."""
+    columns = forest.get("cats", {}).get("enc", [])
+    if not columns:
+        return (None,) * n_columns
+    levels = tuple(map(_labels, columns))
+    if any(len(set(level or ())) < len(level or ()) for level in levels):
+        raise UnreadableModelError(
+            "it has categories whose names XGBoost does not tell apart (not ASCII)."
+        )
+    return levels
+
+
+def _labels(column):
+    values = column["values"]
+    if "offsets" not in column:
+        return tuple(values) if values else None
+    text = bytes(value % 256 for value in values)
+    bounds = column["offsets"]
+    if len(bounds) == 0:
+        return None
+    return tuple(text[start:stop] for start, stop in pairwise(bounds))
+
+
+def _response(estimator, objective):
+    """How the library's responses follow from margins."""
+    classes = getattr(estimator, "classes_", None)
+    link = _LINKS.get(objective)
+    method = "predict" if classes is None else "predict_proba"
+    return {
+        "link": link,
+        "response_method": None if link is None else method,
+        "classes": classes,
+    }
+
+
+def _category_lists(block):
+    """For each categorical split its node and the categories that go right."""
+    lists = zip(
+        block["categories_nodes"],
+        block["categories_segments"],
+        block["categories_sizes"],
+        strict=True,
+    )
+    for node, start, size in lists:
+        yield node, block["categories"][start : start + size]
+
+
+def _listed_categories(blocks):
+    """For each categorical column the categories that any split lists."""
+    listed = {}
+    for block in blocks:
+        for node, categories in _category_lists(block):
+            listed.setdefault(block["split_indices"][node], set()).update(categories)
+    return {j: sorted(listed[j]) for j in sorted(listed)}
+
+
+def _tree(block, output, k, weight, listed):
+    left, right = np.array(block["left_children"]), np.array(block["right_children"])
+    leaf = left < 0
+    value = np.zeros((len(left), k))
+    threshold = np.array(block["split_conditions"], dtype=np.float32)
+    if int(block["tree_param"]["size_leaf_vector"]) > 1:
+        value[leaf] = _leaf_vectors(block, k)[right[leaf]]
+    else:
+        value[:, output] = weight * threshold  # in single precision
+    sets, table = _category_table(block, listed)
+    tree = Tree(
+        left=left,
+        right=right,
+        feature=np.array(block["split_indices"]),
+        threshold=threshold,
+        value=value,
+        cover=np.array(block["sum_hessian"]),
+        missing_left=np.array(block["default_left"], dtype=bool),
+        category_set=sets,
+        categories_left=table,
+        categories_known=np.ones_like(table),
+    )
+    return without_unreached(tree)
+
+
+def _leaf_vectors(block, k):
+    """Values of the leaves of a tree for all outputs, in the leaves' order."""
+    if "leaf_weights" not in block:
+        raise UnreadableModelError(
+            "its trees have several outputs (multi_strategy='multi_output_tree') in a "
+            "form that is older than XGBoost 3.2's."
+        )
+    return np.array(block["leaf_weights"], dtype=np.float32).reshape(-1, k)
+
+
+def _category_table(block, listed):
+    """Which of the listed categories, and whether all others, go left."""
+    sets = np.full(len(block["left_children"]), -1)
+    width = 1 + max(map(len, listed.values()), default=0)
+    rows = []
+    for node, categories in _category_lists(block):
+        sets[node] = len(rows)
+        row = np.ones(width, dtype=bool)
+        known = listed[block["split_indices"][node]]
+        row[np.searchsorted(known, categories)] = False
+        rows.append(row)
+    return sets, np.array(rows, dtype=bool).reshape(len(rows), width)
+
+
+READERS = {("xgboost", "XGBModel"): _read}

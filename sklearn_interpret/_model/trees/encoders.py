@@ -1,0 +1,177 @@
+"""From a model's input to the numbers that its trees compare."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import check_array
+
+from sklearn_interpret._model.containers import as_rows
+from sklearn_interpret._model.frames import PandasRows, PolarsRows
+from sklearn_interpret._model.rows import is_missing
+
+
+@dataclass(frozen=True)
+class ArrayEncoder:
+    """Columns are numbers and are taken as they are.
+
+    Parameters
+    ----------
+    n_columns : int
+        Number of columns.
+    precision : numpy.dtype
+        float32 or float64.
+    absent : float, default=0.0
+        What stands for the entries that a sparse matrix does not hold.
+    missing : float, default=NaN
+        A number that stands for missing values, beside NaN.
+    """
+
+    n_columns: int
+    precision: np.dtype
+    absent: float = 0.0
+    missing: float = np.nan
+
+    def __call__(self, X):
+        if issparse(X):
+            X = dense(X, self.absent)
+        with np.errstate(over="ignore"):  # beyond float32 is infinite for models too
+            numbers = check_array(
+                X,
+                dtype=self.precision,
+                ensure_all_finite=False,
+                ensure_min_samples=0,
+                ensure_min_features=0,
+            )
+        if numbers.shape[1] != self.n_columns:
+            raise ValueError(
+                f"X has {numbers.shape[1]} columns, and the model was fitted on "
+                f"{self.n_columns}."
+            )
+        if not np.isnan(self.missing):
+            numbers = np.where(numbers == self.missing, np.nan, numbers)
+        return numbers
+
+
+@dataclass(frozen=True)
+class TransformerEncoder:
+    """What a fitted transformer, a part of the model, makes of the rows."""
+
+    transformer: object
+
+    def __call__(self, X):
+        return np.asarray(self.transformer.transform(X), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class ColumnSelector:
+    """Some columns of an array; all of them where `columns` is None."""
+
+    columns: tuple | None = None
+
+    def __call__(self, X):
+        X = np.asarray(X)
+        return X if self.columns is None else X[:, list(self.columns)]
+
+
+@dataclass(frozen=True)
+class ChainedEncoder:
+    """An encoder behind something that alters the rows first."""
+
+    first: object
+    second: object
+
+    def __call__(self, X):
+        return self.second(self.first(X))
+
+
+@dataclass(frozen=True)
+class StackingEncoder:
+    """What several encoders make of the same rows, side by side."""
+
+    encoders: tuple
+    precision: np.dtype
+
+    def __call__(self, X):
+        parts = [encoder(X) for encoder in self.encoders]
+        return np.hstack(parts, dtype=self.precision, casting="same_kind")
+
+
+def dense(X, absent):
+    """A sparse matrix as an array; what it does not hold becomes `absent`."""
+    if absent == 0:
+        return X.toarray()
+    X = X.tocoo()
+    dense = np.full(X.shape, absent, dtype=np.result_type(X.dtype, np.float32))
+    dense[X.row, X.col] = X.data
+    return dense
+
+
+def column_numbers(X, places, unseen):
+    """Columns of a frame as numbers, its categories as positions.
+
+    Parameters
+    ----------
+    X : pandas or polars DataFrame
+        The rows.
+    places : list
+        Per column, a dict from labels to positions; None for columns that are numbers.
+    unseen : callable
+        Called with the column's name and a label that has no position, to return what
+        stands for it, or to refuse it.
+
+    Returns
+    -------
+    list of ndarray of shape (n_rows,)
+        One per column, of whatever dtype the frame has for numbers.
+    """
+    rows = as_rows(X)
+    if rows.n_columns != len(places):
+        raise ValueError(
+            f"X has {rows.n_columns} columns, and the model was fitted on "
+            f"{len(places)}."
+        )
+    columns = []
+    for j, place in enumerate(places):
+        if place is None:
+            columns.append(rows.values(j))
+            continue
+        codes, labels, _ = rows.encode([j])
+        positions = np.full(len(labels), np.nan)
+        for i, label in enumerate(labels):
+            if not is_missing(label):
+                found = place.get(label)
+                positions[i] = unseen(rows.names[j], label) if found is None else found
+        columns.append(positions[codes])
+    return columns
+
+
+def is_frame(X):
+    """Whether rows are a pandas or polars DataFrame."""
+    return isinstance(as_rows(X), PandasRows | PolarsRows)
+
+
+def listed_positions(values, listed, other):
+    """Positions of whole numbers in a list of them.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Numbers; what is after the point is dropped.
+    listed : ndarray of shape (m,)
+        Sorted whole numbers.
+    other : float
+        What stands for numbers that are not listed.
+
+    Returns
+    -------
+    ndarray of shape (n,), float64
+        NaN where the value is NaN.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    whole = np.trunc(values)
+    if len(listed) == 0:
+        return np.where(np.isnan(values), np.nan, other)
+    position = np.minimum(np.searchsorted(listed, whole), len(listed) - 1)
+    found = np.where(listed[position] == whole, position, other)
+    return np.where(np.isnan(values), np.nan, found)
