@@ -44,4 +44,5 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    sys.exit("\n".join(main(sys.argv[1])))
+    # None, and not an empty text, stands for success.
+    sys.exit("\n".join(main(sys.argv[1])) or None)

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from threadpoolctl import threadpool_info
 
 from sklearn_interpret._model.parallel import run
-from sklearn_interpret.effects import AccumulatedLocalEffects, PartialDependence
+from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.estimator_checks import check_inspector
 from sklearn_interpret.exceptions import NonFiniteResponseError
 from tests.instances import ARGUMENTS
@@ -55,7 +55,8 @@ def cluster():
             n_workers=2,
             threads_per_worker=1,
             processes=False,
-            dashboard_address=None,
+            # Another test process may have taken the usual port.
+            dashboard_address="127.0.0.1:0",
         ) as local,
         distributed.Client(local) as client,
     ):
@@ -97,23 +98,6 @@ def test_dask_does_the_work(cluster, table):
     with parallel_config(backend="dask"), config_context(working_memory=0.1):
         inspector = PartialDependence(Located(), n_jobs=-1).fit(X, y)
     assert_array_equal(inspector.average_[0], 1)
-
-
-def test_frames_larger_than_memory_are_explained_in_partitions(table):
-    """`transform` is a function of the row, so partitions do not show."""
-    pytest.importorskip("dask.dataframe")
-    pandas = pytest.importorskip("pandas")
-    import dask.dataframe
-
-    X, y = table
-    frame = pandas.DataFrame(X, columns=list("abcde"))
-    inspector = AccumulatedLocalEffects(HistGradientBoostingRegressor(max_iter=5))
-    inspector.set_output(transform="pandas").fit(frame, y)
-    parts = dask.dataframe.from_pandas(frame, npartitions=3)
-    whole = parts.map_partitions(inspector.transform, meta=inspector.transform(frame))
-    pandas.testing.assert_frame_equal(
-        whole.compute(scheduler="synchronous"), inspector.transform(frame)
-    )
 
 
 def threads_here(_):

@@ -8,6 +8,7 @@ two steps.
 """
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -268,6 +269,62 @@ def _first_nearest(candidates, places):
     return np.array([found[0] for found in near], dtype=np.intp)
 
 
+def grid_position(values, nodes):
+    """Left neighbour of each value among the nodes, and the share of the way onwards.
+
+    Parameters
+    ----------
+    values : ndarray of shape (m,)
+        Values beyond the nodes count as the nearest one.
+    nodes : ndarray of shape (G,)
+        Increasing.
+
+    Returns
+    -------
+    low : ndarray of shape (m,), dtype intp
+        Position of the left neighbour.
+    share : ndarray of shape (m,)
+        In [0, 1]; NaN where the value is.
+    """
+    if len(nodes) == 1:
+        return np.zeros(len(values), dtype=np.intp), np.where(
+            np.isnan(values), values, 0.0
+        )
+    values = np.clip(values, nodes[0], nodes[-1])
+    low = np.searchsorted(nodes[1:-1], values, side="right")
+    return low, (values - nodes[low]) / np.diff(nodes)[low]
+
+
+def grid_masses(lows, shares, shape, weights):
+    """Weight that rows put on each point of a grid over which they interpolate.
+
+    The weighted mean over the rows of a (bi)linear function of the grid is its values
+    times these masses.
+
+    Parameters
+    ----------
+    lows, shares : sequence of ndarray of shape (m,)
+        For each axis, as `grid_position` gives them.
+    shape : tuple of int
+        Number of points along each axis.
+    weights : ndarray of shape (m,)
+        Weights of the rows.
+
+    Returns
+    -------
+    ndarray of shape `shape`
+    """
+    masses = np.zeros(int(np.prod(shape)))
+    for corner in product((0, 1), repeat=len(shape)):
+        part, places = weights, []
+        for step, low, share, size in zip(corner, lows, shares, shape, strict=True):
+            part = part * (share if step else 1 - share)
+            places.append(np.minimum(low + step, size - 1))
+        index = np.ravel_multi_index(places, shape)
+        masses += np.bincount(index, part, len(masses))
+    return masses.reshape(shape)
+
+
 def interpolate(values, nodes, curves, cells=None):
     """Curves at `values`, linear between nodes and constant beyond them.
 
@@ -286,19 +343,16 @@ def interpolate(values, nodes, curves, cells=None):
     -------
     ndarray of shape (m, k)
     """
-    if len(nodes) == 1:
-        found = np.repeat(curves.T, len(values), axis=0)
+    # Shares of the interval and not slopes, which overflow between tiny numbers.
+    if len(nodes) == 1 or cells is None or cells.min(initial=0) < 0:
+        cells, shares = grid_position(values, nodes)
     else:
-        if cells is None or cells.min(initial=0) < 0:
-            values = np.clip(values, nodes[0], nodes[-1])
-            cells = np.searchsorted(nodes[1:-1], values, side="right")
-        # Shares of the interval and not slopes, which overflow between tiny numbers.
         shares = (values - nodes[cells]) / np.diff(nodes)[cells]
-        rises = np.diff(curves)
-        found = np.stack(
-            [c[cells] + r[cells] * shares for c, r in zip(curves, rises, strict=True)],
-            axis=1,
-        )
+    rises = np.diff(curves, append=curves[:, -1:])
+    found = np.stack(
+        [c[cells] + r[cells] * shares for c, r in zip(curves, rises, strict=True)],
+        axis=1,
+    )
     found[np.isnan(values)] = np.nan
     return found
 

@@ -32,12 +32,15 @@ class Replacement:
         axis of length one means the same for every row.
     rows : ndarray of int or None
         Rows that take part; None means all.
+    together : bool, default=False
+        Whether all variants of a row are needed in one block.
     """
 
     columns: tuple
     levels: tuple
     codes: tuple
     rows: np.ndarray | None = None
+    together: bool = False
 
     @property
     def n_variants(self):
@@ -50,9 +53,6 @@ class Replacement:
         levels = tuple(rows.cast(j, np.asarray(level)) for j, level in pairs)
         return replace(self, levels=levels)
 
-
-# A reduction may rely on seeing that many variants of a row together.
-_MIN_VARIANTS = 9
 
 Block = namedtuple("Block", "which start stop first last")
 
@@ -158,7 +158,9 @@ def _plan(replacements, rows):
         if not replacement.n_variants:  # a grid without points
             continue
         n_rows = rows.n_rows if replacement.rows is None else len(replacement.rows)
-        width = min(replacement.n_variants, max(limit, _MIN_VARIANTS))
+        width = replacement.n_variants
+        if not replacement.together:
+            width = min(width, limit)
         height = max(1, limit // width)
         for start in range(0, n_rows, height):
             for first in range(0, replacement.n_variants, width):

@@ -1,10 +1,12 @@
 """Rows of pandas and polars data frames; neither library is imported by us."""
 
 import sys
+from functools import cached_property
 
 import numpy as np
 
 from sklearn_interpret._model.rows import (
+    ArrayTiles,
     Rows,
     Tiles,
     checked_cast,
@@ -25,7 +27,7 @@ class PandasRows(Rows):
         super().__init__(native)
         self.named = all(isinstance(name, str) for name in native.columns)
 
-    @property
+    @cached_property
     def names(self):
         """Column names."""
         return [str(name) for name in self.native.columns]
@@ -112,9 +114,18 @@ class PandasRows(Rows):
 
     def tiles(self, start, stop, repeats):
         """Repeated rows as a DataFrame of the same columns and dtypes."""
+        if self._is_plain:
+            return _PlainPandasTiles(self.native.iloc[start:stop], repeats)
         index = np.repeat(np.arange(start, stop), repeats)
         frame = self.native.iloc[index].reset_index(drop=True)
         return _PandasTiles(frame, stop - start, repeats)
+
+    @property
+    def _is_plain(self):
+        """Whether all columns have one and the same numpy number dtype."""
+        kinds = set(self.native.dtypes)
+        (dtype,) = kinds if len(kinds) == 1 else (None,)
+        return isinstance(dtype, np.dtype) and dtype.kind in "iuf"
 
 
 def _same_labels(left, right):
@@ -147,12 +158,30 @@ class _PandasTiles(Tiles):
         return frame
 
 
+class _PlainPandasTiles(Tiles):
+    """Frames of one numpy dtype: a work array under a fresh frame, without copies.
+
+    Assigning a column to a frame splits the block that holds all columns, which every
+    call of the model would pay for by putting them together again.
+    """
+
+    def __init__(self, frame, repeats):
+        super().__init__(len(frame), repeats)
+        self._columns = frame.columns
+        self._tiles = ArrayTiles(frame.to_numpy(), repeats)
+
+    def replaced(self, columns, levels, codes):
+        work = self._tiles.replaced(columns, levels, codes)
+        pandas = sys.modules["pandas"]
+        return pandas.DataFrame(work, columns=self._columns, copy=False)
+
+
 class PolarsRows(Rows):
     """Rows of a polars DataFrame."""
 
     named = True
 
-    @property
+    @cached_property
     def names(self):
         """Column names."""
         return list(self.native.columns)

@@ -6,6 +6,7 @@ here; nothing here changes what the user passed in.
 """
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -28,7 +29,7 @@ class Rows(ABC):
         self.native = native
         self.n_rows, self.n_columns = native.shape
 
-    @property
+    @cached_property
     def names(self):
         """Column names; made up where the container has none."""
         return default_names(self.n_columns)
@@ -312,7 +313,7 @@ class ArrayRows(Rows):
 
     def tiles(self, start, stop, repeats):
         """A work array of repeated rows."""
-        return _ArrayTiles(self.native[start:stop], repeats)
+        return ArrayTiles(self.native[start:stop], repeats)
 
 
 def plain_list(values):
@@ -343,7 +344,7 @@ def checked_cast(values, dtype, name):
     return cast
 
 
-class _ArrayTiles(Tiles):
+class ArrayTiles(Tiles):
     """One work array; exchanged columns are put back before the next exchange."""
 
     def __init__(self, block, repeats):

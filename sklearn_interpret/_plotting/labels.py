@@ -63,7 +63,7 @@ def wrapped(name, width=NAME_WIDTH):
     if len(name) <= width:
         return name
     least = max(len(name) - width, width // 2)
-    breaks = [p + 1 for p in range(least, width) if name[p] in " _-./:"]
+    breaks = [p + 1 for p in range(least - 1, width) if name[p] in " _-./:"]
     cut = breaks[-1] if breaks else width
     return f"{name[:cut].rstrip()}\n{name[cut:].lstrip()}"
 
@@ -111,7 +111,7 @@ def label_levels(ax, levels, *, which="x", share=1.0):
     share : float, default=1.0
         Share of the axes' present size that it keeps when a colour bar comes in.
     """
-    box, figure = ax.get_position(), ax.get_figure(root=True)
+    box, figure = ax.get_position(), ax.figure.figure
     if which == "y":
         height = box.height * figure.get_figheight()
         places = shown_ticks(len(levels), int(height * UPRIGHT_PER_INCH))

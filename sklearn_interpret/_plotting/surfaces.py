@@ -126,11 +126,11 @@ def draw_positions(ax, x, y, style):
     if len(inside) > MAX_POINTS:
         inside = np.random.default_rng(0).choice(inside, MAX_POINTS, replace=False)
     defaults = {
-        "s": 7,
-        "facecolors": "black",
-        "edgecolors": "white",
-        "linewidths": 0.3,
-        "alpha": 0.35,
+        "s": 8,
+        "facecolors": "white",
+        "edgecolors": "black",
+        "linewidths": 0.5,
+        "alpha": 0.55,
     }
     # The points lie within the range: no margin is to be added around them.
     limits = ax.get_xlim(), ax.get_ylim()

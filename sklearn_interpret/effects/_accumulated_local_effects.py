@@ -410,7 +410,7 @@ def _visiting(axes, nodes, cells, inside):
             np.repeat(visits[0], widths[1], axis=1),
             np.tile(visits[1], widths[0]),
         ]
-    return Replacement(*moved_columns(axes, visits), rows=rows)
+    return Replacement(*moved_columns(axes, visits), rows=rows, together=True)
 
 
 def _cell_weights(nodes, cells, inside, sample, weights=None):

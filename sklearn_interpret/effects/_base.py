@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.weighted import spread
 from sklearn_interpret._model.axes import grid_axis, label_text, level_axis
 from sklearn_interpret._model.features import (
-    default_names,
+    default_name,
     resolve_categorical,
     resolve_features,
     resolve_groups,
@@ -159,7 +159,7 @@ class BaseEffect(TransformerMixin, BaseInspector):
         for entry in self._entries_to_transform():
             (axis,) = self.axes_[entry]
             name = axis.name
-            if name in default_names(self.n_features_in_) and len(axis.columns) == 1:
+            if name == default_name(axis.columns[0]):  # no group, and unnamed in fit
                 name = given[axis.columns[0]]
             names += [
                 f"{name}{place}{output}"

@@ -6,7 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._core.effects import interpolate, look_up
+from sklearn_interpret._core.effects import (
+    grid_masses,
+    grid_position,
+    interpolate,
+    look_up,
+)
 from sklearn_interpret._core.weighted import Moments
 from sklearn_interpret._model.altered import (
     Replacement,
@@ -58,7 +63,8 @@ class PartialDependence(GridMixin, CurveEffect):
     custom_values : dict of feature to array-like, default=None
         Points to use instead, in the feature's units.
     centered : bool, default=False
-        Subtract the weighted mean of the curve over the rows.
+        Subtract the weighted mean of the curve over the rows. The standard errors are
+        then those of the curve's shape.
     method : {"auto", "brute", "recursion"}, default="auto"
         "brute" sends all altered rows to the model, and is what "auto" takes.
         "recursion" is scikit-learn's weighted tree traversal: another quantity, which
@@ -199,13 +205,6 @@ class PartialDependence(GridMixin, CurveEffect):
             averages, errors, missing = self._by_recursion(sample)
         else:
             averages, errors, missing = self._by_brute_force(sample, response, on_block)
-        n_outputs = len(averages[0])
-        if self.centered:
-            for entry, average in enumerate(averages):
-                shift = self._mean_over_rows(entry, average, missing[entry], sample)
-                averages[entry] = (average.T - shift).T
-                if missing[entry] is not None:
-                    missing[entry] = missing[entry] - shift
         self._averages = averages
         self._missing = missing
         self.average_ = [drop_single_output(average) for average in averages]
@@ -215,15 +214,24 @@ class PartialDependence(GridMixin, CurveEffect):
         self.missing_average_ = [
             None if values is None else drop_single_output(values) for values in missing
         ]
-        return Measured(n_outputs)
+        return Measured(len(averages[0]))
 
     def _by_brute_force(self, sample, response, on_block):
-        replacements = [_grid_replacement(axes, sample.rows) for axes in self.axes_]
+        replacements = [
+            _grid_replacement(axes, sample.rows, together=self.centered)
+            for axes in self.axes_
+        ]
+        masses = None
+        if self.centered:
+            masses = [
+                _row_masses(axes, sample, replacement.n_variants)
+                for axes, replacement in zip(self.axes_, replacements, strict=True)
+            ]
         blocks = altered_responses(
             response,
             sample.rows,
             replacements,
-            _WeightedMoments(sample.weights),
+            _WeightedMoments(sample.weights, masses),
             merge=Moments.merge,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
@@ -273,30 +281,26 @@ class PartialDependence(GridMixin, CurveEffect):
         classes = getattr(self.estimator_, "classes_", None)
         return classes[0] if classes is not None and len(classes) == 2 else object()
 
-    def _mean_over_rows(self, entry, average, missing, sample):
-        """Weighted mean of the effect at the rows, one per output."""
-        axes = self.axes_[entry]
-        if len(axes) == 1:
-            values = _at_rows(axes[0], average, missing, sample.rows)
-        else:
-            values = _surface_at_rows(axes, average, sample.rows)
-        known = np.isfinite(values).all(axis=1)
-        if not known.any():
-            return np.zeros(len(average))
-        return np.average(values[known], axis=0, weights=sample.weights[known])
-
     def _effect_at(self, entry, rows, cells=None):
         (axis,) = self.axes_[entry]
         return _at_rows(axis, self._averages[entry], self._missing[entry], rows)
 
 
 class _WeightedMoments:
-    """Reduces answers of shape (n_rows, n_variants, k) to moments over the rows."""
+    """Reduces answers of shape (n_rows, n_variants, k) to moments over the rows.
 
-    def __init__(self, weights):
+    With masses of the variants, each row's curve is first centred by them: the mean is
+    then the centred partial dependence, and its standard error that of its shape.
+    """
+
+    def __init__(self, weights, masses):
         self.weights = weights
+        self.masses = masses
 
     def __call__(self, which, index, variants, answers):
+        if self.masses is not None:
+            means = np.tensordot(answers, self.masses[which], (1, 0))
+            answers = answers - means[:, None, :]
         return Moments.of_rows(answers, self.weights[index])
 
 
@@ -310,7 +314,7 @@ def _means_and_errors(pieces, n_outputs):
     )
 
 
-def _grid_replacement(axes, rows):
+def _grid_replacement(axes, rows, *, together):
     """All points of a grid; one more for missing values of a numeric feature."""
     codes = grid_codes(axes)
     columns, levels, codes = moved_columns(axes, codes)
@@ -318,7 +322,7 @@ def _grid_replacement(axes, rows):
         points = np.append(axes[0].values, np.nan)
         levels = (rows.cast(columns[0], points),)
         codes = (np.arange(len(points))[None, :],)
-    return Replacement(columns, levels, codes)
+    return Replacement(columns, levels, codes, together=together)
 
 
 def _at_rows(axis, curves, missing, rows):
@@ -335,25 +339,33 @@ def _at_rows(axis, curves, missing, rows):
     return values
 
 
-def _surface_at_rows(axes, surface, rows):
-    """A surface (k, G1, G2) at the rows' own values, bilinear: (n_rows, k)."""
-    from scipy.interpolate import RegularGridInterpolator  # slow to import
-
-    places, coordinates = [], []
+def _row_masses(axes, sample, n_variants):
+    """Share of the rows' weight at each point of the grid, missing values last."""
+    lows, shares, known = [], [], np.ones(sample.rows.n_rows, dtype=bool)
+    shape = tuple(len(axis.values) for axis in axes)
     for axis in axes:
         if axis.categorical:
-            nodes, own = np.arange(len(axis.values)), axis.codes(rows).astype(float)
-            own[own < 0] = np.nan
+            low = axis.codes(sample.rows)
+            share = np.where(low >= 0, 0.0, np.nan)
+        elif len(axis.values):
+            low, share = grid_position(
+                sample.rows.numbers(axis.columns[0]), axis.values
+            )
         else:
-            nodes, own = axis.values, rows.numbers(axis.columns[0])
-        if len(nodes) == 1:  # a grid needs two points to interpolate between
-            nodes, own = np.array([0.0, 1.0]), np.where(np.isnan(own), own, 0.0)
-            surface = np.repeat(surface, 2, axis=len(places) + 1)
-        places.append(nodes.astype(np.float64))
-        coordinates.append(np.clip(own, nodes[0], nodes[-1]))
-    points = np.stack(coordinates, axis=1)
-    values = np.full((len(points), len(surface)), np.nan)
-    known = np.isfinite(points).all(axis=1)
-    grid = RegularGridInterpolator(places, np.moveaxis(surface, 0, -1))
-    values[known] = grid(points[known])
-    return values
+            low, share = (
+                np.zeros(len(known), dtype=np.intp),
+                np.full(len(known), np.nan),
+            )
+        lows.append(low)
+        shares.append(share)
+        known &= ~np.isnan(share)
+    masses = np.zeros(n_variants)
+    n_points = int(np.prod(shape))
+    if n_points:
+        lows, shares = ([part[known] for part in parts] for parts in (lows, shares))
+        found = grid_masses(lows, shares, shape, sample.weights[known])
+        masses[:n_points] = found.ravel()
+    if n_variants > n_points:
+        masses[n_points] = sample.weights[~known].sum()
+    total = masses.sum()
+    return masses / total if total > 0 else masses

@@ -322,7 +322,9 @@ def test_pyale_first_order(n_intervals):
             custom_values={name: theirs.index.to_numpy()},
         ).fit(X)
         np.testing.assert_allclose(effect.effects_[0], theirs["eff"], **EXACT)
-        np.testing.assert_array_equal(effect.interval_counts_[0], theirs["size"][1:])
+        np.testing.assert_array_equal(
+            effect.interval_counts_[0], theirs["size"].iloc[1:]
+        )
 
 
 def test_pyale_second_order():

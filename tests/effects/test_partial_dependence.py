@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.interpolate import RegularGridInterpolator
 from sklearn import config_context
 from sklearn.ensemble import (
     ExtraTreesRegressor,
@@ -488,3 +489,42 @@ def test_the_input_is_left_alone():
     before = X.copy(deep=True)
     PartialDependence(encoded(Ridge())).fit(X, y).transform(X)
     pd.testing.assert_frame_equal(X, before)
+
+
+@pytest.mark.parametrize("entry", [0, (0, 1)], ids=["one-way", "two-way"])
+def test_standard_errors_of_centred_curves_are_those_of_their_shape(entry):
+    """Each row's curve centred by the rows' weights on its points, then the spread."""
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(60, 3)), rng.integers(1, 4, size=60)
+    y = X[:, 0] * X[:, 2] + 5 * X[:, 2] + X[:, 1]
+    model = RandomForestRegressor(10, random_state=0).fit(X, y)
+    grid = np.linspace(-1.5, 1.5, 5)
+    options = {"features": [entry], "custom_values": {0: grid, 1: grid}}
+    centred, plain = (
+        PartialDependence(FrozenEstimator(model), centered=centered, **options).fit(
+            X, sample_weight=weights
+        )
+        for centered in (True, False)
+    )
+    columns = [entry] if isinstance(entry, int) else list(entry)
+    points = np.stack(np.meshgrid(*[grid] * len(columns), indexing="ij"), axis=-1)
+    flat = points.reshape(-1, len(columns))
+    curves = np.empty((len(X), len(flat)))
+    for place, point in enumerate(flat):
+        altered = X.copy()
+        altered[:, columns] = point
+        curves[:, place] = model.predict(altered)
+    at_rows = RegularGridInterpolator(
+        [grid] * len(columns), np.eye(len(flat)).reshape(*points.shape[:-1], -1)
+    )(np.clip(X[:, columns], grid[0], grid[-1]))
+    masses = np.average(at_rows, axis=0, weights=weights)
+    shapes = curves - (curves @ masses)[:, None]
+    repeated = np.repeat(shapes, weights, axis=0)
+    expected = repeated.std(axis=0, ddof=1) / np.sqrt(len(repeated))
+    np.testing.assert_allclose(
+        centred.standard_errors_[0].ravel(), expected, rtol=0, atol=1e-12
+    )
+    np.testing.assert_allclose(
+        centred.average_[0].ravel(), repeated.mean(axis=0), rtol=0, atol=1e-12
+    )
+    assert centred.standard_errors_[0].mean() < plain.standard_errors_[0].mean() / 2

@@ -1,5 +1,9 @@
 """Display of accumulated local effects."""
 
+from typing import Any
+
+from numpy.typing import ArrayLike
+
 from sklearn_interpret.effects._accumulated_local_effects import (
     AccumulatedLocalEffects,
 )
@@ -91,20 +95,20 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
 
     def __init__(
         self,
-        edges,
-        effects,
+        edges: list[Any],
+        effects: list[Any],
         *,
-        feature_names,
-        output_names=None,
-        response_name="response",
-        intervals_low=None,
-        intervals_high=None,
-        confidence_level=None,
-        fold_effects=None,
-        categorical=None,
-        data=None,
-        importances=None,
-    ):
+        feature_names: list[Any],
+        output_names: list[Any] | None = None,
+        response_name: str = "response",
+        intervals_low: list[Any] | None = None,
+        intervals_high: list[Any] | None = None,
+        confidence_level: float | None = None,
+        fold_effects: list[Any] | None = None,
+        categorical: list[Any] | None = None,
+        data: list[Any] | None = None,
+        importances: ArrayLike | None = None,
+    ) -> None:
         super().__init__(
             feature_names=feature_names,
             output_names=output_names,

@@ -1,6 +1,7 @@
 """What all displays of effects share: panels on axes, labels and legends."""
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 from sklearn_interpret._plotting.axes import (
     add_legend,
@@ -18,7 +19,7 @@ class PanelDisplay(ABC):
     _band_text = ERROR_BAND
 
     @abstractmethod
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """Numbers drawn, as a long DataFrame."""
 
     def _render(self, panels, ax, looks, *, n_cols, share_y):

@@ -1,5 +1,7 @@
 """Display of several effects of one feature on one axes."""
 
+from typing import Any, Self
+
 import numpy as np
 
 from sklearn_interpret._plotting.labels import colours
@@ -86,17 +88,17 @@ class EffectComparisonDisplay(FromMethods, PanelDisplay):
 
     def __init__(
         self,
-        points,
-        effects,
+        points: list[Any],
+        effects: list[Any],
         *,
-        methods,
-        feature_name,
-        output_names=None,
-        response_name="response",
-        fold_effects=None,
-        categorical=None,
-        data=None,
-    ):
+        methods: list[str],
+        feature_name: str,
+        output_names: list[Any] | None = None,
+        response_name: str = "response",
+        fold_effects: list[Any] | None = None,
+        categorical: bool | None = None,
+        data: Any = None,
+    ) -> None:
         self.points = points
         self.effects = effects
         self.methods = methods
@@ -109,17 +111,17 @@ class EffectComparisonDisplay(FromMethods, PanelDisplay):
 
     def plot(
         self,
-        ax=None,
+        ax: Any = None,
         *,
-        n_cols=3,
-        share_y=True,
-        rug=True,
-        band=True,
-        line_kw=None,
-        band_kw=None,
-        fold_kw=None,
-        rug_kw=None,
-    ):
+        n_cols: int = 3,
+        share_y: bool = True,
+        rug: bool = True,
+        band: bool = True,
+        line_kw: dict[str, Any] | None = None,
+        band_kw: dict[str, Any] | None = None,
+        fold_kw: dict[str, Any] | None = None,
+        rug_kw: dict[str, Any] | None = None,
+    ) -> Self:
         """Draw all methods on one panel; one panel per output.
 
         Parameters
@@ -197,7 +199,7 @@ class EffectComparisonDisplay(FromMethods, PanelDisplay):
         series = [
             effect.series(output, text, colour, levels=levels)
             for effect, text, colour in zip(
-                effects, texts, colours(len(effects)), strict=True
+                effects, texts, _method_colours(self.methods), strict=True
             )
         ]
         return LinePanel(
@@ -211,7 +213,7 @@ class EffectComparisonDisplay(FromMethods, PanelDisplay):
             zero=True,
         )
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """Numbers drawn, as a long DataFrame.
 
         Returns
@@ -228,6 +230,14 @@ class EffectComparisonDisplay(FromMethods, PanelDisplay):
             ]
             blocks += effect_columns(effect, outputs, method=method)
         return long_frame(blocks, f"{type(self).__name__}.to_frame")
+
+
+def _method_colours(methods):
+    """A known method has one colour in all figures; other names get those after."""
+    others = [method for method in methods if method not in COMPARED]
+    palette = [*COMPARED, *others]
+    found = colours(len(palette))
+    return [found[palette.index(method)] for method in methods]
 
 
 def _output_name(names, output):

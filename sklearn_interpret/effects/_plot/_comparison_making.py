@@ -1,8 +1,11 @@
 """How the comparison of effects is made from predictors and inspectors."""
 
+from collections.abc import Mapping, Sequence
 from numbers import Integral
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.effects._plot._compared import (
@@ -28,15 +31,15 @@ class FromMethods:
     @classmethod
     def from_estimator(
         cls,
-        estimator,
-        X,
+        estimator: Any,
+        X: Any,
         *,
-        feature,
-        methods=tuple(COMPARED),
-        sample_weight=None,
-        ax=None,
-        **params,
-    ):
+        feature: int | str,
+        methods: Sequence[str] = tuple(COMPARED),
+        sample_weight: ArrayLike | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
         """Compute several effects of a feature in a fitted predictor; draw them.
 
         Parameters
@@ -123,15 +126,15 @@ class FromMethods:
     @classmethod
     def from_cv_results(
         cls,
-        cv_results,
-        X,
+        cv_results: Mapping[str, Any],
+        X: Any,
         *,
-        feature,
-        methods=tuple(COMPARED),
-        sample_weight=None,
-        ax=None,
-        **params,
-    ):
+        feature: int | str,
+        methods: Sequence[str] = tuple(COMPARED),
+        sample_weight: ArrayLike | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
         """Draw several effects of a feature in the models of a cross-validation.
 
         Parameters

@@ -1,5 +1,9 @@
 """Display of conditional dependence, the M-plot."""
 
+from typing import Any
+
+from numpy.typing import ArrayLike
+
 from sklearn_interpret.effects._conditional_dependence import ConditionalDependence
 from sklearn_interpret.effects._plot._entries import EffectDisplay
 from sklearn_interpret.effects._plot._making import folds_mean, stacked
@@ -87,19 +91,19 @@ class ConditionalDependenceDisplay(EffectDisplay):
 
     def __init__(
         self,
-        edges,
-        centers,
-        average,
+        edges: list[Any],
+        centers: list[Any],
+        average: list[Any],
         *,
-        feature_names,
-        output_names=None,
-        response_name="response",
-        standard_errors=None,
-        fold_averages=None,
-        categorical=None,
-        data=None,
-        importances=None,
-    ):
+        feature_names: list[Any],
+        output_names: list[Any] | None = None,
+        response_name: str = "response",
+        standard_errors: list[Any] | None = None,
+        fold_averages: list[Any] | None = None,
+        categorical: list[Any] | None = None,
+        data: list[Any] | None = None,
+        importances: ArrayLike | None = None,
+    ) -> None:
         super().__init__(
             feature_names=feature_names,
             output_names=output_names,

@@ -1,8 +1,10 @@
 """The base of displays that show the effects of one inspector, entry by entry."""
 
 from abc import abstractmethod
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_interpret._plotting.labels import colours
 from sklearn_interpret._plotting.surfaces import colour_limits
@@ -35,13 +37,13 @@ class EffectDisplay(FromInspectors, PanelDisplay):
     def __init__(
         self,
         *,
-        feature_names,
-        output_names,
-        response_name,
-        categorical,
-        data,
-        importances,
-    ):
+        feature_names: list[Any],
+        output_names: list[Any] | None,
+        response_name: str,
+        categorical: list[Any] | None,
+        data: list[Any] | None,
+        importances: ArrayLike | None,
+    ) -> None:
         self.feature_names = feature_names
         self.output_names = output_names
         self.response_name = response_name
@@ -62,21 +64,21 @@ class EffectDisplay(FromInspectors, PanelDisplay):
 
     def plot(
         self,
-        ax=None,
+        ax: Any = None,
         *,
-        n_cols=3,
-        max_entries=None,
-        share_y=True,
-        rug=True,
-        band=True,
-        line_kw=None,
-        band_kw=None,
-        fold_kw=None,
-        rug_kw=None,
-        contour_kw=None,
-        heatmap_kw=None,
-        points_kw=None,
-    ):
+        n_cols: int = 3,
+        max_entries: int | None = None,
+        share_y: bool = True,
+        rug: bool = True,
+        band: bool = True,
+        line_kw: dict[str, Any] | None = None,
+        band_kw: dict[str, Any] | None = None,
+        fold_kw: dict[str, Any] | None = None,
+        rug_kw: dict[str, Any] | None = None,
+        contour_kw: dict[str, Any] | None = None,
+        heatmap_kw: dict[str, Any] | None = None,
+        points_kw: dict[str, Any] | None = None,
+    ) -> Self:
         """Draw one panel per entry; for a pair, one per output.
 
         Parameters
@@ -256,7 +258,7 @@ class EffectDisplay(FromInspectors, PanelDisplay):
         """Name of the quantity."""
         return self._what
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """Numbers drawn, as a long DataFrame.
 
         Returns

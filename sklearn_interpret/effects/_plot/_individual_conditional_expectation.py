@@ -1,18 +1,16 @@
 """Display of individual conditional expectation."""
 
-from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from sklearn_interpret._plotting.labels import colours
 from sklearn_interpret.effects._individual_conditional_expectation import (
     IndividualConditionalExpectation,
 )
-from sklearn_interpret.effects._plot._effect import with_outputs
+from sklearn_interpret.effects._plot._curve_panels import CurvePanels
 from sklearn_interpret.effects._plot._entries import EffectDisplay
-from sklearn_interpret.effects._plot._frames import curve_columns, effect_columns
-from sklearn_interpret.effects._plot._line_panel import LinePanel, SpreadPanel
 from sklearn_interpret.effects._plot._looks import Looks
 from sklearn_interpret.effects._plot._making import (
     folds_mean,
@@ -21,7 +19,7 @@ from sklearn_interpret.effects._plot._making import (
 )
 
 
-class IndividualConditionalExpectationDisplay(EffectDisplay):
+class IndividualConditionalExpectationDisplay(CurvePanels, EffectDisplay):
     """Curves of single rows, with their average on top (ICE).
 
     Build it with `from_estimator` or `from_cv_results`, or from arrays of your own.
@@ -114,22 +112,22 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
 
     def __init__(
         self,
-        grid_values,
-        curves,
-        average,
+        grid_values: list[Any],
+        curves: list[Any],
+        average: list[Any],
         *,
-        feature_names,
-        output_names=None,
-        response_name="response",
-        derivatives=None,
-        derivative_std=None,
-        rows=None,
-        fold_averages=None,
-        centered=False,
-        categorical=None,
-        data=None,
-        importances=None,
-    ):
+        feature_names: list[Any],
+        output_names: list[Any] | None = None,
+        response_name: str = "response",
+        derivatives: list[Any] | None = None,
+        derivative_std: list[Any] | None = None,
+        rows: np.ndarray | None = None,
+        fold_averages: list[Any] | None = None,
+        centered: bool = False,
+        categorical: list[Any] | None = None,
+        data: list[Any] | None = None,
+        importances: ArrayLike | None = None,
+    ) -> None:
         super().__init__(
             feature_names=feature_names,
             output_names=output_names,
@@ -190,24 +188,24 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
 
     def plot(
         self,
-        ax=None,
+        ax: Any = None,
         *,
-        n_curves=100,
-        random_state=0,
-        n_cols=3,
-        max_entries=None,
-        share_y=True,
-        rug=True,
-        band=True,
-        curve_kw=None,
-        line_kw=None,
-        band_kw=None,
-        fold_kw=None,
-        rug_kw=None,
-        contour_kw=None,
-        heatmap_kw=None,
-        points_kw=None,
-    ):
+        n_curves: int | None = 100,
+        random_state: int | np.random.RandomState | None = 0,
+        n_cols: int = 3,
+        max_entries: int | None = None,
+        share_y: bool = True,
+        rug: bool = True,
+        band: bool = True,
+        curve_kw: dict[str, Any] | None = None,
+        line_kw: dict[str, Any] | None = None,
+        band_kw: dict[str, Any] | None = None,
+        fold_kw: dict[str, Any] | None = None,
+        rug_kw: dict[str, Any] | None = None,
+        contour_kw: dict[str, Any] | None = None,
+        heatmap_kw: dict[str, Any] | None = None,
+        points_kw: dict[str, Any] | None = None,
+    ) -> Self:
         """Draw one panel per entry and output.
 
         Parameters
@@ -275,58 +273,3 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             return np.arange(n_rows)
         draw = check_random_state(random_state)
         return np.sort(draw.choice(n_rows, n_curves, replace=False))
-
-    def _curves_of(self, entry):
-        """Curves (k, n, G) or (k, n, G1, G2) of an entry."""
-        return with_outputs(self.curves[entry], 1 + self._n_axes(entry))
-
-    def _panels(self, effect, entry):
-        if len(effect.names) > 1:
-            return super()._panels(effect, entry)
-        curves = self._curves_of(entry)[:, self.curve_rows_]
-        n_outputs = len(curves)
-        outputs, palette = self._outputs(n_outputs), colours(n_outputs)
-        panels = []
-        for output in range(n_outputs):
-            series = effect.series(output, outputs[output], palette[output])
-            panel = LinePanel(
-                effect.names[0],
-                [series],
-                self._shown(),
-                self._of(None if n_outputs > 1 else 0),
-                levels=effect.places[0] if effect.levelled[0] else None,
-                data=None if effect.data is None else effect.data[0],
-                title=outputs[output] if n_outputs > 1 else None,
-                curves=curves[output],
-            )
-            panels.append((panel, self._spread_panel(entry, output, series)))
-        return panels
-
-    def _spread_panel(self, entry, output, series):
-        if self.derivative_std is None or self.derivative_std[entry] is None:
-            return None
-        spread = with_outputs(self.derivative_std[entry], 1)[output]
-        series = replace(series, y=spread, low=None, high=None, folds=None)
-        return SpreadPanel(self.feature_names[entry], [series], "Std of slopes", "")
-
-    def _publish(self, artists, lower):
-        super()._publish(artists, lower)
-        self.curves_ = [drawn.curves for drawn in artists]
-        self.spread_lines_ = [
-            None if drawn is None else drawn.lines[0] for drawn in lower
-        ]
-
-    def _frame_blocks(self, entry):
-        effect = self._effect(entry)
-        outputs = self._outputs(len(effect.values))
-        curves = self._curves_of(entry)
-        rows = np.arange(curves.shape[1]) if self.rows is None else self.rows
-        slopes = spread = None
-        if self.derivatives is not None and self.derivatives[entry] is not None:
-            slopes = with_outputs(self.derivatives[entry], 2)
-        if self.derivative_std is not None and self.derivative_std[entry] is not None:
-            spread = with_outputs(self.derivative_std[entry], 1)
-        return [
-            *effect_columns(effect, outputs, slope_std=spread),
-            *curve_columns(effect, outputs, curves, rows, slopes),
-        ]

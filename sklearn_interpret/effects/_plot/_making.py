@@ -1,8 +1,11 @@
 """How displays of one inspector's effects are made from predictors and inspectors."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.effects._plot._sources import (
@@ -38,8 +41,15 @@ class FromInspectors(ABC):
 
     @classmethod
     def from_estimator(
-        cls, estimator, X, *, features=None, sample_weight=None, ax=None, **params
-    ):
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        features: Any = None,
+        sample_weight: ArrayLike | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
         """Compute the effects of a fitted predictor on `X`, and draw them.
 
         Parameters
@@ -100,8 +110,15 @@ default=None
 
     @classmethod
     def from_cv_results(
-        cls, cv_results, X, *, features=None, sample_weight=None, ax=None, **params
-    ):
+        cls,
+        cv_results: Mapping[str, Any],
+        X: Any,
+        *,
+        features: Any = None,
+        sample_weight: ArrayLike | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
         """Draw the effects of the models of a cross-validation, and their mean.
 
         All models are inspected on the same rows and over the same grid, so that the

@@ -1,8 +1,10 @@
 """Display of partial dependence."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_interpret.effects._partial_dependence import PartialDependence
 from sklearn_interpret.effects._plot._entries import EffectDisplay
@@ -98,20 +100,20 @@ class PartialDependenceDisplay(EffectDisplay):
 
     def __init__(
         self,
-        grid_values,
-        average,
+        grid_values: list[Any],
+        average: list[Any],
         *,
-        feature_names,
-        output_names=None,
-        response_name="response",
-        standard_errors=None,
-        missing_average=None,
-        fold_averages=None,
-        centered=False,
-        categorical=None,
-        data=None,
-        importances=None,
-    ):
+        feature_names: list[Any],
+        output_names: list[Any] | None = None,
+        response_name: str = "response",
+        standard_errors: list[Any] | None = None,
+        missing_average: list[Any] | None = None,
+        fold_averages: list[Any] | None = None,
+        centered: bool = False,
+        categorical: list[Any] | None = None,
+        data: list[Any] | None = None,
+        importances: ArrayLike | None = None,
+    ) -> None:
         super().__init__(
             feature_names=feature_names,
             output_names=output_names,

@@ -1,0 +1,174 @@
+"""What is special about the comparison of effects."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+from sklearn_interpret.effects import (
+    AccumulatedLocalEffects,
+    ConditionalDependence,
+    EffectComparisonDisplay,
+    PartialDependence,
+)
+from tests.effects.data import classes, encoded, mixed_frame, numeric_table
+
+METHODS = ["partial_dependence", "conditional_dependence", "accumulated_local_effects"]
+
+
+def test_linear_model():
+    """Partial dependence and ALE have the coefficient as slope, the M-plot does not."""
+    rng = np.random.default_rng(0)
+    first = rng.normal(size=400)
+    X = np.column_stack([first, first + 0.3 * rng.normal(size=400)])
+    model = LinearRegression().fit(X, X @ [1.0, 2.0])
+    display = EffectComparisonDisplay.from_estimator(model, X, feature=0)
+    slopes = [
+        np.polyfit(line.get_xdata(), line.get_ydata(), 1)[0]
+        for line in display.lines_[0]
+    ]
+    np.testing.assert_allclose([slopes[0], slopes[2]], 1.0)
+    assert slopes[1] == pytest.approx(3.0, abs=0.1)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_centred_at_the_mean_over_the_rows(weighted):
+    X, y = numeric_table(80)
+    weights = np.random.default_rng(0).integers(0, 4, 80) if weighted else None
+    model = LinearRegression().fit(X, y)
+    display = EffectComparisonDisplay.from_estimator(
+        model, X, feature=1, sample_weight=weights
+    )
+    kinds = (PartialDependence, ConditionalDependence, AccumulatedLocalEffects)
+    for kind, line in zip(kinds, display.lines_[0], strict=True):
+        inspector = kind(model, features=[1]).fit(X, y, sample_weight=None)
+        inspector = kind(inspector.estimator, features=[1])
+        inspector.set_params(estimator=_frozen(model)).fit(X, sample_weight=weights)
+        mean = np.average(inspector.transform(X)[:, 0], weights=weights)
+        values = getattr(inspector, "effects_", getattr(inspector, "average_", None))
+        np.testing.assert_allclose(line.get_ydata(), values[0] - mean, atol=1e-12)
+
+
+def _frozen(model):
+    from sklearn.frozen import FrozenEstimator
+
+    return FrozenEstimator(model)
+
+
+def test_legend_and_table_name_the_methods():
+    X, y = numeric_table(50)
+    model = LinearRegression().fit(X, y)
+    display = EffectComparisonDisplay.from_estimator(model, X, feature=0)
+    texts = [text.get_text() for text in display.legend_.get_texts()]
+    assert texts == [
+        "partial dependence",
+        "M-plot (conditional mean)",
+        "accumulated local effects",
+    ]
+    assert list(dict.fromkeys(display.to_frame()["method"])) == METHODS
+    colours = {line.get_color() for line in display.lines_[0]}
+    assert len(colours) == 3
+
+
+def test_chosen_methods():
+    X, y = numeric_table(50)
+    model = LinearRegression().fit(X, y)
+    chosen = ("accumulated_local_effects", "partial_dependence")
+    display = EffectComparisonDisplay.from_estimator(
+        model, X, feature=0, methods=chosen
+    )
+    assert display.methods == list(chosen)
+    for wrong in ((), ("ale",), (chosen[0], chosen[0])):
+        with pytest.raises(ValueError, match="must be distinct names out of"):
+            EffectComparisonDisplay.from_estimator(model, X, feature=0, methods=wrong)
+
+
+def test_parameters_go_where_they_belong():
+    X, y = numeric_table(80)
+    model = LinearRegression().fit(X, y)
+    display = EffectComparisonDisplay.from_estimator(
+        model, X, feature=0, n_intervals=5, grid_resolution=9
+    )
+    assert [len(line.get_xdata()) for line in display.lines_[0]] == [9, 5, 6]
+
+
+def test_levels_in_another_order_stand_at_their_own_place():
+    X, y = mixed_frame()
+    model = encoded(LinearRegression()).fit(X, y)
+    display = EffectComparisonDisplay.from_estimator(
+        model,
+        X,
+        feature="colour",
+        categorical_order={"colour": ["amber", "red", "blue", "green"]},
+    )
+    frame = display.to_frame()
+    ale = frame[frame["method"] == "accumulated_local_effects"]
+    assert ale["x"].tolist() == ["amber", "red", "blue", "green"]
+    (ax,) = display.axes_.flat
+    names = [text.get_text() for text in ax.get_xticklabels()]
+    assert names == ["red", "green", "blue", "amber"]
+    line = display.lines_[0][2]
+    placed = [names[round(x)] for x in line.get_xdata()]
+    assert placed == ale["x"].tolist()
+    np.testing.assert_array_equal(line.get_ydata(), ale["value"])
+
+
+def test_one_panel_per_output():
+    X, y = numeric_table(80)
+    model = LogisticRegression().fit(X, classes(y, 3))
+    display = EffectComparisonDisplay.from_estimator(model, X, feature=0)
+    assert display.axes_.shape == (1, 3)
+    assert [ax.get_title() for ax in display.axes_.flat] == ["low", "mid", "top"]
+    assert [len(lines) for lines in display.lines_] == [3, 3, 3]
+
+
+def test_a_single_inspector_and_pairs_are_refused():
+    X, y = numeric_table(50)
+    model = LinearRegression().fit(X, y)
+    inspector = PartialDependence(_frozen(model)).fit(X)
+    with pytest.raises(TypeError, match="compares several effects"):
+        EffectComparisonDisplay.from_estimator(inspector, X, feature=0)
+    with pytest.raises(TypeError, match="must be one feature"):
+        EffectComparisonDisplay.from_estimator(model, X, feature=(0, 1))
+
+
+def test_any_container_out_of_transform():
+    X, y = numeric_table(50)
+    X = pd.DataFrame(X, columns=list("abc"))
+    model = LinearRegression().fit(X, y)
+    bare = PartialDependence(_frozen(model)).fit(X)
+    framed = PartialDependence(_frozen(model)).set_output(transform="pandas").fit(X)
+    one = EffectComparisonDisplay.from_estimator([bare], X, feature="b")
+    other = EffectComparisonDisplay.from_estimator([framed], X, feature="b")
+    pd.testing.assert_frame_equal(one.to_frame(), other.to_frame())
+
+
+def test_from_arrays():
+    display = EffectComparisonDisplay(
+        [np.array([0.0, 1.0]), np.array([0.0, 0.5, 1.0])],
+        [np.array([-1.0, 1.0]), np.array([-2.0, 0.0, 2.0])],
+        methods=["mine", "partial_dependence"],
+        feature_name="height",
+    ).plot()
+    assert [len(line.get_xdata()) for line in display.lines_[0]] == [2, 3]
+    assert display.legend_.get_texts()[0].get_text() == "mine"
+    assert display.rug_ == [None]
+    assert display.axes_[0, 0].get_ylabel() == "Centred effect\nof response"
+
+
+def test_a_method_keeps_its_colour():
+    """Alone, or beside others in any order: two figures can be read together."""
+    X, y = numeric_table(60)
+    model = LinearRegression().fit(X, y)
+    whole = EffectComparisonDisplay.from_estimator(model, X, feature=0, methods=METHODS)
+    expected = {
+        method: line.get_color()
+        for method, line in zip(METHODS, whole.lines_[0], strict=True)
+    }
+    assert len(set(expected.values())) == len(METHODS)
+    for methods in (METHODS[::-1], METHODS[1:2]):
+        display = EffectComparisonDisplay.from_estimator(
+            model, X, feature=0, methods=methods
+        )
+        for method, line in zip(methods, display.lines_[0], strict=True):
+            assert line.get_color() == expected[method]

@@ -1,0 +1,144 @@
+"""What is special about the display of single curves."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+from sklearn_interpret.effects import (
+    IndividualConditionalExpectation,
+    IndividualConditionalExpectationDisplay,
+)
+from tests.effects.data import classes, encoded, mixed_frame, numeric_table
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = numeric_table(150)
+    ice = IndividualConditionalExpectation(
+        LinearRegression(), features=[0, 2], grid_resolution=7, derivative=True
+    )
+    return ice.fit(X, y), X
+
+
+def drawn_curves(display, panel=0):
+    return np.stack([s[:, 1] for s in display.curves_[panel].get_segments()])
+
+
+def test_curves_are_those_of_the_rows(fitted):
+    ice, X = fitted
+    display = IndividualConditionalExpectationDisplay.from_estimator(
+        ice, X, n_curves=None
+    )
+    np.testing.assert_array_equal(display.curve_rows_, np.arange(150))
+    for panel in (0, 1):
+        np.testing.assert_array_equal(drawn_curves(display, panel), ice.curves_[panel])
+        (average,) = display.lines_[panel]
+        np.testing.assert_array_equal(average.get_ydata(), ice.average_[panel])
+        assert average.get_zorder() > display.curves_[panel].get_zorder()
+
+
+def test_some_curves_are_drawn_always_the_same(fitted):
+    ice, X = fitted
+    display = IndividualConditionalExpectationDisplay.from_estimator(ice, X)
+    assert len(display.curve_rows_) == 100
+    assert np.all(np.diff(display.curve_rows_) > 0)
+    np.testing.assert_array_equal(
+        drawn_curves(display), ice.curves_[0][display.curve_rows_]
+    )
+    rows = display.curve_rows_
+    np.testing.assert_array_equal(rows, display.plot().curve_rows_)
+    assert not np.array_equal(rows, display.plot(random_state=1).curve_rows_)
+    assert len(display.plot(n_curves=3).curve_rows_) == 3
+
+
+def test_slopes_stand_below(fitted):
+    ice, X = fitted
+    display = IndividualConditionalExpectationDisplay.from_estimator(ice, X)
+    assert display.axes_.shape == (2, 2)
+    for panel, line in enumerate(display.spread_lines_):
+        assert line.axes is display.axes_[1, panel]
+        np.testing.assert_array_equal(line.get_ydata(), ice.derivative_std_[panel])
+        assert display.axes_[1, panel].get_ylim()[0] == 0
+    frame = display.to_frame()
+    averages = frame[frame["row"].isna()]
+    np.testing.assert_array_equal(
+        averages["slope_std"], np.concatenate(ice.derivative_std_)
+    )
+    curves = frame[frame["row"].notna() & (frame["feature"] == "x0")]
+    np.testing.assert_array_equal(curves["slope"], ice.derivatives_[0].ravel())
+    np.testing.assert_array_equal(curves["value"], ice.curves_[0].ravel())
+    assert curves["row"].tolist() == np.repeat(np.arange(150), 7).tolist()
+
+
+def test_slopes_on_given_axes(fitted):
+    import matplotlib.pyplot as plt
+
+    ice, X = fitted
+    _, axes = plt.subplots(2, 2)
+    display = IndividualConditionalExpectationDisplay.from_estimator(ice, X, ax=axes)
+    assert display.axes_ is not None
+    assert [line.axes for line in display.spread_lines_] == list(axes[1])
+
+
+def test_features_without_slopes_have_nothing_below():
+    X, y = mixed_frame()
+    model = encoded(LinearRegression()).fit(X, y)
+    display = IndividualConditionalExpectationDisplay.from_estimator(
+        model, X, features=["size", "town", ("size", "rooms")], derivative=True
+    )
+    assert [line is None for line in display.spread_lines_] == [False, True, True]
+    assert [ax is None for ax in display.axes_[1]] == [False, True, True]
+
+
+def test_label_says_that_curves_are_centred(fitted):
+    _, X = fitted
+    model = LinearRegression().fit(X, X[:, 0])
+    display = IndividualConditionalExpectationDisplay.from_estimator(
+        model, X, features=[0], center="start"
+    )
+    assert display.axes_[0, 0].get_ylabel() == "Centred ICE\nof predict"
+    assert np.all(drawn_curves(display)[:, 0] == 0)
+
+
+def test_one_panel_per_output():
+    X, y = numeric_table(60)
+    model = LogisticRegression().fit(X, classes(y, 3))
+    display = IndividualConditionalExpectationDisplay.from_estimator(
+        model, X, features=[0, 1], grid_resolution=5
+    )
+    assert display.axes_.shape == (2, 3)
+    titles = [ax.get_title() for ax in display.axes_.flat]
+    assert titles == ["low", "mid", "top"] * 2
+
+
+def test_rows_of_a_subsample_keep_their_positions():
+    X, y = numeric_table(60)
+    model = LinearRegression().fit(X, y)
+    display = IndividualConditionalExpectationDisplay.from_estimator(
+        model, X, features=[0], subsample=10, random_state=3, grid_resolution=4
+    )
+    frame = display.to_frame()
+    rows = frame["row"].dropna().unique()
+    assert len(rows) == 10
+    assert max(rows) > 10
+    curves = frame[frame["row"] == rows[-1]]
+    moved = np.repeat(X[[int(rows[-1])]], 4, axis=0)
+    moved[:, 0] = curves["x"]
+    np.testing.assert_allclose(curves["value"], model.predict(moved))
+
+
+def test_folds_average_each_rows_curve():
+    X, y = numeric_table(40)
+    models = [LinearRegression().fit(X[part::2], y[part::2]) for part in (0, 1)]
+    display = IndividualConditionalExpectationDisplay.from_cv_results(
+        {"estimator": models}, X, features=[1], n_curves=None, grid_resolution=5
+    )
+    each = [
+        IndividualConditionalExpectationDisplay.from_estimator(
+            model, X, features=[1], n_curves=None, grid_resolution=5
+        )
+        for model in models
+    ]
+    np.testing.assert_allclose(
+        drawn_curves(display), np.mean([drawn_curves(one) for one in each], axis=0)
+    )

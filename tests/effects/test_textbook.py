@@ -1,0 +1,122 @@
+"""Cases whose answer is known: what each effect shows, and what it does not."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from sklearn.datasets import load_iris
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestRegressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from sklearn_interpret.effects import (
+    AccumulatedLocalEffects,
+    ConditionalDependence,
+    PartialDependence,
+)
+
+TRUTH = (lambda x: x, lambda x: x**2)
+
+
+def correlated_data(seed, n_rows=10_000):
+    """Two uniform features of normal copula correlation 0.99, and x0 + x1^2 + noise."""
+    rng = np.random.default_rng(seed)
+    normal = rng.multivariate_normal([0, 0], [[1, 0.99], [0.99, 1]], size=n_rows)
+    X = norm.cdf(normal)
+    return X, X[:, 0] + X[:, 1] ** 2 + rng.normal(scale=0.1, size=n_rows)
+
+
+def distance(points, effect, truth):
+    """Root mean square distance over the central 90 %, up to a constant."""
+    middle = np.linspace(0.05, 0.95, 91)
+    difference = np.interp(middle, points, effect) - truth(middle)
+    return (difference - difference.mean()).std()
+
+
+@pytest.fixture(scope="module", params=[0, 1, 2])
+def forest(request):
+    """A forest on the correlated data. It is left alone where the data has no rows."""
+    X, y = correlated_data(request.param)
+    forest = RandomForestRegressor(50, min_samples_leaf=10, random_state=0).fit(X, y)
+    return FrozenEstimator(forest), X
+
+
+def test_accumulated_local_effects_recover_the_terms_of_a_forest(forest):
+    model, X = forest
+    local = AccumulatedLocalEffects(model).fit(X)
+    average = PartialDependence(
+        model,
+        percentiles=(0.01, 0.99),
+        grid_resolution=50,
+        subsample=500,
+        random_state=0,
+    ).fit(X)
+    for j, truth in enumerate(TRUTH):
+        close = distance(local.edges_[j], local.effects_[j], truth)
+        far = distance(average.grid_values_[j], average.average_[j], truth)
+        assert close < 0.025
+        assert far > 3 * close
+
+
+def test_conditional_means_mix_the_terms(forest):
+    model, X = forest
+    mixed = ConditionalDependence(model).fit(X)
+    for j, truth in enumerate(TRUTH):
+        points, curve = mixed.centers_[j], mixed.average_[j]
+        assert distance(points, curve, lambda x: x + x**2) < 0.02
+        assert distance(points, curve, truth) > 0.2
+
+
+def with_square(X):
+    """The features, and the square of the second one."""
+    return np.c_[X, X[:, 1] ** 2]
+
+
+def test_a_correctly_specified_model_leaves_nothing_to_differ():
+    X, y = correlated_data(0)
+    linear = make_pipeline(FunctionTransformer(with_square), LinearRegression())
+    model = FrozenEstimator(linear.fit(X, y))
+    local = AccumulatedLocalEffects(model).fit(X)
+    average = PartialDependence(
+        model,
+        custom_values=dict(enumerate(local.edges_)),
+        subsample=500,
+        random_state=0,
+    ).fit(X)
+    for j, truth in enumerate(TRUTH):
+        assert np.ptp(local.effects_[j] - average.average_[j]) < 1e-10
+        assert distance(local.edges_[j], local.effects_[j], truth) < 0.02
+
+
+def test_versicolor_lies_between():
+    """Boosted stumps sum steps of one feature each on the log odds.
+
+    A Gaussian classifier would have one normal distribution for the two merged
+    species, and a parabola for its log odds, which never stays. Steps can.
+    """
+    iris = load_iris(as_frame=True)
+    y = np.where(iris.target == 1, "versicolor", "other")
+    model = FrozenEstimator(
+        GradientBoostingClassifier(n_estimators=50, max_depth=1, random_state=0).fit(
+            iris.data, y
+        )
+    )
+    params = {"features": ["petal width (cm)"], "grid_resolution": 200}
+    effect = PartialDependence(
+        model, response_method="centered_log_proba", **params
+    ).fit(iris.data)
+    assert effect.output_names_ == ["versicolor"]
+    points, curve = effect.grid_values_[0], effect.average_[0]
+    first, between, last = (
+        curve[(low < points) & (points < high)]
+        for low, high in ((0, 0.6), (1.0, 1.5), (1.9, 2.5))
+    )
+    reach = np.ptp(curve)
+    assert between.mean() - first.mean() > 0.5 * reach
+    assert between.mean() - last.mean() > 0.5 * reach
+    for part in (first, between, last):
+        assert np.ptp(part) < 0.1 * reach
+    # Of two classes the centred logarithm is half the log odds.
+    odds = PartialDependence(model, response_method="decision_function", **params)
+    np.testing.assert_allclose(curve, odds.fit(iris.data).average_[0] / 2, atol=1e-10)

@@ -1,0 +1,77 @@
+"""Names, ticks and colours."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sklearn_interpret._plotting.labels import (
+    OKABE_ITO,
+    colours,
+    label_levels,
+    literal,
+    shorten,
+    shown_ticks,
+    wrapped,
+)
+
+
+@given(st.text(), st.integers(3, 40))
+def test_short_names_fit(name, most):
+    short = shorten(name, most)
+    assert len(short) <= most
+    if len(" ".join(name.split())) <= most:
+        assert short == " ".join(name.split())
+
+
+@given(st.text())
+def test_wrapped_names_fit_two_lines(name):
+    lines = wrapped(name, 20).split("\n")
+    assert len(lines) <= 2
+    assert max(map(len, lines)) <= 20
+
+
+def test_wrapped_breaks_where_words_end():
+    assert wrapped("one_two_three_four", 10) == "one_two_\nthree_four"
+    assert wrapped("x" * 15, 10) == "x" * 10 + "\n" + "x" * 5
+
+
+@pytest.mark.parametrize(
+    "text", ["$a$", r"\$", "a_b^c", "$", "$$", r"$\frac$", "100 %"]
+)
+def test_literal_text_is_not_mathematics(text):
+    figure = plt.figure()
+    drawn = figure.text(0.5, 0.5, literal(text))
+    shown, is_mathematics = drawn._preprocess_math(drawn.get_text())
+    assert not is_mathematics
+    assert shown == text
+
+
+def test_colours_differ():
+    for n in (1, 3, len(OKABE_ITO), 20):
+        assert len({tuple(np.ravel(colour)) for colour in colours(n)}) == n
+
+
+@given(st.integers(1, 500), st.integers(1, 60))
+def test_ticks_are_thinned_evenly(n, most):
+    ticks = shown_ticks(n, most)
+    assert 0 < len(ticks) <= most
+    assert ticks[0] == 0
+    assert len(set(np.diff(ticks))) <= 1
+    if n <= most:
+        assert len(ticks) == n
+
+
+@pytest.mark.parametrize("which", ["x", "y"])
+@pytest.mark.parametrize("n_levels", [1, 5, 15, 200])
+def test_levels_do_not_overlap(which, n_levels):
+    figure, ax = plt.subplots(layout="constrained")
+    ax.set(xlim=(-0.5, n_levels - 0.5), ylim=(-0.5, n_levels - 0.5))
+    label_levels(ax, [f"a level named {i}" for i in range(n_levels)], which=which)
+    figure.canvas.draw()
+    labels = ax.get_xticklabels() if which == "x" else ax.get_yticklabels()
+    boxes = [label.get_window_extent() for label in labels]
+    if which == "y" or (labels and labels[0].get_rotation() in (0, 90)):
+        for place, box in enumerate(boxes):
+            assert not any(box.overlaps(other) for other in boxes[place + 1 :])
