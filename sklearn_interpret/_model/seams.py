@@ -15,12 +15,8 @@ from sklearn.pipeline import Pipeline
 
 # Wish: public parameter constraints.
 from sklearn.utils._param_validation import (
-    HasMethods,
     Interval,
-    MissingValues,
-    Options,
     StrOptions,
-    validate_parameter_constraints,
 )
 
 # Wish: a public way to hand metadata on that is validated when routing is off.
@@ -54,10 +50,7 @@ except ImportError:
 __all__ = [
     "HAS_CALLBACKS",
     "CallbackSupportMixin",
-    "HasMethods",
     "Interval",
-    "MissingValues",
-    "Options",
     "StrOptions",
     "callback_subcontext",
     "callback_task",
@@ -69,7 +62,6 @@ __all__ = [
     "recursion_partial_dependence",
     "root_callback_context",
     "routing_enabled",
-    "validate_parameter_constraints",
     "with_callbacks",
 ]
 

@@ -7,7 +7,6 @@ from numbers import Integral
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.containers import as_rows
@@ -89,7 +88,7 @@ def inspected_folds(cv_results, X, kind, *, sample_weight, parameters, display):
     """
     inspectors = []
     # Without a number of its own, each fold would draw other rows.
-    seed = check_random_state(None).randint(np.iinfo(np.int32).max)
+    seed = int(np.random.default_rng().integers(np.iinfo(np.int32).max))
     for estimator in fold_estimators(cv_results):
         refuse_other_inspectors(estimator, kind, display)
         _check_fitted(estimator)
