@@ -203,8 +203,8 @@ def test_ada_boost_that_stops_early():
         ),
         (StackingRegressor([("a", DecisionTreeRegressor())]), "no model of trees"),
         (
-            make_pipeline(StandardScaler(), DecisionTreeRegressor()),
-            "no model of trees",
+            make_pipeline(StandardScaler(), LinearRegression()),
+            "its last step LinearRegression",
         ),
         (LinearRegression(), "no model of trees"),
         (RandomTreesEmbedding(n_estimators=2), "no model of trees"),
