@@ -87,7 +87,10 @@ def n_input_columns(estimator):
 
 
 def hands_on(step):
-    """Whether a step of a pipeline is none: "passthrough" or None."""
+    """Whether a step does nothing: "passthrough", None, or a pipeline of just these."""
+    step = unfrozen(step)
+    if isinstance(step, Pipeline):
+        return all(hands_on(inner) for _, inner in step.steps)
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 

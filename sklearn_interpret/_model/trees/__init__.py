@@ -29,8 +29,8 @@ READABLE = (
     "scikit-learn's DecisionTree*, ExtraTree*, RandomForest*, ExtraTrees*, "
     "IsolationForest, GradientBoosting*, HistGradientBoosting*, Bagging*, Voting* and "
     "AdaBoostClassifier of such trees; XGBoost's, LightGBM's and CatBoost's "
-    "scikit-learn estimators; a Pipeline that ends in one of them, behind steps that work "
-    "column by column"
+    "scikit-learn estimators; a Pipeline that ends in one of them, if the steps before "
+    "work column by column"
 )
 
 
