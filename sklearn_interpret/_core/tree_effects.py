@@ -1,7 +1,7 @@
 r"""Effects of features on the raw output of trees, exact, without asking the model.
 
-With :math:`w_l` the value of leaf l and :math:`a_{lj}` its condition on what moves, j (a
-feature, or some that move together), the output of a row whose j is at v is
+With :math:`w_l` the value of leaf l and :math:`a_{lj}` its condition on what moves, j
+(a feature, or some that move together), the output of a row whose j is at v is
 
 .. math:: f(v, x_{-j}) = \sum_{l: j \in l} w_l\, a_{lj}(v) \prod_{i \ne j} a_{li}(x)
     + \sum_{l: j \notin l} w_l \prod_i a_{li}(x).
@@ -71,8 +71,8 @@ class _LastSplits:
     is_leaf: np.ndarray
     names: np.ndarray
 
-    def beside_and_inside(self, met, bits):
-        """Rows at the splits, some splits at a time.
+    def beside_and_inside(self, met, bits, n_words):
+        """Rows at the splits, as many splits at a time as suits sets of `n_words`.
 
         Yields
         ------
@@ -85,7 +85,7 @@ class _LastSplits:
             Rows that go to the left.
         """
         d, m = self.conditions.shape
-        step = max(1, _WORDS_AT_ONCE // ((d + 1) * bits.n_words))
+        step = max(1, _WORDS_AT_ONCE // ((d + 1) * n_words))
         for start in range(0, m, step):
             chunk = slice(start, start + step)
             sets = met.take(self.conditions[:, chunk], axis=0)
@@ -219,7 +219,9 @@ class TreeEffects:
             for splits in block.groups:
                 d, m = splits.conditions.shape
                 whole, left = np.empty((2, d + 1, m))
-                for chunk, sets, lefts in splits.beside_and_inside(met, bits):
+                for chunk, sets, lefts in splits.beside_and_inside(
+                    met, bits, bits.n_words
+                ):
                     whole[:, chunk] = weigh.of(sets)
                     sets &= lefts
                     left[:, chunk] = weigh.of(sets)
@@ -271,9 +273,7 @@ class TreeEffects:
             changes[0, :, output] = np.bincount(point, amounts, self.n_points)
             lost = np.bincount(player[moves], given[moves, output], len(self.parts))
             at = self._first < self.n_points
-            np.add.at(
-                changes[0, :, output], self._first[at], (mean[output] - lost)[at]
-            )
+            np.add.at(changes[0, :, output], self._first[at], (mean[output] - lost)[at])
         return [curves[0] for curves in self._summed(changes)]
 
     def _summed(self, changes):
@@ -304,11 +304,14 @@ class TreeEffects:
         bits = RowBits(self.ensemble, codes)
         outputs = _Sums(len(codes), k)
         changes = _Sums(len(codes) * self.n_points, k)
-        for leaves in self._leaves(bits):
-            which, row = set_bits(leaves.inside)
-            outputs.add(row, self.values[leaves.nodes[which]])
-            for index, amounts in self._row_changes(leaves):
-                changes.add(index, amounts)
+        for reached in self._leaves(bits, self.curves_at_once):
+            for leaves in reached:
+                which, row = set_bits(leaves.inside)
+                outputs.add(row, self.values[leaves.nodes[which]])
+                for index, amounts in self._row_changes(leaves):
+                    changes.add(index, amounts)
+            outputs.settle()
+            changes.settle()
         changes = changes.total().reshape(len(codes), self.n_points, k)
         first = self._first[[part.n_points > 0 for part in self.parts]]
         changes[:, first] += (outputs.total() + self._constant)[:, None]
@@ -356,22 +359,37 @@ class TreeEffects:
         crossing = self._rows_by_point(crossings, bits.n_words)
         crossed = crossing.any(axis=1)
         found = _Sums(len(codes) * n_parts, k)
-        for leaves in self._leaves(bits):
-            step, point, sign = self.steps.of_conditions(leaves.names)
-            used = np.flatnonzero(crossed[point])
-            step, point, sign = step[used], point[used], sign[used]
-            size = max(1, _WORDS_AT_ONCE // bits.n_words)
-            for start in range(0, len(step), size):
-                chunk = slice(start, start + size)
-                rows = leaves.beside.take(step[chunk], axis=0)
-                rows &= crossing.take(point[chunk], axis=0)
-                which, row = set_bits(rows)
-                at = step[chunk][which]
-                player = self.paths.player[leaves.names[at]]
-                values = self.values[leaves.nodes[leaves.leaf[at]]]
-                values = values * sign[chunk][which, None]
-                found.add(row * n_parts + player, values)
+        for reached in self._leaves(bits, self.rows_at_once):
+            for leaves in reached:
+                for row, player, amounts in self._crossed(leaves, crossing, crossed):
+                    found.add(row * n_parts + player, amounts)
+            found.settle()
         return found.total().reshape(len(codes), n_parts, k)
+
+    def _crossed(self, leaves, crossing, crossed):
+        """What leaves add to the differences of rows.
+
+        Yields
+        ------
+        row, player : ndarray of shape (n,), intp
+            The row, and the part that moves.
+        amounts : ndarray of shape (n, k)
+        """
+        step, point, sign = self.steps.of_conditions(leaves.names)
+        used = np.flatnonzero(crossed[point])
+        size = max(1, _WORDS_AT_ONCE // crossing.shape[1])
+        for start in range(0, len(used), size):
+            chunk = used[start : start + size]
+            rows = leaves.beside.take(step[chunk], axis=0)
+            rows &= crossing.take(point[chunk], axis=0)
+            which, row = set_bits(rows)
+            at = step[chunk][which]
+            values = self.values[leaves.nodes[leaves.leaf[at]]]
+            yield (
+                row,
+                self.paths.player[leaves.names[at]],
+                values * sign[chunk][which, None],
+            )
 
     def _rows_by_point(self, crossings, n_words):
         """Rows that step to each point, as bit sets."""
@@ -382,14 +400,21 @@ class TreeEffects:
         np.add.at(sets, (point, row >> 6), bit)
         return sets
 
-    def _leaves(self, bits):
-        """All leaves, some at a time, with the rows that reach them."""
+    def _leaves(self, bits, n_rows):
+        """For each block its leaves, some at a time, with the rows that reach them.
+
+        The order does not depend on how many rows there are, up to `n_rows`: then
+        neither do the last bits of what is added up for one of them.
+        """
         for block in self._blocks:
-            met = block.conditions.met(bits)
-            for splits in block.groups:
-                for chunk, sets, lefts in splits.beside_and_inside(met, bits):
-                    for child, side in enumerate((lefts, ~lefts)):
-                        yield self._reached(block, splits, chunk, sets, child, side)
+            yield self._leaves_of(block, bits, n_rows // 64)
+
+    def _leaves_of(self, block, bits, n_words):
+        met = block.conditions.met(bits)
+        for splits in block.groups:
+            for chunk, sets, lefts in splits.beside_and_inside(met, bits, n_words):
+                for child, side in enumerate((lefts, ~lefts)):
+                    yield self._reached(block, splits, chunk, sets, child, side)
 
     def _reached(self, block, splits, chunk, sets, child, side):
         """The leaves on one side of some splits, and the rows that reach them."""
@@ -413,7 +438,7 @@ class TreeEffects:
 
 
 class _Sums:
-    """Amounts added up by index, many at a time.
+    """Amounts added up by index; in which portions is left to the caller.
 
     Parameters
     ----------
@@ -425,27 +450,25 @@ class _Sums:
 
     def __init__(self, size, k):
         self._sums = np.zeros((k, size))
-        self._waiting, self._n_waiting = [], 0
+        self._waiting = []
 
     def add(self, index, amounts):
-        """Add amounts (n, k) to the sums at `index` (n,)."""
+        """Amounts (n, k) for the sums at `index` (n,), to be settled."""
         self._waiting.append((index, amounts))
-        self._n_waiting += len(index)
-        if self._n_waiting > _AMOUNTS_AT_ONCE:
-            self._settle()
 
     def total(self):
         """The sums: (size, k)."""
-        self._settle()
+        self.settle()
         return self._sums.T
 
-    def _settle(self):
-        if self._n_waiting:
+    def settle(self):
+        """Add up what waits."""
+        if self._waiting:
             index = np.concatenate([index for index, _ in self._waiting])
             amounts = np.concatenate([amounts for _, amounts in self._waiting])
             for sums, amount in zip(self._sums, amounts.T, strict=True):
                 sums += np.bincount(index, amount, len(sums))
-        self._waiting, self._n_waiting = [], 0
+        self._waiting = []
 
 
 def _by_child(splits, whole, left):

@@ -1,4 +1,4 @@
-"""Where along the points of what moves the conditions of trees begin and cease to hold."""
+"""Where the conditions of trees begin and cease to hold, as something moves."""
 
 from dataclasses import dataclass
 
@@ -83,7 +83,7 @@ class Steps:
         """
         found, first = [(np.empty(0, dtype=np.intp),) * 3], 0
         for player, part in enumerate(parts):
-            if part.n_points:
+            if part.n_points and len(part.features):
                 of_part = _of_part(ensemble, paths, player, part)
                 found += [(node, first + at, sign) for node, at, sign in of_part]
             first += part.n_points
@@ -127,8 +127,13 @@ def _of_part(ensemble, paths, player, part):
     )
     bits = RowBits(ensemble, codes, part.features)
     valid = first_bits(width)
-    for nodes in blocks_of_trees(ensemble, _WORDS_AT_ONCE // bits.n_words):
-        nodes = nodes[paths.player[nodes] == player]
+    mine = paths.player == player
+    if np.count_nonzero(mine) * bits.n_words <= _WORDS_AT_ONCE:
+        pieces = [np.flatnonzero(mine)]
+    else:
+        pieces = blocks_of_trees(ensemble, _WORDS_AT_ONCE // bits.n_words)
+    for nodes in pieces:
+        nodes = nodes[mine[nodes]]
         conditions = Conditions.of_nodes(ensemble, paths, nodes)
         sets = conditions.met(bits).reshape(len(nodes), height, n_words)
         for cells, sign in _changes(sets & valid, valid):
