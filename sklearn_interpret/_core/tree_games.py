@@ -83,6 +83,10 @@ class CoverGame:
         self.paths = paths
         self.chances = node_chances(ensemble, paths)
 
+    def is_direct(self, plan, order):
+        """Whether `gains` has no tables to make."""
+        return True
+
     def leaf_tables(self, units, order):
         """Tables of all leaves of some units.
 
@@ -187,6 +191,10 @@ class BackgroundGame:
         self.paths = paths
         self.codes = codes
         self.shares = weights / weights.sum()
+
+    def is_direct(self, plan, order):
+        """Whether `gains` has no tables to make."""
+        return False
 
     def leaf_tables(self, units, order):
         """Tables of all leaves of some units.

@@ -24,6 +24,22 @@ def terms(d, order):
     return list(combinations(range(d), order))
 
 
+def term_place(term, d):
+    """Position of a term among those of `d` conditions, an array of numbers."""
+    if len(term) == 1:
+        return np.full_like(d, term[0])
+    i, j = term
+    return i * (2 * d - i - 1) // 2 + j - i - 1
+
+
+def column_table(d, order):
+    """Position of each term of `d` conditions, whatever the order of its members."""
+    table = np.zeros((d,) * order, dtype=np.intp)
+    for column, term in enumerate(terms(d, order)):
+        table[term] = table[term[::-1]] = column
+    return table
+
+
 @lru_cache(maxsize=128)
 def quadrature(degree):
     """Gauss-Legendre points and weights on [0, 1], exact up to a degree."""

@@ -119,7 +119,7 @@ class BaseShapley(TransformerMixin, BaseInspector):
             columns=self.features_ if grouped else None,
         )
 
-    # Rounding that a model's answers carry, relative to the numbers added up.
+    # Rounding that the model's answers carry, relative to the numbers added up.
     _rounding = 1e-9
 
     def _check_additivity(self, values, base_values, predictions):

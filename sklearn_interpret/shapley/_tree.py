@@ -20,8 +20,8 @@ from sklearn_interpret._model.seams import StrOptions
 from sklearn_interpret._model.trees.explained import explained_trees
 from sklearn_interpret.shapley._base import BaseShapley
 
-# How far models that answer in single precision are from exact, relatively.
-_SINGLE_PRECISION = 1e-5
+# How far models' answers are from exact, relative to the numbers added up.
+_DOUBLE_PRECISION, _SINGLE_PRECISION = 1e-9, 1e-5
 
 # Rows past which the tables of a model are better made again than memory used.
 _MOST_ROWS = 2**16
@@ -192,8 +192,8 @@ class TreeSHAP(BaseShapley):
 
     def _prepare(self, background, weights, response):
         self._trees = response
-        if not response.is_exact(background.take(np.arange(1)).native):
-            self._rounding = _SINGLE_PRECISION
+        exact = response.is_exact(background.take(np.arange(1)).native)
+        self._rounding = _DOUBLE_PRECISION if exact else _SINGLE_PRECISION
         if self.perturbation == "path_dependent":
             self._codes = None
         else:
@@ -207,7 +207,7 @@ class TreeSHAP(BaseShapley):
     def _background_responses(self, background):
         """Responses to the background, as exactly as they are explained."""
         trees = self._trees
-        if trees.is_exact(background.take(np.arange(1)).native):
+        if self._rounding == _DOUBLE_PRECISION:
             return trees.predictions(background.native)
         return trees.of_margin(trees.ensemble.raw_of_codes(self._codes))
 

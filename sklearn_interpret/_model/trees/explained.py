@@ -1,4 +1,4 @@
-"""Which outputs of a model of trees are explained, and how they follow from its trees."""
+"""Which outputs of a model of trees are explained, as functions of its trees."""
 
 from dataclasses import dataclass, replace
 
