@@ -66,15 +66,11 @@ class DirectPlan:
             n_before += len(terms(plan.paths.n_conditions[nodes[0]], order)) * len(
                 nodes
             )
-        sources, factors, targets, keys, n_sums = [], [], [], [], 0
-        in_order = (
-            (share, units)
-            for share, parts in enumerate(plan.shares)
-            for part in parts
-            for units in part
-            if units.n_bits >= order
-        )
-        for share, units in in_order:
+        sources, factors, targets, keys, ranks = [], [], [], [], []
+        n_sums = 0
+        for number, units in enumerate(plan.groups):
+            if units.n_bits < order:
+                continue
             unit_keys = plan.column_keys(units, order)
             used = unit_keys >= 0
             sums = np.cumsum(used).reshape(used.shape) - 1 + n_sums
@@ -82,16 +78,23 @@ class DirectPlan:
                 sources.append(source)
                 factors.append(factor)
                 targets.append(sums[target])
-            keys.append(unit_keys[used] + share * plan.n_keys(order))
-            n_sums += used.sum()
+            unit, _ = np.nonzero(used)
+            part = plan.part_of(units)[unit]
+            keys.append(unit_keys[used] + plan.share_of[part] * plan.n_keys(order))
+            # Within a part group after group, the deep ones last.
+            ranks.append((part * 2 + units.is_deep) * len(plan.groups) + number)
+            n_sums += len(unit)
         none = np.empty(0, dtype=np.intp)
+        ranking = np.argsort(np.concatenate([none, *ranks]), kind="stable")
+        place_of = np.empty(n_sums, dtype=np.intp)
+        place_of[ranking] = np.arange(n_sums)
         return cls(
             leaves=leaves,
             way=WayDown(plan.ensemble, plan.paths, np.concatenate([none, *leaves])),
             source=np.concatenate([none, *sources]),
             factor=np.concatenate([np.empty(0), *factors]),
-            target=np.concatenate([none, *targets]),
-            keys=np.concatenate([none, *keys]),
+            target=place_of[np.concatenate([none, *targets])],
+            keys=np.concatenate([none, *keys])[ranking],
         )
 
 
@@ -144,13 +147,12 @@ def direct_values(plan, direct, game, codes, order):
         gains += game.gains(nodes, here, order)
         n_before += len(nodes)
     gains = np.concatenate(gains)
-    n_shares, n_keys = len(plan.shares), plan.n_keys(order)
+    n_keys = plan.n_keys(order)
     totals = np.zeros((n_keys, n_rows))
     for row in range(n_rows):
         given = direct.factor * gains[direct.source, row]
         sums = np.bincount(direct.target, given, len(direct.keys))
-        for share in np.bincount(direct.keys, sums, n_shares * n_keys).reshape(
-            n_shares, n_keys
-        ):
+        by_share = np.bincount(direct.keys, sums, plan.n_shares * n_keys)
+        for share in by_share.reshape(plan.n_shares, n_keys):
             totals[:, row] += share
     return totals

@@ -7,7 +7,7 @@ up. Leaves that are too deep for a table are valued at the patterns that occur.
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise, starmap
+from itertools import starmap
 
 import numpy as np
 
@@ -42,13 +42,16 @@ class TreePlan:
         The trees.
     paths : TreePaths
         Their paths.
-    parts : list of list of TreeUnits
-        The units of some trees each.
+    groups : list of TreeUnits
+        Their units.
+    part_of_tree : ndarray of shape (n_trees,), intp
+        Part that each tree is in; increasing.
     """
 
     ensemble: object
     paths: TreePaths
-    parts: list
+    groups: list
+    part_of_tree: np.ndarray
     _direct: dict = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -70,28 +73,51 @@ class TreePlan:
         """
         paths = TreePaths.of_ensemble(ensemble, players, n_players=n_players)
         groups = units_of(ensemble, paths, max_splits=_SPLITS_PER_UNIT)
-        roots = [np.empty(0, dtype=np.intp), *(group.root for group in groups)]
-        tree = _tree_of(ensemble, np.concatenate(roots))
-        n_before = np.cumsum(np.bincount(tree, minlength=ensemble.n_trees))
+        counts = sum(
+            np.bincount(_tree_of(ensemble, units.root), minlength=ensemble.n_trees)
+            for units in groups
+        )
+        n_before = np.cumsum(counts) - 1
+        n_units = n_before[-1] + 1 if len(n_before) else 1
         # An even number of parts is fair to two workers.
-        n_parts = 2 * -(-len(tree) // (2 * _UNITS_PER_PART))
-        part_of_tree = (n_before - 1) * n_parts // max(len(tree), 1)
-        parts = []
-        for part in np.unique(part_of_tree):
-            trees = np.flatnonzero(part_of_tree == part)
-            ends = trees[0], trees[-1] + 1
-            slices = [_of_trees(ensemble, group, *ends) for group in groups]
-            slices.sort(key=lambda units: units.is_deep)
-            parts.append([units for units in slices if len(units)])
-        return cls(ensemble, paths, parts)
+        n_parts = 2 * -(-n_units // (2 * _UNITS_PER_PART))
+        _, part_of_tree = np.unique(n_before * n_parts // n_units, return_inverse=True)
+        return cls(ensemble, paths, groups, part_of_tree)
+
+    @property
+    def n_parts(self):
+        """Number of parts."""
+        return int(self.part_of_tree.max(initial=-1)) + 1
 
     @cached_property
-    def shares(self):
-        """The parts in a few shares, for several workers."""
-        edges = np.linspace(0, len(self.parts), _SHARES + 1).round().astype(int)
+    def share_of(self):
+        """Share that each part belongs to: a few of them, for several workers."""
+        return np.arange(self.n_parts) * self.n_shares // max(self.n_parts, 1)
+
+    def part_of(self, units):
+        """Part that each unit is in."""
+        return self.part_of_tree[_tree_of(self.ensemble, units.root)]
+
+    def parts(self):
+        """The units of each part: lists of `TreeUnits`, single deep leaves last."""
+        places = np.arange(self.n_parts + 1)
+        edges = [np.searchsorted(self.part_of(units), places) for units in self.groups]
+        deep_last = sorted(
+            zip(self.groups, edges, strict=True), key=lambda pair: pair[0].is_deep
+        )
         return [
-            self.parts[start:stop] for start, stop in pairwise(edges) if start < stop
+            [
+                units[ends[part] : ends[part + 1]]
+                for units, ends in deep_last
+                if ends[part] < ends[part + 1]
+            ]
+            for part in range(self.n_parts)
         ]
+
+    @property
+    def n_shares(self):
+        """Number of shares."""
+        return min(_SHARES, self.n_parts)
 
     def n_keys(self, order):
         """Number of totals: one for each output, and player or pair of players."""
@@ -137,12 +163,6 @@ def _tree_of(ensemble, nodes):
     return np.searchsorted(ensemble.roots, nodes, side="right") - 1
 
 
-def _of_trees(ensemble, units, start, stop):
-    """The units of consecutive trees."""
-    edges = np.append(ensemble.roots, ensemble.n_nodes)[[start, stop]]
-    return units[slice(*np.searchsorted(units.root, edges))]
-
-
 def shapley_values(plan, game, codes, order=1, *, run=starmap):
     """Shapley values, or interaction values of pairs, of rows.
 
@@ -171,7 +191,17 @@ def shapley_values(plan, game, codes, order=1, *, run=starmap):
         values = direct_values(plan, plan.direct(order), game, codes, order)
         return values.reshape(shape)
     totals = np.zeros(shape)
-    tasks = [(plan, game, share, codes, order) for share in plan.shares]
+    parts = plan.parts()
+    tasks = [
+        (
+            plan,
+            game,
+            [parts[i] for i in np.flatnonzero(plan.share_of == share)],
+            codes,
+            order,
+        )
+        for share in np.unique(plan.share_of)
+    ]
     for part in run(_share_values, tasks):
         totals += part.reshape(shape)
     return totals
