@@ -51,6 +51,34 @@ def _lefts_by_category(ensemble, nodes):
     return table
 
 
+def met_conditions(ensemble, paths, node, codes):
+    """Which conditions of one node rows meet.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    paths : TreePaths
+        Their paths.
+    node : int
+        A node.
+    codes : ndarray of shape (n_rows, n_features)
+        The rows' codes.
+
+    Returns
+    -------
+    ndarray of shape (n_conditions, n_rows), bool
+        By slot.
+    """
+    met = np.ones((paths.n_conditions[node], len(codes)), dtype=bool)
+    while ensemble.parents[node] >= 0:
+        split = ensemble.parents[node]
+        (left,) = lefts(ensemble, np.array([split]), codes)
+        met[paths.slot[node]] &= left == (ensemble.left[split] == node)
+        node = split
+    return met
+
+
 def unit_patterns(ensemble, paths, groups, codes):
     """Patterns of rows at units.
 

@@ -13,14 +13,14 @@ import numpy as np
 
 from sklearn_interpret._core.tree_direct import DirectPlan, direct_values
 from sklearn_interpret._core.tree_paths import TreePaths
-from sklearn_interpret._core.tree_patterns import unit_patterns
+from sklearn_interpret._core.tree_patterns import met_conditions, unit_patterns
 from sklearn_interpret._core.tree_tables import column_table, term_place, terms
 from sklearn_interpret._core.tree_units import units_of
 
 # Numbers that are worked on at once: few enough to stay in the cache.
 _AT_ONCE = 2**17
 _ROWS_AT_ONCE = 2048
-_DEEP_AT_ONCE = 16
+_DEEP_AT_ONCE = 64
 # Up to so many rows are valued leaf by leaf.
 _FEW_ROWS = 16
 # Sums of so many shares of the trees are added up, whoever works on which.
@@ -187,7 +187,8 @@ def shapley_values(plan, game, codes, order=1, *, run=starmap):
     """
     n_players = plan.paths.n_players
     shape = (plan.ensemble.n_outputs, *[n_players] * order, len(codes))
-    if len(codes) <= _FEW_ROWS and game.is_direct(plan, order):
+    few = len(codes) <= _FEW_ROWS and not any(units.is_wide for units in plan.groups)
+    if few and game.is_direct(plan, order):
         values = direct_values(plan, plan.direct(order), game, codes, order)
         return values.reshape(shape)
     totals = np.zeros(shape)
@@ -216,7 +217,8 @@ def _share_values(plan, game, share, codes, order):
 
 
 def _add_part(plan, game, part, codes, order, totals):
-    part = [units for units in part if units.n_bits >= order]
+    wide = [units for units in part if units.is_wide]
+    part = [units for units in part if order <= units.n_bits and not units.is_wide]
     flat = [units for units in part if not units.is_deep]
     lookups = _lookups(plan, game, flat, order) if flat else []
     for start in range(0, len(codes), _ROWS_AT_ONCE):
@@ -228,6 +230,8 @@ def _add_part(plan, game, part, codes, order, totals):
         for units, found in zip(part, patterns, strict=True):
             if units.is_deep:
                 _add_deep(plan, game, units, found, order, into)
+        for units in wide:
+            _add_wide(plan, game, units, codes[rows], order, into)
 
 
 def _look_up(lookup, patterns, into):
@@ -307,6 +311,21 @@ def _add_deep(plan, game, units, patterns, order, into):
                 of_output = slice(output * n_terms, (output + 1) * n_terms)
                 for key, gain in zip(keys[start + leaf, of_output], given, strict=True):
                     np.add(into[key], gain, out=into[key])
+
+
+def _add_wide(plan, game, units, codes, order, into):
+    """Value single leaves row by row."""
+    n_terms = len(terms(units.n_bits, order))
+    for leaf, keys in zip(
+        units.leaves[:, 0], plan.column_keys(units, order), strict=True
+    ):
+        met = met_conditions(plan.ensemble, plan.paths, leaf, codes)
+        gains = game.wide_gains(leaf, met, order)
+        values = plan.ensemble.value[leaf]
+        for output in np.flatnonzero(values):
+            of_output = slice(output * n_terms, (output + 1) * n_terms)
+            for key, gain in zip(keys[of_output], gains, strict=True):
+                into[key] += values[output] * gain
 
 
 def _distinct(patterns, n_bits):

@@ -50,11 +50,14 @@ def rows_of(trees, n):
     return telling_rows(trees, n, n_categorical=N_CATEGORICAL)
 
 
-@pytest.fixture(params=["tables", "deep", "single leaves"])
+@pytest.fixture(params=["tables", "deep", "wide", "single leaves"])
 def regime(request, monkeypatch):
     """The ways in which leaves are valued; all give the same."""
-    if request.param == "deep":
+    if request.param == "wide":
+        monkeypatch.setattr(tree_units, "MAX_PATTERN_BITS", 2)
+    if request.param in ("deep", "wide"):
         monkeypatch.setattr(tree_units, "MAX_TABLE_CONDITIONS", 1)
+        monkeypatch.setattr(tree_units, "MAX_UNIT_BITS", 1)
     if request.param == "single leaves":
         monkeypatch.setattr(tree_shapley, "_SPLITS_PER_UNIT", 0)
 
@@ -109,8 +112,11 @@ def test_interventional_values_are_those_of_the_enumerated_game(seed, players, r
 
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("most", [8, 3])
-def test_a_row_gets_the_same_alone_and_among_many(seed, order, most, monkeypatch):
+@pytest.mark.parametrize(("most", "longest"), [(8, 62), (3, 62), (2, 3)])
+def test_a_row_gets_the_same_alone_and_among_many(
+    seed, order, most, longest, monkeypatch
+):
+    monkeypatch.setattr(tree_units, "MAX_PATTERN_BITS", longest)
     monkeypatch.setattr(tree_units, "MAX_TABLE_CONDITIONS", most)
     monkeypatch.setattr(tree_shapley, "_UNITS_PER_PART", 2)
     trees = ensemble_with_cover(seed, depth=7)
