@@ -19,8 +19,8 @@ class DirectPlan:
 
     Parameters
     ----------
-    leaves : list of ndarray of intp
-        Leaves with equally many conditions, as nodes of the ensemble.
+    leaves : list of TreeUnits
+        The single leaves, those with equally many conditions together.
     way : WayDown
         The way to these leaves, one list behind the other.
     source : ndarray of shape (n_entries,), intp
@@ -56,16 +56,14 @@ class DirectPlan:
         DirectPlan
         """
         singles = units_of(plan.ensemble, plan.paths, max_splits=0)
-        leaves = [units.root for units in singles if units.n_bits >= order]
+        leaves = [units for units in singles if units.n_bits >= order]
         place = np.zeros(plan.ensemble.n_nodes, dtype=np.intp)
         width = np.zeros(plan.ensemble.n_nodes, dtype=np.intp)
         n_before = 0
-        for nodes in leaves:
-            place[nodes] = n_before + np.arange(len(nodes))
-            width[nodes] = len(nodes)
-            n_before += len(terms(plan.paths.n_conditions[nodes[0]], order)) * len(
-                nodes
-            )
+        for units in leaves:
+            place[units.root] = n_before + np.arange(len(units))
+            width[units.root] = len(units)
+            n_before += len(terms(units.n_bits, order)) * len(units)
         sources, factors, targets, keys, ranks = [], [], [], [], []
         n_sums = 0
         for number, units in enumerate(plan.groups):
@@ -85,12 +83,13 @@ class DirectPlan:
             ranks.append((part * 2 + units.is_deep) * len(plan.groups) + number)
             n_sums += len(unit)
         none = np.empty(0, dtype=np.intp)
+        nodes = [units.root for units in leaves]
         ranking = np.argsort(np.concatenate([none, *ranks]), kind="stable")
         place_of = np.empty(n_sums, dtype=np.intp)
         place_of[ranking] = np.arange(n_sums)
         return cls(
             leaves=leaves,
-            way=WayDown(plan.ensemble, plan.paths, np.concatenate([none, *leaves])),
+            way=WayDown(plan.ensemble, plan.paths, np.concatenate([none, *nodes])),
             source=np.concatenate([none, *sources]),
             factor=np.concatenate([np.empty(0), *factors]),
             target=place_of[np.concatenate([none, *targets])],
@@ -142,10 +141,15 @@ def direct_values(plan, direct, game, codes, order):
     n_rows = len(codes)
     patterns = direct.way.patterns(codes)
     gains, n_before = [np.empty((0, n_rows))], 0
-    for nodes in direct.leaves:
-        here = patterns[n_before : n_before + len(nodes)]
-        gains += game.gains(nodes, here, order)
-        n_before += len(nodes)
+    for units in direct.leaves:
+        here = patterns[n_before : n_before + len(units)]
+        if units.is_deep:
+            owner = np.repeat(np.arange(len(units)), n_rows)
+            found = game.deep_gains(units, owner, here.ravel(), order)
+            gains.append(found.reshape(-1, n_rows))
+        else:
+            gains += game.gains(units.root, here, order)
+        n_before += len(units)
     gains = np.concatenate(gains)
     n_keys = plan.n_keys(order)
     totals = np.zeros((n_keys, n_rows))

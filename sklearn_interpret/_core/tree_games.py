@@ -16,9 +16,12 @@ from sklearn_interpret._core.tree_tables import (
     product_gains,
     terms,
 )
+from sklearn_interpret._core.tree_units import MAX_TABLE_CONDITIONS
 
 # Rows of a background that are counted at once, so that they stay in the cache.
 _ROWS_AT_ONCE = 2048
+# Numbers of tables that are kept from one call to the next: 64 megabytes.
+_MOST_KEPT = 2**23
 # Pairs of a leaf and a pattern that are valued at once, likewise.
 _PAIRS_AT_ONCE = 4096
 
@@ -221,10 +224,26 @@ class BackgroundGame:
         self.paths = paths
         self.codes = codes
         self.shares = weights / weights.sum()
+        self._kept = {}
 
     def is_direct(self, plan, order):
-        """Whether `gains` has no tables to make."""
-        return False
+        """Whether the tables that `gains` looks into are small enough to be kept."""
+        if order not in self._kept:
+            flat = [units for units in plan.groups if not units.is_deep]
+            n_conditions = [units.n_conditions.ravel() for units in flat]
+            sizes = [
+                len(terms(d, order)) * 2**d for d in range(MAX_TABLE_CONDITIONS + 1)
+            ]
+            n_numbers = sum(np.take(sizes, part).sum() for part in n_conditions)
+            self._kept[order] = None
+            if flat and n_numbers <= _MOST_KEPT:
+                tables = self.leaf_tables(flat, order)
+                start = np.zeros(self.ensemble.n_nodes, dtype=np.intp)
+                start[np.concatenate([units.leaves.ravel() for units in flat])] = (
+                    tables.start
+                )
+                self._kept[order] = LeafTables(tables.numbers, start)
+        return self._kept[order] is not None
 
     def leaf_tables(self, units, order):
         """Tables of all leaves of some units.
@@ -261,6 +280,29 @@ class BackgroundGame:
             return comparison_tables(shares[starts[at, None] + np.arange(width)], order)
 
         return LeafTables.of_leaves(n_conditions, order, make)
+
+    def gains(self, leaves, patterns, order):
+        """Gains of leaves with equally many conditions, from the tables kept.
+
+        Parameters
+        ----------
+        leaves : ndarray of shape (n_leaves,), intp
+            Nodes.
+        patterns : ndarray of shape (n_leaves, m), integer
+            Patterns at each of them.
+        order : {1, 2}
+            1 for Shapley values, 2 for interaction values.
+
+        Yields
+        ------
+        ndarray of shape (n_leaves, m)
+            Term after term.
+        """
+        d = self.paths.n_conditions[leaves[0]]
+        tables = self._kept[order]
+        places = tables.start[leaves, None] + patterns.astype(np.intp)
+        for term in range(len(terms(d, order))):
+            yield tables.numbers[places + (term << d)]
 
     def _unit_shares(self, units):
         """Share of the background with each pattern: (n_units, 2 ** n_bits) each."""

@@ -96,6 +96,32 @@ def _total(parts):
     return total
 
 
+@lru_cache(maxsize=128)
+def comparison_integrals(d, order):
+    r"""Integrals by how many conditions only the row, and only the other, meets.
+
+    With u and v of these, and k of the term's conditions among the latter, that is
+    :math:`\int_0^1 t^{u - (order - k)} (1 - t)^{v - k} dt`, with the sign of the term,
+    over `order`; 0 where there is no such pair of rows.
+
+    Parameters
+    ----------
+    d : int
+        Number of conditions.
+    order : {1, 2}
+        1 for Shapley values, 2 for interaction values.
+
+    Returns
+    -------
+    ndarray of shape (order + 1, d + 1, d + 1)
+        By k, u and v.
+    """
+    k, u, v = np.ogrid[: order + 1, : d + 1, : d + 1]
+    a, b = u - (order - k) + 1, v - k + 1
+    integrals = beta(np.maximum(a, 1), np.maximum(b, 1))
+    return np.where((a > 0) & (b > 0), (-1.0) ** k * integrals / order, 0.0)
+
+
 @lru_cache(maxsize=32)
 def comparison_matrix(d, order):
     r"""Values of all terms, by the patterns of a row and of one that stands in for it.
@@ -120,17 +146,15 @@ def comparison_matrix(d, order):
     gains = bits[None, :, :] - bits[:, None, :]
     n_gained, n_lost = (gains > 0).sum(axis=2), (gains < 0).sum(axis=2)
     possible = (patterns[:, None] | patterns) == 2**d - 1
+    integrals = comparison_integrals(d, order)
     matrix = np.zeros((len(patterns), len(terms(d, order)), len(patterns)))
     for column, term in enumerate(terms(d, order)):
         part = gains[:, :, list(term)]
-        sign = np.where(possible, part.prod(axis=2), 0)
-        other, row = np.nonzero(sign)
-        n_here = (part[other, row] > 0).sum(axis=1)
-        integral = beta(
-            n_gained[other, row] - n_here + 1,
-            n_lost[other, row] - (order - n_here) + 1,
-        )
-        matrix[other, column, row] = sign[other, row] * integral / order
+        other, row = np.nonzero(possible & part.all(axis=2))
+        n_lost_here = (part[other, row] < 0).sum(axis=1)
+        matrix[other, column, row] = integrals[
+            n_lost_here, n_gained[other, row], n_lost[other, row]
+        ]
     return matrix.reshape(len(patterns), -1)
 
 
@@ -178,14 +202,9 @@ def comparison_gains(lost, gained, shares, order):
     """
     clashes = lost.T.astype(np.float32) @ gained.astype(np.float32)
     row, other = np.nonzero(clashes == 0)
+    integrals = comparison_integrals(len(lost), order)
     n_lost, n_gained = lost.sum(axis=0)[row], gained.sum(axis=0)[other]
-    weights = [  # by how many conditions of the term are lost
-        (-1) ** k
-        * shares[other]
-        / order
-        * _beta(n_gained - order + k + 1, n_lost - k + 1)
-        for k in range(order + 1)
-    ]
+    weights = integrals[:, n_gained, n_lost] * shares[other]
     shape = (lost.shape[1], gained.shape[1])
     if order == 1:
         won = csr_array((weights[0], (row, other)), shape=shape)
@@ -204,8 +223,3 @@ def pattern_bits(patterns, d):
     """Bits of patterns: bool of shape (d, n), bit 0 first."""
     patterns = patterns.astype(np.int64)
     return np.stack([(patterns >> k) & 1 for k in range(d)]) == 1
-
-
-def _beta(a, b):
-    """Beta function of whole numbers, zero where it has no value."""
-    return np.where((a > 0) & (b > 0), beta(np.maximum(a, 1), np.maximum(b, 1)), 0.0)

@@ -199,9 +199,10 @@ class TreeSHAP(BaseShapley):
         else:
             self._codes = self._encode(background)
             self._shares = weights / weights.sum()
-        self._plan = None
+        self._made = None
         if self._codes is None:
-            return self._game().base_values()
+            _, game = self._plan_and_game()
+            return game.base_values()
         return self._shares @ self._background_responses(background)
 
     def _background_responses(self, background):
@@ -215,29 +216,26 @@ class TreeSHAP(BaseShapley):
         trees = self._trees
         return trees.ensemble.codes(trees.model.encode(rows.native))
 
-    def _ready_plan(self):
-        """The cut of the trees, which is made again rather than pickled."""
-        if self._plan is None:
+    def _plan_and_game(self):
+        """The cut of the trees, and the game: made again rather than pickled."""
+        if self._made is None:
             player = np.empty(self.n_features_in_, dtype=np.intp)
             for place, columns in enumerate(self.features_):
                 player[list(columns)] = place
-            players = player[self._trees.model.columns]
-            self._plan = TreePlan.of_ensemble(
-                self._trees.ensemble, players, n_players=len(self.features_)
+            trees = self._trees.ensemble
+            plan = TreePlan.of_ensemble(
+                trees, player[self._trees.model.columns], n_players=len(self.features_)
             )
-        return self._plan
+            if self._codes is None:
+                game = CoverGame(trees, plan.paths)
+            else:
+                game = BackgroundGame(trees, plan.paths, self._codes, self._shares)
+            self._made = plan, game
+        return self._made
 
     def __getstate__(self):
         state = super().__getstate__()
-        if "_plan" in state:
-            state = {**state, "_plan": None}
-        return state
-
-    def _game(self):
-        plan = self._ready_plan()
-        if self._codes is None:
-            return CoverGame(plan.ensemble, plan.paths)
-        return BackgroundGame(plan.ensemble, plan.paths, self._codes, self._shares)
+        return {**state, "_made": None} if "_made" in state else state
 
     def _values(self, rows):
         predictions = self._trees.predictions(rows.native)
@@ -276,7 +274,7 @@ class TreeSHAP(BaseShapley):
 
     def _by_blocks(self, rows, order):
         """Values of blocks of rows, as `shapley_values` returns them, and where."""
-        plan, game = self._ready_plan(), self._game()
+        plan, game = self._plan_and_game()
         run = partial(run_in_threads, n_jobs=self.n_jobs, verbose=self.verbose)
         n_totals = plan.ensemble.n_outputs * len(self.features_) ** order
         # A few sums of the shares of the trees are alive at once.
