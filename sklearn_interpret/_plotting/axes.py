@@ -139,6 +139,39 @@ def take_axes(ax, slots, *, n_columns, caller):
     return _grid(ax.figure, place, shape, slots, own_figure=False)
 
 
+def take_single(ax, size, *, caller):
+    """One axes: a new figure's, or the given one.
+
+    Parameters
+    ----------
+    ax : None or Axes
+        None makes a figure.
+    size : pair of float
+        Width and height of a figure made here, in inches.
+    caller : str
+        Who draws, for errors.
+
+    Returns
+    -------
+    Axes
+    """
+    plt = import_pyplot(caller)
+    if ax is None:
+        return plt.figure(figsize=size, layout="constrained").add_subplot()
+    if not isinstance(ax, plt.Axes):
+        raise TypeError(
+            f"ax must be None or a matplotlib Axes; got {type(ax).__name__}."
+        )
+    return ax
+
+
+def axes_inches(ax):
+    """Present width and height of an axes, in inches."""
+    box = ax.get_position()
+    width, height = ax.figure.figure.get_size_inches()
+    return box.width * width, box.height * height
+
+
 def is_constrained(figure):
     """Whether the figure has matplotlib's constrained layout."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine

@@ -9,6 +9,8 @@ MAX_RUG_TICKS = 200
 FEW_POINTS = 12
 RUG_HEIGHT = 0.045
 BAR_HEIGHT = 0.07
+HISTOGRAM_HEIGHT = 0.14
+MAX_BINS = 50
 
 
 def draw_line(ax, x, y, colour, style, *, as_points=False):
@@ -143,6 +145,41 @@ def draw_shares(ax, shares, style):
     width = 6.0 if len(shares) <= 12 else 3.0
     defaults = {"linewidths": width, "alpha": 0.35, "capstyle": "butt"}
     return _at_bottom(ax, segments, defaults, style)
+
+
+def draw_histogram(ax, values, style):
+    """Bars at the bottom for how many values lie where.
+
+    Returns
+    -------
+    PolyCollection or None
+        None where there are no values.
+    """
+    from matplotlib.collections import PolyCollection
+
+    if not len(values):
+        return None
+    n_bins = int(np.clip(np.sqrt(len(values)) * 1.5, 5, MAX_BINS))
+    low, high = values.min(), values.max()
+    if low == high:
+        reach = np.ptp(ax.get_xlim()) / 40
+        low, high, n_bins = low - reach, high + reach, 1
+    edges = np.linspace(low, high, n_bins + 1)
+    places = np.searchsorted(edges[1:-1], values, side="right")
+    counts = np.bincount(places, minlength=n_bins)
+    heights = HISTOGRAM_HEIGHT * counts / counts.max()
+    zeros = np.zeros(n_bins)
+    x = np.stack([edges[:-1], edges[:-1], edges[1:], edges[1:]], axis=1)
+    y = np.stack([zeros, heights, heights, zeros], axis=1)
+    defaults = {"facecolor": "0.82", "edgecolor": "white", "linewidth": 0.4}
+    bars = PolyCollection(
+        np.stack([x, y], axis=2)[counts > 0],
+        transform=ax.get_xaxis_transform(),
+        **merged_style({**defaults, "zorder": 0.6}, style, PolyCollection),
+    )
+    # Its heights are shares of the axes: they must not widen the range of values.
+    ax.add_collection(bars, autolim=False)
+    return bars
 
 
 def _at_bottom(ax, segments, defaults, style):

@@ -153,7 +153,7 @@ def _centre_out(ranks, sizes):
     """Places -(size - 1) / 2, ..., (size - 1) / 2, from the middle outwards."""
     odd = np.where(ranks % 2, 1, -1) * np.ceil(ranks / 2)
     even = np.where(ranks % 2, -1, 1) * (np.floor(ranks / 2) + 0.5)
-    return np.where(sizes % 2, odd, even)
+    return np.where(sizes % 2, odd, even) + 0.0  # no negative zero
 
 
 def waterfall_steps(base, contributions):

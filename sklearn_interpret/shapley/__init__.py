@@ -1,0 +1,17 @@
+"""Fair shares of features in a prediction."""
+
+from sklearn_interpret.shapley._plot import (
+    ShapleyDependenceDisplay,
+    ShapleyForceDisplay,
+    ShapleyImportanceDisplay,
+    ShapleySummaryDisplay,
+    ShapleyWaterfallDisplay,
+)
+
+__all__ = [
+    "ShapleyDependenceDisplay",
+    "ShapleyForceDisplay",
+    "ShapleyImportanceDisplay",
+    "ShapleySummaryDisplay",
+    "ShapleyWaterfallDisplay",
+]

@@ -1,0 +1,263 @@
+"""Display of the mean size of Shapley values."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_interpret._plotting.attributions import name_rows
+from sklearn_interpret._plotting.axes import merged_style, take_single
+from sklearn_interpret._plotting.labels import (
+    NEUTRAL_COLOUR,
+    colours,
+    literal,
+    shorten,
+)
+from sklearn_interpret._plotting.layouts import row_height
+from sklearn_interpret._plotting.numbers import number_text, plain_number_ticks
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay
+from sklearn_interpret.shapley._plot._outputs import (
+    checked,
+    one_output,
+    output_text,
+)
+from sklearn_interpret.shapley._plot._ranking import others_text, ranked
+
+ARRANGEMENTS = ("stacked", "grouped")
+BAR_HEIGHT = 0.78
+
+
+class ShapleyImportanceDisplay(ShapleyDisplay):
+    """Importance of features: their mean absolute Shapley values, as bars.
+
+    Build it with `from_estimator` or `from_explanation`, or from arrays of your own.
+    Several outputs are stacked in one bar for each feature. Features beyond
+    `max_display` share the last bar, which is the sum of theirs.
+
+    Parameters
+    ----------
+    importances : ndarray of shape (n_features[, n_outputs])
+        Mean absolute Shapley values, in the response's unit.
+    feature_names : sequence of str
+        Name of each feature.
+    output_names : sequence, default=None
+        Names of the outputs, where there are several; None takes positions.
+    response_name : str, default="response"
+        What the values are shares of.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    bars_ : list of BarContainer
+        For each output, the bars from the most important feature down, the others'
+        last.
+    labels_ : list of Text
+        The numbers beside the bars, where there is one output.
+    legend_ : matplotlib Legend or None
+        The legend, where there are several outputs.
+
+    See Also
+    --------
+    ShapleySummaryDisplay : The values behind the means.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.base import Explanation
+    >>> from sklearn_interpret.shapley import ShapleyImportanceDisplay
+    >>> explanation = Explanation(
+    ...     [[1.0, -3.0], [0.5, 2.0]], [10.0, 10.0], feature_names=["age", "income"]
+    ... )
+    >>> display = ShapleyImportanceDisplay.from_explanation(explanation)
+    >>> display.to_frame()
+      feature  importance
+    0  income        2.50
+    1     age        0.75
+    """
+
+    def __init__(
+        self,
+        importances: ArrayLike,
+        *,
+        feature_names: Any,
+        output_names: Any = None,
+        response_name: str = "response",
+    ) -> None:
+        self.importances = importances
+        self.feature_names = feature_names
+        self.output_names = output_names
+        self.response_name = response_name
+
+    @classmethod
+    def _setting_names(cls):
+        return {"target", "response_name"}
+
+    @classmethod
+    def _made(cls, explanation, *, target=None, response_name=None):
+        checked(explanation)
+        several = explanation.values.ndim == 3 and target is None
+        if several:
+            response_name = "response" if response_name is None else response_name
+        else:
+            response_name = output_text(explanation, target, response_name)
+            explanation = one_output(explanation, target)
+        return cls(
+            np.abs(explanation.values).mean(axis=0),
+            feature_names=explanation.feature_names,
+            output_names=explanation.output_names if several else None,
+            response_name=response_name,
+        )
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_display: int | None = 20,
+        arrangement: str = "stacked",
+        bar_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw one bar for each feature, the most important on top.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+        max_display : int, default=20
+            Largest number of bars; None shows all.
+        arrangement : {"stacked", "grouped"}, default="stacked"
+            Whether the bars of several outputs stand behind or below each other.
+        bar_kw : dict, default=None
+            Style of the bars.
+
+        Returns
+        -------
+        self : object
+            The display.
+
+        Raises
+        ------
+        ValueError
+            An unknown arrangement, or a `max_display` that is no number of bars.
+        """
+        if arrangement not in ARRANGEMENTS:
+            raise ValueError(
+                f"arrangement={arrangement!r} must be one of {', '.join(ARRANGEMENTS)}."
+            )
+        importances = self._by_output()
+        shown, others = ranked(importances.sum(axis=1), max_display)
+        lengths, names = importances[shown], [self.feature_names[j] for j in shown]
+        if len(others):
+            lengths = np.vstack([lengths, importances[others].sum(axis=0)])
+            names.append(f"sum of {others_text(len(others))}")
+        pitch = 0.36 if arrangement == "stacked" else 0.2 + 0.16 * lengths.shape[1]
+        ax = take_single(
+            ax,
+            (6.4, row_height(len(names), pitch)),
+            caller="ShapleyImportanceDisplay.plot",
+        )
+        self.figure_, self.ax_ = ax.figure, ax
+        self.bars_ = self._draw_bars(ax, lengths, len(others) > 0, arrangement, bar_kw)
+        name_rows(ax, names)
+        self.labels_ = self._label_bars(lengths) if lengths.shape[1] == 1 else []
+        ax.set_xlim(0, _right_end(lengths, arrangement))
+        plain_number_ticks(ax)
+        ax.set_xlabel(
+            literal(f"Mean |Shapley value|\nof {shorten(self.response_name)}")
+        )
+        ax.spines[["top", "right"]].set_visible(False)
+        self.legend_ = self._add_legend() if lengths.shape[1] > 1 else None
+        return self
+
+    def _by_output(self):
+        """Importances with an axis of outputs."""
+        importances = np.asarray(self.importances, dtype=np.float64)
+        if importances.ndim not in (1, 2) or len(importances) != len(
+            self.feature_names
+        ):
+            raise ValueError(
+                f"importances has the shape {importances.shape}; (n_features,) or "
+                f"(n_features, n_outputs) is needed, for {len(self.feature_names)} "
+                "feature names."
+            )
+        return importances.reshape(len(importances), -1)
+
+    def _outputs(self, n_outputs):
+        return range(n_outputs) if self.output_names is None else self.output_names
+
+    def _draw_bars(self, ax, lengths, has_others, arrangement, style):
+        from matplotlib.patches import Rectangle
+
+        n_lines, n_outputs = lengths.shape
+        places = np.arange(n_lines)[::-1]
+        lefts = np.zeros_like(lengths)
+        offsets, height = np.zeros(n_outputs), BAR_HEIGHT
+        if arrangement == "stacked":
+            lefts = np.cumsum(lengths, axis=1) - lengths
+        else:
+            height = BAR_HEIGHT / n_outputs
+            offsets = (n_outputs - 1) / 2 * height - height * np.arange(n_outputs)
+        bars = []
+        for output, colour in enumerate(colours(n_outputs)):
+            defaults = {"facecolor": colour, "edgecolor": "white", "linewidth": 0.5}
+            drawn = ax.barh(
+                places + offsets[output],
+                lengths[:, output],
+                height=height,
+                left=lefts[:, output],
+                **merged_style(defaults, style, Rectangle),
+            )
+            if has_others and n_outputs == 1:
+                drawn.patches[-1].set_facecolor(NEUTRAL_COLOUR)
+            bars.append(drawn)
+        return bars
+
+    def _label_bars(self, lengths):
+        texts = [number_text(length) for length in lengths[:, 0]]
+        return self.ax_.bar_label(self.bars_[0], texts, padding=3, fontsize="small")
+
+    def _add_legend(self):
+        names = self._outputs(len(self.bars_))
+        handles = [bars.patches[0] for bars in self.bars_]
+        places = list(map(str, range(len(handles))))
+        few = len(handles) <= 12
+        legend = self.ax_.legend(
+            handles,
+            places,
+            loc="lower right",
+            fontsize="small",
+            frameon=False,
+            ncols=1 if few else 2,
+        )
+        # Names come in afterwards: matplotlib drops labels that begin with "_".
+        for text, name in zip(legend.get_texts(), names, strict=True):
+            text.set_text(literal(shorten(name)))
+        return legend
+
+    def to_frame(self) -> Any:
+        """Numbers drawn, as a DataFrame, all features on lines of their own.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line per feature and output, from the most important feature down, with
+            the columns "feature", "output" (where there are several) and "importance".
+        """
+        pandas = import_pandas("ShapleyImportanceDisplay.to_frame")
+        importances = self._by_output()
+        order, _ = ranked(importances.sum(axis=1), None)
+        n_outputs = importances.shape[1]
+        names = np.array(list(map(str, self.feature_names)), dtype=object)
+        columns = {"feature": np.repeat(names[order], n_outputs)}
+        if n_outputs > 1:
+            columns["output"] = list(self._outputs(n_outputs)) * len(order)
+        return pandas.DataFrame({**columns, "importance": importances[order].ravel()})
+
+
+def _right_end(lengths, arrangement):
+    """Where the axis ends: with room for a number beside the longest bar."""
+    reach = lengths.sum(axis=1) if arrangement == "stacked" else lengths
+    longest = reach.max(initial=0.0)
+    return 1.0 if longest <= 0 else longest * (1.14 if lengths.shape[1] == 1 else 1.04)

@@ -1,0 +1,248 @@
+"""Display of one prediction's Shapley values, as steps from the base value."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from sklearn_interpret._plotting.attributions import draw_arrows, name_rows
+from sklearn_interpret._plotting.axes import take_single
+from sklearn_interpret._plotting.labels import (
+    DOWN_COLOUR,
+    UP_COLOUR,
+    literal,
+    shorten,
+)
+from sklearn_interpret._plotting.layouts import row_height, waterfall_steps
+from sklearn_interpret._plotting.numbers import (
+    number_beside,
+    number_text,
+    plain_number_ticks,
+)
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.shapley._plot._base import RowDisplay
+from sklearn_interpret.shapley._plot._features import FeatureReader
+from sklearn_interpret.shapley._plot._outputs import predictions_of
+from sklearn_interpret.shapley._plot._ranking import others_text, ranked
+
+STEP_HEIGHT = 0.72
+N_ERRORS = 2.0
+
+
+class ShapleyWaterfallDisplay(RowDisplay):
+    """One prediction, taken apart step by step: from the base value to the prediction.
+
+    Build it with `from_estimator` or `from_explanation`. From the bottom up, each arrow
+    starts where the one below it ended; the strongest are on top, and features beyond
+    `max_display` are the first step.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        The explained row, or several of which `row` is drawn.
+    row : int, default=None
+        Position of the row to draw; None takes the only one.
+    target : class label or int, default=None
+        The output to draw; None takes the only one.
+    response_name : str, default=None
+        What the values are shares of; None says "response".
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    ups_, downs_ : PolyCollection
+        The steps up and down, from the top.
+    labels_ : list of Text
+        The Shapley values beside the steps, from the top.
+    base_line_, prediction_line_ : Line2D
+        Where the steps start and end.
+    errors_ : LineCollection or None
+        Two standard errors to each side of the steps' ends, for sampled values.
+
+    See Also
+    --------
+    ShapleyForceDisplay : The same in one line, or for many rows.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.base import Explanation
+    >>> from sklearn_interpret.shapley import ShapleyWaterfallDisplay
+    >>> explanation = Explanation(
+    ...     [[1.0, -3.0], [0.5, 2.0]], [10.0, 10.0], feature_names=["age", "income"]
+    ... )
+    >>> display = ShapleyWaterfallDisplay.from_explanation(explanation, row=0)
+    >>> display.to_frame()
+      feature  shapley_value  start   end
+    0  income           -3.0   11.0   8.0
+    1     age            1.0   10.0  11.0
+    """
+
+    def _one_row(self):
+        explanation = self._rows()
+        if len(explanation) > 1:
+            raise ValueError(
+                f"The explanation has {len(explanation)} rows: choose one by row=, "
+                "counted from 0."
+            )
+        return explanation
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_display: int | None = 12,
+        step_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw one step for each feature, the strongest on top.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+        max_display : int, default=12
+            Largest number of steps; None shows all features.
+        step_kw : dict, default=None
+            Style of the arrows.
+
+        Returns
+        -------
+        self : object
+            The display.
+        """
+        explanation = self._one_row()
+        values = explanation.values[0]
+        shown, others = ranked(np.abs(values), max_display)
+        reader = FeatureReader(explanation)
+        names = [reader.entry_text(j, 0) for j in shown]
+        steps = values[shown]
+        if len(others):
+            steps = np.append(steps, values[others].sum())
+            names.append(others_text(len(others)))
+        starts, ends = _from_the_top(explanation.base_values[0], steps)
+        ax = take_single(ax, (7.0, row_height(len(names)) + 0.3), caller=self._caller())
+        self.figure_, self.ax_ = ax.figure, ax
+        name_rows(ax, names)
+        self._draw_steps(ax, starts, ends, step_kw)
+        self.errors_ = self._draw_errors(ax, explanation, shown, ends)
+        self._mark_ends(ax, explanation, ends[0])
+        ax.set_xlabel(literal(shorten(self._response(), 60)))
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        return self
+
+    def _draw_steps(self, ax, starts, ends, style):
+        """Arrows, connecting lines, and the size of each step beside its point."""
+        low, high = _range(starts, ends)
+        span = (high - low) or max(abs(low), 1.0) * 0.1
+        ax.set_xlim(low - 0.16 * span, high + 0.16 * span)
+        places = np.arange(len(starts))[::-1]
+        up = ends >= starts
+        arrows = [
+            draw_arrows(
+                ax,
+                starts[mask],
+                ends[mask],
+                places[mask],
+                STEP_HEIGHT,
+                0.015 * span,
+                colour,
+                style,
+            )
+            for mask, colour in ((up, UP_COLOUR), (~up, DOWN_COLOUR))
+        ]
+        self.ups_, self.downs_ = arrows
+        half = STEP_HEIGHT / 2
+        ax.vlines(
+            ends[1:], places[1:] + half, places[:-1] - half, color="0.6", linewidth=0.8
+        )
+        self.labels_ = [
+            ax.annotate(
+                number_text(end - start, signed=True),
+                (end, place),
+                xytext=(4 if rises else -4, 0),
+                textcoords="offset points",
+                ha="left" if rises else "right",
+                va="center",
+                fontsize="small",
+                color=UP_COLOUR if rises else DOWN_COLOUR,
+            )
+            for start, end, place, rises in zip(starts, ends, places, up, strict=True)
+        ]
+        plain_number_ticks(ax)
+
+    def _draw_errors(self, ax, explanation, shown, ends):
+        if explanation.standard_errors is None:
+            return None
+        reach = N_ERRORS * explanation.standard_errors[0, shown]
+        places = np.arange(len(ends))[::-1][: len(shown)]
+        ends = ends[: len(shown)]
+        return ax.hlines(
+            places, ends - reach, ends + reach, color="black", linewidth=1.2, zorder=3
+        )
+
+    def _mark_ends(self, ax, explanation, top):
+        """Lines and numbers at the base value and at the prediction."""
+        base = explanation.base_values[0]
+        prediction = predictions_of(explanation)[0]
+        span = np.ptp(ax.get_xlim())
+        n_steps = len(self.labels_)
+        ax.set_ylim(-0.6, n_steps + 0.3)
+        style = {"linewidth": 0.9, "zorder": 0.8}
+        self.base_line_ = ax.axvline(base, color="0.5", linestyle="--", **style)
+        self.prediction_line_ = ax.axvline(prediction, color="black", **style)
+        for place, text, beside in (
+            (base, "base value\nE[f(X)]", prediction),
+            (prediction, "prediction\nf(x)", base),
+        ):
+            left = place < beside or (place == beside and text.startswith("base"))
+            ax.annotate(
+                f"{text} = {number_beside(place, span)}",
+                (place, 1.0),
+                xycoords=ax.get_xaxis_transform(),
+                xytext=(-3 if left else 3, 2),
+                textcoords="offset points",
+                ha="right" if left else "left",
+                va="bottom",
+                fontsize="small",
+            )
+
+    def to_frame(self) -> Any:
+        """Numbers drawn, as a DataFrame, all features on lines of their own.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line per feature, from the strongest down, with the columns "feature",
+            "value" (in the data, where there is one), "shapley_value", "start", "end",
+            and "standard_error" where the values are sampled.
+        """
+        pandas = import_pandas(self._caller("to_frame"))
+        explanation = self._one_row()
+        values = explanation.values[0]
+        order, _ = ranked(np.abs(values), None)
+        starts, ends = _from_the_top(explanation.base_values[0], values[order])
+        names = np.array(explanation.feature_names, dtype=object)
+        columns = {
+            "feature": names[order],
+            "value": FeatureReader(explanation).table(order)[0],
+            "shapley_value": values[order],
+            "start": starts,
+            "end": ends,
+        }
+        if explanation.data is None:
+            del columns["value"]
+        if explanation.standard_errors is not None:
+            columns["standard_error"] = explanation.standard_errors[0, order]
+        return pandas.DataFrame(columns)
+
+
+def _range(starts, ends):
+    edges = np.concatenate([starts, ends])
+    return edges.min(), edges.max()
+
+
+def _from_the_top(base, steps):
+    """Starts and ends of steps that are listed from the top and taken from below."""
+    starts, ends = waterfall_steps(base, steps[::-1])
+    return starts[::-1], ends[::-1]
