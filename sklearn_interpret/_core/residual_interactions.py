@@ -7,8 +7,9 @@ ROWS_PER_BIN = 20
 N_GROUPS = 4
 # So few distinct values are groups of their own: levels of a category, above all.
 MAX_LEVELS = 12
+N_DEVIATIONS = 3.5
 # A feature whose own value leaves no more than this share of the variance acts alone.
-NEGLIGIBLE = 1e-6
+NEGLIGIBLE = 1e-3
 
 
 def quantile_codes(values, n_groups):
@@ -48,7 +49,8 @@ def residual_strengths(attributions, own, others):
     reasons: by the slope along the value, a line taken off here, and by interactions.
     Rows are then grouped by another feature, too; if it takes part in the interaction,
     the means of these finer groups differ. The share is adjusted for their number, so
-    that a feature without any part in it has an expectation of zero.
+    that a feature without any part in it has an expectation of zero; what chance alone
+    easily gives counts as zero.
 
     Parameters
     ----------
@@ -62,7 +64,7 @@ def residual_strengths(attributions, own, others):
     Returns
     -------
     ndarray of shape (len(others),)
-        At most one; zero throughout where there is nothing left to explain.
+        From zero to one; zero throughout where there is nothing left to explain.
 
     Examples
     --------
@@ -71,8 +73,8 @@ def residual_strengths(attributions, own, others):
     >>> rng = np.random.default_rng(0)
     >>> a, b, c = rng.normal(size=(3, 500))
     >>> strengths = residual_strengths(a * (b > 0), a, [b, c])
-    >>> bool(strengths[0] > 0.3), bool(abs(strengths[1]) < 0.1)
-    (True, True)
+    >>> bool(strengths[0] > 0.3), float(strengths[1])
+    (True, 0.0)
     """
     n_bins = int(np.clip(len(own) // ROWS_PER_BIN, 1, MAX_BINS))
     bins = quantile_codes(own, n_bins)
@@ -90,8 +92,12 @@ def residual_strengths(attributions, own, others):
         n_left = len(own) - cells.max() - 1
         if n_left < 1:
             continue
+        n_more = cells.max() - bins.max()
         within = residuals - _means(residuals, cells)[cells]
-        strengths[place] = 1 - (within @ within / n_left) / (total / n_free)
+        share = 1 - (within @ within / n_left) / (total / n_free)
+        # Standard deviation of the share where the groups mean nothing.
+        by_chance = np.sqrt(2 * n_more) / n_left
+        strengths[place] = share if share > N_DEVIATIONS * by_chance else 0.0
     return strengths
 
 

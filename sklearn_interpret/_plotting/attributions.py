@@ -76,7 +76,7 @@ def point_area(n_points):
     return float(np.clip(24 - 5 * np.log10(max(n_points, 1) / 30), 7, 24))
 
 
-def draw_shaded_points(ax, x, y, shades, style, *, area, cmap=None, limits=(0, 1)):
+def draw_shaded_points(ax, x, y, shades, style, *, area, limits=(0, 1)):
     """Points coloured by numbers; those without one are grey and lie behind.
 
     Parameters
@@ -91,8 +91,6 @@ def draw_shaded_points(ax, x, y, shades, style, *, area, cmap=None, limits=(0, 1
         Of the PathCollections.
     area : float
         Of a point.
-    cmap : Colormap, default=None
-        None takes the colours from low to high.
     limits : pair of float, default=(0, 1)
         Numbers at the ends of the colours.
 
@@ -123,7 +121,7 @@ def draw_shaded_points(ax, x, y, shades, style, *, area, cmap=None, limits=(0, 1
         shaded = ax.scatter(x[known], y[known], **built)
         if not {"color", "facecolor"} & style.keys():
             shaded.set_array(shades[known])
-            shaded.set(cmap=feature_map() if cmap is None else cmap, clim=limits)
+            shaded.set(cmap=feature_map(), clim=limits)
         shaded.set(**style)
     return shaded, grey
 

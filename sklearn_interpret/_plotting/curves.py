@@ -159,17 +159,10 @@ def draw_histogram(ax, values, style):
 
     if not len(values):
         return None
-    n_bins = int(np.clip(np.sqrt(len(values)) * 1.5, 5, MAX_BINS))
-    low, high = values.min(), values.max()
-    if low == high:
-        reach = np.ptp(ax.get_xlim()) / 40
-        low, high, n_bins = low - reach, high + reach, 1
-    edges = np.linspace(low, high, n_bins + 1)
-    places = np.searchsorted(edges[1:-1], values, side="right")
-    counts = np.bincount(places, minlength=n_bins)
+    lefts, rights, counts = _histogram(values, np.ptp(ax.get_xlim()) / 30)
     heights = HISTOGRAM_HEIGHT * counts / counts.max()
-    zeros = np.zeros(n_bins)
-    x = np.stack([edges[:-1], edges[:-1], edges[1:], edges[1:]], axis=1)
+    zeros = np.zeros(len(counts))
+    x = np.stack([lefts, lefts, rights, rights], axis=1)
     y = np.stack([zeros, heights, heights, zeros], axis=1)
     defaults = {"facecolor": "0.82", "edgecolor": "white", "linewidth": 0.4}
     bars = PolyCollection(
@@ -180,6 +173,21 @@ def draw_histogram(ax, values, style):
     # Its heights are shares of the axes: they must not widen the range of values.
     ax.add_collection(bars, autolim=False)
     return bars
+
+
+def _histogram(values, widest):
+    """Both ends of the bars, and how many values each holds.
+
+    Few distinct values have a bar each, of at most the width `widest`.
+    """
+    distinct, counts = np.unique(values, return_counts=True)
+    if len(distinct) <= FEW_POINTS:
+        half = min(0.8 * np.diff(distinct).min(initial=np.inf), widest) / 2
+        return distinct - half, distinct + half, counts
+    n_bins = int(np.clip(np.sqrt(len(values)) * 1.5, 5, MAX_BINS))
+    edges = np.linspace(distinct[0], distinct[-1], n_bins + 1)
+    places = np.searchsorted(edges[1:-1], values, side="right")
+    return edges[:-1], edges[1:], np.bincount(places, minlength=n_bins)
 
 
 def _at_bottom(ax, segments, defaults, style):

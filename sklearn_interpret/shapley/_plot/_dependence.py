@@ -8,7 +8,11 @@ from numpy.typing import ArrayLike
 from sklearn_interpret._core.residual_interactions import residual_strengths
 from sklearn_interpret._plotting.attributions import point_area
 from sklearn_interpret._plotting.axes import take_single
-from sklearn_interpret._plotting.curves import draw_histogram, draw_shares
+from sklearn_interpret._plotting.curves import (
+    HISTOGRAM_HEIGHT,
+    draw_histogram,
+    draw_shares,
+)
 from sklearn_interpret._plotting.labels import (
     label_levels,
     literal,
@@ -25,7 +29,6 @@ from sklearn_interpret.shapley._plot._outputs import output_position
 from sklearn_interpret.shapley._plot._shading import draw_with_companion
 
 MAX_ROWS = 5000  # that the search for a companion looks at
-MIN_STRENGTH = 0.02
 MAX_JOINT_LEVELS = 60
 
 
@@ -170,10 +173,15 @@ default="auto"
         self.points_, self.grey_points_ = drawn.points, drawn.grey
         self.colorbar_, self.legend_ = drawn.colorbar, drawn.legend
         ax.margins(y=0.08)
+        self.histogram_ = None
+        if histogram:
+            low, high = ax.get_ylim()
+            ax.set_ylim(low - 1.1 * HISTOGRAM_HEIGHT * (high - low), high)
+            self.histogram_ = _draw_data(ax, own, histogram_kw)
         plain_number_ticks(ax, "y")
-        self.histogram_ = _draw_data(ax, own, histogram_kw) if histogram else None
         name = explanation.feature_names[feature]
-        label = f"Shapley value of {shorten(name, 24)}\nfor {shorten(self._response())}"
+        of = "" if own.name == name else f" of {shorten(name, 24)}"
+        label = f"Shapley value{of}\nfor {shorten(self._response())}"
         ax.set_xlabel(literal(wrapped(own.name)))
         ax.set_ylabel(literal(label))
         ax.spines[["top", "right"]].set_visible(False)
@@ -232,7 +240,7 @@ default="auto"
                 own.numbers[some],
                 [reader.values(j).numbers[some] for j in others],
             )
-            least = MIN_STRENGTH
+            least = 0.0
         best = int(np.argmax(strengths))
         return reader.values(others[best]) if strengths[best] > least else None
 

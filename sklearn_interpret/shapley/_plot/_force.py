@@ -138,34 +138,20 @@ class ShapleyForceDisplay(RowDisplay):
         self.row_order_ = self._row_order(explanation)
         strengths = np.abs(explanation.values).mean(axis=0)
         shown, others = ranked(strengths, max_display)
-        parts = _parts(explanation, shown, others)
         single = len(explanation) == 1
         ax = take_single(ax, (9.0, 3.0 if single else 4.2), caller=self._caller())
         self.figure_, self.ax_ = ax.figure, ax
-        if single:
-            self._draw_one(ax, explanation, parts, force_kw)
-        else:
-            self._draw_many(ax, explanation, parts, force_kw)
+        draw = self._draw_one if single else self._draw_many
+        draw(ax, explanation, shown, others, force_kw)
         return self
 
-    def _draw_one(self, ax, explanation, parts, style):
+    def _draw_one(self, ax, explanation, shown, others, style):
+        parts = _parts(explanation.values, shown, others)
         reader = FeatureReader(explanation)
-        texts = [
-            others_text(len(part)) if len(part) > 1 else reader.entry_text(part[0], 0)
-            for part, _ in parts
-        ]
-        # The others may pull both ways: a part for each.
-        signed = [(c[0], t) for (_, c), t in zip(parts, texts, strict=True)]
-        pushes = [
-            (push, text)
-            for total, text in signed
-            for push in total
-            if push != 0 or len(total) == 1
-        ]
         drawn = draw_balance(
             ax,
-            np.array([push for push, _ in pushes]),
-            [text for _, text in pushes],
+            parts[0],
+            [reader.entry_text(j, 0) for j in shown] + _others(others),
             base=explanation.base_values[0],
             prediction=predictions_of(explanation)[0],
             style=style,
@@ -175,18 +161,14 @@ class ShapleyForceDisplay(RowDisplay):
         self.legend_, self.areas_ = drawn.legend, []
         ax.set_xlabel(literal(shorten(self._response(), 60)))
 
-    def _draw_many(self, ax, explanation, parts, style):
-        names = [
-            others_text(len(part))
-            if len(part) > 1
-            else explanation.feature_names[part[0]]
-            for part, _ in parts
-        ]
+    def _draw_many(self, ax, explanation, shown, others, style):
+        parts = _parts(explanation.values, shown, others)
         ordered = explanation[self.row_order_]
         drawn = draw_balances(
             ax,
-            [pushes[self.row_order_] for _, pushes in parts],
-            names,
+            parts[self.row_order_],
+            [explanation.feature_names[j] for j in shown] + _others(others),
+            n_alone=len(shown),
             bases=ordered.base_values,
             predictions=predictions_of(ordered),
             style=style,
@@ -258,16 +240,13 @@ class ShapleyForceDisplay(RowDisplay):
         return pandas.DataFrame(columns)
 
 
-def _parts(explanation, shown, others):
-    """What is drawn on its own: features, and their pushes (n_rows, 1 or 2).
-
-    The other features together have a push up and one down.
-    """
-    values = explanation.values
-    parts = [([j], values[:, [j]]) for j in shown]
+def _parts(values, shown, others):
+    """Pushes of the features shown, and the net push of the others (n_rows, p)."""
+    parts = values[:, shown]
     if len(others):
-        rest = values[:, others]
-        ups = np.where(rest > 0, rest, 0.0).sum(axis=1)
-        downs = np.where(rest < 0, rest, 0.0).sum(axis=1)
-        parts.append((list(others), np.stack([ups, downs], axis=1)))
+        parts = np.column_stack([parts, values[:, others].sum(axis=1)])
     return parts
+
+
+def _others(others):
+    return [f"{others_text(len(others))}, net"] if len(others) else []

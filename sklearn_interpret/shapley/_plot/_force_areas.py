@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_interpret._plotting.axes import axes_inches, merged_style
+from sklearn_interpret._plotting.axes import axes_inches, merged_style, side_legend
 from sklearn_interpret._plotting.labels import (
     NEUTRAL_COLOUR,
     OKABE_ITO,
@@ -32,17 +32,19 @@ class Balances:
     legend: Any
 
 
-def draw_balances(ax, pushes, names, *, bases, predictions, style):
+def draw_balances(ax, pushes, names, *, n_alone, bases, predictions, style):
     """Draw what raises each prediction below it, and what lowers it above.
 
     Parameters
     ----------
     ax : Axes
         Where to draw.
-    pushes : list of ndarray of shape (n_rows, 1 or 2)
-        Signed lengths, the strongest first; a second column is a push of its own.
+    pushes : ndarray of shape (n_rows, p)
+        Signed lengths, the strongest first.
     names : list of str
         What they stand for.
+    n_alone : int
+        How many stand for one feature; what follows is grey.
     bases, predictions : ndarray of shape (n_rows,)
         Where the forces lead from and to.
     style : dict or None
@@ -52,21 +54,19 @@ def draw_balances(ax, pushes, names, *, bases, predictions, style):
     -------
     Balances
     """
-    far, near = force_edges(predictions, np.hstack(pushes))
-    owners = np.repeat(np.arange(len(pushes)), [part.shape[1] for part in pushes])
-    palette = _area_colours(len(pushes))
-    if pushes[-1].shape[1] == 2:
-        palette[-1] = NEUTRAL_COLOUR
+    far, near = force_edges(predictions, pushes)
+    palette = _area_colours(n_alone)
+    palette += [NEUTRAL_COLOUR] * (pushes.shape[1] - n_alone)
     areas = [
-        _draw_area(ax, far[:, owners == part], near[:, owners == part], colour, style)
-        for part, colour in enumerate(palette)
+        _draw_area(ax, outer, inner, colour, style)
+        for outer, inner, colour in zip(far.T, near.T, palette, strict=True)
     ]
     edges = np.arange(len(predictions) + 1) - 0.5
     (line,) = ax.plot(
         edges,
         _closed(predictions),
         color="black",
-        linewidth=1.3,
+        linewidth=1.3 if len(predictions) <= 200 else 0.8,
         drawstyle="steps-post",
     )
     (base,) = ax.plot(
@@ -93,16 +93,13 @@ def _draw_area(ax, far, near, colour, style):
     """One part's pushes in all rows, as one artist."""
     from matplotlib.collections import PolyCollection
 
-    polygons = []
     edges = np.arange(len(far) + 1) - 0.5
     x = np.repeat(edges, 2)[1:-1]
-    for ends, starts in zip(far.T, near.T, strict=True):
-        outer, inner = np.repeat(ends, 2), np.repeat(starts, 2)
-        there = np.column_stack([x, outer])
-        polygons.append(np.vstack([there, np.column_stack([x, inner])[::-1]]))
-    defaults = {"facecolor": [colour], "edgecolor": "none", "alpha": 0.9}
+    there = np.column_stack([x, np.repeat(far, 2)])
+    back = np.column_stack([x, np.repeat(near, 2)])[::-1]
+    defaults = {"facecolor": colour, "edgecolor": "none", "alpha": 0.9, "zorder": 1.5}
     area = PolyCollection(
-        polygons, **merged_style({**defaults, "zorder": 1.5}, style, PolyCollection)
+        [np.vstack([there, back])], **merged_style(defaults, style, PolyCollection)
     )
     ax.add_collection(area)
     return area
@@ -114,27 +111,13 @@ def _area_colours(n):
 
 
 def _explain(ax, lines, areas, names):
-    """A legend beside the axes: the lines, then the areas as far as there is room."""
-    named = areas[:MOST_NAMED]
-    handles = [*lines, *named]
-    texts = ["prediction f(x)", "base value E[f(X)]"]
-    texts += [literal(shorten(name, 24)) for name in names[: len(named)]]
-    legend = ax.legend(
-        handles,
-        list(map(str, range(len(handles)))),
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1),
-        fontsize="small",
-        frameon=False,
+    """A legend: the lines, then the areas as far as there is room."""
+    return side_legend(
+        ax,
+        [*lines, *areas[:MOST_NAMED]],
+        ["prediction f(x)", "base value E[f(X)]", *names[:MOST_NAMED]],
         title="below f(x): raises it\nabove f(x): lowers it",
-        title_fontsize="small",
-        alignment="left",
-        borderaxespad=0,
     )
-    # Names come in afterwards: matplotlib drops labels that begin with "_".
-    for text, name in zip(legend.get_texts(), texts, strict=True):
-        text.set_text(name)
-    return legend
 
 
 def label_rows(ax, texts):

@@ -80,7 +80,7 @@ def draw_balance(ax, pushes, texts, *, base, prediction, style):
             )
         )
     labels, lowest = _name_pushes(ax, (far + near) / 2, pushes, texts)
-    lines, highest = _mark_ends(ax, base, prediction, span)
+    lines, highest = _mark_ends(ax, base, prediction, high - low)
     ax.set_ylim(lowest - 0.45, highest + 0.5)
     ax.set_yticks([])
     ax.spines[["top", "right", "left"]].set_visible(False)
@@ -100,7 +100,7 @@ def _name_pushes(ax, centres, pushes, texts):
     ):
         if line < 0:
             continue
-        colour = UP_COLOUR if push > 0 else DOWN_COLOUR
+        colour = UP_COLOUR if push > 0 else DOWN_COLOUR if push < 0 else "0.4"
         y = FIRST_LINE - LINE_HEIGHT * line
         ax.plot(
             [centre, centre, place],

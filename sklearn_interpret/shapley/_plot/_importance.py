@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._plotting.attributions import name_rows
-from sklearn_interpret._plotting.axes import merged_style, take_single
+from sklearn_interpret._plotting.axes import merged_style, named_legend, take_single
 from sklearn_interpret._plotting.labels import (
     NEUTRAL_COLOUR,
     colours,
@@ -26,6 +26,7 @@ from sklearn_interpret.shapley._plot._ranking import others_text, ranked
 
 ARRANGEMENTS = ("stacked", "grouped")
 BAR_HEIGHT = 0.78
+LONGEST_OTHERS = 1.5  # times the longest bar of a single feature
 
 
 class ShapleyImportanceDisplay(ShapleyDisplay):
@@ -162,13 +163,17 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
         self.bars_ = self._draw_bars(ax, lengths, len(others) > 0, arrangement, bar_kw)
         name_rows(ax, names)
         self.labels_ = self._label_bars(lengths) if lengths.shape[1] == 1 else []
-        ax.set_xlim(0, _right_end(lengths, arrangement))
+        cut = self._set_limits(lengths, len(others) > 0, arrangement)
+        if cut:
+            self.labels_ = [*self.labels_[: len(shown)], self._note_cut(lengths[-1])]
         plain_number_ticks(ax)
         ax.set_xlabel(
-            literal(f"Mean |Shapley value|\nof {shorten(self.response_name)}")
+            literal(f"Mean |Shapley value|\nfor {shorten(self.response_name)}")
         )
         ax.spines[["top", "right"]].set_visible(False)
-        self.legend_ = self._add_legend() if lengths.shape[1] > 1 else None
+        self.legend_ = None
+        if lengths.shape[1] > 1:  # above the others' bar, below the shortest bars
+            self.legend_ = self._add_legend((len(others) > 0) / len(names))
         return self
 
     def _by_output(self):
@@ -218,23 +223,48 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
         texts = [number_text(length) for length in lengths[:, 0]]
         return self.ax_.bar_label(self.bars_[0], texts, padding=3, fontsize="small")
 
-    def _add_legend(self):
-        names = self._outputs(len(self.bars_))
+    def _set_limits(self, lengths, has_others, arrangement):
+        """End the axis at the longest bar; whether the others' bar is cut off there.
+
+        The sum of hundreds may be so long that no other bar could be read.
+        """
+        reach = lengths.sum(axis=1) if arrangement == "stacked" else lengths.max(axis=1)
+        longest = reach.max(initial=0.0)
+        alone = reach[:-1].max(initial=0.0) if has_others else 0.0
+        cut = 0 < LONGEST_OTHERS * alone < longest
+        right = LONGEST_OTHERS * alone if cut else longest
+        room = 1.14 if self.labels_ else 1.04
+        self.ax_.set_xlim(0, room * right if right > 0 else 1.0)
+        if cut and self.labels_:
+            self.labels_[-1].remove()
+        return cut
+
+    def _note_cut(self, lengths):
+        """Say how long the bar is that goes on beyond the axes."""
+        return self.ax_.annotate(
+            f"{number_text(lengths.sum())}, beyond the axis \N{RIGHTWARDS ARROW}",
+            (1, 0),
+            xycoords=self.ax_.get_yaxis_transform(),
+            xytext=(-4, 0),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            fontsize="small",
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
+        )
+
+    def _add_legend(self, bottom):
         handles = [bars.patches[0] for bars in self.bars_]
-        places = list(map(str, range(len(handles))))
-        few = len(handles) <= 12
-        legend = self.ax_.legend(
+        return named_legend(
+            self.ax_,
             handles,
-            places,
+            self._outputs(len(handles)),
             loc="lower right",
+            bbox_to_anchor=(1, bottom),
             fontsize="small",
             frameon=False,
-            ncols=1 if few else 2,
+            ncols=1 if len(handles) <= 12 else 2,
         )
-        # Names come in afterwards: matplotlib drops labels that begin with "_".
-        for text, name in zip(legend.get_texts(), names, strict=True):
-            text.set_text(literal(shorten(name)))
-        return legend
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame, all features on lines of their own.
@@ -254,10 +284,3 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
         if n_outputs > 1:
             columns["output"] = list(self._outputs(n_outputs)) * len(order)
         return pandas.DataFrame({**columns, "importance": importances[order].ravel()})
-
-
-def _right_end(lengths, arrangement):
-    """Where the axis ends: with room for a number beside the longest bar."""
-    reach = lengths.sum(axis=1) if arrangement == "stacked" else lengths
-    longest = reach.max(initial=0.0)
-    return 1.0 if longest <= 0 else longest * (1.14 if lengths.shape[1] == 1 else 1.04)

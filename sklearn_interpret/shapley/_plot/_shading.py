@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from sklearn_interpret._plotting.attributions import clipped_range, draw_shaded_points
+from sklearn_interpret._plotting.axes import SIDE_WIDTH, side_legend
 from sklearn_interpret._plotting.labels import (
     DOWN_COLOUR,
-    LEVEL_WIDTH,
     NEUTRAL_COLOUR,
     colours,
     feature_map,
@@ -116,13 +116,20 @@ def _draw_levels(ax, x, y, companion, style, area, explained):
             points = _draw_plain(ax, x[mask], y[mask], colour, style, area)
             drawn.points.append(points)
             handles.append(points)
-            labels.append(literal(shorten(texts[level], LEVEL_WIDTH)))
+            labels.append(texts[level])
     if left.any():
         drawn.grey = _draw_plain(ax, x[left], y[left], NEUTRAL_COLOUR, style, area)
         handles.append(drawn.grey)
         labels.append(_rest_text(companion, len(texts) - len(named)))
     if explained:
-        drawn.legend = _add_legend(ax, handles, labels, companion.name)
+        drawn.legend = side_legend(
+            ax,
+            handles,
+            labels,
+            title=literal(shorten(companion.name, SIDE_WIDTH)),
+            scatterpoints=1,
+            markerscale=1.6,
+        )
     return drawn
 
 
@@ -137,24 +144,3 @@ def _rest_text(companion, n_others):
     if not companion.known.all():
         parts.append("missing")
     return ", ".join(parts)
-
-
-def _add_legend(ax, handles, labels, name):
-    legend = ax.legend(
-        handles,
-        list(map(str, range(len(handles)))),
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1),
-        fontsize="small",
-        frameon=False,
-        title=literal(shorten(name, 24)),
-        title_fontsize="small",
-        alignment="left",
-        borderaxespad=0,
-        scatterpoints=1,
-        markerscale=1.6,
-    )
-    # Names come in afterwards: matplotlib drops labels that begin with "_".
-    for text, label in zip(legend.get_texts(), labels, strict=True):
-        text.set_text(label)
-    return legend

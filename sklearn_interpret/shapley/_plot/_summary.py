@@ -136,7 +136,7 @@ default="auto"
         notes = self._draw_swarms(ax, explanation, shown, sums, point_kw)
         ax.margins(x=0.04)
         plain_number_ticks(ax)
-        label = f"Shapley value\nof {shorten(self._response())}"
+        label = f"Shapley value\nfor {shorten(self._response())}"
         if notes:
             label += f"\n(grey: {', '.join(notes)})"
         ax.set_xlabel(literal(label))
@@ -185,7 +185,7 @@ default="auto"
         bar.outline.set_visible(False)
         bar.set_ticks([0, 1], labels=["low", "high"])
         bar.ax.tick_params(length=0)
-        bar.set_label("Value of the feature", labelpad=-8)
+        bar.set_label("Feature value", labelpad=-8)
         return bar
 
     def to_frame(self) -> Any:

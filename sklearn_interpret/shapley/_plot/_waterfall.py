@@ -5,8 +5,9 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._plotting.attributions import draw_arrows, name_rows
-from sklearn_interpret._plotting.axes import take_single
+from sklearn_interpret._plotting.axes import axes_inches, take_single
 from sklearn_interpret._plotting.labels import (
+    CHARACTERS_PER_INCH,
     DOWN_COLOUR,
     UP_COLOUR,
     literal,
@@ -126,7 +127,7 @@ class ShapleyWaterfallDisplay(RowDisplay):
         name_rows(ax, names)
         self._draw_steps(ax, starts, ends, step_kw)
         self.errors_ = self._draw_errors(ax, explanation, shown, ends)
-        self._mark_ends(ax, explanation, ends[0])
+        self._mark_ends(ax, explanation, np.ptp([*starts, *ends]))
         ax.set_xlabel(literal(shorten(self._response(), 60)))
         ax.spines[["top", "right", "left"]].set_visible(False)
         return self
@@ -135,7 +136,11 @@ class ShapleyWaterfallDisplay(RowDisplay):
         """Arrows, connecting lines, and the size of each step beside its point."""
         low, high = _range(starts, ends)
         span = (high - low) or max(abs(low), 1.0) * 0.1
-        ax.set_xlim(low - 0.16 * span, high + 0.16 * span)
+        texts = [number_text(step, signed=True) for step in ends - starts]
+        # What is beside the arrows needs room within the axes.
+        inches = (max(map(len, texts)) + 2) / CHARACTERS_PER_INCH
+        margin = max(0.08, inches / max(axes_inches(ax)[0] - 2 * inches, 1.0)) * span
+        ax.set_xlim(low - margin, high + margin)
         places = np.arange(len(starts))[::-1]
         up = ends >= starts
         arrows = [
@@ -158,7 +163,7 @@ class ShapleyWaterfallDisplay(RowDisplay):
         )
         self.labels_ = [
             ax.annotate(
-                number_text(end - start, signed=True),
+                text,
                 (end, place),
                 xytext=(4 if rises else -4, 0),
                 textcoords="offset points",
@@ -166,8 +171,9 @@ class ShapleyWaterfallDisplay(RowDisplay):
                 va="center",
                 fontsize="small",
                 color=UP_COLOUR if rises else DOWN_COLOUR,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
             )
-            for start, end, place, rises in zip(starts, ends, places, up, strict=True)
+            for text, end, place, rises in zip(texts, ends, places, up, strict=True)
         ]
         plain_number_ticks(ax)
 
@@ -181,13 +187,10 @@ class ShapleyWaterfallDisplay(RowDisplay):
             places, ends - reach, ends + reach, color="black", linewidth=1.2, zorder=3
         )
 
-    def _mark_ends(self, ax, explanation, top):
+    def _mark_ends(self, ax, explanation, span):
         """Lines and numbers at the base value and at the prediction."""
         base = explanation.base_values[0]
         prediction = predictions_of(explanation)[0]
-        span = np.ptp(ax.get_xlim())
-        n_steps = len(self.labels_)
-        ax.set_ylim(-0.6, n_steps + 0.3)
         style = {"linewidth": 0.9, "zorder": 0.8}
         self.base_line_ = ax.axvline(base, color="0.5", linestyle="--", **style)
         self.prediction_line_ = ax.axvline(prediction, color="black", **style)
