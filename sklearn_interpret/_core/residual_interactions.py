@@ -10,6 +10,7 @@ MAX_LEVELS = 12
 N_DEVIATIONS = 3.5
 # A feature whose own value leaves no more than this share of the variance acts alone.
 NEGLIGIBLE = 1e-3
+ROUNDING = 1e-6
 
 
 def quantile_codes(values, n_groups):
@@ -39,7 +40,7 @@ def quantile_codes(values, n_groups):
         shares = np.arange(1, n_groups) / n_groups
         cuts = np.quantile(values[known], shares, method="inverted_cdf")
         codes[known] = np.searchsorted(cuts, values[known], side="left")
-    return np.unique(codes, return_inverse=True)[1].reshape(-1)
+    return np.unique(codes, return_inverse=True)[1]
 
 
 def residual_strengths(attributions, own, others):
@@ -78,27 +79,41 @@ def residual_strengths(attributions, own, others):
     """
     n_bins = int(np.clip(len(own) // ROWS_PER_BIN, 1, MAX_BINS))
     bins = quantile_codes(own, n_bins)
+    scale = np.abs(attributions).max(initial=0.0)
+    if scale > 0:  # squares of huge or tiny numbers would not be numbers
+        attributions = attributions / scale
     residuals = _detrended(attributions, own, bins)
-    n_free = len(own) - bins.max(initial=0) - 1
-    total = residuals @ residuals
     spread = ((attributions - attributions.mean()) ** 2).sum()
     strengths = np.zeros(len(others))
-    if n_free < 1 or total <= NEGLIGIBLE * spread:
+    if residuals @ residuals <= NEGLIGIBLE * spread:
         return strengths
+    # What a curve leaves is largest in bins at the ends, and few rows stand there: the
+    # bins have to count the same where a share is to be told from chance.
+    deviations = np.sqrt(_means(residuals**2, bins))
+    kept = np.flatnonzero((deviations > ROUNDING * deviations.max())[bins])
+    residuals, bins = residuals[kept], np.unique(bins[kept], return_inverse=True)[1]
+    standardised = residuals / np.sqrt(_means(residuals**2, bins))[bins]
     for place, other in enumerate(others):
-        groups = quantile_codes(other, N_GROUPS)
+        groups = quantile_codes(other[kept], N_GROUPS)
         cells = bins * (groups.max() + 1) + groups
-        cells = np.unique(cells, return_inverse=True)[1].reshape(-1)
-        n_left = len(own) - cells.max() - 1
+        cells = np.unique(cells, return_inverse=True)[1]
+        n_left, n_more = len(kept) - cells.max() - 1, cells.max() - bins.max()
         if n_left < 1:
             continue
-        n_more = cells.max() - bins.max()
-        within = residuals - _means(residuals, cells)[cells]
-        share = 1 - (within @ within / n_left) / (total / n_free)
-        # Standard deviation of the share where the groups mean nothing.
+        # Standard deviation of a share where the groups mean nothing.
         by_chance = np.sqrt(2 * n_more) / n_left
-        strengths[place] = share if share > N_DEVIATIONS * by_chance else 0.0
+        if _adjusted_share(standardised, cells, n_more) > N_DEVIATIONS * by_chance:
+            share = _adjusted_share(residuals, cells, n_more)
+            strengths[place] = max(share, 0.0)
     return strengths
+
+
+def _adjusted_share(values, cells, n_more):
+    """Share of the sum of squares between cells, adjusted for their number."""
+    n_left = len(values) - cells.max() - 1
+    within = values - _means(values, cells)[cells]
+    total = values @ values / (n_left + n_more)
+    return 1 - (within @ within / n_left) / total
 
 
 def _means(values, codes):

@@ -66,7 +66,7 @@ def plain_number_ticks(ax, which="x", most=6):
     axis.set_major_locator(MaxNLocator(nbins=most, steps=NICE_STEPS))
     low, high = sorted(ax.get_xlim() if which == "x" else ax.get_ylim())
     # Numbers that agree in many digits would be all the same without one.
-    alike = abs(low / 2 + high / 2) > 1e8 * (high - low)
+    alike = abs(low / 2 + high / 2) / 1e8 > high - low
     formatter = ScalarFormatter(useOffset=bool(alike))
     formatter.set_powerlimits((-4, 6))
     axis.set_major_formatter(formatter)

@@ -78,8 +78,8 @@ class ShapleyDisplay(ABC):
             Parameters of the inspector beside one that is fitted; several outputs and
             no `target`; bad input.
         """
-        explains = is_inspector(estimator)
-        own = set() if explains else inspector_names(default_inspector())
+        kind = None if is_inspector(estimator) else default_inspector()
+        own = set() if kind is None else inspector_names(kind)
         settings = cls._setting_names()
         parameters, settings, looks = divided(
             params, [own, settings, keyword_names(cls.plot)], cls.__name__
@@ -87,6 +87,7 @@ class ShapleyDisplay(ABC):
         inspector = fitted_inspector(
             estimator,
             X,
+            kind,
             row=settings.get("row"),
             sample_weight=sample_weight,
             parameters=parameters,

@@ -26,8 +26,10 @@ def inspector_names(kind):
     return set(kind._get_param_names()) - {"estimator"}
 
 
-def fitted_inspector(estimator, X, *, row, sample_weight, parameters, display):
+def fitted_inspector(estimator, X, kind, *, row, sample_weight, parameters, display):
     """A fitted predictor's inspector with `X` as background, or the one given.
+
+    `kind` is the inspector's class for a predictor, and None for an inspector.
 
     Raises
     ------
@@ -38,12 +40,12 @@ def fitted_inspector(estimator, X, *, row, sample_weight, parameters, display):
     ValueError
         Parameters beside a fitted inspector; a row that is its own background.
     """
-    if not is_inspector(estimator):
+    if kind is not None:
         check_is_predictor(estimator)
         if has_tags(estimator):  # a foreign class speaks for itself
             check_is_fitted(estimator)
         _refuse_own_background(X, row, parameters)
-        inspector = default_inspector()(FrozenEstimator(estimator), **parameters)
+        inspector = kind(FrozenEstimator(estimator), **parameters)
         return inspector.fit(X, sample_weight=sample_weight)
     if not hasattr(estimator, "explain"):
         raise TypeError(

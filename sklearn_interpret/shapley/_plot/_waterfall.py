@@ -125,16 +125,23 @@ class ShapleyWaterfallDisplay(RowDisplay):
         ax = take_single(ax, (7.0, row_height(len(names)) + 0.3), caller=self._caller())
         self.figure_, self.ax_ = ax.figure, ax
         name_rows(ax, names)
-        self._draw_steps(ax, starts, ends, step_kw)
-        self.errors_ = self._draw_errors(ax, explanation, shown, ends)
+        reach = np.zeros(len(steps))
+        if explanation.standard_errors is not None:
+            reach[: len(shown)] = N_ERRORS * explanation.standard_errors[0, shown]
+        self._draw_steps(ax, starts, ends, reach, step_kw)
+        self.errors_ = self._draw_errors(ax, ends, reach, len(shown))
         self._mark_ends(ax, explanation, np.ptp([*starts, *ends]))
-        ax.set_xlabel(literal(shorten(self._response(), 60)))
+        label = shorten(self._response(), 60)
+        if self.errors_ is not None:
+            label += "\n(black: two standard errors to each side)"
+        ax.set_xlabel(literal(label))
         ax.spines[["top", "right", "left"]].set_visible(False)
         return self
 
-    def _draw_steps(self, ax, starts, ends, style):
+    def _draw_steps(self, ax, starts, ends, reach, style):
         """Arrows, connecting lines, and the size of each step beside its point."""
         low, high = _range(starts, ends)
+        low, high = min(low, (ends - reach).min()), max(high, (ends + reach).max())
         span = (high - low) or max(abs(low), 1.0) * 0.1
         texts = [number_text(step, signed=True) for step in ends - starts]
         # What is beside the arrows needs room within the axes.
@@ -143,7 +150,7 @@ class ShapleyWaterfallDisplay(RowDisplay):
         ax.set_xlim(low - margin, high + margin)
         places = np.arange(len(starts))[::-1]
         up = ends >= starts
-        arrows = [
+        self.ups_, self.downs_ = (
             draw_arrows(
                 ax,
                 starts[mask],
@@ -155,34 +162,34 @@ class ShapleyWaterfallDisplay(RowDisplay):
                 style,
             )
             for mask, colour in ((up, UP_COLOUR), (~up, DOWN_COLOUR))
-        ]
-        self.ups_, self.downs_ = arrows
+        )
         half = STEP_HEIGHT / 2
         ax.vlines(
             ends[1:], places[1:] + half, places[:-1] - half, color="0.6", linewidth=0.8
         )
-        self.labels_ = [
-            ax.annotate(
-                text,
-                (end, place),
-                xytext=(4 if rises else -4, 0),
-                textcoords="offset points",
-                ha="left" if rises else "right",
-                va="center",
-                fontsize="small",
-                color=UP_COLOUR if rises else DOWN_COLOUR,
-                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
-            )
-            for text, end, place, rises in zip(texts, ends, places, up, strict=True)
-        ]
+        outer = np.where(up, ends + reach, ends - reach)
+        self.labels_ = list(map(self._label_step, texts, outer, places, ends - starts))
         plain_number_ticks(ax)
 
-    def _draw_errors(self, ax, explanation, shown, ends):
-        if explanation.standard_errors is None:
+    def _label_step(self, text, outer, place, step):
+        colour = UP_COLOUR if step > 0 else DOWN_COLOUR if step < 0 else "0.4"
+        return self.ax_.annotate(
+            text,
+            (outer, place),
+            xytext=(-4 if step < 0 else 4, 0),
+            textcoords="offset points",
+            ha="right" if step < 0 else "left",
+            va="center",
+            fontsize="small",
+            color=colour,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+        )
+
+    def _draw_errors(self, ax, ends, reach, n_shown):
+        if not reach.any():
             return None
-        reach = N_ERRORS * explanation.standard_errors[0, shown]
-        places = np.arange(len(ends))[::-1][: len(shown)]
-        ends = ends[: len(shown)]
+        places = np.arange(len(ends))[::-1]
+        ends, reach, places = ends[:n_shown], reach[:n_shown], places[:n_shown]
         return ax.hlines(
             places, ends - reach, ends + reach, color="black", linewidth=1.2, zorder=3
         )
