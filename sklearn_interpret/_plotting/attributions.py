@@ -112,6 +112,8 @@ def draw_shaded_points(ax, x, y, shades, style, *, area, limits=(0, 1)):
         style,
         PathCollection,
     )
+    if "c" in style:  # as matplotlib's scatter calls it
+        style["color"] = style.pop("c")
     built = {"s": style.pop("s", area), "marker": style.pop("marker", None)}
     shaded = grey = None
     if not known.all():

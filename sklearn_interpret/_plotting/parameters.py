@@ -1,6 +1,7 @@
-"""Keyword arguments that are meant for several takers."""
+"""What displays are given: keyword arguments for several takers, and folds."""
 
 import inspect
+from collections.abc import Mapping
 from difflib import get_close_matches
 
 
@@ -41,3 +42,19 @@ def divided(given, takers, display):
         {name: value for name, value in given.items() if name in names}
         for names in takers
     ]
+
+
+def fold_estimators(cv_results):
+    """The models in the results of `cross_validate`.
+
+    Raises
+    ------
+    ValueError
+        There are none.
+    """
+    if not isinstance(cv_results, Mapping) or "estimator" not in cv_results:
+        raise ValueError(
+            'cv_results has no key "estimator": pass return_estimator=True to '
+            "cross_validate."
+        )
+    return list(cv_results["estimator"])

@@ -1,6 +1,5 @@
 """From what the user passes in to inspectors fitted on the rows to be shown."""
 
-from collections.abc import Mapping
 from numbers import Integral
 
 import numpy as np
@@ -10,7 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.tags import has_tags
-from sklearn_interpret._plotting.parameters import divided, keyword_names
+from sklearn_interpret._plotting.parameters import (
+    divided,
+    fold_estimators,
+    keyword_names,
+)
 from sklearn_interpret.base import BaseInspector
 
 MAX_DATA_ROWS = 5000
@@ -97,16 +100,6 @@ def inspected_folds(cv_results, X, kind, *, sample_weight, parameters, display):
             f"{outputs!r}."
         )
     return inspectors
-
-
-def fold_estimators(cv_results):
-    """The models in the results of `cross_validate`."""
-    if not isinstance(cv_results, Mapping) or "estimator" not in cv_results:
-        raise ValueError(
-            'cv_results has no key "estimator": pass return_estimator=True to '
-            "cross_validate."
-        )
-    return list(cv_results["estimator"])
 
 
 def refuse_other_inspectors(estimator, kind, display):

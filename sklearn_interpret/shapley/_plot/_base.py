@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._plotting.parameters import divided, keyword_names
@@ -78,28 +79,10 @@ class ShapleyDisplay(ABC):
             Parameters of the inspector beside one that is fitted; several outputs and
             no `target`; bad input.
         """
-        kind = None if is_inspector(estimator) else default_inspector()
-        own = set() if kind is None else inspector_names(kind)
-        settings = cls._setting_names()
-        parameters, settings, looks = divided(
-            params, [own, settings, keyword_names(cls.plot)], cls.__name__
+        kind, parameters, settings, looks = cls._divided(estimator, params)
+        explanation, settings = cls._explained(
+            estimator, X, kind, sample_weight, parameters, settings
         )
-        inspector = fitted_inspector(
-            estimator,
-            X,
-            kind,
-            row=settings.get("row"),
-            sample_weight=sample_weight,
-            parameters=parameters,
-            display=cls.__name__,
-        )
-        if settings.get("row") is not None:
-            X = one_row(X, settings.pop("row"))
-        explanation = explained(inspector, X)
-        settings = {
-            "response_name": response_text(inspector, explanation),
-            **settings,
-        }
         return cls._made(explanation, **settings).plot(ax=ax, **looks)
 
     @classmethod
@@ -133,6 +116,43 @@ class ShapleyDisplay(ABC):
             params, [cls._setting_names(), keyword_names(cls.plot)], cls.__name__
         )
         return cls._made(explanation, **settings).plot(ax=ax, **looks)
+
+    @classmethod
+    def _divided(cls, estimator, params):
+        """The inspector's class for a predictor, and whose the keyword arguments are.
+
+        Returns
+        -------
+        kind : class or None
+        parameters, settings, looks : dict
+            Of the inspector, the constructor and `plot`.
+        """
+        kind = None if is_inspector(estimator) else default_inspector()
+        own = set() if kind is None else inspector_names(kind)
+        names = [own, cls._setting_names(), keyword_names(cls.plot)]
+        return kind, *divided(params, names, cls.__name__)
+
+    @classmethod
+    def _explained(cls, estimator, X, kind, sample_weight, parameters, settings):
+        """The rows explained, and what the constructor is told beside that."""
+        inspector = fitted_inspector(
+            estimator,
+            X,
+            kind,
+            row=settings.get("row"),
+            sample_weight=sample_weight,
+            parameters=parameters,
+            display=cls.__name__,
+        )
+        if settings.get("row") is not None:
+            X = one_row(X, settings["row"])
+            settings = {**settings, "row": None}
+        explanation = explained(inspector, X)
+        settings = {
+            "response_name": response_text(inspector, explanation),
+            **settings,
+        }
+        return explanation, settings
 
     @classmethod
     def _setting_names(cls):
@@ -190,3 +210,10 @@ class RowDisplay(ExplanationDisplay):
         if self.row is None:
             return explanation
         return explanation[row_position(self.row, len(explanation))]
+
+    def _positions(self):
+        """Positions in the explanation of the rows that are drawn."""
+        n_rows = len(self.explanation)
+        if self.row is None:
+            return np.arange(n_rows)
+        return np.array([row_position(self.row, n_rows)])

@@ -227,7 +227,7 @@ class ShapleyForceDisplay(RowDisplay):
         reader = FeatureReader(explanation)
         names = np.array(explanation.feature_names, dtype=object)
         columns = {
-            "row": np.repeat(rows, n_lines),
+            "row": np.repeat(self._positions()[rows], n_lines),
             "place": np.repeat(np.arange(len(rows)), n_lines),
             "base_value": np.repeat(explanation.base_values[rows], n_lines),
             "prediction": np.repeat(predictions_of(explanation)[rows], n_lines),

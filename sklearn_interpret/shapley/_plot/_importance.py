@@ -1,5 +1,6 @@
 """Display of the mean size of Shapley values."""
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn_interpret._plotting.labels import (
 )
 from sklearn_interpret._plotting.layouts import row_height
 from sklearn_interpret._plotting.numbers import number_text, plain_number_ticks
+from sklearn_interpret._plotting.parameters import fold_estimators
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._plot._outputs import (
@@ -46,6 +48,8 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
         Names of the outputs, where there are several; None takes positions.
     response_name : str, default="response"
         What the values are shares of.
+    fold_importances : ndarray of shape (n_folds, n_features[, n_outputs]), default=None
+        The importances of several models, of which `importances` is the mean.
 
     Attributes
     ----------
@@ -57,7 +61,9 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
         For each output, the bars from the most important feature down, the others'
         last.
     labels_ : list of Text
-        The numbers beside the bars, where there is one output.
+        The numbers beside the bars, where there is one output and no fold.
+    fold_points_ : list of PathCollection
+        For each fold, its points: one for each bar, or stack of bars.
     legend_ : matplotlib Legend or None
         The legend, where there are several outputs.
 
@@ -86,15 +92,79 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
         feature_names: Any,
         output_names: Any = None,
         response_name: str = "response",
+        fold_importances: ArrayLike | None = None,
     ) -> None:
         self.importances = importances
         self.feature_names = feature_names
         self.output_names = output_names
         self.response_name = response_name
+        self.fold_importances = fold_importances
 
     @classmethod
     def _setting_names(cls):
         return {"target", "response_name"}
+
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results: Mapping[str, Any],
+        X: Any,
+        *,
+        sample_weight: ArrayLike | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Draw the importances of the models of a cross-validation, and their mean.
+
+        Parameters
+        ----------
+        cv_results : dict
+            Result of :func:`~sklearn.model_selection.cross_validate` with
+            ``return_estimator=True``. Its estimators are predictors, or inspectors
+            that have ``explain``.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows that all models are explained on.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the background's rows, for predictors.
+        ax : matplotlib Axes, default=None
+            As in `plot`.
+        **params : dict
+            As in `from_estimator`.
+
+        Returns
+        -------
+        display : object
+            The display, drawn: bars for the means, and a point for each fold.
+
+        Raises
+        ------
+        ValueError
+            No key "estimator"; models with different outputs.
+        TypeError
+            Inspectors that have no ``explain``, or an unknown parameter.
+        """
+        displays = []
+        for estimator in fold_estimators(cv_results):
+            kind, parameters, settings, looks = cls._divided(estimator, params)
+            explanation, settings = cls._explained(
+                estimator, X, kind, sample_weight, parameters, settings
+            )
+            displays.append(cls._made(explanation, **settings))
+        first = displays[0]
+        labels = [(one.response_name, one.output_names) for one in displays]
+        if any(label != labels[0] for label in labels):
+            raise ValueError(
+                "The models of the folds have different outputs, which cannot be "
+                f"averaged: {labels!r}."
+            )
+        folds = np.stack([one.importances for one in displays])
+        return cls(
+            folds.mean(axis=0),
+            feature_names=first.feature_names,
+            output_names=first.output_names,
+            response_name=first.response_name,
+            fold_importances=folds,
+        ).plot(ax=ax, **looks)
 
     @classmethod
     def _made(cls, explanation, *, target=None, response_name=None):
@@ -162,7 +232,9 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
         self.figure_, self.ax_ = ax.figure, ax
         self.bars_ = self._draw_bars(ax, lengths, len(others) > 0, arrangement, bar_kw)
         name_rows(ax, names)
-        self.labels_ = self._label_bars(lengths) if lengths.shape[1] == 1 else []
+        self.fold_points_ = self._draw_folds(shown, others, arrangement)
+        numbered = lengths.shape[1] == 1 and not self.fold_points_
+        self.labels_ = self._label_bars(lengths) if numbered else []
         cut = self._set_limits(lengths, len(others) > 0, arrangement)
         if cut:
             self.labels_ = [*self.labels_[: len(shown)], self._note_cut(lengths[-1])]
@@ -219,6 +291,26 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
             bars.append(drawn)
         return bars
 
+    def _draw_folds(self, shown, others, arrangement):
+        """A point for each fold at the end that its bar, or stack, would have."""
+        if self.fold_importances is None:
+            return []
+        folds = np.asarray(self.fold_importances, dtype=np.float64)
+        folds = folds.reshape(*folds.shape[:2], -1)
+        ends = folds[:, shown]
+        if len(others):
+            rest = folds[:, others].sum(axis=1, keepdims=True)
+            ends = np.concatenate([ends, rest], axis=1)
+        bars = self.bars_
+        if arrangement == "stacked":
+            ends, bars = ends.sum(axis=2, keepdims=True), bars[:1]
+        places = [[p.get_y() + p.get_height() / 2 for p in bar] for bar in bars]
+        looks = {"s": 16, "facecolor": "white", "edgecolor": "black", "zorder": 3}
+        return [
+            self.ax_.scatter(fold.T.ravel(), np.ravel(places), linewidth=0.8, **looks)
+            for fold in ends
+        ]
+
     def _label_bars(self, lengths):
         texts = [number_text(length) for length in lengths[:, 0]]
         return self.ax_.bar_label(self.bars_[0], texts, padding=3, fontsize="small")
@@ -229,6 +321,10 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
         The sum of hundreds may be so long that no other bar could be read.
         """
         reach = lengths.sum(axis=1) if arrangement == "stacked" else lengths.max(axis=1)
+        if self.fold_points_:
+            ends = [points.get_offsets()[:, 0] for points in self.fold_points_]
+            highest = np.max(ends, axis=0).reshape(-1, len(reach)).max(axis=0)
+            reach = np.maximum(reach, highest)
         longest = reach.max(initial=0.0)
         alone = reach[:-1].max(initial=0.0) if has_others else 0.0
         cut = 0 < LONGEST_OTHERS * alone < longest
@@ -273,7 +369,9 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
         -------
         pandas.DataFrame
             One line per feature and output, from the most important feature down, with
-            the columns "feature", "output" (where there are several) and "importance".
+            the columns "feature", "output" (where there are several) and "importance";
+            where there are folds, also a line for each of them, with the column "fold"
+            (missing for the mean).
         """
         pandas = import_pandas("ShapleyImportanceDisplay.to_frame")
         importances = self._by_output()
@@ -283,4 +381,12 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
         columns = {"feature": np.repeat(names[order], n_outputs)}
         if n_outputs > 1:
             columns["output"] = list(self._outputs(n_outputs)) * len(order)
-        return pandas.DataFrame({**columns, "importance": importances[order].ravel()})
+        mean = pandas.DataFrame({**columns, "importance": importances[order].ravel()})
+        if self.fold_importances is None:
+            return mean
+        folds = np.asarray(self.fold_importances, dtype=np.float64)[:, order]
+        parts = [mean.assign(fold=pandas.NA)]
+        for fold, values in enumerate(folds):
+            parts.append(mean.assign(importance=values.ravel(), fold=fold))
+        joined = pandas.concat(parts, ignore_index=True)
+        return joined.astype({"fold": "Int64"})
