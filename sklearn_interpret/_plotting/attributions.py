@@ -4,6 +4,7 @@ import numpy as np
 
 from sklearn_interpret._plotting.axes import axes_inches, merged_style
 from sklearn_interpret._plotting.labels import (
+    CHARACTERS_PER_INCH,
     NEUTRAL_COLOUR,
     feature_map,
     literal,
@@ -15,13 +16,20 @@ MANY_POINTS = 3000
 MANY_NAMES = 40
 POINTS_PER_INCH = 72.0
 LABEL_WIDTH = 30
+TWO_LINES_PITCH = 0.25  # inches
 
 
 def name_rows(ax, names):
     """Name the rows of an axes, the first on top, at n - 1, n - 2, ..., 0."""
-    width = LABEL_WIDTH if len(names) <= MANY_NAMES else 2 * LABEL_WIDTH
-    texts = [literal(wrapped(shorten(name, 2 * LABEL_WIDTH), width)) for name in names]
-    crowded = axes_inches(ax)[1] / max(len(names), 1) < 0.3
+    width, height = axes_inches(ax)
+    pitch = height / max(len(names), 1)
+    most = int(np.clip(width * CHARACTERS_PER_INCH / 2, 12, LABEL_WIDTH))
+    two_lines = len(names) <= MANY_NAMES and pitch > TWO_LINES_PITCH
+    texts = [
+        wrapped(name, most) if two_lines else shorten(name, most) for name in names
+    ]
+    texts = list(map(literal, texts))
+    crowded = pitch < 0.3
     places = np.arange(len(names))[::-1]
     ax.set_yticks(places, texts, fontsize="small" if crowded else None)
     ax.set_ylim(-0.6, len(names) - 0.4)

@@ -15,6 +15,7 @@ from sklearn_interpret._plotting.layouts import (
 )
 
 SIDE_WIDTH = 24
+WIDE = 3.5  # inches of an axes beside which a legend may stand
 
 
 def import_pyplot(caller):
@@ -296,15 +297,15 @@ def named_legend(owner, handles, labels, *, most=NAME_WIDTH, **looks):
     return legend
 
 
-def side_legend(ax, handles, labels, *, title, **looks):
-    """A legend beside an axes, or in its corner where nobody makes room beside it.
+def side_legend(ax, handles, labels, *, title, corner="upper right", **looks):
+    """A legend beside an axes, or in its corner where there is no room beside it.
 
     Returns
     -------
     Legend
     """
-    place = {"loc": "upper right", "framealpha": 0.85}
-    if is_constrained(ax.figure):
+    place = {"loc": corner, "framealpha": 0.85}
+    if is_constrained(ax.figure) and axes_inches(ax)[0] >= WIDE:
         place = {
             "loc": "upper left",
             "bbox_to_anchor": (1.01, 1),

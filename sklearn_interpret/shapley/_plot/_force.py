@@ -70,15 +70,15 @@ class ShapleyForceDisplay(RowDisplay):
     legend_ : matplotlib Legend or None
         The legend.
 
+    See Also
+    --------
+    ShapleyWaterfallDisplay : One row, with a line for each feature.
+
     References
     ----------
     .. [1] Z. Bar-Joseph, D. K. Gifford and T. S. Jaakkola, "Fast optimal leaf ordering
        for hierarchical clustering", Bioinformatics 17, 2001.
        https://doi.org/10.1093/bioinformatics/17.suppl_1.S22
-
-    See Also
-    --------
-    ShapleyWaterfallDisplay : One row, with a line for each feature.
 
     Examples
     --------

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._plotting.attributions import name_rows
-from sklearn_interpret._plotting.axes import merged_style, named_legend, take_single
+from sklearn_interpret._plotting.axes import merged_style, side_legend, take_single
 from sklearn_interpret._plotting.labels import (
     NEUTRAL_COLOUR,
     colours,
@@ -28,6 +28,7 @@ from sklearn_interpret.shapley._plot._ranking import others_text, ranked
 
 ARRANGEMENTS = ("stacked", "grouped")
 BAR_HEIGHT = 0.78
+MOST_IN_COLUMN = 12
 LONGEST_OTHERS = 1.5  # times the longest bar of a single feature
 
 
@@ -243,9 +244,7 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
             literal(f"Mean |Shapley value|\nfor {shorten(self.response_name)}")
         )
         ax.spines[["top", "right"]].set_visible(False)
-        self.legend_ = None
-        if lengths.shape[1] > 1:  # above the others' bar, below the shortest bars
-            self.legend_ = self._add_legend((len(others) > 0) / len(names))
+        self.legend_ = self._add_legend() if lengths.shape[1] > 1 else None
         return self
 
     def _by_output(self):
@@ -349,17 +348,15 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
         )
 
-    def _add_legend(self, bottom):
+    def _add_legend(self):
         handles = [bars.patches[0] for bars in self.bars_]
-        return named_legend(
+        return side_legend(
             self.ax_,
             handles,
             self._outputs(len(handles)),
-            loc="lower right",
-            bbox_to_anchor=(1, bottom),
-            fontsize="small",
-            frameon=False,
-            ncols=1 if len(handles) <= 12 else 2,
+            title="output",
+            corner="lower right",
+            ncols=-(-len(handles) // MOST_IN_COLUMN),
         )
 
     def to_frame(self) -> Any:
