@@ -2,13 +2,13 @@
 
 import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
-from scipy.spatial import cKDTree
 from scipy.spatial.distance import pdist
 
 # Distances between all pairs of this many rows are held in memory (16 MB).
 MAX_CLUSTERED = 2000
 # Turning branches so that neighbours are close takes cubic time.
 MAX_OPTIMAL = 400
+BLOCK = 1000
 
 
 def similarity_order(values):
@@ -48,8 +48,21 @@ def similarity_order(values):
     some = np.linspace(0, n_rows - 1, MAX_CLUSTERED).round().astype(np.intp)
     places = np.empty(len(some), dtype=np.intp)
     places[_leaves(values[some])] = np.arange(len(some))
-    distances, closest = cKDTree(values[some]).query(values)
-    return np.lexsort((distances, places[closest]))
+    squares, closest = _closest(values, values[some])
+    return np.lexsort((squares, places[closest]))
+
+
+def _closest(values, centres):
+    """Squared distance of each row to its closest centre, and which one that is."""
+    squares, closest = np.empty(len(values)), np.empty(len(values), dtype=np.intp)
+    lengths = (centres**2).sum(axis=1)
+    for start in range(0, len(values), BLOCK):
+        block = slice(start, start + BLOCK)
+        # Less the row's own square, which all centres have in common.
+        apart = lengths - 2 * values[block] @ centres.T
+        closest[block] = apart.argmin(axis=1)
+        squares[block] = apart.min(axis=1) + (values[block] ** 2).sum(axis=1)
+    return squares, closest
 
 
 def _leaves(values):

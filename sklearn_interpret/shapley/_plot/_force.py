@@ -221,7 +221,8 @@ class ShapleyForceDisplay(RowDisplay):
         """
         pandas = import_pandas(self._caller("to_frame"))
         explanation = self._rows()
-        rows = self._row_order(explanation)
+        rows = getattr(self, "row_order_", None)  # clustering takes time: do it once
+        rows = self._row_order(explanation) if rows is None else rows
         order, _ = ranked(np.abs(explanation.values).mean(axis=0), None)
         n_lines = len(order)
         reader = FeatureReader(explanation)
