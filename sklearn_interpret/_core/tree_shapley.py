@@ -6,14 +6,13 @@ up. Leaves that are too deep for a table are valued at the patterns that occur.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from sklearn_interpret._core.tree_paths import TreePaths
 from sklearn_interpret._core.tree_patterns import unit_patterns
 from sklearn_interpret._core.tree_tables import terms
-from sklearn_interpret._core.tree_units import TreeUnits, units_of
+from sklearn_interpret._core.tree_units import units_of
 
 # Numbers that are worked on at once: few enough to stay in the cache.
 _AT_ONCE = 2**17

@@ -16,7 +16,7 @@ MANY_POINTS = 3000
 MANY_NAMES = 40
 POINTS_PER_INCH = 72.0
 LABEL_WIDTH = 30
-TWO_LINES_PITCH = 0.25  # inches
+TWO_LINES_PITCH = 0.32  # inches
 
 
 def name_rows(ax, names):

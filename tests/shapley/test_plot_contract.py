@@ -421,3 +421,60 @@ def test_one_row_is_no_background_for_itself(kind, regression, linear_by_default
     if kind is ShapleyWaterfallDisplay:
         pd.testing.assert_frame_equal(display.to_frame(), full.to_frame())
     assert len(display.to_frame()) <= len(full.to_frame())
+
+
+def doubled(model, X):
+    return 2 * model.predict(X)
+
+
+@pytest.mark.parametrize(
+    "response, text",
+    [(doubled, "doubled"), ("predict", "predict"), (["predict"], "predict")],
+)
+def test_responses_are_named(kind, regression, linear_by_default, response, text):
+    model, X = regression
+    display = kind.from_estimator(model, X, response_method=response, **ASKED[kind])
+    assert any(text in shown for shown in all_texts(display.figure_))
+
+
+def test_an_inspector_may_say_what_it_explains(kind, regression):
+    model, X = regression
+    inspector = LinearShares(FrozenEstimator(model)).fit(X)
+    inspector.response_method_ = "margin"
+    display = kind.from_estimator(inspector, X, **ASKED[kind])
+    assert any("margin" in shown for shown in all_texts(display.figure_))
+    display = kind.from_estimator(inspector, X, response_name="odds", **ASKED[kind])
+    assert any("odds" in shown for shown in all_texts(display.figure_))
+
+
+def test_foreign_predictors_and_inspectors(kind, regression, linear_by_default):
+    _, X = regression
+
+    class Foreign:
+        """A predictor of no scikit-learn class."""
+
+        coef_, intercept_ = np.arange(5.0), 1.0
+
+        def fit(self, X, y):
+            raise AssertionError("fitted already")
+
+        def predict(self, X):
+            return np.asarray(X) @ self.coef_ + self.intercept_
+
+    class Explains:
+        """An inspector of no class of ours."""
+
+        def fit(self, X):
+            raise AssertionError("fitted already")
+
+        def explain(self, X):
+            values = np.asarray(X) * np.arange(5.0)
+            return Explanation(values, np.ones(len(X)), data=X, feature_names=X.columns)
+
+        def __sklearn_is_fitted__(self):
+            return True
+
+    one = kind.from_estimator(Foreign(), X, background=np.zeros((1, 5)), **ASKED[kind])
+    other = kind.from_estimator(Explains(), X, **ASKED[kind])
+    number = NUMBER.get(kind, "shapley_value")
+    np.testing.assert_allclose(one.to_frame()[number], other.to_frame()[number])

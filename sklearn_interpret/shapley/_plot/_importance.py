@@ -170,7 +170,7 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
     @classmethod
     def _made(cls, explanation, *, target=None, response_name=None):
         checked(explanation)
-        several = explanation.values.ndim == 3 and target is None
+        several = len(explanation.output_names) > 1 and target is None
         if several:
             response_name = "response" if response_name is None else response_name
         else:

@@ -42,8 +42,7 @@ def fitted_inspector(estimator, X, kind, *, row, sample_weight, parameters, disp
     """
     if kind is not None:
         check_is_predictor(estimator)
-        if has_tags(estimator):  # a foreign class speaks for itself
-            check_is_fitted(estimator)
+        _check_fitted(estimator)
         _refuse_own_background(X, row, parameters)
         inspector = kind(FrozenEstimator(estimator), **parameters)
         return inspector.fit(X, sample_weight=sample_weight)
@@ -52,7 +51,7 @@ def fitted_inspector(estimator, X, kind, *, row, sample_weight, parameters, disp
             f"{display} shows attributions of rows; {type(estimator).__name__} has no "
             "explain. Pass its estimator_, or another display."
         )
-    check_is_fitted(estimator)
+    _check_fitted(estimator)
     named = [*parameters, *(["sample_weight"] if sample_weight is not None else [])]
     if named:
         raise ValueError(
@@ -60,6 +59,11 @@ def fitted_inspector(estimator, X, kind, *, row, sample_weight, parameters, disp
             f"{', '.join(named)} can only be set before its fit."
         )
     return estimator
+
+
+def _check_fitted(estimator):
+    if has_tags(estimator):  # a foreign class speaks for itself
+        check_is_fitted(estimator)
 
 
 def _refuse_own_background(X, row, parameters):
@@ -98,10 +102,11 @@ def response_text(inspector, explanation):
     method = getattr(inspector, "response_method", "auto") if method is None else method
     predictor = getattr(inspector, "estimator_", None)
     classifies = predictor is not None and is_classifier(predictor)
+    regresses = predictor is not None and not classifies
     if callable(method):
         method = getattr(method, "__name__", type(method).__name__)
     elif method == "auto" or not isinstance(method, str):
-        method = "response" if classifies else "predict"
+        method = "predict" if regresses else "response"
     one = explanation.values.ndim == 2
     if one and (classifies or getattr(inspector, "target", None) is not None):
         return f"{method}[{explanation.output_names[0]}]"
