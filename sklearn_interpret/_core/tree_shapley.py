@@ -6,6 +6,7 @@ up. Leaves that are too deep for a table are valued at the patterns that occur.
 """
 
 from dataclasses import dataclass
+from itertools import starmap
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from sklearn_interpret._core.tree_units import units_of
 _AT_ONCE = 2**17
 _ROWS_AT_ONCE = 2048
 _DEEP_AT_ONCE = 16
+# Sums of so many shares of the trees are added up, whoever works on which.
+_SHARES = 8
 _SPLITS_PER_UNIT = 3
 _UNITS_PER_PART = 512
 
@@ -44,7 +47,7 @@ class TreePlan:
     parts: list
 
     @classmethod
-    def of_ensemble(cls, ensemble, players=None):
+    def of_ensemble(cls, ensemble, players=None, *, n_players=None):
         """Plan for an ensemble.
 
         Parameters
@@ -53,14 +56,16 @@ class TreePlan:
             The trees.
         players : ndarray of shape (n_features,), intp, optional
             The player that each feature belongs to; None makes every feature a player.
+        n_players : int, optional
+            Number of players, of which some may have no feature.
 
         Returns
         -------
         TreePlan
         """
-        paths = TreePaths.of_ensemble(ensemble, players)
+        paths = TreePaths.of_ensemble(ensemble, players, n_players=n_players)
         groups = units_of(ensemble, paths, max_splits=_SPLITS_PER_UNIT)
-        tree = np.concatenate([_tree_of(ensemble, group.root) for group in groups])
+        tree = _tree_of(ensemble, np.concatenate([group.root for group in groups]))
         n_before = np.cumsum(np.bincount(tree, minlength=ensemble.n_trees))
         part_of_tree = n_before // _UNITS_PER_PART
         parts = []
@@ -72,9 +77,11 @@ class TreePlan:
         return cls(ensemble, paths, parts)
 
     @property
-    def n_keys(self):
-        """Number of totals per player: one for each output."""
-        return self.ensemble.n_outputs * self.paths.n_players
+    def shares(self):
+        """The parts in a few shares, for several workers."""
+        edges = np.linspace(0, len(self.parts), _SHARES + 1).round().astype(int)
+        pairs = zip(edges[:-1], edges[1:], strict=True)
+        return [self.parts[start:stop] for start, stop in pairs if start < stop]
 
 
 def _tree_of(ensemble, nodes):
@@ -88,7 +95,7 @@ def _of_trees(ensemble, units, start, stop):
     return units[slice(*np.searchsorted(units.root, edges))]
 
 
-def shapley_values(plan, game, codes, order=1):
+def shapley_values(plan, game, codes, order=1, *, run=starmap):
     """Shapley values, or interaction values of pairs, of rows.
 
     Parameters
@@ -101,17 +108,31 @@ def shapley_values(plan, game, codes, order=1):
         The rows' codes; fast if each column is one stretch of memory.
     order : {1, 2}
         1 for Shapley values, 2 for interaction values.
+    run : callable, default=itertools.starmap
+        Calls a function with each of some tuples of arguments; results in order.
 
     Returns
     -------
     ndarray of shape (k, n_players, n_rows) or (k, n_players, n_players, n_rows)
-        By output, with the smaller player of a pair first; zero elsewhere.
+        By output; of pairs, where the smaller player comes first, and zero elsewhere.
+        A row's numbers do not depend on the other rows, nor on `run`, to the last bit.
     """
     n_players = plan.paths.n_players
-    totals = np.zeros((plan.ensemble.n_outputs * n_players**order, len(codes)))
-    for part in plan.parts:
+    shape = (plan.ensemble.n_outputs, *[n_players] * order, len(codes))
+    totals = np.zeros(shape)
+    tasks = [(plan, game, share, codes, order) for share in plan.shares]
+    for part in run(_share_values, tasks):
+        totals += part.reshape(shape)
+    return totals
+
+
+def _share_values(plan, game, share, codes, order):
+    """What a share of the parts gives: (n_keys, n_rows)."""
+    n_keys = plan.ensemble.n_outputs * plan.paths.n_players**order
+    totals = np.zeros((n_keys, len(codes)))
+    for part in share:
         _add_part(plan, game, part, codes, order, totals)
-    return totals.reshape(plan.ensemble.n_outputs, *[n_players] * order, len(codes))
+    return totals
 
 
 def _add_part(plan, game, part, codes, order, totals):
@@ -241,7 +262,7 @@ def _add_deep(plan, game, units, patterns, order, into):
 
 
 def _distinct(patterns, n_bits):
-    """Distinct patterns of each row of an array: its row, the pattern; and its place."""
+    """Distinct patterns of each row of an array: row and pattern; and their places."""
     n = len(patterns)
     if n_bits <= 16:
         flat = patterns.astype(np.intp) + (np.arange(n)[:, None] << n_bits)
@@ -258,3 +279,36 @@ def _distinct(patterns, n_bits):
         places.append(place + n_before)
         n_before += len(distinct)
     return np.concatenate(owner), np.concatenate(found), np.stack(places)
+
+
+def rescaled_values(plan, games, codes, order, factors, *, run=starmap):
+    """Values of a function of the sum of trees, from comparisons with single rows.
+
+    Against one background row the function's difference is shared out as that of the
+    sum is.
+
+    Parameters
+    ----------
+    plan : TreePlan
+        Trees with one output.
+    games : iterable of BackgroundGame
+        One for each row of the background.
+    codes : ndarray of shape (n_rows, n_features)
+        The rows' codes.
+    order : {1, 2}
+        1 for Shapley values, 2 for interaction values.
+    factors : iterable of ndarray of shape (n_rows,)
+        For each game, share of the background row times the function's difference over
+        that of the sums.
+    run : callable, default=itertools.starmap
+        As in `shapley_values`.
+
+    Returns
+    -------
+    ndarray
+        As of `shapley_values`.
+    """
+    totals = 0.0
+    for game, factor in zip(games, factors, strict=True):
+        totals = totals + shapley_values(plan, game, codes, order, run=run) * factor
+    return totals

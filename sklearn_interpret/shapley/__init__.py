@@ -7,6 +7,7 @@ from sklearn_interpret.shapley._plot import (
     ShapleySummaryDisplay,
     ShapleyWaterfallDisplay,
 )
+from sklearn_interpret.shapley._tree import TreeSHAP
 
 __all__ = [
     "ShapleyDependenceDisplay",
@@ -14,4 +15,5 @@ __all__ = [
     "ShapleyImportanceDisplay",
     "ShapleySummaryDisplay",
     "ShapleyWaterfallDisplay",
+    "TreeSHAP",
 ]
