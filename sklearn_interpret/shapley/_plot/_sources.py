@@ -1,7 +1,5 @@
 """From what the user passes in to an explanation of the rows to be shown."""
 
-from importlib import import_module
-
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -9,11 +7,12 @@ from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.response import check_is_predictor
 from sklearn_interpret._model.tags import has_tags, is_classifier
 from sklearn_interpret.base import BaseInspector, Explanation
+from sklearn_interpret.shapley._tree import TreeSHAP
 
 
 def default_inspector():
     """The inspector that explains a predictor: the one place where it is chosen."""
-    return import_module("sklearn_interpret.shapley._tree").TreeSHAP
+    return TreeSHAP
 
 
 def is_inspector(estimator):
