@@ -42,6 +42,11 @@ def test_the_partner_is_found_by_what_is_left():
     assert draw(explanation, feature=1).color_feature_ is None
 
 
+def test_the_partner_is_searched_among_some_of_many_rows():
+    explanation = numbers(6000)
+    assert draw(explanation, feature=0).color_feature_ == "feature 2"
+
+
 def test_interaction_values_say_who_the_partner_is():
     explanation = numbers(500)
     interactions = np.zeros((500, 5, 5))

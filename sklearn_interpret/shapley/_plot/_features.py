@@ -164,8 +164,6 @@ class FeatureReader:
             return name
         one = self._rows.take(np.array([row]))
         parts = [value_text(one.values(c)[0]) for c in self._columns[feature]]
-        if not parts:
-            return name
         return f"{name} = {shorten(', '.join(parts), VALUE_LENGTH)}"
 
 
