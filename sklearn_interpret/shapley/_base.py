@@ -37,6 +37,7 @@ class BaseShapley(TransformerMixin, BaseInspector):
         background, weights = self._choose_background(sample)
         self.background_ = background.native
         base_values = self._prepare(background, weights, response)
+        self.response_method_ = response.method
         self.output_names_ = response.output_names(len(base_values))
         self.base_values_ = base_values if len(base_values) > 1 else base_values[0]
         self._inspected = rows.native

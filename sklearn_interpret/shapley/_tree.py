@@ -89,6 +89,9 @@ class TreeSHAP(BaseShapley):
         Columns of each player.
     player_names_ : list of str
         Name of each player.
+    response_method_ : str
+        What is explained: the method of the model that returns it, or "margin" for the
+        sum of the trees where no method returns that alone.
     output_names_ : list
         Class labels, or positions of outputs.
     n_features_in_ : int
