@@ -78,7 +78,7 @@ class DirectPlan:
                 targets.append(sums[target])
             unit, _ = np.nonzero(used)
             part = plan.part_of(units)[unit]
-            keys.append(unit_keys[used] + plan.share_of[part] * plan.n_keys(order))
+            keys.append(unit_keys[used] + plan.share_of_part[part] * plan.n_keys(order))
             # Within a part group after group, the deep ones last.
             ranks.append((part * 2 + units.is_deep) * len(plan.groups) + number)
             n_sums += len(unit)
