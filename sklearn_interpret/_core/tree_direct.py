@@ -146,9 +146,9 @@ def direct_values(plan, direct, game, codes, order):
         if units.is_deep:
             owner = np.repeat(np.arange(len(units)), n_rows)
             found = game.deep_gains(units, owner, here.ravel(), order)
-            gains.append(found.reshape(-1, n_rows))
         else:
-            gains += game.gains(units.root, here, order)
+            found = game.gains(units.root, here, order)
+        gains.append(found.reshape(-1, n_rows))
         n_before += len(units)
     gains = np.concatenate(gains)
     n_keys = plan.n_keys(order)

@@ -18,12 +18,12 @@ from sklearn_interpret._core.tree_units import units_of
 
 # Numbers that are worked on at once: few enough to stay in the cache.
 _AT_ONCE = 2**17
-_ROWS_AT_ONCE = 2048
+_ROWS_AT_ONCE = 4096
 _DEEP_AT_ONCE = 64
 # Up to so many rows are valued leaf by leaf.
 _FEW_ROWS = 16
 _SPLITS_PER_UNIT = 3
-_UNITS_PER_PART = 512
+_UNITS_PER_PART = 256
 # Numbers in the tables of a share of the trees, of interactions: 64 megabytes.
 _NUMBERS_PER_SHARE = 2**23
 
