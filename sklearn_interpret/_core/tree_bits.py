@@ -27,10 +27,10 @@ class RowBits:
     ----------
     ensemble : TreeEnsemble
         The trees.
-    codes : ndarray of shape (n_rows, n_features), int
-        The rows' codes.
-    features : sequence of int, optional
-        Features whose splits will be asked for; None means all.
+    codes : ndarray of shape (n_rows, m), int
+        The rows' codes of some features.
+    features : ndarray of shape (m,), intp, optional
+        These features; no splits on others may be asked for. None means all.
     """
 
     def __init__(self, ensemble, codes, features=None):
@@ -44,11 +44,13 @@ class RowBits:
         self._start, self._missing = {}, {}
         tables, height = [np.empty((0, self.n_words), dtype=WORD)], 0
         if features is None:
-            features = np.unique(ensemble.feature[~ensemble.is_leaf])
+            features = range(ensemble.n_features)
         rows = np.arange(self.n_rows)
         word, bit = rows >> 6, WORD.type(1) << (rows & 63).astype(WORD)
-        for j in features:
-            table, upto = self._table(codes[:, j], n_codes[j], word, bit)
+        for column, j in enumerate(features):
+            if n_codes[j] == 1 and not ensemble.split_codes.categorical[j]:
+                continue  # no split
+            table, upto = self._table(codes[:, column], n_codes[j], word, bit)
             first = self._first_place[j]
             self._at[first : first + n_codes[j]] = height + upto
             if np.diff(upto, prepend=0)[-1]:  # the last code stands for missing values

@@ -121,10 +121,8 @@ def _of_part(ensemble, paths, player, part):
     height, width = (1, *part.shape)[-2:]
     n_words = -(-width // 64)
     place = np.minimum(np.arange(n_words * 64), width - 1)
-    codes = np.zeros((height * n_words * 64, ensemble.n_features), dtype=np.intp)
-    codes[:, part.features] = part.codes.reshape(height, width, -1)[:, place].reshape(
-        len(codes), -1
-    )
+    codes = part.codes.reshape(height, width, len(part.features))[:, place]
+    codes = codes.reshape(-1, len(part.features))
     bits = RowBits(ensemble, codes, part.features)
     valid = first_bits(width)
     mine = paths.player == player
@@ -137,7 +135,7 @@ def _of_part(ensemble, paths, player, part):
         conditions = Conditions.of_nodes(ensemble, paths, nodes)
         sets = conditions.met(bits).reshape(len(nodes), height, n_words)
         for cells, sign in _changes(sets & valid, valid):
-            which, bit = set_bits(cells.reshape(len(nodes), -1))
+            which, bit = set_bits(cells.reshape(len(nodes), height * n_words))
             row, column = np.divmod(bit, n_words * 64)
             point = row * width + column
             yield conditions.nodes[which], point, np.full(len(point), sign)
