@@ -292,7 +292,7 @@ class RowWeights:
             # One row of sums for each of the bytes of a set.
             self._sums = (padded.reshape(-1, 8) @ of_octets.T).reshape(-1)
             self._starts = np.arange(n_words * 8) * 256
-        self._dtype = np.uint16 if n_words < 1000 else np.uint32
+        self._ones = np.ones(n_words, dtype=np.float32)
 
     def of(self, sets):
         """Total weight of the rows in sets.
@@ -307,7 +307,8 @@ class RowWeights:
         ndarray of shape (...), float64
         """
         if self.each is not None:
-            counts = np.bitwise_count(sets).sum(axis=-1, dtype=self._dtype)
-            return counts * self.each
+            # Small whole numbers: exact in single precision, in which BLAS adds them up.
+            counts = np.bitwise_count(sets).astype(np.float32) @ self._ones
+            return counts.astype(np.float64) * self.each
         octets = sets.view(np.uint8)
         return self._sums.take(octets + self._starts).sum(axis=-1)

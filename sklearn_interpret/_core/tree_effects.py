@@ -32,7 +32,7 @@ from sklearn_interpret._core.tree_steps import Steps
 # Sets that are worked on at once should stay in the processor's cache.
 _WORDS_OF_CONDITIONS = 2**18
 _WORDS_AT_ONCE = 2**15
-_WORDS_OF_TABLES = 2**21
+_WORDS_OF_TABLES = 2**23
 _LEAST_ROWS, _MOST_ROWS = 2**9, 2**13
 
 # Amounts that wait to be added up, and outputs of single rows.
