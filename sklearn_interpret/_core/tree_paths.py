@@ -47,7 +47,7 @@ class TreePaths:
     n_players: int
 
     @classmethod
-    def of_ensemble(cls, ensemble, players=None):
+    def of_ensemble(cls, ensemble, players=None, *, n_players=None):
         """Paths of all nodes of an ensemble.
 
         Parameters
@@ -64,6 +64,8 @@ class TreePaths:
         """
         if players is None:
             players = np.arange(ensemble.n_features)
+        if n_players is None:
+            n_players = int(np.max(players, initial=-1)) + 1
         parents = ensemble.parents
         player = np.append(players, -1)[ensemble.feature[parents]]
         player[parents < 0] = -1
@@ -94,7 +96,7 @@ class TreePaths:
             n_conditions=n_conditions,
             starts=starts,
             conditions=np.concatenate([np.empty(0, dtype=np.intp), *found]),
-            n_players=int(players.max(initial=-1)) + 1,
+            n_players=n_players,
         )
 
     def of_nodes(self, nodes):

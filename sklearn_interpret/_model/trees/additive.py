@@ -98,7 +98,7 @@ def additive_trees(response):
         )
     k = model.ensemble.n_outputs
     # The response picks columns: let it do so with those of the identity.
-    picked = response.read(_as_answered(np.eye(k), model.classes))
+    picked = response.read(as_answered(np.eye(k), model.classes))
     trees = model.ensemble
     return AdditiveTrees(model, trees.value @ picked, trees.base @ picked)
 
@@ -113,7 +113,7 @@ def _additive_methods(model):
     return methods - {None}
 
 
-def _as_answered(outputs, classes):
+def as_answered(outputs, classes):
     """Outputs side by side as a method returns them: a list for several targets."""
     if not isinstance(classes, list):
         return outputs
