@@ -307,7 +307,7 @@ class RowWeights:
         ndarray of shape (...), float64
         """
         if self.each is not None:
-            # Small whole numbers: exact in single precision, in which BLAS adds them up.
+            # Small whole numbers: exact in single precision; BLAS adds them up.
             counts = np.bitwise_count(sets).astype(np.float32) @ self._ones
             return counts.astype(np.float64) * self.each
         octets = sets.view(np.uint8)
