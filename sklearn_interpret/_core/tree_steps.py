@@ -137,7 +137,7 @@ def _of_part(ensemble, paths, player, part):
         conditions = Conditions.of_nodes(ensemble, paths, nodes)
         sets = conditions.met(bits).reshape(len(nodes), height, n_words)
         for cells, sign in _changes(sets & valid, valid):
-            which, bit = set_bits(cells.reshape(len(nodes), -1))
+            which, bit = set_bits(cells.reshape(len(nodes), height * n_words))
             row, column = np.divmod(bit, n_words * 64)
             point = row * width + column
             yield conditions.nodes[which], point, np.full(len(point), sign)
