@@ -192,14 +192,13 @@ class TreeSHAP(BaseShapley):
 
     def _prepare(self, background, weights, response):
         self._trees = response
-        if not response.is_exact(background.take(np.arange(1)).native):
-            self._rounding = _SINGLE_PRECISION
-        if self.perturbation == "path_dependent":
-            self._codes = None
-        else:
+        exact = response.is_exact(background.take(np.arange(1)).native)
+        self._rounding = BaseShapley._rounding if exact else _SINGLE_PRECISION
+        self._codes = self._shares = None
+        if self.perturbation == "interventional":
             self._codes = self._encode(background)
             self._shares = weights / weights.sum()
-        self._plan = None
+        self._plan = self._make_plan()
         if self._codes is None:
             return self._game().base_values()
         return self._shares @ self._background_responses(background)
@@ -215,23 +214,22 @@ class TreeSHAP(BaseShapley):
         trees = self._trees
         return trees.ensemble.codes(trees.model.encode(rows.native))
 
-    def _ready_plan(self):
-        """The cut of the trees, which is made again rather than pickled."""
-        if self._plan is None:
-            player = np.empty(self.n_features_in_, dtype=np.intp)
-            for place, columns in enumerate(self.features_):
-                player[list(columns)] = place
-            players = player[self._trees.model.columns]
-            self._plan = TreePlan.of_ensemble(
-                self._trees.ensemble, players, n_players=len(self.features_)
-            )
-        return self._plan
+    def _make_plan(self):
+        """The cut of the trees, each feature of which belongs to a player."""
+        player = np.empty(self.n_features_in_, dtype=np.intp)
+        for place, columns in enumerate(self.features_):
+            player[list(columns)] = place
+        players = player[self._trees.model.columns]
+        return TreePlan.of_ensemble(
+            self._trees.ensemble, players, n_players=len(self.features_)
+        )
 
-    def __getstate__(self):
-        state = super().__getstate__()
-        if "_plan" in state:
-            state = {**state, "_plan": None}
-        return state
+    _at_hand = (*BaseShapley._at_hand, "_plan")
+
+    def _ready_plan(self):
+        if self._plan is None:
+            self._plan = self._make_plan()
+        return self._plan
 
     def _game(self):
         plan = self._ready_plan()
