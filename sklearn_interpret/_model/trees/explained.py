@@ -1,4 +1,4 @@
-"""Which outputs of a model of trees are explained, and how they follow from its trees."""
+"""Which outputs of a model of trees are explained, and how they follow from it."""
 
 from dataclasses import dataclass, replace
 
