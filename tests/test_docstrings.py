@@ -126,7 +126,7 @@ def fitted():
                 X, labels if is_classifier(model) else y
             )
             for arguments in rows
-            for model in estimators()
+            for model in estimators(public_class)
         ]
         for public_class, rows in ARGUMENTS.items()
     }

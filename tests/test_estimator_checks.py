@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression
 
 from sklearn_interpret import estimator_checks as checks
 from sklearn_interpret.effects import IndividualConditionalExpectation as ICE
 from sklearn_interpret.effects import PartialDependence
-from tests.instances import ARGUMENTS
+from tests.instances import ARGUMENTS, estimators
 
 
 class WritesToInput(PartialDependence):
@@ -184,9 +184,10 @@ def test_each_check_is_listed_once_and_documented():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.parametrize("model", [LinearRegression(), LogisticRegression()])
+@pytest.mark.parametrize("kind", ["regressor", "classifier"])
 @pytest.mark.parametrize("estimator_class", ARGUMENTS)
-def test_all_at_once(estimator_class, model):
+def test_all_at_once(estimator_class, kind):
+    model = estimators(estimator_class)[kind == "classifier"]
     inspector = estimator_class(model, **ARGUMENTS[estimator_class][0])
     before = clone(inspector)
     checks.check_inspector(inspector)
