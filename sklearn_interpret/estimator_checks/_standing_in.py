@@ -149,7 +149,7 @@ def check_not_fitted(inspector):
         An unfitted instance.
     """
     inspector, X = prepared(inspector), numeric_table()
-    for name in (*_ANSWERS, "transform"):
+    for name in (*_ANSWERS, "transform", "explain", "interaction_values"):
         if hasattr(inspector, name):
             with expect_error(NotFittedError, doing=f"{name} before fit"):
                 getattr(inspector, name)(X)
