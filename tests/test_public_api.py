@@ -58,10 +58,7 @@ SHAPLEY = {
     },
 }
 PROMISED = {
-    **{
-        getattr(effects, name): {**FIRST, **own, **LAST}
-        for name, own in EFFECTS.items()
-    },
+    **{getattr(effects, name): {**FIRST, **own, **LAST} for name, own in OWN.items()},
     **{getattr(shapley, name): {**own, **LAST} for name, own in SHAPLEY.items()},
 }
 
