@@ -8,16 +8,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_interpret._core.tree_patterns import unit_patterns
+from sklearn_interpret._core.tree_patterns import met_conditions, unit_patterns
 from sklearn_interpret._core.tree_tables import (
     comparison_gains,
     comparison_tables,
+    pattern_bits,
     product_gains,
     terms,
 )
+from sklearn_interpret._core.tree_units import MAX_TABLE_CONDITIONS
 
 # Rows of a background that are counted at once, so that they stay in the cache.
 _ROWS_AT_ONCE = 2048
+# Numbers of tables that are kept from one call to the next: 64 megabytes.
+_MOST_KEPT = 2**23
+# Pairs of a leaf and a pattern that are valued at once, likewise.
+_PAIRS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +89,10 @@ class CoverGame:
         self.paths = paths
         self.chances = node_chances(ensemble, paths)
 
+    def is_direct(self, plan, order):
+        """Whether `gains` has no tables to make."""
+        return True
+
     def leaf_tables(self, units, order):
         """Tables of all leaves of some units.
 
@@ -127,10 +137,12 @@ class CoverGame:
         """
         conditions = self.paths.of_nodes(leaves)
         slots = range(conditions.shape[1])
-        one = patterns.dtype.type(1)
-        met = [(patterns >> patterns.dtype.type(k)) & one for k in slots]
+        bit = patterns.dtype.type
         chances = [self.chances[conditions[:, k, None]] for k in slots]
-        return product_gains(met, chances, order)
+        gains = [
+            ((patterns >> bit(k)) & bit(1)) - chance for k, chance in enumerate(chances)
+        ]
+        return product_gains(gains, chances, order)
 
     def deep_gains(self, units, owner, patterns, order):
         """Gains of single leaves at patterns.
@@ -152,9 +164,34 @@ class CoverGame:
             Each column depends on its leaf and pattern only, to the last bit.
         """
         leaves = units.leaves[owner, 0]
-        return np.stack(
-            [gain[:, 0] for gain in self.gains(leaves, patterns[:, None], order)]
-        )
+        gains = np.empty((len(terms(units.n_bits, order)), len(patterns)))
+        for start in range(0, len(patterns), _PAIRS_AT_ONCE):
+            part = slice(start, start + _PAIRS_AT_ONCE)
+            found = self.gains(leaves[part], patterns[part, None], order)
+            for row, gain in zip(gains, found, strict=True):
+                row[part] = gain[:, 0]
+        return gains
+
+    def wide_gains(self, leaf, met, order):
+        """Gains of one leaf for rows.
+
+        Parameters
+        ----------
+        leaf : int
+            Node.
+        met : ndarray of shape (d, n), bool
+            Which of its conditions the rows meet.
+        order : {1, 2}
+            1 for Shapley values, 2 for interaction values.
+
+        Returns
+        -------
+        ndarray of shape (n_terms, n)
+            Each column depends on its row only, to the last bit.
+        """
+        chances = self.chances[self.paths.of_nodes(np.array([leaf])).T][..., None]
+        gains = met[:, None, :] - chances
+        return np.concatenate(list(product_gains(list(gains), list(chances), order)))
 
     def base_values(self):
         """Mean raw output under the cover: (k,)."""
@@ -187,6 +224,26 @@ class BackgroundGame:
         self.paths = paths
         self.codes = codes
         self.shares = weights / weights.sum()
+        self._kept = {}
+
+    def is_direct(self, plan, order):
+        """Whether the tables that `gains` looks into are small enough to be kept."""
+        if order not in self._kept:
+            flat = [units for units in plan.groups if not units.is_deep]
+            n_conditions = [units.n_conditions.ravel() for units in flat]
+            sizes = [
+                len(terms(d, order)) * 2**d for d in range(MAX_TABLE_CONDITIONS + 1)
+            ]
+            n_numbers = sum(np.take(sizes, part).sum() for part in n_conditions)
+            self._kept[order] = None
+            if flat and n_numbers <= _MOST_KEPT:
+                tables = self.leaf_tables(flat, order)
+                start = np.zeros(self.ensemble.n_nodes, dtype=np.intp)
+                start[np.concatenate([units.leaves.ravel() for units in flat])] = (
+                    tables.start
+                )
+                self._kept[order] = LeafTables(tables.numbers, start)
+        return self._kept[order] is not None
 
     def leaf_tables(self, units, order):
         """Tables of all leaves of some units.
@@ -224,6 +281,29 @@ class BackgroundGame:
 
         return LeafTables.of_leaves(n_conditions, order, make)
 
+    def gains(self, leaves, patterns, order):
+        """Gains of leaves with equally many conditions, from the tables kept.
+
+        Parameters
+        ----------
+        leaves : ndarray of shape (n_leaves,), intp
+            Nodes.
+        patterns : ndarray of shape (n_leaves, m), integer
+            Patterns at each of them.
+        order : {1, 2}
+            1 for Shapley values, 2 for interaction values.
+
+        Yields
+        ------
+        ndarray of shape (n_leaves, m)
+            Term after term.
+        """
+        d = self.paths.n_conditions[leaves[0]]
+        tables = self._kept[order]
+        places = tables.start[leaves, None] + patterns.astype(np.intp)
+        for term in range(len(terms(d, order))):
+            yield tables.numbers[places + (term << d)]
+
     def _unit_shares(self, units):
         """Share of the background with each pattern: (n_units, 2 ** n_bits) each."""
         shares = [np.zeros((len(part), 2**part.n_bits)) for part in units]
@@ -260,8 +340,33 @@ class BackgroundGame:
             distinct, place = np.unique(other, return_inverse=True)
             shares = np.bincount(place, self.shares)
             mine = patterns[slice(*np.searchsorted(owner, [leaf, leaf + 1]))]
-            gains.append(comparison_gains(mine, distinct, shares, units.n_bits, order))
+            lost, gained = (
+                ~pattern_bits(part, units.n_bits) for part in (mine, distinct)
+            )
+            gains.append(comparison_gains(lost, gained, shares, order))
         return np.concatenate(gains, axis=1)
+
+    def wide_gains(self, leaf, met, order):
+        """Gains of one leaf for rows.
+
+        Parameters
+        ----------
+        leaf : int
+            Node.
+        met : ndarray of shape (d, n), bool
+            Which of its conditions the rows meet.
+        order : {1, 2}
+            1 for Shapley values, 2 for interaction values.
+
+        Returns
+        -------
+        ndarray of shape (n_terms, n)
+            Each column depends on its row only, to the last bit.
+        """
+        others = met_conditions(self.ensemble, self.paths, leaf, self.codes)
+        distinct, place = np.unique(others, axis=1, return_inverse=True)
+        shares = np.bincount(place.ravel(), self.shares)
+        return comparison_gains(~met, ~distinct, shares, order)
 
     def base_values(self):
         """Mean raw output over the background: (k,)."""

@@ -51,6 +51,34 @@ def _lefts_by_category(ensemble, nodes):
     return table
 
 
+def met_conditions(ensemble, paths, node, codes):
+    """Which conditions of one node rows meet.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    paths : TreePaths
+        Their paths.
+    node : int
+        A node.
+    codes : ndarray of shape (n_rows, n_features)
+        The rows' codes.
+
+    Returns
+    -------
+    ndarray of shape (n_conditions, n_rows), bool
+        By slot.
+    """
+    met = np.ones((paths.n_conditions[node], len(codes)), dtype=bool)
+    while ensemble.parents[node] >= 0:
+        split = ensemble.parents[node]
+        (left,) = lefts(ensemble, np.array([split]), codes)
+        met[paths.slot[node]] &= left == (ensemble.left[split] == node)
+        node = split
+    return met
+
+
 def unit_patterns(ensemble, paths, groups, codes):
     """Patterns of rows at units.
 
@@ -77,11 +105,10 @@ def unit_patterns(ensemble, paths, groups, codes):
     ]
     if not groups:
         return found
-    way = _WayDown(ensemble, paths, np.concatenate([group.root for group in groups]))
-    dtype = _smallest(max(group.n_path for group in groups))
+    way = WayDown(ensemble, paths, np.concatenate([group.root for group in groups]))
     for start in range(0, len(codes), _ROWS_AT_ONCE):
         rows = slice(start, start + _ROWS_AT_ONCE)
-        at_roots = way.patterns(codes[rows], dtype)
+        at_roots = way.patterns(codes[rows])
         n_before = 0
         for group, patterns in zip(groups, found, strict=True):
             part = at_roots[n_before : n_before + len(group)].astype(patterns.dtype)
@@ -98,11 +125,22 @@ def _smallest(n_bits):
     return np.dtype(f"u{next(n for n in (1, 2, 4, 8) if n_bits <= 8 * n)}")
 
 
-class _WayDown:
-    """The nodes on the way from the roots of trees to some nodes, level by level."""
+class WayDown:
+    """The nodes on the way from the roots of trees to some nodes, level by level.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    paths : TreePaths
+        Their paths.
+    targets : ndarray of shape (n_targets,), intp
+        Nodes.
+    """
 
     def __init__(self, ensemble, paths, targets):
         self.ensemble = ensemble
+        self.dtype = _smallest(paths.n_conditions[targets].max(initial=0))
         needed = _at_and_above(ensemble, targets)
         target_of = np.full(ensemble.n_nodes, -1, dtype=np.intp)
         target_of[targets] = np.arange(len(targets))
@@ -130,12 +168,25 @@ class _WayDown:
             )
             place[nodes] = np.arange(len(nodes))
 
-    def patterns(self, codes, dtype):
-        """Patterns of rows at the targets: (n_targets, n_rows).
+    def patterns(self, codes):
+        """Patterns of rows at the targets.
 
+        Parameters
+        ----------
+        codes : ndarray of shape (n_rows, n_features)
+            The rows' codes.
+
+        Returns
+        -------
+        ndarray of shape (n_targets, n_rows), unsigned integers
+            Bit i is whether the condition of slot i is met.
+
+        Notes
+        -----
         A new condition gets a bit of its own; one that is merged with a condition
         further up keeps that one's bit, and turns it off where the split fails.
         """
+        dtype = self.dtype
         at_targets = np.zeros((self.n_targets, len(codes)), dtype=dtype)
         patterns = None
         for place, splits, split, is_right, bit, is_new, arrived, target in self.levels:

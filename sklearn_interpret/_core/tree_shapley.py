@@ -5,20 +5,24 @@ to its players depends on a row's pattern there only, so it is put in a table an
 up. Leaves that are too deep for a table are valued at the patterns that occur.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import starmap
 
 import numpy as np
 
+from sklearn_interpret._core.tree_direct import DirectPlan, direct_values
 from sklearn_interpret._core.tree_paths import TreePaths
-from sklearn_interpret._core.tree_patterns import unit_patterns
-from sklearn_interpret._core.tree_tables import terms
+from sklearn_interpret._core.tree_patterns import met_conditions, unit_patterns
+from sklearn_interpret._core.tree_tables import column_table, term_place, terms
 from sklearn_interpret._core.tree_units import units_of
 
 # Numbers that are worked on at once: few enough to stay in the cache.
 _AT_ONCE = 2**17
 _ROWS_AT_ONCE = 2048
-_DEEP_AT_ONCE = 16
+_DEEP_AT_ONCE = 64
+# Up to so many rows are valued leaf by leaf.
+_FEW_ROWS = 16
 # Sums of so many shares of the trees are added up, whoever works on which.
 _SHARES = 8
 _SPLITS_PER_UNIT = 3
@@ -38,13 +42,17 @@ class TreePlan:
         The trees.
     paths : TreePaths
         Their paths.
-    parts : list of list of TreeUnits
-        The units of some trees each.
+    groups : list of TreeUnits
+        Their units.
+    part_of_tree : ndarray of shape (n_trees,), intp
+        Part that each tree is in; increasing.
     """
 
     ensemble: object
     paths: TreePaths
-    parts: list
+    groups: list
+    part_of_tree: np.ndarray
+    _direct: dict = field(default_factory=dict, repr=False)
 
     @classmethod
     def of_ensemble(cls, ensemble, players=None, *, n_players=None):
@@ -65,34 +73,94 @@ class TreePlan:
         """
         paths = TreePaths.of_ensemble(ensemble, players, n_players=n_players)
         groups = units_of(ensemble, paths, max_splits=_SPLITS_PER_UNIT)
-        tree = _tree_of(ensemble, np.concatenate([group.root for group in groups]))
-        n_before = np.cumsum(np.bincount(tree, minlength=ensemble.n_trees))
-        part_of_tree = n_before // _UNITS_PER_PART
-        parts = []
-        for part in np.unique(part_of_tree):
-            trees = np.flatnonzero(part_of_tree == part)
-            ends = trees[0], trees[-1] + 1
-            slices = (_of_trees(ensemble, group, *ends) for group in groups)
-            parts.append([units for units in slices if len(units)])
-        return cls(ensemble, paths, parts)
+        counts = sum(
+            np.bincount(_tree_of(ensemble, units.root), minlength=ensemble.n_trees)
+            for units in groups
+        )
+        n_before = np.cumsum(counts) - 1
+        n_units = n_before[-1] + 1 if len(n_before) else 1
+        # An even number of parts is fair to two workers.
+        n_parts = 2 * -(-n_units // (2 * _UNITS_PER_PART))
+        _, part_of_tree = np.unique(n_before * n_parts // n_units, return_inverse=True)
+        return cls(ensemble, paths, groups, part_of_tree)
 
     @property
-    def shares(self):
-        """The parts in a few shares, for several workers."""
-        edges = np.linspace(0, len(self.parts), _SHARES + 1).round().astype(int)
-        pairs = zip(edges[:-1], edges[1:], strict=True)
-        return [self.parts[start:stop] for start, stop in pairs if start < stop]
+    def n_parts(self):
+        """Number of parts."""
+        return int(self.part_of_tree.max(initial=-1)) + 1
+
+    @cached_property
+    def share_of(self):
+        """Share that each part belongs to: a few of them, for several workers."""
+        return np.arange(self.n_parts) * self.n_shares // max(self.n_parts, 1)
+
+    def part_of(self, units):
+        """Part that each unit is in."""
+        return self.part_of_tree[_tree_of(self.ensemble, units.root)]
+
+    def parts(self):
+        """The units of each part: lists of `TreeUnits`, single deep leaves last."""
+        places = np.arange(self.n_parts + 1)
+        edges = [np.searchsorted(self.part_of(units), places) for units in self.groups]
+        deep_last = sorted(
+            zip(self.groups, edges, strict=True), key=lambda pair: pair[0].is_deep
+        )
+        return [
+            [
+                units[ends[part] : ends[part + 1]]
+                for units, ends in deep_last
+                if ends[part] < ends[part + 1]
+            ]
+            for part in range(self.n_parts)
+        ]
+
+    @property
+    def n_shares(self):
+        """Number of shares."""
+        return min(_SHARES, self.n_parts)
+
+    def n_keys(self, order):
+        """Number of totals: one for each output, and player or pair of players."""
+        return self.ensemble.n_outputs * self.paths.n_players**order
+
+    def column_keys(self, units, order):
+        """Which total each output and column of units is added to.
+
+        Parameters
+        ----------
+        units : TreeUnits
+            Units.
+        order : {1, 2}
+            1 for Shapley values, 2 for interaction values.
+
+        Returns
+        -------
+        ndarray of shape (n_units, k * n_columns), intp
+            By output and term of the unit's players; -1 for what is always zero.
+        """
+        n_players = self.paths.n_players
+        columns = np.array(terms(units.n_bits, order), dtype=np.intp)
+        players = np.sort(units.players[:, columns], axis=2)
+        keys = players[..., 0]
+        if order == 2:
+            alike = players[..., 0] == players[..., 1]
+            keys = np.where(alike, -1, keys * n_players + players[..., 1])
+        keys = np.where(players[..., 0] < 0, -1, keys)[:, None, :]
+        outputs = np.arange(self.ensemble.n_outputs)[:, None] * n_players**order
+        used = self.ensemble.value[units.leaves].any(axis=1)[..., None]
+        keys = np.where((keys >= 0) & used, keys + outputs, -1)
+        return keys.reshape(len(units), -1)
+
+    def direct(self, order):
+        """Entries of all leaves, for few rows; made once."""
+        if order not in self._direct:
+            self._direct[order] = DirectPlan.of_plan(self, order)
+        return self._direct[order]
 
 
 def _tree_of(ensemble, nodes):
     """Tree of each node: the trees stand one behind the other."""
     return np.searchsorted(ensemble.roots, nodes, side="right") - 1
-
-
-def _of_trees(ensemble, units, start, stop):
-    """The units of consecutive trees."""
-    edges = np.append(ensemble.roots, ensemble.n_nodes)[[start, stop]]
-    return units[slice(*np.searchsorted(units.root, edges))]
 
 
 def shapley_values(plan, game, codes, order=1, *, run=starmap):
@@ -119,8 +187,22 @@ def shapley_values(plan, game, codes, order=1, *, run=starmap):
     """
     n_players = plan.paths.n_players
     shape = (plan.ensemble.n_outputs, *[n_players] * order, len(codes))
+    few = len(codes) <= _FEW_ROWS and not any(units.is_wide for units in plan.groups)
+    if few and game.is_direct(plan, order):
+        values = direct_values(plan, plan.direct(order), game, codes, order)
+        return values.reshape(shape)
     totals = np.zeros(shape)
-    tasks = [(plan, game, share, codes, order) for share in plan.shares]
+    parts = plan.parts()
+    tasks = [
+        (
+            plan,
+            game,
+            [parts[i] for i in np.flatnonzero(plan.share_of == share)],
+            codes,
+            order,
+        )
+        for share in np.unique(plan.share_of)
+    ]
     for part in run(_share_values, tasks):
         totals += part.reshape(shape)
     return totals
@@ -128,15 +210,15 @@ def shapley_values(plan, game, codes, order=1, *, run=starmap):
 
 def _share_values(plan, game, share, codes, order):
     """What a share of the parts gives: (n_keys, n_rows)."""
-    n_keys = plan.ensemble.n_outputs * plan.paths.n_players**order
-    totals = np.zeros((n_keys, len(codes)))
+    totals = np.zeros((plan.n_keys(order), len(codes)))
     for part in share:
         _add_part(plan, game, part, codes, order, totals)
     return totals
 
 
 def _add_part(plan, game, part, codes, order, totals):
-    part = [units for units in part if units.n_bits >= order]
+    wide = [units for units in part if units.is_wide]
+    part = [units for units in part if order <= units.n_bits and not units.is_wide]
     flat = [units for units in part if not units.is_deep]
     lookups = _lookups(plan, game, flat, order) if flat else []
     for start in range(0, len(codes), _ROWS_AT_ONCE):
@@ -148,6 +230,8 @@ def _add_part(plan, game, part, codes, order, totals):
         for units, found in zip(part, patterns, strict=True):
             if units.is_deep:
                 _add_deep(plan, game, units, found, order, into)
+        for units in wide:
+            _add_wide(plan, game, units, codes[rows], order, into)
 
 
 def _look_up(lookup, patterns, into):
@@ -174,7 +258,7 @@ def _lookups(plan, game, flat, order):
             chunk = slice(first, first + step)
             here = units[chunk]
             tables = _unit_tables(plan, here, leaf_tables.numbers, start[chunk], order)
-            keys = _column_keys(plan, here, order)
+            keys = plan.column_keys(here, order)
             used = keys >= 0
             tables = np.split(tables[used], np.cumsum(used.sum(axis=1))[:-1])
             lookup += zip(tables, (key[key >= 0].tolist() for key in keys), strict=True)
@@ -186,7 +270,7 @@ def _unit_tables(plan, units, numbers, starts, order):
     """Sum the tables of leaves over units: (n_units, k * n_columns, 2 ** n_bits)."""
     ensemble = plan.ensemble
     n_slots = units.n_bits
-    column_of = _column_table(n_slots, order)
+    column_of = column_table(n_slots, order)
     n_columns = len(terms(n_slots, order))
     tables = np.zeros((len(units), ensemble.n_outputs, n_columns, 2**n_slots))
     unit = np.arange(len(units))
@@ -197,7 +281,7 @@ def _unit_tables(plan, units, numbers, starts, order):
         outputs = np.flatnonzero(values.any(axis=(1, 2)))
         for term in terms(d.max(), order):
             has = (term[-1] < d)[:, None]
-            at = patterns + (_term_place(term, d)[:, None] << d[:, None])
+            at = patterns + (term_place(term, d)[:, None] << d[:, None])
             gains = numbers.take(np.where(has, at, 0))
             if term[-1] < units.n_path:  # the same players in all units
                 index = (slice(None), column_of[term])
@@ -209,41 +293,9 @@ def _unit_tables(plan, units, numbers, starts, order):
     return tables.reshape(len(units), -1, 2**n_slots)
 
 
-def _term_place(term, d):
-    """Position of a term among those of leaves with d conditions each."""
-    if len(term) == 1:
-        return np.full_like(d, term[0])
-    i, j = term
-    return i * (2 * d - i - 1) // 2 + j - i - 1
-
-
-def _column_table(n_slots, order):
-    """Position of each term of a unit's players, whatever their order."""
-    table = np.zeros((n_slots,) * order, dtype=np.intp)
-    for column, term in enumerate(terms(n_slots, order)):
-        table[term] = table[term[::-1]] = column
-    return table
-
-
-def _column_keys(plan, units, order):
-    """Which total each output and column of units is added to; -1 for none."""
-    n_players = plan.paths.n_players
-    columns = np.array(terms(units.n_bits, order), dtype=np.intp)
-    players = np.sort(units.players[:, columns], axis=2)
-    keys = players[..., 0]
-    if order == 2:
-        alike = players[..., 0] == players[..., 1]
-        keys = np.where(alike, -1, keys * n_players + players[..., 1])
-    keys = np.where(players[..., 0] < 0, -1, keys)[:, None, :]
-    outputs = np.arange(plan.ensemble.n_outputs)[:, None] * n_players**order
-    used = plan.ensemble.value[units.leaves].any(axis=1)[..., None]
-    keys = np.where((keys >= 0) & used, keys + outputs, -1)
-    return keys.reshape(len(units), -1)
-
-
 def _add_deep(plan, game, units, patterns, order, into):
     """Value single leaves at the patterns that occur, and hand these to the rows."""
-    keys = _column_keys(plan, units, order)
+    keys = plan.column_keys(units, order)
     n_terms = len(terms(units.n_bits, order))
     for start in range(0, len(units), _DEEP_AT_ONCE):
         chunk = slice(start, start + _DEEP_AT_ONCE)
@@ -259,6 +311,21 @@ def _add_deep(plan, game, units, patterns, order, into):
                 of_output = slice(output * n_terms, (output + 1) * n_terms)
                 for key, gain in zip(keys[start + leaf, of_output], given, strict=True):
                     np.add(into[key], gain, out=into[key])
+
+
+def _add_wide(plan, game, units, codes, order, into):
+    """Value single leaves row by row."""
+    n_terms = len(terms(units.n_bits, order))
+    for leaf, keys in zip(
+        units.leaves[:, 0], plan.column_keys(units, order), strict=True
+    ):
+        met = met_conditions(plan.ensemble, plan.paths, leaf, codes)
+        gains = game.wide_gains(leaf, met, order)
+        values = plan.ensemble.value[leaf]
+        for output in np.flatnonzero(values):
+            of_output = slice(output * n_terms, (output + 1) * n_terms)
+            for key, gain in zip(keys[of_output], gains, strict=True):
+                into[key] += values[output] * gain
 
 
 def _distinct(patterns, n_bits):

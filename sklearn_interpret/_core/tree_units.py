@@ -6,6 +6,10 @@ import numpy as np
 
 # Leaves with more conditions than this have too many patterns to go through them all.
 MAX_TABLE_CONDITIONS = 8
+# Patterns longer than this are no integers.
+MAX_PATTERN_BITS = 62
+# Nor are units made whose patterns have more bits than this.
+MAX_UNIT_BITS = 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +84,11 @@ class TreeUnits:
         """Whether these are single leaves with too many patterns for a table."""
         return self.n_path > MAX_TABLE_CONDITIONS and self.n_splits == 0
 
+    @property
+    def is_wide(self):
+        """Whether these are single leaves whose patterns are too long for integers."""
+        return self.n_bits > MAX_PATTERN_BITS
+
     def leaf_patterns(self, leaf):
         """What each pattern of the units is at one of their leaves.
 
@@ -122,6 +131,7 @@ def units_of(ensemble, paths, *, max_splits):
     """
     n_below, most = _below(ensemble, paths)
     small = (n_below <= max_splits) & (most <= MAX_TABLE_CONDITIONS)
+    small &= paths.n_conditions + n_below <= MAX_UNIT_BITS
     small |= ensemble.is_leaf
     roots = np.flatnonzero(small & ~np.append(small, False)[ensemble.parents])
     kinds = np.stack([paths.n_conditions[roots], n_below[roots]], axis=1)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_interpret._plotting.labels import literal, shorten
+from sklearn_interpret._plotting.labels import NAME_WIDTH, literal, shorten
 from sklearn_interpret._plotting.layouts import (
     BELOW_HEIGHT,
     MANY,
@@ -13,6 +13,9 @@ from sklearn_interpret._plotting.layouts import (
     fixed_spaces,
     grid_shape,
 )
+
+SIDE_WIDTH = 24
+WIDE = 3.5  # inches of an axes beside which a legend may stand
 
 
 def import_pyplot(caller):
@@ -139,6 +142,39 @@ def take_axes(ax, slots, *, n_columns, caller):
     return _grid(ax.figure, place, shape, slots, own_figure=False)
 
 
+def take_single(ax, size, *, caller):
+    """One axes: a new figure's, or the given one.
+
+    Parameters
+    ----------
+    ax : None or Axes
+        None makes a figure.
+    size : pair of float
+        Width and height of a figure made here, in inches.
+    caller : str
+        Who draws, for errors.
+
+    Returns
+    -------
+    Axes
+    """
+    plt = import_pyplot(caller)
+    if ax is None:
+        return plt.figure(figsize=size, layout="constrained").add_subplot()
+    if not isinstance(ax, plt.Axes):
+        raise TypeError(
+            f"ax must be None or a matplotlib Axes; got {type(ax).__name__}."
+        )
+    return ax
+
+
+def axes_inches(ax):
+    """Present width and height of an axes, in inches."""
+    box = ax.get_position()
+    width, height = ax.figure.figure.get_size_inches()
+    return box.width * width, box.height * height
+
+
 def is_constrained(figure):
     """Whether the figure has matplotlib's constrained layout."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -221,18 +257,70 @@ def add_legend(canvas, handles, labels):
     """A legend above the panels of an own figure, else within the first panel."""
     if not handles:
         return None
-    # Names come in afterwards: matplotlib drops labels that begin with "_".
-    places = [str(place) for place in range(len(labels))]
     if canvas.own_figure:
-        legend = canvas.figure.legend(
+        return named_legend(
+            canvas.figure,
             handles,
-            places,
+            labels,
             loc=f"{'outside ' if canvas.constrained else ''}upper center",
             ncols=min(len(handles), 2 * canvas.axes.shape[1]),
             frameon=False,
         )
-    else:
-        legend = canvas.main[0].legend(handles, places, fontsize="small")
+    return named_legend(canvas.main[0], handles, labels, fontsize="small")
+
+
+def named_legend(owner, handles, labels, *, most=NAME_WIDTH, **looks):
+    """A legend of an axes or a figure whose labels are drawn literally.
+
+    Parameters
+    ----------
+    owner : Axes or Figure
+        Whose legend it is.
+    handles : list of artist
+        What is explained.
+    labels : sequence
+        Names of any kind.
+    most : int, default=36
+        Largest number of characters of a name.
+    **looks : dict
+        Keyword arguments of matplotlib's legend.
+
+    Returns
+    -------
+    Legend
+    """
+    # Names come in afterwards: matplotlib drops labels that begin with "_".
+    places = [str(place) for place in range(len(labels))]
+    legend = owner.legend(handles, places, **looks)
     for text, label in zip(legend.get_texts(), labels, strict=True):
-        text.set_text(literal(shorten(label)))
+        text.set_text(literal(shorten(label, most)))
     return legend
+
+
+def side_legend(ax, handles, labels, *, title, corner="upper right", **looks):
+    """A legend beside an axes, or in its corner where there is no room beside it.
+
+    Returns
+    -------
+    Legend
+    """
+    place = {"loc": corner, "framealpha": 0.85}
+    if is_constrained(ax.figure) and axes_inches(ax)[0] >= WIDE:
+        place = {
+            "loc": "upper left",
+            "bbox_to_anchor": (1.01, 1),
+            "frameon": False,
+            "borderaxespad": 0,
+        }
+    return named_legend(
+        ax,
+        handles,
+        labels,
+        most=SIDE_WIDTH,
+        title=title,
+        fontsize="small",
+        title_fontsize="small",
+        alignment="left",
+        **place,
+        **looks,
+    )

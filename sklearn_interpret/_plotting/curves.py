@@ -9,6 +9,8 @@ MAX_RUG_TICKS = 200
 FEW_POINTS = 12
 RUG_HEIGHT = 0.045
 BAR_HEIGHT = 0.07
+HISTOGRAM_HEIGHT = 0.14
+MAX_BINS = 50
 
 
 def draw_line(ax, x, y, colour, style, *, as_points=False):
@@ -143,6 +145,49 @@ def draw_shares(ax, shares, style):
     width = 6.0 if len(shares) <= 12 else 3.0
     defaults = {"linewidths": width, "alpha": 0.35, "capstyle": "butt"}
     return _at_bottom(ax, segments, defaults, style)
+
+
+def draw_histogram(ax, values, style):
+    """Bars at the bottom for how many values lie where.
+
+    Returns
+    -------
+    PolyCollection or None
+        None where there are no values.
+    """
+    from matplotlib.collections import PolyCollection
+
+    if not len(values):
+        return None
+    lefts, rights, counts = _histogram(values, np.ptp(ax.get_xlim()) / 30)
+    heights = HISTOGRAM_HEIGHT * counts / counts.max()
+    zeros = np.zeros(len(counts))
+    x = np.stack([lefts, lefts, rights, rights], axis=1)
+    y = np.stack([zeros, heights, heights, zeros], axis=1)
+    defaults = {"facecolor": "0.82", "edgecolor": "white", "linewidth": 0.4}
+    bars = PolyCollection(
+        np.stack([x, y], axis=2)[counts > 0],
+        transform=ax.get_xaxis_transform(),
+        **merged_style({**defaults, "zorder": 0.6}, style, PolyCollection),
+    )
+    # Its heights are shares of the axes: they must not widen the range of values.
+    ax.add_collection(bars, autolim=False)
+    return bars
+
+
+def _histogram(values, widest):
+    """Both ends of the bars, and how many values each holds.
+
+    Few distinct values have a bar each, of at most the width `widest`.
+    """
+    distinct, counts = np.unique(values, return_counts=True)
+    if len(distinct) <= FEW_POINTS:
+        half = min(0.8 * np.diff(distinct).min(initial=np.inf), widest) / 2
+        return distinct - half, distinct + half, counts
+    n_bins = int(np.clip(np.sqrt(len(values)) * 1.5, 5, MAX_BINS))
+    edges = np.linspace(distinct[0], distinct[-1], n_bins + 1)
+    places = np.searchsorted(edges[1:-1], values, side="right")
+    return edges[:-1], edges[1:], np.bincount(places, minlength=n_bins)
 
 
 def _at_bottom(ax, segments, defaults, style):

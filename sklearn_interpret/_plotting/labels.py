@@ -14,6 +14,10 @@ OKABE_ITO = (
 )
 SEQUENTIAL_MAP = "viridis"
 DIVERGING_MAP = "RdBu_r"
+# Signs, told apart by colour-blind readers and in print.
+UP_COLOUR, DOWN_COLOUR = "#D55E00", "#0072B2"
+# What has no place on a scale of colours.
+NEUTRAL_COLOUR = "0.62"
 NAME_WIDTH = 36
 LEVEL_WIDTH = 16
 CHARACTERS_PER_INCH = 11
@@ -141,3 +145,24 @@ def tidy_number_ticks(ax, values, which="x", most=6):
     axis = ax.xaxis if which == "x" else ax.yaxis
     locator = MaxNLocator(nbins=most, steps=NICE_STEPS, integer=whole)
     axis.set_major_locator(locator)
+
+
+def response_of(name, output_names, output):
+    """The response, and which output of it where that has a name."""
+    if output_names is None or output is None:
+        return name
+    return f"{name}[{output_names[output]}]"
+
+
+def feature_map():
+    """Colours from low to high that all stand out against white and against grey.
+
+    Returns
+    -------
+    Colormap
+    """
+    import matplotlib
+    from matplotlib.colors import ListedColormap
+
+    shades = matplotlib.colormaps["plasma"](np.linspace(0.0, 0.86, 256))
+    return ListedColormap(shades, name="low_to_high")

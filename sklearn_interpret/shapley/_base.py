@@ -37,6 +37,7 @@ class BaseShapley(TransformerMixin, BaseInspector):
         background, weights = self._choose_background(sample)
         self.background_ = background.native
         base_values = self._prepare(background, weights, response)
+        self.response_method_ = response.method
         self.output_names_ = response.output_names(len(base_values))
         self.base_values_ = base_values if len(base_values) > 1 else base_values[0]
         self._inspected = rows.native
@@ -126,7 +127,7 @@ class BaseShapley(TransformerMixin, BaseInspector):
             columns=self.features_ if grouped else None,
         )
 
-    # Rounding that a model's answers carry, relative to the numbers added up.
+    # Rounding that the model's answers carry, relative to the numbers added up.
     _rounding = 1e-9
 
     def _check_additivity(self, values, base_values, predictions):

@@ -20,8 +20,8 @@ from sklearn_interpret._model.seams import StrOptions
 from sklearn_interpret._model.trees.explained import explained_trees
 from sklearn_interpret.shapley._base import BaseShapley
 
-# How far models that answer in single precision are from exact, relatively.
-_SINGLE_PRECISION = 1e-5
+# How far models' answers are from exact, relative to the numbers added up.
+_DOUBLE_PRECISION, _SINGLE_PRECISION = 1e-9, 1e-5
 
 # Rows past which the tables of a model are better made again than memory used.
 _MOST_ROWS = 2**16
@@ -89,6 +89,9 @@ class TreeSHAP(BaseShapley):
         Columns of each player.
     player_names_ : list of str
         Name of each player.
+    response_method_ : str
+        What is explained: the method of the model that returns it, or "margin" for the
+        sum of the trees where no method returns that alone.
     output_names_ : list
         Class labels, or positions of outputs.
     n_features_in_ : int
@@ -193,20 +196,21 @@ class TreeSHAP(BaseShapley):
     def _prepare(self, background, weights, response):
         self._trees = response
         exact = response.is_exact(background.take(np.arange(1)).native)
-        self._rounding = BaseShapley._rounding if exact else _SINGLE_PRECISION
+        self._rounding = _DOUBLE_PRECISION if exact else _SINGLE_PRECISION
         self._codes = self._shares = None
         if self.perturbation == "interventional":
             self._codes = self._encode(background)
             self._shares = weights / weights.sum()
-        self._plan = self._make_plan()
+        self._made = self._make()
         if self._codes is None:
-            return self._game().base_values()
+            _, game = self._made
+            return game.base_values()
         return self._shares @ self._background_responses(background)
 
     def _background_responses(self, background):
         """Responses to the background, as exactly as they are explained."""
         trees = self._trees
-        if trees.is_exact(background.take(np.arange(1)).native):
+        if self._rounding == _DOUBLE_PRECISION:
             return trees.predictions(background.native)
         return trees.of_margin(trees.ensemble.raw_of_codes(self._codes))
 
@@ -214,28 +218,25 @@ class TreeSHAP(BaseShapley):
         trees = self._trees
         return trees.ensemble.codes(trees.model.encode(rows.native))
 
-    def _make_plan(self):
-        """The cut of the trees, each feature of which belongs to a player."""
+    def _make(self):
+        """The cut of the trees, each feature of which belongs to a player; the game."""
         player = np.empty(self.n_features_in_, dtype=np.intp)
         for place, columns in enumerate(self.features_):
             player[list(columns)] = place
-        players = player[self._trees.model.columns]
-        return TreePlan.of_ensemble(
-            self._trees.ensemble, players, n_players=len(self.features_)
+        trees = self._trees.ensemble
+        plan = TreePlan.of_ensemble(
+            trees, player[self._trees.model.columns], n_players=len(self.features_)
         )
-
-    _at_hand = (*BaseShapley._at_hand, "_plan")
-
-    def _ready_plan(self):
-        if self._plan is None:
-            self._plan = self._make_plan()
-        return self._plan
-
-    def _game(self):
-        plan = self._ready_plan()
         if self._codes is None:
-            return CoverGame(plan.ensemble, plan.paths)
-        return BackgroundGame(plan.ensemble, plan.paths, self._codes, self._shares)
+            return plan, CoverGame(trees, plan.paths)
+        return plan, BackgroundGame(trees, plan.paths, self._codes, self._shares)
+
+    _at_hand = (*BaseShapley._at_hand, "_made")
+
+    def _plan_and_game(self):
+        if self._made is None:
+            self._made = self._make()
+        return self._made
 
     def _values(self, rows):
         predictions = self._trees.predictions(rows.native)
@@ -274,7 +275,7 @@ class TreeSHAP(BaseShapley):
 
     def _by_blocks(self, rows, order):
         """Values of blocks of rows, as `shapley_values` returns them, and where."""
-        plan, game = self._ready_plan(), self._game()
+        plan, game = self._plan_and_game()
         run = partial(run_in_threads, n_jobs=self.n_jobs, verbose=self.verbose)
         n_totals = plan.ensemble.n_outputs * len(self.features_) ** order
         # A few sums of the shares of the trees are alive at once.

@@ -50,11 +50,14 @@ def rows_of(trees, n):
     return telling_rows(trees, n, n_categorical=N_CATEGORICAL)
 
 
-@pytest.fixture(params=["tables", "deep", "single leaves"])
+@pytest.fixture(params=["tables", "deep", "wide", "single leaves"])
 def regime(request, monkeypatch):
     """The ways in which leaves are valued; all give the same."""
-    if request.param == "deep":
+    if request.param == "wide":
+        monkeypatch.setattr(tree_units, "MAX_PATTERN_BITS", 2)
+    if request.param in ("deep", "wide"):
         monkeypatch.setattr(tree_units, "MAX_TABLE_CONDITIONS", 1)
+        monkeypatch.setattr(tree_units, "MAX_UNIT_BITS", 1)
     if request.param == "single leaves":
         monkeypatch.setattr(tree_shapley, "_SPLITS_PER_UNIT", 0)
 
@@ -105,3 +108,27 @@ def test_interventional_values_are_those_of_the_enumerated_game(seed, players, r
             pairs[..., i].transpose(1, 2, 0), expected, atol=1e-12
         )
         np.testing.assert_allclose(game.base_values(), value(frozenset()), atol=1e-12)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("most", "longest"), [(8, 62), (3, 62), (2, 3)])
+def test_a_row_gets_the_same_alone_and_among_many(
+    seed, order, most, longest, monkeypatch
+):
+    monkeypatch.setattr(tree_units, "MAX_PATTERN_BITS", longest)
+    monkeypatch.setattr(tree_units, "MAX_TABLE_CONDITIONS", most)
+    monkeypatch.setattr(tree_shapley, "_UNITS_PER_PART", 2)
+    trees = ensemble_with_cover(seed, depth=7)
+    plan = TreePlan.of_ensemble(trees)
+    codes = trees.codes(rows_of(trees, 100))
+    for game in (
+        CoverGame(trees, plan.paths),
+        BackgroundGame(trees, plan.paths, codes[:7], np.arange(1.0, 8.0)),
+    ):
+        together = shapley_values(plan, game, codes, order)
+        for row in range(0, 100, 9):
+            alone = shapley_values(plan, game, codes[[row]], order)
+            np.testing.assert_array_equal(alone[..., 0], together[..., row])
+        few = shapley_values(plan, game, codes[50:62], order)
+        np.testing.assert_array_equal(few, together[..., 50:62])

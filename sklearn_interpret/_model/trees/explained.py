@@ -1,4 +1,4 @@
-"""Which outputs of a model of trees are explained, and how they follow from it."""
+"""Which outputs of a model of trees are explained, as functions of its trees."""
 
 from dataclasses import dataclass, replace
 
@@ -47,6 +47,15 @@ class ExplainedTrees:
     link: str = "identity"
     sign: float = 1.0
     offset: float = 0.0
+
+    @property
+    def method(self):
+        """A method of the model that returns it, or "margin" where none does."""
+        if self.link != "identity":
+            return self.response.method
+        name = self.model.raw_method
+        public = name is not None and not name.startswith("_")
+        return name if public and not self.model.raw_params else "margin"
 
     def of_margin(self, margin):
         """Explained response where the sum of the trees is known."""

@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._plotting.labels import colours
+from sklearn_interpret._plotting.labels import colours, response_of
 from sklearn_interpret.effects._plot._base import PanelDisplay
 from sklearn_interpret.effects._plot._compared import (
     COMPARED,
@@ -13,7 +13,6 @@ from sklearn_interpret.effects._plot._comparison_making import FromMethods
 from sklearn_interpret.effects._plot._effect import (
     Effect,
     fold_band,
-    response_of,
     with_outputs,
 )
 from sklearn_interpret.effects._plot._frames import effect_columns, long_frame

@@ -91,10 +91,3 @@ def error_band(values, errors, n_axes):
     """`N_ERRORS` standard errors to each side."""
     values, reach = (with_outputs(part, n_axes) for part in (values, errors))
     return {"low": values - N_ERRORS * reach, "high": values + N_ERRORS * reach}
-
-
-def response_of(name, output_names, output):
-    """The response, and which output of it where that has a name."""
-    if output_names is None or output is None:
-        return name
-    return f"{name}[{output_names[output]}]"

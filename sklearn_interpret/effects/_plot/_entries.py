@@ -6,14 +6,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._plotting.labels import colours
+from sklearn_interpret._plotting.labels import colours, response_of
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.effects._plot._base import PanelDisplay
 from sklearn_interpret.effects._plot._effect import (
     Effect,
     error_band,
     fold_band,
-    response_of,
     with_outputs,
 )
 from sklearn_interpret.effects._plot._frames import effect_columns, long_frame

@@ -1,8 +1,8 @@
 """Long tables of the numbers that a display draws."""
 
-from importlib import import_module
-
 import numpy as np
+
+from sklearn_interpret._plotting.tables import import_pandas
 
 COLUMNS = (
     "method",
@@ -119,12 +119,7 @@ def long_frame(blocks, caller):
     -------
     pandas.DataFrame
     """
-    try:
-        pandas = import_module("pandas")
-    except ImportError as error:
-        raise ImportError(
-            f"{caller} needs pandas; install it with `pip install pandas`."
-        ) from error
+    pandas = import_pandas(caller)
     columns = {}
     for name in COLUMNS:
         if any(name in block for block in blocks):

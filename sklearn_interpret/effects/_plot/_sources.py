@@ -1,8 +1,5 @@
 """From what the user passes in to inspectors fitted on the rows to be shown."""
 
-import inspect
-from collections.abc import Mapping
-from difflib import get_close_matches
 from numbers import Integral
 
 import numpy as np
@@ -12,6 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.tags import has_tags
+from sklearn_interpret._plotting.parameters import (
+    divided,
+    fold_estimators,
+    keyword_names,
+)
 from sklearn_interpret.base import BaseInspector
 
 MAX_DATA_ROWS = 5000
@@ -36,19 +38,8 @@ def split_parameters(given, kinds, plot, display):
     parameters, looks : dict
         A name that both know goes to both.
     """
-    looks = set(inspect.signature(plot).parameters) - {"self", "ax"}
     parameters = {name for kind in kinds for name in kind._get_param_names()}
-    parameters -= {"estimator"}
-    known = sorted(looks | parameters)
-    for name in given:
-        if name not in known:
-            near = get_close_matches(name, known, n=3)
-            hint = f"did you mean {' or '.join(near)}?" if near else ", ".join(known)
-            raise TypeError(f"{display} has no parameter {name!r}; {hint}")
-    return (
-        {name: value for name, value in given.items() if name in parameters},
-        {name: value for name, value in given.items() if name in looks},
-    )
+    return divided(given, [parameters - {"estimator"}, keyword_names(plot)], display)
 
 
 def inspected(estimator, X, kind, *, sample_weight, parameters, display):
@@ -109,16 +100,6 @@ def inspected_folds(cv_results, X, kind, *, sample_weight, parameters, display):
             f"{outputs!r}."
         )
     return inspectors
-
-
-def fold_estimators(cv_results):
-    """The models in the results of `cross_validate`."""
-    if not isinstance(cv_results, Mapping) or "estimator" not in cv_results:
-        raise ValueError(
-            'cv_results has no key "estimator": pass return_estimator=True to '
-            "cross_validate."
-        )
-    return list(cv_results["estimator"])
 
 
 def refuse_other_inspectors(estimator, kind, display):

@@ -1,0 +1,349 @@
+"""Display of a feature's Shapley values along its values."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_interpret._core.residual_interactions import residual_strengths
+from sklearn_interpret._plotting.attributions import point_area
+from sklearn_interpret._plotting.axes import take_single
+from sklearn_interpret._plotting.curves import (
+    HISTOGRAM_HEIGHT,
+    draw_histogram,
+    draw_shares,
+)
+from sklearn_interpret._plotting.labels import (
+    label_levels,
+    literal,
+    shorten,
+    wrapped,
+)
+from sklearn_interpret._plotting.numbers import plain_number_ticks
+from sklearn_interpret._plotting.surfaces import jittered
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.base import Explanation
+from sklearn_interpret.shapley._plot._base import ExplanationDisplay
+from sklearn_interpret.shapley._plot._features import FeatureReader
+from sklearn_interpret.shapley._plot._outputs import output_position
+from sklearn_interpret.shapley._plot._shading import draw_with_companion
+
+MAX_ROWS = 5000  # that the search for a companion looks at
+MAX_JOINT_LEVELS = 60
+
+
+class ShapleyDependenceDisplay(ExplanationDisplay):
+    """Shapley values of a feature along its values, one point for each row.
+
+    Build it with `from_estimator` or `from_explanation`. Where points above one value
+    spread, other features interact with this one; the points are coloured by the
+    one that does so most.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        The explained rows, with their data.
+    feature : int or str
+        The feature, or group of features, by position or name.
+    along : int or str, default=None
+        For a group of features, the one of them (position in the group, or column
+        name) whose values stand along the axis. None takes the joint levels.
+    color_by : "auto", None, int or str, default="auto"
+        The feature that colours the points. "auto" takes the one of the largest mean
+        absolute interaction value, where `interaction_values` are given. Otherwise it
+        takes the one whose groups of values explain most of what is left of the
+        Shapley values among rows of similar values of the feature, an approximation.
+        It takes none where nothing is left.
+    interaction_values : ndarray of shape (n_rows, n_features, n_features) or \
+(n_rows, n_features, n_features, n_outputs), default=None
+        Shapley interaction values of the rows.
+    target : class label or int, default=None
+        The output to draw; None takes the only one.
+    response_name : str, default=None
+        What the values are shares of; None says "response".
+    categorical_features : "auto", None, bool mask or list of ints and strs, \
+default="auto"
+        Columns of the data that are categories.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    color_feature_ : str or None
+        The feature that colours the points.
+    points_ : list of PathCollection
+        Points with a known value of the colouring feature, one collection for a
+        scale of colours and one for each colour of levels.
+    grey_points_ : PathCollection or None
+        Points without one.
+    missing_area_ : artist or None
+        The strip in which rows without a value of the feature stand.
+    histogram_ : artist or None
+        How the data are distributed, at the bottom.
+    colorbar_ : Colorbar or None
+        The colour bar of numbers.
+    legend_ : matplotlib Legend or None
+        The legend of levels.
+
+    See Also
+    --------
+    ShapleySummaryDisplay : All features at once.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.base import Explanation
+    >>> from sklearn_interpret.shapley import ShapleyDependenceDisplay
+    >>> explanation = Explanation(
+    ...     [[1.0, -3.0], [0.5, 2.0]], [10.0, 10.0],
+    ...     data=[[30, 2.5], [25, 9.0]], feature_names=["age", "income"],
+    ... )
+    >>> display = ShapleyDependenceDisplay.from_explanation(explanation, feature="age")
+    >>> display.ax_.get_xlabel()
+    'age'
+    """
+
+    def __init__(
+        self,
+        explanation: Explanation,
+        *,
+        feature: int | str,
+        along: int | str | None = None,
+        color_by: int | str | None = "auto",
+        interaction_values: ArrayLike | None = None,
+        target: Any = None,
+        response_name: str | None = None,
+        categorical_features: Any = "auto",
+    ) -> None:
+        super().__init__(explanation, target=target, response_name=response_name)
+        self.feature = feature
+        self.along = along
+        self.color_by = color_by
+        self.interaction_values = interaction_values
+        self.categorical_features = categorical_features
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        histogram: bool = True,
+        colorbar: bool = True,
+        point_kw: dict[str, Any] | None = None,
+        histogram_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw one point for each row.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+        histogram : bool, default=True
+            Show at the bottom how the data are distributed.
+        colorbar : bool, default=True
+            Explain the colours, by a bar or a legend.
+        point_kw : dict, default=None
+            Style of the points.
+        histogram_kw : dict, default=None
+            Style of the histogram's bars.
+
+        Returns
+        -------
+        self : object
+            The display.
+        """
+        explanation, reader, feature = self._read()
+        own = self._own_values(reader, feature)
+        attributions = explanation.values[:, feature]
+        companion = self._companion(explanation, reader, feature, own)
+        self.color_feature_ = None if companion is None else companion.name
+        ax = take_single(ax, (6.4, 4.4), caller=self._caller())
+        self.figure_, self.ax_ = ax.figure, ax
+        ax.axhline(0, color="0.55", linewidth=0.9, zorder=1)
+        x, self.missing_area_ = _places(ax, own)
+        drawn = draw_with_companion(
+            ax,
+            x,
+            attributions,
+            companion,
+            point_kw,
+            area=1.4 * point_area(len(x)),
+            explained=colorbar,
+        )
+        self.points_, self.grey_points_ = drawn.points, drawn.grey
+        self.colorbar_, self.legend_ = drawn.colorbar, drawn.legend
+        ax.margins(y=0.08)
+        self.histogram_ = None
+        if histogram:
+            low, high = ax.get_ylim()
+            ax.set_ylim(low - 1.1 * HISTOGRAM_HEIGHT * (high - low), high)
+            self.histogram_ = _draw_data(ax, own, histogram_kw)
+        plain_number_ticks(ax, "y")
+        name = explanation.feature_names[feature]
+        of = "" if own.name == name else f" of {shorten(name, 24)}"
+        label = f"Shapley value{of}\nfor {shorten(self._response())}"
+        ax.set_xlabel(literal(wrapped(own.name)))
+        ax.set_ylabel(literal(label))
+        ax.spines[["top", "right"]].set_visible(False)
+        return self
+
+    def _read(self):
+        """The output drawn, a reader of its data, and the feature's position."""
+        explanation = self._one_output()
+        reader = FeatureReader(explanation, self.categorical_features)
+        feature = reader.position(self.feature, "feature")
+        if not reader.has_data:
+            raise ValueError(
+                "The explanation has no data: the values of the feature are needed for "
+                "the axis."
+            )
+        return explanation, reader, feature
+
+    def _own_values(self, reader, feature):
+        """Values along the axis."""
+        if self.along is not None:
+            return reader.member_values(feature, self.along, "along")
+        own = reader.values(feature)
+        if own is not None:
+            return own
+        own = reader.joint_values(feature)
+        if len(own.levels) > MAX_JOINT_LEVELS:
+            raise ValueError(
+                f"The feature {own.name!r} is a group with {len(own.levels)} joint "
+                "values: choose by along= which of its columns stands along the axis, "
+                f"out of {', '.join(map(repr, reader.members(feature)))}."
+            )
+        return own
+
+    def _companion(self, explanation, reader, feature, own):
+        """Values of the feature that colours the points, or None."""
+        if self.color_by is None:
+            return None
+        if not (isinstance(self.color_by, str) and self.color_by == "auto"):
+            place = reader.position(self.color_by, "color_by")
+            found = reader.values(place)
+            return reader.joint_values(place) if found is None else found
+        others = [
+            j
+            for j in range(len(explanation.feature_names))
+            if j != feature and not reader.is_group(j)
+        ]
+        if not others:
+            return None
+        if self.interaction_values is not None:
+            strengths = self._mean_interactions(explanation, feature)[others]
+            least = 1e-9 * np.abs(explanation.values[:, feature]).mean()
+        else:
+            some = _evenly(len(explanation), MAX_ROWS)
+            strengths = residual_strengths(
+                explanation.values[some, feature],
+                own.numbers[some],
+                [reader.values(j).numbers[some] for j in others],
+            )
+            least = 0.0
+        best = int(np.argmax(strengths))
+        return reader.values(others[best]) if strengths[best] > least else None
+
+    def _mean_interactions(self, explanation, feature):
+        """Mean absolute interaction of the feature with each one."""
+        array = np.asarray(self.interaction_values, dtype=np.float64)
+        n_rows, n_features = explanation.values.shape
+        n_outputs = len(self.explanation.output_names)
+        shapes = [(n_rows, n_features, n_features)]
+        shapes = [(*shapes[0], n_outputs), *(shapes if n_outputs == 1 else [])]
+        if array.shape not in shapes:
+            raise ValueError(
+                f"interaction_values has the shape {array.shape}; this explanation "
+                f"needs {shapes[-1]}."
+            )
+        if array.ndim == 4:
+            array = array[..., output_position(self.explanation, self.target)]
+        return np.abs(array[:, feature]).mean(axis=0)
+
+    def to_frame(self) -> Any:
+        """Numbers drawn, as a DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line per row, with the columns "x" (the feature's value, missing ones
+            included), "shapley_value", and "color" (the value of the feature that
+            colours the points) where there is one.
+        """
+        pandas = import_pandas(self._caller("to_frame"))
+        explanation, reader, feature = self._read()
+        own = self._own_values(reader, feature)
+        columns = {
+            "x": own.cells(),
+            "shapley_value": explanation.values[:, feature],
+        }
+        companion = self._companion(explanation, reader, feature, own)
+        if companion is not None:
+            columns["color"] = companion.cells()
+        return pandas.DataFrame(columns)
+
+
+def _evenly(n_rows, most):
+    """Positions of at most `most` rows, evenly spaced."""
+    if n_rows <= most:
+        return np.arange(n_rows)
+    return np.linspace(0, n_rows - 1, most).round().astype(np.intp)
+
+
+def _places(ax, own):
+    """Where the rows stand along the axis; missing values have a strip at its end."""
+    known = own.known
+    if own.levels is not None:
+        texts = own.level_texts
+        x = jittered(np.where(known, own.numbers, len(texts)), seed=0)
+        strip = None
+        if not known.all():
+            texts = [*texts, "missing"]
+            strip = _strip(ax, len(texts) - 1.5, len(texts) - 0.5)
+        ax.set_xlim(-0.6, len(texts) - 0.4)
+        label_levels(ax, texts, share=0.85)
+        return x, strip
+    low, high = (
+        (own.numbers[known].min(), own.numbers[known].max())
+        if known.any()
+        else (0.0, 0.0)
+    )
+    span = (high - low) or max(abs(low), 1.0) * 0.1
+    if known.all():
+        ax.set_xlim(low - 0.04 * span, high + 0.04 * span)
+        plain_number_ticks(ax)
+        return own.numbers, None
+    ax.set_xlim(low - 0.04 * span, high + 0.04 * span)
+    plain_number_ticks(ax)
+    ticks = [tick for tick in ax.get_xticks() if low <= tick <= high + 0.04 * span]
+    ax.set_xticks(ticks if known.any() else [])
+    left, right = high + 0.06 * span, high + 0.18 * span
+    ax.set_xlim(low - 0.04 * span, right)
+    middle = (left + right) / 2
+    ax.text(
+        middle,
+        -0.02,
+        "missing",
+        transform=ax.get_xaxis_transform(),
+        ha="center",
+        va="top",
+        fontsize="small",
+        color="0.3",
+    )
+    x = own.numbers.copy()
+    x[~known] = middle + jittered(np.zeros((~known).sum()), seed=0) * 0.12 * span
+    return x, _strip(ax, left, right)
+
+
+def _strip(ax, left, right):
+    return ax.axvspan(left, right, color="0.94", linewidth=0, zorder=0.2)
+
+
+def _draw_data(ax, own, style):
+    numbers = own.numbers[own.known]
+    if own.levels is None:
+        return draw_histogram(ax, numbers, style)
+    n_places = len(own.levels) + (not own.known.all())
+    codes = np.where(own.known, own.numbers, len(own.levels)).astype(np.intp)
+    counts = np.bincount(codes, minlength=n_places)
+    return draw_shares(ax, counts / max(len(codes), 1), style)

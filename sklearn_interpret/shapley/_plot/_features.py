@@ -1,0 +1,175 @@
+"""What the explained rows hold for a feature, as numbers to place and to colour."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_interpret._model.axes import label_text
+from sklearn_interpret._model.containers import as_rows
+from sklearn_interpret._model.features import feature_index, resolve_categorical
+from sklearn_interpret._model.rows import is_missing
+from sklearn_interpret._plotting.labels import shorten
+from sklearn_interpret._plotting.numbers import number_text
+
+NAME_LENGTH, VALUE_LENGTH = 28, 18
+
+
+@dataclass(frozen=True)
+class FeatureValues:
+    """A feature's values in the explained rows.
+
+    Parameters
+    ----------
+    name : str
+        The feature, or the column of it.
+    numbers : ndarray of shape (n_rows,)
+        Its numbers, or positions of its levels; NaN where missing or not finite.
+    levels : list or None
+        Levels in order, without the missing one; None for numbers.
+    ordered : bool
+        Whether low and high mean something.
+    """
+
+    name: str
+    numbers: np.ndarray
+    levels: list | None = None
+    ordered: bool = True
+
+    @property
+    def level_texts(self):
+        """Levels as they stand on an axis."""
+        return list(map(value_text, self.levels))
+
+    @property
+    def known(self):
+        """Which rows have a value."""
+        return np.isfinite(self.numbers)
+
+    def cells(self):
+        """Values as they stand in a table: numbers, or levels with None for missing."""
+        if self.levels is None:
+            return self.numbers
+        cells = np.empty(len(self.numbers), dtype=object)
+        for row in np.flatnonzero(self.known):
+            cells[row] = self.levels[int(self.numbers[row])]
+        return cells
+
+
+class FeatureReader:
+    """Reads features out of an explanation's data.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        With or without data.
+    categorical_features : "auto", None, bool mask or list, default="auto"
+        Columns of the data that are categories.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of explained rows.
+    """
+
+    def __init__(self, explanation, categorical_features="auto"):
+        self.n_rows = len(explanation)
+        self._names = list(explanation.feature_names)
+        self._rows = None if explanation.data is None else as_rows(explanation.data)
+        self._columns = explanation.columns
+        if self._columns is None:
+            self._columns = [(j,) for j in range(len(self._names))]
+        self._flags = None
+        if self._rows is not None:
+            self._flags = resolve_categorical(
+                categorical_features,
+                self._rows.detected_categorical,
+                self._rows.names,
+                named=self._rows.named,
+            )
+
+    @property
+    def has_data(self):
+        """Whether there are values to show."""
+        return self._rows is not None
+
+    def position(self, feature, parameter):
+        """Position of a feature given by position or name."""
+        return feature_index(feature, self._names, parameter=parameter)
+
+    def is_group(self, feature):
+        """Whether the feature stands for several columns."""
+        return len(self._columns[feature]) != 1
+
+    def values(self, feature):
+        """Values of the feature at a position; None without data, and for groups."""
+        if self._rows is None or self.is_group(feature):
+            return None
+        (column,) = self._columns[feature]
+        return self._column_values(column, self._names[feature])
+
+    def joint_values(self, feature):
+        """Joint levels of the columns of a group."""
+        return self._levels(self._columns[feature], self._names[feature], ordered=False)
+
+    def members(self, feature):
+        """Names of the columns behind a feature."""
+        return [self._rows.names[j] for j in self._columns[feature]]
+
+    def member_values(self, feature, column, parameter):
+        """Values of one column of a feature.
+
+        Raises
+        ------
+        ValueError
+            The column is not one of the feature's.
+        """
+        members, names = self._columns[feature], self.members(feature)
+        place = feature_index(column, names, parameter=parameter)
+        return self._column_values(members[place], names[place])
+
+    def _column_values(self, column, name):
+        values = self._rows.values(column)
+        if self._flags[column] or values.dtype.kind not in "iuf":
+            ordered = not self._flags[column] or self._rows.is_ordered(column)
+            return self._levels((column,), name, ordered=ordered)
+        numbers = values.astype(np.float64)
+        return FeatureValues(name, np.where(np.isfinite(numbers), numbers, np.nan))
+
+    def _levels(self, columns, name, *, ordered):
+        codes, labels, _ = self._rows.encode(columns)
+        numbers = codes.astype(np.float64)
+        if labels and is_missing(labels[-1]):
+            numbers[codes == len(labels) - 1] = np.nan
+            labels = labels[:-1]
+        return FeatureValues(name, numbers, labels, ordered)
+
+    def table(self, features):
+        """Values of features as they stand in a table, None where there are none.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, len(features)), dtype object
+        """
+        cells = np.full((self.n_rows, len(features)), None, dtype=object)
+        for place, feature in enumerate(features):
+            found = self.values(feature)
+            if found is not None:
+                cells[:, place] = found.cells()
+        return cells
+
+    def entry_text(self, feature, row):
+        """A feature and its value in a row, short enough to be a label."""
+        name = shorten(self._names[feature], NAME_LENGTH)
+        if self._rows is None:
+            return name
+        one = self._rows.take(np.array([row]))
+        parts = [value_text(one.values(c)[0]) for c in self._columns[feature]]
+        return f"{name} = {shorten(', '.join(parts), VALUE_LENGTH)}"
+
+
+def value_text(value):
+    """A value of the data in short."""
+    number = isinstance(value, int | float | np.integer | np.floating)
+    if number and not isinstance(value, bool) and np.isfinite(value):
+        return number_text(float(value), 4)
+    return label_text(value)

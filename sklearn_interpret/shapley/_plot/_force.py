@@ -1,0 +1,253 @@
+"""Display of predictions between the features that push them up and down."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from sklearn_interpret._core.ordering import similarity_order
+from sklearn_interpret._plotting.axes import take_single
+from sklearn_interpret._plotting.labels import literal, shorten
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.base import Explanation
+from sklearn_interpret.shapley._plot._base import RowDisplay
+from sklearn_interpret.shapley._plot._features import FeatureReader, value_text
+from sklearn_interpret.shapley._plot._force_areas import (
+    draw_balances,
+    label_rows,
+)
+from sklearn_interpret.shapley._plot._force_arrows import draw_balance
+from sklearn_interpret.shapley._plot._outputs import predictions_of
+from sklearn_interpret.shapley._plot._ranking import others_text, ranked
+
+HOW = {
+    "similarity": "by the similarity of their Shapley values",
+    "prediction": "by the prediction",
+    "input": "as they were given",
+}
+
+
+class ShapleyForceDisplay(RowDisplay):
+    """Predictions where the forces of the features balance, for one row or many.
+
+    Build it with `from_estimator` or `from_explanation`. For one row, arrows along a
+    line lead to the prediction: from the left those of features that raise it, from the
+    right those of features that lower it, the strongest next to it. Many rows stand
+    side by side: below the line of predictions what raises them, above it what
+    lowers them, in one colour for each of the strongest features.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        The explained rows.
+    row : int, default=None
+        Position of a row to draw alone; None draws all rows.
+    target : class label or int, default=None
+        The output to draw; None takes the only one.
+    response_name : str, default=None
+        What the values are shares of; None says "response".
+    order : {"similarity", "prediction", "input"}, int or str, default="similarity"
+        In which order several rows stand: rows with similar Shapley values side by
+        side (hierarchical clustering), by the prediction, as they were given, or by
+        the values of a feature, given by position or name.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    row_order_ : ndarray of shape (n_rows,)
+        Positions of the rows as drawn, from the left.
+    ups_, downs_ : PolyCollection or None
+        The arrows of one row, those next to the prediction first.
+    labels_ : list of Text
+        What stands below the arrows of one row.
+    areas_ : list of PolyCollection
+        The areas of several rows, one for each feature drawn, that of the other
+        features last.
+    base_line_, prediction_line_ : artist
+        Lines at the base value and at the prediction.
+    legend_ : matplotlib Legend or None
+        The legend.
+
+    See Also
+    --------
+    ShapleyWaterfallDisplay : One row, with a line for each feature.
+
+    References
+    ----------
+    .. [1] Z. Bar-Joseph, D. K. Gifford and T. S. Jaakkola, "Fast optimal leaf ordering
+       for hierarchical clustering", Bioinformatics 17, 2001.
+       https://doi.org/10.1093/bioinformatics/17.suppl_1.S22
+
+    Examples
+    --------
+    >>> from sklearn_interpret.base import Explanation
+    >>> from sklearn_interpret.shapley import ShapleyForceDisplay
+    >>> explanation = Explanation(
+    ...     [[1.0, -3.0], [0.5, 2.0], [0.0, 1.0]], [10.0, 10.0, 10.0],
+    ...     feature_names=["age", "income"],
+    ... )
+    >>> display = ShapleyForceDisplay.from_explanation(explanation, order="prediction")
+    >>> display.row_order_
+    array([0, 2, 1])
+    >>> one = ShapleyForceDisplay.from_explanation(explanation, row=1)
+    >>> [text.get_text() for text in one.labels_]
+    ['income (+2)', 'age (+0.5)']
+    """
+
+    def __init__(
+        self,
+        explanation: Explanation,
+        *,
+        row: int | None = None,
+        target: Any = None,
+        response_name: str | None = None,
+        order: str | int = "similarity",
+    ) -> None:
+        super().__init__(
+            explanation, row=row, target=target, response_name=response_name
+        )
+        self.order = order
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_display: int | None = 7,
+        force_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw one row as a line of arrows, or several as areas.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+        max_display : int, default=7
+            Largest number of arrows or colours, the other features' included; None
+            draws each feature on its own.
+        force_kw : dict, default=None
+            Style of the arrows or areas.
+
+        Returns
+        -------
+        self : object
+            The display.
+        """
+        explanation = self._rows()
+        self.row_order_ = self._row_order(explanation)
+        strengths = np.abs(explanation.values).mean(axis=0)
+        shown, others = ranked(strengths, max_display)
+        single = len(explanation) == 1
+        ax = take_single(ax, (9.0, 3.0 if single else 4.2), caller=self._caller())
+        self.figure_, self.ax_ = ax.figure, ax
+        draw = self._draw_one if single else self._draw_many
+        draw(ax, explanation, shown, others, force_kw)
+        return self
+
+    def _draw_one(self, ax, explanation, shown, others, style):
+        parts = _parts(explanation.values, shown, others)
+        reader = FeatureReader(explanation)
+        drawn = draw_balance(
+            ax,
+            parts[0],
+            [reader.entry_text(j, 0) for j in shown] + _others(others),
+            base=explanation.base_values[0],
+            prediction=predictions_of(explanation)[0],
+            style=style,
+        )
+        self.ups_, self.downs_, self.labels_ = drawn.ups, drawn.downs, drawn.labels
+        self.base_line_, self.prediction_line_ = drawn.base, drawn.prediction
+        self.legend_, self.areas_ = drawn.legend, []
+        ax.set_xlabel(literal(shorten(self._response(), 60)))
+
+    def _draw_many(self, ax, explanation, shown, others, style):
+        parts = _parts(explanation.values, shown, others)
+        ordered = explanation[self.row_order_]
+        drawn = draw_balances(
+            ax,
+            parts[self.row_order_],
+            [explanation.feature_names[j] for j in shown] + _others(others),
+            n_alone=len(shown),
+            bases=ordered.base_values,
+            predictions=predictions_of(ordered),
+            style=style,
+        )
+        self.areas_, self.legend_ = drawn.areas, drawn.legend
+        self.base_line_, self.prediction_line_ = drawn.base, drawn.prediction
+        self.ups_, self.downs_, self.labels_ = None, None, []
+        ax.set_ylabel(literal(shorten(self._response(), 40)))
+        if isinstance(self.order, str) and self.order in HOW:
+            label_rows(ax, list(map(str, self.row_order_)))
+            ax.set_xlabel(f"Row, {HOW[self.order]}")
+            return
+        along = self._along(explanation)
+        cells = along.cells()[self.row_order_]
+        label_rows(ax, list(map(value_text, cells)))
+        ax.set_xlabel(literal(f"Rows by {shorten(along.name)}"))
+
+    def _row_order(self, explanation):
+        """Positions of the rows from the left."""
+        if isinstance(self.order, str) and self.order in HOW:
+            if self.order == "input":
+                return np.arange(len(explanation))
+            if self.order == "prediction":
+                return np.argsort(predictions_of(explanation), kind="stable")
+            return similarity_order(explanation.values)
+        return np.argsort(self._along(explanation).numbers, kind="stable")
+
+    def _along(self, explanation):
+        """Values of the feature that orders the rows; missing ones come last."""
+        reader = FeatureReader(explanation)
+        feature = reader.position(self.order, "order")
+        if not reader.has_data:
+            raise ValueError(
+                f"order={self.order!r} asks for the values of a feature, but the "
+                "explanation has no data."
+            )
+        found = reader.values(feature)
+        return reader.joint_values(feature) if found is None else found
+
+    def to_frame(self) -> Any:
+        """Numbers drawn, as a long DataFrame, all features on lines of their own.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line per row and feature, rows as drawn from the left and the features
+            from the strongest down, with the columns "row", "place" (from the left),
+            "base_value", "prediction", "feature", "value" (in the data, where there is
+            one) and "shapley_value".
+        """
+        pandas = import_pandas(self._caller("to_frame"))
+        explanation = self._rows()
+        rows = getattr(self, "row_order_", None)  # clustering takes time: do it once
+        rows = self._row_order(explanation) if rows is None else rows
+        order, _ = ranked(np.abs(explanation.values).mean(axis=0), None)
+        n_lines = len(order)
+        reader = FeatureReader(explanation)
+        names = np.array(explanation.feature_names, dtype=object)
+        columns = {
+            "row": np.repeat(self._positions()[rows], n_lines),
+            "place": np.repeat(np.arange(len(rows)), n_lines),
+            "base_value": np.repeat(explanation.base_values[rows], n_lines),
+            "prediction": np.repeat(predictions_of(explanation)[rows], n_lines),
+            "feature": np.tile(names[order], len(rows)),
+            "value": reader.table(order)[rows].ravel(),
+            "shapley_value": explanation.values[np.ix_(rows, order)].ravel(),
+        }
+        if not reader.has_data:
+            del columns["value"]
+        return pandas.DataFrame(columns)
+
+
+def _parts(values, shown, others):
+    """Pushes of the features shown, and the net push of the others (n_rows, p)."""
+    parts = values[:, shown]
+    if len(others):
+        parts = np.column_stack([parts, values[:, others].sum(axis=1)])
+    return parts
+
+
+def _others(others):
+    return [f"{others_text(len(others))}, net"] if len(others) else []

@@ -1,0 +1,389 @@
+"""Display of the mean size of Shapley values."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_interpret._plotting.attributions import name_rows
+from sklearn_interpret._plotting.axes import merged_style, side_legend, take_single
+from sklearn_interpret._plotting.labels import (
+    NEUTRAL_COLOUR,
+    colours,
+    literal,
+    shorten,
+)
+from sklearn_interpret._plotting.layouts import row_height
+from sklearn_interpret._plotting.numbers import number_text, plain_number_ticks
+from sklearn_interpret._plotting.parameters import fold_estimators
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay
+from sklearn_interpret.shapley._plot._outputs import (
+    checked,
+    one_output,
+    output_text,
+)
+from sklearn_interpret.shapley._plot._ranking import others_text, ranked
+
+ARRANGEMENTS = ("stacked", "grouped")
+BAR_HEIGHT = 0.78
+MOST_IN_COLUMN = 12
+LONGEST_OTHERS = 1.5  # times the longest bar of a single feature
+
+
+class ShapleyImportanceDisplay(ShapleyDisplay):
+    """Importance of features: their mean absolute Shapley values, as bars.
+
+    Build it with `from_estimator` or `from_explanation`, or from arrays of your own.
+    Several outputs are stacked in one bar for each feature. Features beyond
+    `max_display` share the last bar, which is the sum of theirs.
+
+    Parameters
+    ----------
+    importances : ndarray of shape (n_features[, n_outputs])
+        Mean absolute Shapley values, in the response's unit.
+    feature_names : sequence of str
+        Name of each feature.
+    output_names : sequence, default=None
+        Names of the outputs, where there are several; None takes positions.
+    response_name : str, default="response"
+        What the values are shares of.
+    fold_importances : ndarray of shape (n_folds, n_features[, n_outputs]), default=None
+        The importances of several models, of which `importances` is the mean.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    bars_ : list of BarContainer
+        For each output, the bars from the most important feature down, the others'
+        last.
+    labels_ : list of Text
+        The numbers beside the bars, where there is one output and no fold.
+    fold_points_ : list of PathCollection
+        For each fold, its points: one for each bar, or stack of bars.
+    legend_ : matplotlib Legend or None
+        The legend, where there are several outputs.
+
+    See Also
+    --------
+    ShapleySummaryDisplay : The values behind the means.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.base import Explanation
+    >>> from sklearn_interpret.shapley import ShapleyImportanceDisplay
+    >>> explanation = Explanation(
+    ...     [[1.0, -3.0], [0.5, 2.0]], [10.0, 10.0], feature_names=["age", "income"]
+    ... )
+    >>> display = ShapleyImportanceDisplay.from_explanation(explanation)
+    >>> display.to_frame()
+      feature  importance
+    0  income        2.50
+    1     age        0.75
+    """
+
+    def __init__(
+        self,
+        importances: ArrayLike,
+        *,
+        feature_names: Any,
+        output_names: Any = None,
+        response_name: str = "response",
+        fold_importances: ArrayLike | None = None,
+    ) -> None:
+        self.importances = importances
+        self.feature_names = feature_names
+        self.output_names = output_names
+        self.response_name = response_name
+        self.fold_importances = fold_importances
+
+    @classmethod
+    def _setting_names(cls):
+        return {"target", "response_name"}
+
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results: Mapping[str, Any],
+        X: Any,
+        *,
+        sample_weight: ArrayLike | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Draw the importances of the models of a cross-validation, and their mean.
+
+        Parameters
+        ----------
+        cv_results : dict
+            Result of :func:`~sklearn.model_selection.cross_validate` with
+            ``return_estimator=True``. Its estimators are predictors, or inspectors
+            that have ``explain``.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows that all models are explained on.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the background's rows, for predictors.
+        ax : matplotlib Axes, default=None
+            As in `plot`.
+        **params : dict
+            As in `from_estimator`.
+
+        Returns
+        -------
+        display : object
+            The display, drawn: bars for the means, and a point for each fold.
+
+        Raises
+        ------
+        ValueError
+            No key "estimator"; models with different outputs.
+        TypeError
+            Inspectors that have no ``explain``, or an unknown parameter.
+        """
+        displays = []
+        for estimator in fold_estimators(cv_results):
+            kind, parameters, settings, looks = cls._divided(estimator, params)
+            explanation, settings = cls._explained(
+                estimator, X, kind, sample_weight, parameters, settings
+            )
+            displays.append(cls._made(explanation, **settings))
+        first = displays[0]
+        labels = [(one.response_name, one.output_names) for one in displays]
+        if any(label != labels[0] for label in labels):
+            raise ValueError(
+                "The models of the folds have different outputs, which cannot be "
+                f"averaged: {labels!r}."
+            )
+        folds = np.stack([one.importances for one in displays])
+        return cls(
+            folds.mean(axis=0),
+            feature_names=first.feature_names,
+            output_names=first.output_names,
+            response_name=first.response_name,
+            fold_importances=folds,
+        ).plot(ax=ax, **looks)
+
+    @classmethod
+    def _made(cls, explanation, *, target=None, response_name=None):
+        checked(explanation)
+        several = len(explanation.output_names) > 1 and target is None
+        if several:
+            response_name = "response" if response_name is None else response_name
+        else:
+            response_name = output_text(explanation, target, response_name)
+            explanation = one_output(explanation, target)
+        return cls(
+            np.abs(explanation.values).mean(axis=0),
+            feature_names=explanation.feature_names,
+            output_names=explanation.output_names if several else None,
+            response_name=response_name,
+        )
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_display: int | None = 20,
+        arrangement: str = "stacked",
+        bar_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw one bar for each feature, the most important on top.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+        max_display : int, default=20
+            Largest number of bars; None shows all.
+        arrangement : {"stacked", "grouped"}, default="stacked"
+            Whether the bars of several outputs stand behind or below each other.
+        bar_kw : dict, default=None
+            Style of the bars.
+
+        Returns
+        -------
+        self : object
+            The display.
+
+        Raises
+        ------
+        ValueError
+            An unknown arrangement, or a `max_display` that is no number of bars.
+        """
+        if arrangement not in ARRANGEMENTS:
+            raise ValueError(
+                f"arrangement={arrangement!r} must be one of {', '.join(ARRANGEMENTS)}."
+            )
+        importances = self._by_output()
+        shown, others = ranked(importances.sum(axis=1), max_display)
+        lengths, names = importances[shown], [self.feature_names[j] for j in shown]
+        if len(others):
+            lengths = np.vstack([lengths, importances[others].sum(axis=0)])
+            names.append(f"sum of {others_text(len(others))}")
+        pitch = 0.36 if arrangement == "stacked" else 0.2 + 0.16 * lengths.shape[1]
+        ax = take_single(
+            ax,
+            (6.4, row_height(len(names), pitch)),
+            caller="ShapleyImportanceDisplay.plot",
+        )
+        self.figure_, self.ax_ = ax.figure, ax
+        self.bars_ = self._draw_bars(ax, lengths, len(others) > 0, arrangement, bar_kw)
+        name_rows(ax, names)
+        self.fold_points_ = self._draw_folds(shown, others, arrangement)
+        numbered = lengths.shape[1] == 1 and not self.fold_points_
+        self.labels_ = self._label_bars(lengths) if numbered else []
+        cut = self._set_limits(lengths, len(others) > 0, arrangement)
+        if cut:
+            self.labels_ = [*self.labels_[: len(shown)], self._note_cut(lengths[-1])]
+        plain_number_ticks(ax)
+        ax.set_xlabel(
+            literal(f"Mean |Shapley value|\nfor {shorten(self.response_name)}")
+        )
+        ax.spines[["top", "right"]].set_visible(False)
+        self.legend_ = self._add_legend() if lengths.shape[1] > 1 else None
+        return self
+
+    def _by_output(self):
+        """Importances with an axis of outputs."""
+        importances = np.asarray(self.importances, dtype=np.float64)
+        if importances.ndim not in (1, 2) or len(importances) != len(
+            self.feature_names
+        ):
+            raise ValueError(
+                f"importances has the shape {importances.shape}; (n_features,) or "
+                f"(n_features, n_outputs) is needed, for {len(self.feature_names)} "
+                "feature names."
+            )
+        return importances.reshape(len(importances), -1)
+
+    def _outputs(self, n_outputs):
+        return range(n_outputs) if self.output_names is None else self.output_names
+
+    def _draw_bars(self, ax, lengths, has_others, arrangement, style):
+        from matplotlib.patches import Rectangle
+
+        n_lines, n_outputs = lengths.shape
+        places = np.arange(n_lines)[::-1]
+        lefts = np.zeros_like(lengths)
+        offsets, height = np.zeros(n_outputs), BAR_HEIGHT
+        if arrangement == "stacked":
+            lefts = np.cumsum(lengths, axis=1) - lengths
+        else:
+            height = BAR_HEIGHT / n_outputs
+            offsets = (n_outputs - 1) / 2 * height - height * np.arange(n_outputs)
+        bars = []
+        for output, colour in enumerate(colours(n_outputs)):
+            defaults = {"facecolor": colour, "edgecolor": "white", "linewidth": 0.5}
+            drawn = ax.barh(
+                places + offsets[output],
+                lengths[:, output],
+                height=height,
+                left=lefts[:, output],
+                **merged_style(defaults, style, Rectangle),
+            )
+            if has_others and n_outputs == 1:
+                drawn.patches[-1].set_facecolor(NEUTRAL_COLOUR)
+            bars.append(drawn)
+        return bars
+
+    def _draw_folds(self, shown, others, arrangement):
+        """A point for each fold at the end that its bar, or stack, would have."""
+        if self.fold_importances is None:
+            return []
+        folds = np.asarray(self.fold_importances, dtype=np.float64)
+        folds = folds.reshape(*folds.shape[:2], -1)
+        ends = folds[:, shown]
+        if len(others):
+            rest = folds[:, others].sum(axis=1, keepdims=True)
+            ends = np.concatenate([ends, rest], axis=1)
+        bars = self.bars_
+        if arrangement == "stacked":
+            ends, bars = ends.sum(axis=2, keepdims=True), bars[:1]
+        places = [[p.get_y() + p.get_height() / 2 for p in bar] for bar in bars]
+        looks = {"s": 16, "facecolor": "white", "edgecolor": "black", "zorder": 3}
+        return [
+            self.ax_.scatter(fold.T.ravel(), np.ravel(places), linewidth=0.8, **looks)
+            for fold in ends
+        ]
+
+    def _label_bars(self, lengths):
+        texts = [number_text(length) for length in lengths[:, 0]]
+        return self.ax_.bar_label(self.bars_[0], texts, padding=3, fontsize="small")
+
+    def _set_limits(self, lengths, has_others, arrangement):
+        """End the axis at the longest bar; whether the others' bar is cut off there.
+
+        The sum of hundreds may be so long that no other bar could be read.
+        """
+        reach = lengths.sum(axis=1) if arrangement == "stacked" else lengths.max(axis=1)
+        if self.fold_points_:
+            ends = [points.get_offsets()[:, 0] for points in self.fold_points_]
+            highest = np.max(ends, axis=0).reshape(-1, len(reach)).max(axis=0)
+            reach = np.maximum(reach, highest)
+        longest = reach.max(initial=0.0)
+        alone = reach[:-1].max(initial=0.0) if has_others else 0.0
+        cut = 0 < LONGEST_OTHERS * alone < longest
+        right = LONGEST_OTHERS * alone if cut else longest
+        room = 1.14 if self.labels_ else 1.04
+        self.ax_.set_xlim(0, room * right if right > 0 else 1.0)
+        if cut and self.labels_:
+            self.labels_[-1].remove()
+        return cut
+
+    def _note_cut(self, lengths):
+        """Say how long the bar is that goes on beyond the axes."""
+        return self.ax_.annotate(
+            f"{number_text(lengths.sum())}, beyond the axis \N{RIGHTWARDS ARROW}",
+            (1, 0),
+            xycoords=self.ax_.get_yaxis_transform(),
+            xytext=(-4, 0),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            fontsize="small",
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
+        )
+
+    def _add_legend(self):
+        handles = [bars.patches[0] for bars in self.bars_]
+        return side_legend(
+            self.ax_,
+            handles,
+            self._outputs(len(handles)),
+            title="output",
+            corner="lower right",
+            ncols=-(-len(handles) // MOST_IN_COLUMN),
+        )
+
+    def to_frame(self) -> Any:
+        """Numbers drawn, as a DataFrame, all features on lines of their own.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line per feature and output, from the most important feature down, with
+            the columns "feature", "output" (where there are several) and "importance";
+            where there are folds, also a line for each of them, with the column "fold"
+            (missing for the mean).
+        """
+        pandas = import_pandas("ShapleyImportanceDisplay.to_frame")
+        importances = self._by_output()
+        order, _ = ranked(importances.sum(axis=1), None)
+        n_outputs = importances.shape[1]
+        names = np.array(list(map(str, self.feature_names)), dtype=object)
+        columns = {"feature": np.repeat(names[order], n_outputs)}
+        if n_outputs > 1:
+            columns["output"] = list(self._outputs(n_outputs)) * len(order)
+        mean = pandas.DataFrame({**columns, "importance": importances[order].ravel()})
+        if self.fold_importances is None:
+            return mean
+        folds = np.asarray(self.fold_importances, dtype=np.float64)[:, order]
+        parts = [mean.assign(fold=pandas.NA)]
+        for fold, values in enumerate(folds):
+            parts.append(mean.assign(importance=values.ravel(), fold=fold))
+        joined = pandas.concat(parts, ignore_index=True)
+        return joined.astype({"fold": "Int64"})

@@ -1,0 +1,123 @@
+"""Which output of an explanation is drawn."""
+
+from dataclasses import replace
+from numbers import Integral
+
+import numpy as np
+
+from sklearn_interpret._plotting.labels import response_of
+from sklearn_interpret.base import Explanation
+
+
+def checked(explanation):
+    """The explanation, if it is one and there is something to draw.
+
+    Raises
+    ------
+    TypeError
+        Something else.
+    ValueError
+        No rows, no features, or values that are not finite.
+    """
+    if not isinstance(explanation, Explanation):
+        raise TypeError(
+            f"An Explanation is needed; got {type(explanation).__name__}. Its values "
+            "alone become one by Explanation(values, base_values)."
+        )
+    n_rows, n_features = explanation.values.shape[:2]
+    for count, what in ((n_rows, "rows"), (n_features, "features")):
+        if not count:
+            raise ValueError(f"The explanation has no {what}: nothing to draw.")
+    for name in ("values", "base_values", "predictions"):
+        array = getattr(explanation, name)
+        if array is None or np.isfinite(array).all():
+            continue
+        bad = np.flatnonzero(~np.isfinite(array).reshape(n_rows, -1).all(axis=1))
+        raise ValueError(
+            f"The explanation's {name} are not finite in row {bad[0]} ({len(bad)} such "
+            "rows)."
+        )
+    return explanation
+
+
+def output_position(explanation, target):
+    """Position of the output that `target` names.
+
+    Raises
+    ------
+    ValueError
+        Not one of the outputs, or None where there are several; both list the names.
+    """
+    names = list(explanation.output_names)
+    if target is None:
+        if len(names) == 1:
+            return 0
+        raise ValueError(
+            f"The explanation has {len(names)} outputs: choose one by target=, out of "
+            f"{_listed(names)}."
+        )
+    found = [place for place, name in enumerate(names) if _same(name, target)]
+    if len(found) == 1:
+        return found[0]
+    numbered = any(isinstance(name, Integral) for name in names)
+    position = isinstance(target, Integral) and not isinstance(target, bool)
+    if position and not numbered and 0 <= target < len(names):
+        return int(target)
+    raise ValueError(
+        f"target={target!r} is not an output of the explanation; its outputs are "
+        f"{_listed(names)}."
+    )
+
+
+def _same(name, target):
+    try:
+        return bool(name == target)
+    except (TypeError, ValueError):  # arrays and the like
+        return False
+
+
+def _listed(names, most=10):
+    plain = [name.item() if isinstance(name, np.generic) else name for name in names]
+    shown = ", ".join(map(repr, plain[:most]))
+    return shown + (", ..." if len(names) > most else "")
+
+
+def one_output(explanation, target):
+    """The explanation of one output alone, without an axis of outputs."""
+    output = output_position(explanation, target)
+    if explanation.values.ndim == 2:
+        return explanation
+
+    def pick(array):
+        return None if array is None else array[..., output]
+
+    return replace(
+        explanation,
+        values=pick(explanation.values),
+        base_values=pick(explanation.base_values),
+        predictions=pick(explanation.predictions),
+        standard_errors=pick(explanation.standard_errors),
+        output_names=(explanation.output_names[output],),
+    )
+
+
+def output_text(explanation, target, response_name):
+    """The response drawn, with its output where there are several.
+
+    A single output belongs to a response's name that is given; without such a name it
+    is shown unless it is the position that makes up for one.
+    """
+    output = output_position(explanation, target)
+    names = explanation.output_names
+    single = len(names) == 1
+    if response_name is not None:
+        return response_of(response_name, None if single else names, output)
+    bare = single and isinstance(names[0], Integral) and names[0] == 0
+    return response_of("response", None if bare else names, output)
+
+
+def predictions_of(explanation):
+    """Predictions; where none are given, what base values and attributions sum to."""
+    if explanation.predictions is not None:
+        return explanation.predictions
+    return explanation.base_values + explanation.values.sum(axis=1)

@@ -1,0 +1,138 @@
+"""From what the user passes in to an explanation of the rows to be shown."""
+
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._model.containers import as_rows
+from sklearn_interpret._model.response import check_is_predictor
+from sklearn_interpret._model.tags import has_tags, is_classifier
+from sklearn_interpret.base import BaseInspector, Explanation
+from sklearn_interpret.shapley._tree import TreeSHAP
+
+
+def default_inspector():
+    """The inspector that explains a predictor: the one place where it is chosen."""
+    return TreeSHAP
+
+
+def is_inspector(estimator):
+    """Whether it explains rows itself, and is no predictor to be explained."""
+    return isinstance(estimator, BaseInspector) or hasattr(estimator, "explain")
+
+
+def inspector_names(kind):
+    """Names of the parameters of an inspector that the user may set."""
+    return set(kind._get_param_names()) - {"estimator"}
+
+
+def fitted_inspector(estimator, X, kind, *, row, sample_weight, parameters, display):
+    """A fitted predictor's inspector with `X` as background, or the one given.
+
+    `kind` is the inspector's class for a predictor, and None for an inspector.
+
+    Raises
+    ------
+    NotFittedError
+        Predictor or inspector not fitted.
+    TypeError
+        An inspector that explains no rows.
+    ValueError
+        Parameters beside a fitted inspector; a row that is its own background.
+    """
+    if kind is not None:
+        check_is_predictor(estimator)
+        _check_fitted(estimator)
+        _refuse_own_background(X, row, parameters)
+        inspector = kind(FrozenEstimator(estimator), **parameters)
+        return inspector.fit(X, sample_weight=sample_weight)
+    if not hasattr(estimator, "explain"):
+        raise TypeError(
+            f"{display} shows attributions of rows; {type(estimator).__name__} has no "
+            "explain. Pass its estimator_, or another display."
+        )
+    _check_fitted(estimator)
+    named = [*parameters, *(["sample_weight"] if sample_weight is not None else [])]
+    if named:
+        raise ValueError(
+            f"The {type(estimator).__name__} is fitted and explains as it is; "
+            f"{', '.join(named)} can only be set before its fit."
+        )
+    return estimator
+
+
+def _check_fitted(estimator):
+    if has_tags(estimator):  # a foreign class speaks for itself
+        check_is_fitted(estimator)
+
+
+def _refuse_own_background(X, row, parameters):
+    alone = as_rows(X).n_rows == 1 and parameters.get("background") is None
+    if alone and parameters.get("perturbation") != "path_dependent":
+        hint = "all rows in X, and row=" if row is None else "more rows in X"
+        raise ValueError(
+            "X has one row, which would be compared with itself: pass background=, or "
+            f"{hint}."
+        )
+
+
+def explained(inspector, X):
+    """The inspector's explanation of the rows `X`.
+
+    Raises
+    ------
+    TypeError
+        It returned something else.
+    """
+    explanation = inspector.explain(X)
+    if not isinstance(explanation, Explanation):
+        raise TypeError(
+            f"{type(inspector).__name__}.explain returned "
+            f"{type(explanation).__name__}; an Explanation is needed."
+        )
+    return explanation
+
+
+def response_text(inspector, explanation):
+    """What the values are shares of: the model's method, and the output if one of many.
+
+    An inspector that settles its response in `fit` says so in `response_method_`.
+    """
+    method = getattr(inspector, "response_method_", None)
+    method = getattr(inspector, "response_method", "auto") if method is None else method
+    predictor = getattr(inspector, "estimator_", None)
+    classifies = predictor is not None and is_classifier(predictor)
+    regresses = predictor is not None and not classifies
+    if callable(method):
+        method = getattr(method, "__name__", type(method).__name__)
+    elif method == "auto" or not isinstance(method, str):
+        method = "predict" if regresses else "response"
+    one = explanation.values.ndim == 2
+    if one and (classifies or getattr(inspector, "target", None) is not None):
+        return f"{method}[{explanation.output_names[0]}]"
+    return method
+
+
+def row_position(row, n_rows):
+    """Position of a row, counted from the front.
+
+    Raises
+    ------
+    TypeError
+        No whole number.
+    ValueError
+        Not one of the rows.
+    """
+    if not hasattr(row, "__index__") or isinstance(row, bool):
+        raise TypeError(f"row={row!r} must be the position (int) of a row.")
+    place = row.__index__()
+    if not -n_rows <= place < n_rows:
+        raise ValueError(
+            f"row={row!r} is not one of the {n_rows} rows, which are counted from 0."
+        )
+    return place % n_rows
+
+
+def one_row(X, row):
+    """One row of a container, as a container."""
+    rows = as_rows(X)
+    return rows.take([row_position(row, rows.n_rows)]).native

@@ -1,0 +1,236 @@
+"""Display of all Shapley values, one swarm of points for each feature."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from sklearn_interpret._plotting.attributions import (
+    clipped_range,
+    draw_shaded_points,
+    name_rows,
+    point_area,
+    shares_of_range,
+    swarm_sizes,
+)
+from sklearn_interpret._plotting.axes import take_single
+from sklearn_interpret._plotting.labels import (
+    feature_map,
+    literal,
+    shorten,
+)
+from sklearn_interpret._plotting.layouts import row_height, swarm_offsets
+from sklearn_interpret._plotting.numbers import plain_number_ticks
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.base import Explanation
+from sklearn_interpret.shapley._plot._base import ExplanationDisplay
+from sklearn_interpret.shapley._plot._features import FeatureReader
+from sklearn_interpret.shapley._plot._ranking import others_text, ranked
+
+
+class ShapleySummaryDisplay(ExplanationDisplay):
+    """All Shapley values of an output: a swarm of points (beeswarm) for each feature.
+
+    Build it with `from_estimator` or `from_explanation`. Each point is a row. Its place
+    along the axis is the feature's Shapley value, its colour the feature's value, from
+    low to high; the scale of colours leaves out 5 % of the values at each end. Points
+    at nearly the same place stand side by side. Features beyond `max_display` share
+    the last line, which shows the sum of their Shapley values.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        The explained rows; without data the points have one colour.
+    target : class label or int, default=None
+        The output to draw; None takes the only one.
+    response_name : str, default=None
+        What the values are shares of; None says "response".
+    categorical_features : "auto", None, bool mask or list of ints and strs, \
+default="auto"
+        Columns of the data that are categories. Categories without an order are grey.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    points_ : list of PathCollection or None
+        For each feature drawn, from the strongest down, its points with a colour. Their
+        array holds the place of each value between low (0) and high (1).
+    grey_points_ : list of PathCollection or None
+        The same for points without a place between low and high.
+    other_points_ : PathCollection or None
+        Points of the other features' sums.
+    colorbar_ : Colorbar or None
+        The colour bar.
+
+    See Also
+    --------
+    ShapleyImportanceDisplay : The means of the sizes alone.
+    ShapleyDependenceDisplay : One feature, with its values along the axis.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.base import Explanation
+    >>> from sklearn_interpret.shapley import ShapleySummaryDisplay
+    >>> explanation = Explanation(
+    ...     [[1.0, -3.0], [0.5, 2.0]], [10.0, 10.0],
+    ...     data=[[30, 2.5], [25, 9.0]], feature_names=["age", "income"],
+    ... )
+    >>> display = ShapleySummaryDisplay.from_explanation(explanation)
+    >>> [text.get_text() for text in display.ax_.get_yticklabels()]
+    ['income', 'age']
+    """
+
+    def __init__(
+        self,
+        explanation: Explanation,
+        *,
+        target: Any = None,
+        response_name: str | None = None,
+        categorical_features: Any = "auto",
+    ) -> None:
+        super().__init__(explanation, target=target, response_name=response_name)
+        self.categorical_features = categorical_features
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_display: int | None = 20,
+        colorbar: bool = True,
+        point_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw one swarm for each feature, the strongest on top.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+        max_display : int, default=20
+            Largest number of lines; None shows all features.
+        colorbar : bool, default=True
+            Draw a colour bar beside the axes.
+        point_kw : dict, default=None
+            Style of the points.
+
+        Returns
+        -------
+        self : object
+            The display.
+        """
+        explanation = self._one_output()
+        values = explanation.values
+        shown, others = ranked(np.abs(values).mean(axis=0), max_display)
+        names = [explanation.feature_names[j] for j in shown]
+        sums = None
+        if len(others):
+            sums = values[:, others].sum(axis=1)
+            names.append(f"sum of {others_text(len(others))}")
+        ax = take_single(ax, (7.0, row_height(len(names), 0.4)), caller=self._caller())
+        self.figure_, self.ax_ = ax.figure, ax
+        ax.axvline(0, color="0.55", linewidth=0.9, zorder=1)
+        for place in range(len(names)):
+            ax.axhline(place, color="0.9", linewidth=0.7, zorder=0.5)
+        name_rows(ax, names)
+        notes = self._draw_swarms(ax, explanation, shown, sums, point_kw)
+        ax.margins(x=0.04)
+        plain_number_ticks(ax)
+        label = f"Shapley value\nfor {shorten(self._response())}"
+        if notes:
+            label += f"\n(grey: {', '.join(notes)})"
+        ax.set_xlabel(literal(label))
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        coloured = any(points is not None for points in self.points_)
+        has_bar = colorbar and coloured and explanation.data is not None
+        self.colorbar_ = self._add_colorbar(ax) if has_bar else None
+        return self
+
+    def _draw_swarms(self, ax, explanation, shown, sums, style):
+        """Set the points; return what there is among the grey ones."""
+        values = explanation.values
+        lines = [values[:, j] for j in shown] + ([] if sums is None else [sums])
+        limits = (min(map(np.min, lines)), max(map(np.max, lines)))
+        area = point_area(len(values))
+        n_bins, diameter = swarm_sizes(ax, len(lines), area)
+        reader = FeatureReader(explanation, self.categorical_features)
+        self.points_, self.grey_points_, notes = [], [], []
+        for line, along in enumerate(lines):
+            rest = line == len(shown)
+            shades, note = (
+                (np.full(len(along), np.nan), None)
+                if rest
+                else _shades(reader, shown[line])
+            )
+            if note is not None and note not in notes:
+                notes.append(note)
+            offsets = swarm_offsets(along, limits, n_bins=n_bins, diameter=diameter)
+            places = len(lines) - 1 - line + offsets
+            drawn = draw_shaded_points(ax, along, places, shades, style, area=area)
+            if rest:
+                self.other_points_ = drawn[1]
+            else:
+                self.points_.append(drawn[0])
+                self.grey_points_.append(drawn[1])
+        if sums is None:
+            self.other_points_ = None
+        return notes
+
+    def _add_colorbar(self, ax):
+        from matplotlib.cm import ScalarMappable
+
+        bar = ax.figure.colorbar(
+            ScalarMappable(cmap=feature_map()), ax=ax, ticks=[], aspect=35, pad=0.02
+        )
+        bar.outline.set_visible(False)
+        bar.set_ticks([0, 1], labels=["low", "high"])
+        bar.ax.tick_params(length=0)
+        bar.set_label("Feature value", labelpad=-8)
+        return bar
+
+    def to_frame(self) -> Any:
+        """Numbers drawn, as a long DataFrame, all features on lines of their own.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line per feature and row, from the strongest feature down, with the
+            columns "feature", "row", "value" (the feature's value in the data, where
+            there is one) and "shapley_value".
+        """
+        pandas = import_pandas(self._caller("to_frame"))
+        explanation = self._one_output()
+        reader = FeatureReader(explanation, self.categorical_features)
+        order, _ = ranked(np.abs(explanation.values).mean(axis=0), None)
+        n_rows = len(explanation)
+        names = np.array(explanation.feature_names, dtype=object)
+        columns = {
+            "feature": np.repeat(names[order], n_rows),
+            "row": np.tile(np.arange(n_rows), len(order)),
+            "value": reader.table(order).T.ravel(),
+            "shapley_value": explanation.values[:, order].T.ravel(),
+        }
+        if not reader.has_data:
+            del columns["value"]
+        return pandas.DataFrame(columns)
+
+
+def _shades(reader, feature):
+    """Places of a feature's values between low and high, and what is grey among them.
+
+    Without data all points have the first colour.
+    """
+    n_rows = reader.n_rows
+    if not reader.has_data:
+        return np.zeros(n_rows), None
+    found = reader.values(feature)
+    if found is None:
+        return np.full(n_rows, np.nan), "groups of columns"
+    if not found.ordered:
+        return np.full(n_rows, np.nan), "categories without order"
+    if found.levels is None:
+        limits = clipped_range(found.numbers)
+    else:
+        limits = (0.0, max(len(found.levels) - 1.0, 0.0))
+    note = None if found.known.all() else "missing values"
+    return shares_of_range(found.numbers, *limits), note

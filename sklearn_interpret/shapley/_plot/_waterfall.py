@@ -1,0 +1,258 @@
+"""Display of one prediction's Shapley values, as steps from the base value."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from sklearn_interpret._plotting.attributions import draw_arrows, name_rows
+from sklearn_interpret._plotting.axes import axes_inches, take_single
+from sklearn_interpret._plotting.labels import (
+    CHARACTERS_PER_INCH,
+    DOWN_COLOUR,
+    UP_COLOUR,
+    literal,
+    shorten,
+)
+from sklearn_interpret._plotting.layouts import row_height, waterfall_steps
+from sklearn_interpret._plotting.numbers import (
+    number_beside,
+    number_text,
+    plain_number_ticks,
+)
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.shapley._plot._base import RowDisplay
+from sklearn_interpret.shapley._plot._features import FeatureReader
+from sklearn_interpret.shapley._plot._outputs import predictions_of
+from sklearn_interpret.shapley._plot._ranking import others_text, ranked
+
+STEP_HEIGHT = 0.72
+N_ERRORS = 2.0
+
+
+class ShapleyWaterfallDisplay(RowDisplay):
+    """One prediction, taken apart step by step: from the base value to the prediction.
+
+    Build it with `from_estimator` or `from_explanation`. From the bottom up, each arrow
+    starts where the one below it ended; the strongest are on top, and features beyond
+    `max_display` are the first step.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        The explained row, or several of which `row` is drawn.
+    row : int, default=None
+        Position of the row to draw; None takes the only one.
+    target : class label or int, default=None
+        The output to draw; None takes the only one.
+    response_name : str, default=None
+        What the values are shares of; None says "response".
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    ups_, downs_ : PolyCollection
+        The steps up and down, from the top.
+    labels_ : list of Text
+        The Shapley values beside the steps, from the top.
+    base_line_, prediction_line_ : Line2D
+        Where the steps start and end.
+    errors_ : LineCollection or None
+        Two standard errors to each side of the steps' ends, for sampled values.
+
+    See Also
+    --------
+    ShapleyForceDisplay : The same in one line, or for many rows.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.base import Explanation
+    >>> from sklearn_interpret.shapley import ShapleyWaterfallDisplay
+    >>> explanation = Explanation(
+    ...     [[1.0, -3.0], [0.5, 2.0]], [10.0, 10.0], feature_names=["age", "income"]
+    ... )
+    >>> display = ShapleyWaterfallDisplay.from_explanation(explanation, row=0)
+    >>> display.to_frame()
+      feature  shapley_value  start   end
+    0  income           -3.0   11.0   8.0
+    1     age            1.0   10.0  11.0
+    """
+
+    def _one_row(self):
+        explanation = self._rows()
+        if len(explanation) > 1:
+            raise ValueError(
+                f"The explanation has {len(explanation)} rows: choose one by row=, "
+                "counted from 0."
+            )
+        return explanation
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_display: int | None = 12,
+        step_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw one step for each feature, the strongest on top.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+        max_display : int, default=12
+            Largest number of steps; None shows all features.
+        step_kw : dict, default=None
+            Style of the arrows.
+
+        Returns
+        -------
+        self : object
+            The display.
+        """
+        explanation = self._one_row()
+        values = explanation.values[0]
+        shown, others = ranked(np.abs(values), max_display)
+        reader = FeatureReader(explanation)
+        names = [reader.entry_text(j, 0) for j in shown]
+        steps = values[shown]
+        if len(others):
+            steps = np.append(steps, values[others].sum())
+            names.append(others_text(len(others)))
+        starts, ends = _from_the_top(explanation.base_values[0], steps)
+        ax = take_single(ax, (7.0, row_height(len(names)) + 0.3), caller=self._caller())
+        self.figure_, self.ax_ = ax.figure, ax
+        name_rows(ax, names)
+        reach = np.zeros(len(steps))
+        if explanation.standard_errors is not None:
+            reach[: len(shown)] = N_ERRORS * explanation.standard_errors[0, shown]
+        self._draw_steps(ax, starts, ends, reach, step_kw)
+        self.errors_ = self._draw_errors(ax, ends, reach, len(shown))
+        self._mark_ends(ax, explanation, np.ptp([*starts, *ends]))
+        label = shorten(self._response(), 60)
+        if self.errors_ is not None:
+            label += "\n(black: two standard errors to each side)"
+        ax.set_xlabel(literal(label))
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        return self
+
+    def _draw_steps(self, ax, starts, ends, reach, style):
+        """Arrows, connecting lines, and the size of each step beside its point."""
+        low, high = _range(starts, ends)
+        low, high = min(low, (ends - reach).min()), max(high, (ends + reach).max())
+        span = (high - low) or max(abs(low), 1.0) * 0.1
+        texts = [number_text(step, signed=True) for step in ends - starts]
+        # What is beside the arrows needs room within the axes.
+        inches = (max(map(len, texts)) + 2) / CHARACTERS_PER_INCH
+        margin = max(0.08, inches / max(axes_inches(ax)[0] - 2 * inches, 1.0)) * span
+        ax.set_xlim(low - margin, high + margin)
+        places = np.arange(len(starts))[::-1]
+        up = ends >= starts
+        self.ups_, self.downs_ = (
+            draw_arrows(
+                ax,
+                starts[mask],
+                ends[mask],
+                places[mask],
+                STEP_HEIGHT,
+                0.015 * span,
+                colour,
+                style,
+            )
+            for mask, colour in ((up, UP_COLOUR), (~up, DOWN_COLOUR))
+        )
+        half = STEP_HEIGHT / 2
+        ax.vlines(
+            ends[1:], places[1:] + half, places[:-1] - half, color="0.6", linewidth=0.8
+        )
+        outer = np.where(up, ends + reach, ends - reach)
+        self.labels_ = list(map(self._label_step, texts, outer, places, ends - starts))
+        plain_number_ticks(ax)
+
+    def _label_step(self, text, outer, place, step):
+        colour = UP_COLOUR if step > 0 else DOWN_COLOUR if step < 0 else "0.4"
+        return self.ax_.annotate(
+            text,
+            (outer, place),
+            xytext=(-4 if step < 0 else 4, 0),
+            textcoords="offset points",
+            ha="right" if step < 0 else "left",
+            va="center",
+            fontsize="small",
+            color=colour,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+        )
+
+    def _draw_errors(self, ax, ends, reach, n_shown):
+        if not reach.any():
+            return None
+        places = np.arange(len(ends))[::-1]
+        ends, reach, places = ends[:n_shown], reach[:n_shown], places[:n_shown]
+        return ax.hlines(
+            places, ends - reach, ends + reach, color="black", linewidth=1.2, zorder=3
+        )
+
+    def _mark_ends(self, ax, explanation, span):
+        """Lines and numbers at the base value and at the prediction."""
+        base = explanation.base_values[0]
+        prediction = predictions_of(explanation)[0]
+        style = {"linewidth": 0.9, "zorder": 0.8}
+        self.base_line_ = ax.axvline(base, color="0.5", linestyle="--", **style)
+        self.prediction_line_ = ax.axvline(prediction, color="black", **style)
+        for place, text, beside in (
+            (base, "base value\nE[f(X)]", prediction),
+            (prediction, "prediction\nf(x)", base),
+        ):
+            left = place < beside or (place == beside and text.startswith("base"))
+            ax.annotate(
+                f"{text} = {number_beside(place, span)}",
+                (place, 1.0),
+                xycoords=ax.get_xaxis_transform(),
+                xytext=(-3 if left else 3, 2),
+                textcoords="offset points",
+                ha="right" if left else "left",
+                va="bottom",
+                fontsize="small",
+            )
+
+    def to_frame(self) -> Any:
+        """Numbers drawn, as a DataFrame, all features on lines of their own.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line per feature, from the strongest down, with the columns "feature",
+            "value" (in the data, where there is one), "shapley_value", "start", "end",
+            and "standard_error" where the values are sampled.
+        """
+        pandas = import_pandas(self._caller("to_frame"))
+        explanation = self._one_row()
+        values = explanation.values[0]
+        order, _ = ranked(np.abs(values), None)
+        starts, ends = _from_the_top(explanation.base_values[0], values[order])
+        names = np.array(explanation.feature_names, dtype=object)
+        columns = {
+            "feature": names[order],
+            "value": FeatureReader(explanation).table(order)[0],
+            "shapley_value": values[order],
+            "start": starts,
+            "end": ends,
+        }
+        if explanation.data is None:
+            del columns["value"]
+        if explanation.standard_errors is not None:
+            columns["standard_error"] = explanation.standard_errors[0, order]
+        return pandas.DataFrame(columns)
+
+
+def _range(starts, ends):
+    edges = np.concatenate([starts, ends])
+    return edges.min(), edges.max()
+
+
+def _from_the_top(base, steps):
+    """Starts and ends of steps that are listed from the top and taken from below."""
+    starts, ends = waterfall_steps(base, steps[::-1])
+    return starts[::-1], ends[::-1]

@@ -1,0 +1,88 @@
+"""Rows, arrows and shaded points."""
+
+from itertools import pairwise
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from sklearn_interpret._plotting.attributions import (
+    clipped_range,
+    draw_arrows,
+    name_rows,
+    shares_of_range,
+)
+
+VALUES = arrays(float, st.integers(1, 60), elements=st.floats(-1e300, 1e300))
+
+
+@given(VALUES)
+def test_ranges_hold_most_values_and_more_than_one(values):
+    low, high = clipped_range(values)
+    assert low in values
+    assert high in values
+    assert (low < high) == (np.ptp(values / 2) > 0)
+    assert ((values >= low) & (values <= high)).sum() >= 0.9 * len(values) - 2
+
+
+def test_ranges_leave_missing_values_out():
+    assert clipped_range(np.array([np.nan, 3.0, 5.0])) == (3.0, 5.0)
+    assert clipped_range(np.full(3, np.nan)) == (0.0, 0.0)
+
+
+@given(VALUES)
+def test_shares_keep_the_order(values):
+    shares = shares_of_range(values, *clipped_range(values))
+    assert ((shares >= 0) & (shares <= 1)).all()
+    assert (np.diff(shares[np.argsort(values)]) >= 0).all()
+
+
+def test_shares_of_missing_values_are_missing():
+    shares = shares_of_range(np.array([np.nan, 1.0, 2.0]), 1.0, 3.0)
+    np.testing.assert_array_equal(shares, [np.nan, 0.0, 0.5])
+    shares = shares_of_range(np.array([np.nan, 1.0]), 1.0, 1.0)
+    np.testing.assert_array_equal(shares, [np.nan, 0.5])
+
+
+@pytest.mark.parametrize("notched", [False, True])
+@given(
+    arrays(float, 4, elements=st.floats(-5, 5)),
+    arrays(float, 4, elements=st.floats(-5, 5)),
+)
+def test_arrows_reach_from_end_to_point(notched, far, near):
+    _, ax = plt.subplots()
+    arrows = draw_arrows(
+        ax, far, near, np.arange(4), 0.5, 0.3, "red", None, notched=notched
+    )
+    plt.close()
+    for path, start, point, place in zip(
+        arrows.get_paths(), far, near, range(4), strict=True
+    ):
+        x, y = path.vertices[:, 0], path.vertices[:, 1]
+        assert x.min() == pytest.approx(min(start, point), abs=1e-12)
+        assert x.max() == pytest.approx(max(start, point), abs=1e-12)
+        np.testing.assert_allclose([y.min(), y.max()], [place - 0.25, place + 0.25])
+        assert y[x == point][0] == place or abs(start - point) < 0.31
+
+
+@pytest.mark.parametrize("n_rows", [1, 4, 60])
+@pytest.mark.parametrize("size", [(2.0, 1.5), (7.0, 3.0), (7.0, 30.0)])
+def test_names_do_not_overlap_where_there_is_room(n_rows, size):
+    figure, ax = plt.subplots(figsize=size)
+    names = [
+        f"_feature_${row}$_with_a_name_that_is_long_{row}" for row in range(n_rows)
+    ]
+    name_rows(ax, names)
+    figure.canvas.draw()
+    labels = ax.get_yticklabels()
+    assert [round(label.get_position()[1]) for label in labels] == list(
+        range(n_rows - 1, -1, -1)
+    )
+    if size[1] / n_rows < 0.3:
+        return
+    boxes = [label.get_window_extent() for label in labels]
+    for upper, lower in pairwise(boxes):
+        assert lower.y1 <= upper.y0 + 1

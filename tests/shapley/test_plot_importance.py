@@ -1,0 +1,179 @@
+"""Bars of mean absolute Shapley values."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import cross_validate
+
+from sklearn_interpret.shapley import ShapleyImportanceDisplay
+from sklearn_interpret.shapley._plot import _base
+from tests.shapley.data import numbers, three_outputs
+from tests.shapley.inspectors import LinearShares
+
+
+def lengths(bars):
+    return np.array([patch.get_width() for patch in bars.patches])
+
+
+def names(display):
+    return [text.get_text() for text in display.ax_.get_yticklabels()]
+
+
+def test_bars_are_the_means_from_the_largest_down():
+    explanation = numbers()
+    display = ShapleyImportanceDisplay.from_explanation(explanation)
+    means = np.abs(explanation.values).mean(axis=0)
+    order = np.argsort(-means)
+    (bars,) = display.bars_
+    np.testing.assert_allclose(lengths(bars), means[order])
+    assert names(display) == [explanation.feature_names[j] for j in order]
+    heights = [patch.get_y() + patch.get_height() / 2 for patch in bars.patches]
+    np.testing.assert_allclose(heights, [4, 3, 2, 1, 0])
+    assert [float(text.get_text()) for text in display.labels_] == pytest.approx(
+        means[order], rel=5e-3
+    )
+    assert display.legend_ is None
+    assert display.ax_.get_xlabel() == "Mean |Shapley value|\nfor response"
+
+
+def test_others_share_the_last_bar():
+    explanation = numbers(n_features=30)
+    display = ShapleyImportanceDisplay.from_explanation(explanation, max_display=6)
+    means = np.sort(np.abs(explanation.values).mean(axis=0))[::-1]
+    (bars,) = display.bars_
+    np.testing.assert_allclose(lengths(bars), [*means[:5], means[5:].sum()])
+    assert names(display)[-1] == "sum of 25 other features"
+    colours = {to_hex(patch.get_facecolor()) for patch in bars.patches[:-1]}
+    assert len(colours) == 1
+    assert to_hex(bars.patches[-1].get_facecolor()) not in colours
+    assert len(display.to_frame()) == 30
+    display.plot(max_display=None)
+    assert len(names(display)) == 30
+
+
+def test_a_sum_far_longer_than_the_bars_is_cut_and_says_so():
+    explanation = numbers(n_features=300)
+    display = ShapleyImportanceDisplay.from_explanation(explanation)
+    ends = lengths(display.bars_[0])
+    right = display.ax_.get_xlim()[1]
+    assert ends[0] < right < 2 * ends[0] < ends[-1]
+    text = display.labels_[-1].get_text()
+    assert text == f"{ends[-1]:.3g}, beyond the axis \N{RIGHTWARDS ARROW}"
+    assert len(display.ax_.texts) == 20
+    few = ShapleyImportanceDisplay.from_explanation(explanation, max_display=1)
+    assert names(few) == ["sum of 300 other features"]
+    assert few.ax_.get_xlim()[1] > lengths(few.bars_[0])[0]
+
+
+@pytest.mark.parametrize("arrangement", ["stacked", "grouped"])
+def test_several_outputs(arrangement):
+    explanation = three_outputs()
+    display = ShapleyImportanceDisplay.from_explanation(
+        explanation, arrangement=arrangement, max_display=3
+    )
+    means = np.abs(explanation.values).mean(axis=0)
+    order = np.argsort(-means.sum(axis=1))
+    expected = np.vstack([means[order[:2]], means[order[2:]].sum(axis=0)])
+    for output, bars in enumerate(display.bars_):
+        np.testing.assert_allclose(lengths(bars), expected[:, output])
+        starts = [patch.get_x() for patch in bars.patches]
+        before = expected[:, :output].sum(axis=1) * (arrangement == "stacked")
+        np.testing.assert_allclose(starts, before, atol=1e-12)
+    spans = [
+        (patch.get_y(), patch.get_y() + patch.get_height())
+        for bars in display.bars_
+        for patch in bars.patches
+    ]
+    assert len(set(spans)) == (3 if arrangement == "stacked" else 9)
+    texts = [
+        text.get_text().replace(r"\$", "$") for text in display.legend_.get_texts()
+    ]
+    assert texts == ["low", "_mid", "$top$"]
+    assert display.labels_ == []
+    frame = display.to_frame()
+    assert frame.columns.tolist() == ["feature", "output", "importance"]
+    np.testing.assert_allclose(frame["importance"], means[order].ravel())
+
+
+def test_arrays_by_hand():
+    display = ShapleyImportanceDisplay(
+        [[1.0, 2.0], [3.0, 4.0]], feature_names=["a", "b"], response_name="odds"
+    ).plot()
+    assert names(display) == ["b", "a"]
+    assert [text.get_text() for text in display.legend_.get_texts()] == ["0", "1"]
+    with pytest.raises(ValueError, match=r"importances has the shape \(2, 2\).*for 3"):
+        ShapleyImportanceDisplay(np.ones((2, 2)), feature_names=list("abc")).plot()
+
+
+@pytest.mark.parametrize("count", [0, -3, 2.5, True, "all"])
+def test_numbers_of_bars(count):
+    with pytest.raises(ValueError, match=r"max_display=.*positive whole number"):
+        ShapleyImportanceDisplay.from_explanation(numbers(), max_display=count)
+
+
+def test_unknown_arrangement():
+    with pytest.raises(ValueError, match="'beside' must be one of stacked, grouped"):
+        ShapleyImportanceDisplay.from_explanation(numbers(), arrangement="beside")
+
+
+def test_style():
+    display = ShapleyImportanceDisplay.from_explanation(numbers(), bar_kw={"fc": "red"})
+    assert to_hex(display.bars_[0].patches[0].get_facecolor()) == "#ff0000"
+
+
+@pytest.fixture
+def folds(monkeypatch):
+    monkeypatch.setattr(_base, "default_inspector", lambda: LinearShares)
+    X = pd.DataFrame(numbers(n_features=4).data, columns=list("abcd"))
+    y = X["a"] - 2 * X["b"] + X["c"] * X["d"]
+    return cross_validate(LinearRegression(), X, y, cv=3, return_estimator=True), X
+
+
+def test_folds_are_averaged(folds):
+    results, X = folds
+    display = ShapleyImportanceDisplay.from_cv_results(results, X)
+    alone = [
+        ShapleyImportanceDisplay.from_estimator(model, X).importances
+        for model in results["estimator"]
+    ]
+    order = np.argsort(-np.mean(alone, axis=0))
+    (bars,) = display.bars_
+    np.testing.assert_allclose(lengths(bars), np.mean(alone, axis=0)[order])
+    for points, one in zip(display.fold_points_, alone, strict=True):
+        offsets = np.asarray(points.get_offsets())
+        np.testing.assert_allclose(offsets[:, 0], one[order])
+        np.testing.assert_allclose(offsets[:, 1], [3, 2, 1, 0])
+        assert display.ax_.get_xlim()[1] >= offsets[:, 0].max()
+    frame = display.to_frame()
+    assert frame["fold"].isna().sum() == 4
+    for fold, one in enumerate(alone):
+        rows = frame[frame["fold"] == fold]
+        np.testing.assert_allclose(rows["importance"], one[order])
+
+
+@pytest.mark.parametrize("arrangement", ["stacked", "grouped"])
+def test_folds_of_several_outputs(folds, arrangement):
+    _, X = folds
+    labels = np.digitize(X["a"], [-0.5, 0.5])
+    results = cross_validate(
+        LogisticRegression(), X, labels, cv=2, return_estimator=True
+    )
+    display = ShapleyImportanceDisplay.from_cv_results(
+        results, X, arrangement=arrangement, max_display=3
+    )
+    ends = [lengths(bars) for bars in display.bars_]
+    ends = np.sum(ends, axis=0) if arrangement == "stacked" else np.ravel(ends)
+    drawn = [points.get_offsets()[:, 0] for points in display.fold_points_]
+    np.testing.assert_allclose(np.mean(drawn, axis=0), ends)
+
+
+def test_folds_that_cannot_be_averaged(folds):
+    _, X = folds
+    with pytest.raises(ValueError, match="return_estimator=True"):
+        ShapleyImportanceDisplay.from_cv_results({}, X)
+    model = LogisticRegression().fit(X, X["a"] > 0)
+    other = LogisticRegression().fit(X, np.where(X["a"] > 0, "up", "down"))
+    with pytest.raises(ValueError, match="different outputs"):
+        ShapleyImportanceDisplay.from_cv_results({"estimator": [model, other]}, X)

@@ -1,0 +1,138 @@
+"""Displays of models of trees, explained by TreeSHAP."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression
+
+from sklearn_interpret.exceptions import UnreadableModelError
+from sklearn_interpret.shapley import (
+    ShapleyDependenceDisplay,
+    ShapleyForceDisplay,
+    ShapleyImportanceDisplay,
+    ShapleySummaryDisplay,
+    ShapleyWaterfallDisplay,
+    TreeSHAP,
+)
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(120, 4)), columns=list("abcd"))
+    return X, X["a"] * (X["b"] > 0) + X["c"]
+
+
+def test_a_predictor_is_explained_exactly(table):
+    X, y = table
+    model = RandomForestRegressor(5, max_depth=4, random_state=0).fit(X, y)
+    values = TreeSHAP(FrozenEstimator(model)).fit(X).explain(X).values
+    display = ShapleyImportanceDisplay.from_estimator(model, X)
+    np.testing.assert_allclose(display.importances, np.abs(values).mean(axis=0))
+    frame = ShapleySummaryDisplay.from_estimator(model, X).to_frame()
+    wide = frame.pivot(index="row", columns="feature", values="shapley_value")
+    np.testing.assert_allclose(wide[list("abcd")], values)
+    frame = ShapleyForceDisplay.from_estimator(model, X).to_frame()
+    np.testing.assert_allclose(
+        frame.drop_duplicates("row").sort_values("row")["prediction"], model.predict(X)
+    )
+
+
+def test_a_row_alone_has_the_values_that_it_has_among_all(table):
+    X, y = table
+    model = RandomForestRegressor(5, max_depth=4, random_state=0).fit(X, y)
+    explanation = TreeSHAP(FrozenEstimator(model)).fit(X).explain(X)
+    alone = ShapleyWaterfallDisplay.from_estimator(model, X, row=7).to_frame()
+    among = ShapleyWaterfallDisplay.from_explanation(explanation, row=7).to_frame()
+    pd.testing.assert_frame_equal(alone, among)
+    end = alone["end"].iloc[0]
+    assert end == pytest.approx(model.predict(X[7:8])[0])
+
+
+def test_path_dependent_values_need_no_background(table):
+    X, y = table
+    model = RandomForestRegressor(5, max_depth=4, random_state=0).fit(X, y)
+    display = ShapleyWaterfallDisplay.from_estimator(
+        model, X[:1], perturbation="path_dependent"
+    )
+    assert display.to_frame()["end"].iloc[0] == pytest.approx(model.predict(X[:1])[0])
+
+
+@pytest.mark.parametrize(
+    "model, settings, text",
+    [
+        (RandomForestRegressor(3), {}, "predict"),
+        (RandomForestClassifier(3), {"target": 2}, "predict_proba[2]"),
+        (
+            HistGradientBoostingClassifier(max_iter=3),
+            {"target": 2},
+            "decision_function[2]",
+        ),
+        (
+            HistGradientBoostingRegressor(loss="poisson", max_iter=3),
+            {},
+            "margin",
+        ),
+        (
+            HistGradientBoostingRegressor(loss="poisson", max_iter=3),
+            {"response_method": "predict"},
+            "predict",
+        ),
+    ],
+)
+def test_the_axis_says_what_is_explained(table, model, settings, text):
+    X, y = table
+    model.fit(X, np.digitize(y, [-0.5, 0.5]))
+    display = ShapleyForceDisplay.from_estimator(model, X, row=0, **settings)
+    assert display.ax_.get_xlabel() == text
+
+
+def test_probabilities_of_boosting(table):
+    X, y = table
+    model = GradientBoostingClassifier(n_estimators=5).fit(X, y > 0)
+    display = ShapleyWaterfallDisplay.from_estimator(
+        model, X, row=3, response_method="predict_proba", background=X[:20]
+    )
+    frame = display.to_frame()
+    assert frame["end"].iloc[0] == pytest.approx(model.predict_proba(X)[3, 1])
+    assert frame["start"].iloc[-1] == pytest.approx(
+        model.predict_proba(X[:20])[:, 1].mean()
+    )
+    assert display.ax_.get_xlabel() == "predict_proba[True]"
+
+
+def test_groups_are_players(table):
+    X, y = table
+    model = RandomForestRegressor(5, max_depth=4, random_state=0).fit(X, y)
+    groups = {"ab": ["a", "b"]}
+    display = ShapleySummaryDisplay.from_estimator(model, X, feature_groups=groups)
+    names = {text.get_text() for text in display.ax_.get_yticklabels()}
+    assert names == {"ab", "c", "d"}
+    display = ShapleyDependenceDisplay.from_estimator(
+        model, X, feature="ab", along="a", color_by="c", feature_groups=groups
+    )
+    assert display.ax_.get_ylabel() == "Shapley value of ab\nfor predict"
+
+
+def test_interaction_values_name_the_partner(table):
+    X, y = table
+    model = RandomForestRegressor(20, max_depth=5, random_state=0).fit(X, y)
+    inspector = TreeSHAP(FrozenEstimator(model)).fit(X)
+    display = ShapleyDependenceDisplay.from_estimator(
+        inspector, X, feature="b", interaction_values=inspector.interaction_values(X)
+    )
+    assert display.color_feature_ == "a"
+
+
+def test_other_models_are_refused_by_name(table):
+    X, y = table
+    with pytest.raises(UnreadableModelError, match="LinearRegression"):
+        ShapleySummaryDisplay.from_estimator(LinearRegression().fit(X, y), X)
