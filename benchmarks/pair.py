@@ -147,6 +147,8 @@ def _without_peer(pair: Pair, error: Exception) -> Result:
 class CountingRegressor(RegressorMixin, BaseEstimator):
     """A fitted regressor that counts the calls and the rows that reach it.
 
+    It also hides the model's kind, so that nothing but its predictions can be used.
+
     Attributes
     ----------
     n_calls_, n_rows_ : int
@@ -158,6 +160,8 @@ class CountingRegressor(RegressorMixin, BaseEstimator):
         self.n_calls_ = 0
         self.n_rows_ = 0
         self.n_features_in_ = model.n_features_in_
+        if hasattr(model, "feature_names_in_"):
+            self.feature_names_in_ = model.feature_names_in_
 
     def fit(self, X, y=None):
         """Do nothing: the model is fitted already."""
