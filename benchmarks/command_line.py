@@ -24,6 +24,13 @@ def parser(description: str) -> argparse.ArgumentParser:
     )
     options.add_argument("--repeats", type=int, default=5, help="timed turns of a pair")
     options.add_argument(
+        "--budget",
+        type=float,
+        default=300.0,
+        metavar="SECONDS",
+        help="stop the turns of a pair after that, but not before the second",
+    )
+    options.add_argument(
         "--clock", choices=CLOCKS, default="wall", help="cpu: for a busy machine"
     )
     options.add_argument(
@@ -44,7 +51,7 @@ def run_chosen(
 ) -> int:
     """Run the cases that the options choose, return the exit status.
 
-    `cases` takes `threads`, `repeats` and `clock`, and returns all cases by name.
+    `cases` takes `threads`, `repeats`, `clock` and `budget`, and returns all by name.
     """
     # numba reads its own when a peer first imports it; the other libraries' pools are
     # limited around each timed turn.
@@ -53,6 +60,7 @@ def run_chosen(
         threads=options.threads,
         repeats=options.repeats,
         clock=CLOCKS[options.clock],
+        budget=options.budget,
     )
     chosen = {
         name: case
