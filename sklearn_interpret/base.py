@@ -156,9 +156,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         with callback_task(context, self):
             part = callback_subcontext(context, "fit-estimator")
             self._fit_estimator(rows.native, y, sample_weight, params, part)
-            response = make_response(
-                self.estimator_, self.response_method, getattr(self, "target", None)
-            )
+            response = self._make_response()
             sample = self._choose_sample(rows, y, weights)
             part = callback_subcontext(context, "inspect", max_subtasks=None)
             with callback_task(part, self):
@@ -178,6 +176,12 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         on_block : callable
             To be called after each block of work.
         """
+
+    def _make_response(self):
+        """How the fitted model is asked; `_inspect` gets it."""
+        return make_response(
+            self.estimator_, self.response_method, getattr(self, "target", None)
+        )
 
     def _forget(self):
         """Drop what an earlier `fit` found: other parameters may find less."""

@@ -1,6 +1,7 @@
 """Warnings and errors of the library's own."""
 
 __all__ = [
+    "AdditivityWarning",
     "ConstantFeatureWarning",
     "EmptyIntervalWarning",
     "InspectionWarning",
@@ -12,6 +13,10 @@ __all__ = [
 
 class InspectionWarning(UserWarning):
     """Base of all warnings that an inspection raises about its own result."""
+
+
+class AdditivityWarning(InspectionWarning):
+    """Base value and attributions together miss predictions of the model."""
 
 
 class ConstantFeatureWarning(InspectionWarning):

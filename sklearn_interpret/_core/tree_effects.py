@@ -1,142 +1,517 @@
-"""Effects of single features on the raw output of trees, exact and without a grid.
+r"""Effects of features on the raw output of trees, exact, without asking the model.
 
-As one feature moves, a row can only reach leaves whose conditions it meets, except
-possibly the one on that feature. Such *arrivals* are few: a small multiple of the depth
-for each row and tree. They say everything about partial dependence, at every threshold
-at once.
+With :math:`w_l` the value of leaf l and :math:`a_{lj}` its condition on what moves, j
+(a feature, or some that move together), the output of a row whose j is at v is
+
+.. math:: f(v, x_{-j}) = \sum_{l: j \in l} w_l\, a_{lj}(v) \prod_{i \ne j} a_{li}(x)
+    + \sum_{l: j \notin l} w_l \prod_i a_{li}(x).
+
+So all that is needed of a row is which leaves it would reach if it were not for one
+condition, and all that is needed of a condition is where along the points v it begins
+and ceases to hold. The first are bit sets of rows, the second are `Steps`; the two
+meet only when outputs are added up, and so the grid of points costs next to nothing.
 """
+
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-# Pairs of a row and a tree that go down at once; arrivals are some twenty times more.
-_PAIRS_AT_ONCE = 2**15
+from sklearn_interpret._core.tree_bits import (
+    WORD,
+    Conditions,
+    RowBits,
+    RowWeights,
+    all_but_one_and_all,
+    blocks_of_trees,
+    set_bits,
+)
+from sklearn_interpret._core.tree_paths import TreePaths
+from sklearn_interpret._core.tree_steps import Steps
+
+# Sets that are worked on at once should stay in the processor's cache.
+_WORDS_OF_CONDITIONS = 2**17
+_WORDS_AT_ONCE = 2**14
+_WORDS_OF_TABLES = 2**20
+_LEAST_ROWS, _MOST_ROWS = 2**9, 2**13
+
+# Amounts that wait to be added up, and outputs of single rows.
+_AMOUNTS_AT_ONCE = 2**20
 
 
-def arrivals(ensemble, codes):
-    """Leaves that rows reach with at most one feature free to move.
+@dataclass(frozen=True, eq=False)
+class _LastSplits:
+    """Splits with a leaf below them whose nodes need equally many conditions, d.
 
-    At a split a row goes to its own side, and to the other side with that split's
-    feature as the free one, unless another feature is free already.
+    The leaves below a split need what the split needs, and to be on its left or right.
+    That is one more condition, or the last part of one: of the d + 1 *slots* of the
+    leaves, the last of which may be void, the split is about one.
+
+    Parameters
+    ----------
+    nodes : ndarray of shape (m,), intp
+        The splits.
+    conditions : ndarray of shape (d, m), intp
+        Their conditions, by position in the block's.
+    slot : ndarray of shape (m,), intp
+        Which of the slots each split is about.
+    children : ndarray of shape (2, m), intp
+        The nodes on the left and on the right.
+    is_leaf : ndarray of shape (2, m), bool
+        Whether they are leaves.
+    names : ndarray of shape (2, d + 1, m), intp
+        The conditions of the children in each slot, by position in the block's nodes;
+        past their end where a slot is void.
+    """
+
+    nodes: np.ndarray
+    conditions: np.ndarray
+    slot: np.ndarray
+    children: np.ndarray
+    is_leaf: np.ndarray
+    names: np.ndarray
+
+    def beside_and_inside(self, met, bits, n_words):
+        """Rows at the splits, as many splits at a time as suits sets of `n_words`.
+
+        Yields
+        ------
+        chunk : slice
+            Which of the splits.
+        sets : ndarray of shape (d + 1, c, n_words), uint64
+            Rows that meet all conditions but possibly the one in this slot; in the
+            last place those that meet them all.
+        lefts : ndarray of shape (c, n_words), uint64
+            Rows that go to the left.
+        """
+        d, m = self.conditions.shape
+        step = max(1, _WORDS_AT_ONCE // ((d + 1) * n_words))
+        for start in range(0, m, step):
+            chunk = slice(start, start + step)
+            sets = met.take(self.conditions[:, chunk], axis=0)
+            sets = all_but_one_and_all(sets, bits.valid)
+            yield chunk, sets, bits.lefts(self.nodes[chunk])
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Some of the trees: conditions of their splits, and the splits above leaves.
+
+    Parameters
+    ----------
+    conditions : Conditions
+        Those of nodes that are no leaves.
+    nodes : ndarray of intp
+        The nodes that name these conditions, and behind them the leaves.
+    groups : list of _LastSplits
+        The splits above leaves.
+    """
+
+    conditions: Conditions
+    nodes: np.ndarray
+    groups: list
+
+
+@dataclass(frozen=True, eq=False)
+class _Reached:
+    """Leaves, and the rows that reach them if only in spite of one condition.
+
+    Parameters
+    ----------
+    nodes : ndarray of shape (m,), intp
+        The leaves.
+    inside : ndarray of shape (m, n_words), uint64
+        Rows that reach them.
+    names : ndarray of shape (s,), intp
+        Nodes of the leaves' conditions on what moves.
+    leaf : ndarray of shape (s,), intp
+        Position of each one's leaf in `nodes`.
+    beside : ndarray of shape (s, n_words), uint64
+        Rows that reach the leaf if this condition is not looked at.
+    """
+
+    nodes: np.ndarray
+    inside: np.ndarray
+    names: np.ndarray
+    leaf: np.ndarray
+    beside: np.ndarray
+
+
+class TreeEffects:
+    """Outputs of trees as parts of the features move, from codes of rows.
 
     Parameters
     ----------
     ensemble : TreeEnsemble
         The trees.
-    codes : ndarray of shape (n_rows, n_features)
-        The rows' codes.
-
-    Yields
-    ------
-    row : ndarray of shape (m,), intp
-        Rows.
-    node : ndarray of shape (m,), intp
-        Leaf reached, as a node of the ensemble.
-    free : ndarray of shape (m,), intp
-        The one feature whose condition the row violates; -1 where it violates none.
-        Every pair of a row and a leaf with at most one violation comes up once.
+    values : ndarray of shape (n_nodes, k)
+        Value of each leaf, zero at other nodes.
+    base : ndarray of shape (k,)
+        What is added to the sum of the trees.
+    parts : list of Part
+        What moves; no two of them share a feature.
     """
-    step = max(1, _PAIRS_AT_ONCE // max(ensemble.n_trees, 1))
-    for start in range(0, len(codes), step):
-        rows = np.arange(start, min(start + step, len(codes)))
-        node = np.tile(ensemble.roots, len(rows))
-        row = np.repeat(rows, ensemble.n_trees)
-        free = np.full(len(node), -1, dtype=np.intp)
-        while len(node):
-            arrived = ensemble.is_leaf[node]
-            yield row[arrived], node[arrived], free[arrived]
-            under_way = ~arrived
-            row, node, free = _one_level_down(
-                ensemble, codes, row[under_way], node[under_way], free[under_way]
+
+    def __init__(self, ensemble, values, base, parts):
+        self.ensemble = ensemble
+        self.values = values
+        self.parts = parts
+        # Trees that are a single leaf add to every output.
+        self._constant = base + values[ensemble.roots].sum(axis=0)
+        players = np.full(ensemble.n_features, len(parts))
+        for player, part in enumerate(parts):
+            players[part.features] = player
+        self.paths = TreePaths.of_ensemble(ensemble, players)
+        ends = np.cumsum([0, *(part.n_points for part in parts)])
+        self._first, self.n_points = ends[:-1], int(ends[-1])
+
+    @cached_property
+    def steps(self):
+        """Steps of all conditions on the parts."""
+        return Steps.of_parts(self.ensemble, self.paths, self.parts)
+
+    @cached_property
+    def rows_at_once(self):
+        """How many rows to give at once: a multiple of 64."""
+        n_codes = self.ensemble.split_codes.n_codes
+        n_rows = _MOST_ROWS
+        while (
+            n_rows > _LEAST_ROWS
+            and np.minimum(n_codes, n_rows).sum() * n_rows > 64 * _WORDS_OF_TABLES
+        ):
+            n_rows //= 2
+        return n_rows
+
+    @property
+    def curves_at_once(self):
+        """For how many rows to ask for curves at once: a multiple of 64."""
+        n_amounts = max(1, self.n_points * len(self._constant))
+        n_words = _AMOUNTS_AT_ONCE // (64 * n_amounts)
+        return min(self.rows_at_once, 64 * max(1, n_words))
+
+    @cached_property
+    def _blocks(self):
+        most_nodes = _WORDS_OF_CONDITIONS * 64 // self.rows_at_once
+        pieces = blocks_of_trees(self.ensemble, most_nodes)
+        return [_block(self.ensemble, self.paths, nodes) for nodes in pieces]
+
+    def arrivals(self, codes, weights):
+        """Weight of the rows that reach each leaf, if only in spite of one condition.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n_rows, n_features), int
+            The rows' codes, at most `rows_at_once` of them.
+        weights : ndarray of shape (n_rows,)
+            Their weights.
+
+        Returns
+        -------
+        list of ndarray of shape (2, d + 2, m)
+            For each group of splits above leaves and each of its children, the weight
+            of the rows that meet all of the child's conditions but possibly the one
+            in a slot; in the last place that of the rows that meet them all.
+        """
+        bits, weigh = RowBits(self.ensemble, codes), RowWeights(weights)
+        found = []
+        for block in self._blocks:
+            met = block.conditions.met(bits)
+            for splits in block.groups:
+                d, m = splits.conditions.shape
+                whole, left = np.empty((2, d + 1, m))
+                for chunk, sets, lefts in splits.beside_and_inside(
+                    met, bits, bits.n_words
+                ):
+                    whole[:, chunk] = weigh.of(sets)
+                    sets &= lefts
+                    left[:, chunk] = weigh.of(sets)
+                found.append(_by_child(splits, whole, left))
+        return found
+
+    def averages(self, arrived, total):
+        """Mean outputs with each part at each of its points.
+
+        Parameters
+        ----------
+        arrived : list of ndarray
+            Sums over all rows of what :meth:`arrivals` returns.
+        total : float
+            Total weight of the rows.
+
+        Returns
+        -------
+        list of ndarray of shape (n_points, k)
+        """
+        arrived = iter(arrived)
+        mean = self._constant.copy()
+        # By condition: what its leaves give where it is met, and what they give to
+        # the mean, which does not hold when the part moves.
+        met, given = np.zeros((2, self.ensemble.n_nodes, len(mean)))
+        for block in self._blocks:
+            found = np.zeros((2, len(block.nodes) + 1, len(mean)))
+            for splits in block.groups:
+                names, weights = splits.names.ravel(), next(arrived) / total
+                values = self.values[splits.children] * splits.is_leaf[..., None]
+                for output in range(len(mean)):
+                    amounts = values[:, None, :, output] * weights
+                    inside = amounts[:, -1:]
+                    mean[output] += inside.sum()
+                    for place, part in enumerate((amounts[:, :-1], inside)):
+                        part = np.broadcast_to(part, splits.names.shape).ravel()
+                        part = np.bincount(names, part, len(block.nodes) + 1)
+                        found[place, :, output] += part
+            met[block.nodes], given[block.nodes] = found[:, :-1]
+        return self._average_curves(mean, met, given)
+
+    def _average_curves(self, mean, met, given):
+        node, point, sign = self.steps.of_conditions(np.arange(len(met)))
+        player = self.paths.player
+        moves = np.flatnonzero((player >= 0) & (player < len(self.parts)))
+        changes = np.empty((1, self.n_points, len(mean)))
+        for output in range(len(mean)):
+            amounts = met[node, output] * sign
+            changes[0, :, output] = np.bincount(point, amounts, self.n_points)
+            lost = np.bincount(player[moves], given[moves, output], len(self.parts))
+            at = self._first < self.n_points
+            np.add.at(changes[0, :, output], self._first[at], (mean[output] - lost)[at])
+        return [curves[0] for curves in self._summed(changes)]
+
+    def _summed(self, changes):
+        """Outputs at the points of each part from changes (n_rows, n_points, k)."""
+        n_rows, _, k = changes.shape
+        found = []
+        for part, first in zip(self.parts, self._first, strict=True):
+            at = changes[:, first : first + part.n_points]
+            at = at.reshape(n_rows, *part.shape, k)
+            for axis in range(1, at.ndim - 1):
+                at = np.cumsum(at, axis=axis)
+            found.append(at.reshape(n_rows, part.n_points, k))
+        return found
+
+    def curves(self, codes):
+        """Outputs of each row with each part at each of its points.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n_rows, n_features), int
+            The rows' codes, at most `curves_at_once` of them.
+
+        Returns
+        -------
+        list of ndarray of shape (n_rows, n_points, k)
+        """
+        k = len(self._constant)
+        bits = RowBits(self.ensemble, codes)
+        outputs = _Sums(len(codes), k)
+        changes = _Sums(len(codes) * self.n_points, k)
+        for reached in self._leaves(bits, self.curves_at_once):
+            for leaves in reached:
+                which, row = set_bits(leaves.inside)
+                outputs.add(row, self.values[leaves.nodes[which]])
+                for index, amounts in self._row_changes(leaves):
+                    changes.add(index, amounts)
+            outputs.settle()
+            changes.settle()
+        changes = changes.total().reshape(len(codes), self.n_points, k)
+        first = self._first[[part.n_points > 0 for part in self.parts]]
+        changes[:, first] += (outputs.total() + self._constant)[:, None]
+        return self._summed(changes)
+
+    def _row_changes(self, leaves):
+        """Where along the points of all parts the output of rows changes, by how much.
+
+        Yields
+        ------
+        index : ndarray of shape (n,), intp
+            Row and point in one number.
+        amounts : ndarray of shape (n, k)
+        """
+        which, row = set_bits(leaves.beside)
+        leaf, name = leaves.leaf[which], leaves.names[which]
+        values = self.values[leaves.nodes[leaf]]
+        step, point, sign = self.steps.of_conditions(name)
+        yield row[step] * self.n_points + point, values[step] * sign[:, None]
+        # What a leaf adds to the row's own output holds only where it is met.
+        words = leaves.inside[leaf, row >> 6] >> (row & 63).astype(WORD)
+        held = np.flatnonzero(words & WORD.type(1))
+        player = self.paths.player[name[held]]
+        yield row[held] * self.n_points + self._first[player], -values[held]
+
+    def differences(self, codes, crossings):
+        """Changes of the output of rows where they step from one point to the next.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n_rows, n_features), int
+            The rows' codes, at most `rows_at_once` of them.
+        crossings : ndarray of shape (n_rows, n_parts), intp
+            For each part the point that the row steps to from the one before it; of
+            a part with two axes, from those before it along both. -1 for rows that
+            take no such step.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_parts, k)
+            The difference; for a part with two axes the second difference.
+        """
+        k, n_parts = len(self._constant), len(self.parts)
+        bits = RowBits(self.ensemble, codes)
+        crossing = self._rows_by_point(crossings, bits.n_words)
+        crossed = crossing.any(axis=1)
+        found = _Sums(len(codes) * n_parts, k)
+        for reached in self._leaves(bits, self.rows_at_once):
+            for leaves in reached:
+                for row, player, amounts in self._crossed(leaves, crossing, crossed):
+                    found.add(row * n_parts + player, amounts)
+            found.settle()
+        return found.total().reshape(len(codes), n_parts, k)
+
+    def _crossed(self, leaves, crossing, crossed):
+        """What leaves add to the differences of rows.
+
+        Yields
+        ------
+        row, player : ndarray of shape (n,), intp
+            The row, and the part that moves.
+        amounts : ndarray of shape (n, k)
+        """
+        step, point, sign = self.steps.of_conditions(leaves.names)
+        used = np.flatnonzero(crossed[point])
+        size = max(1, _WORDS_AT_ONCE // crossing.shape[1])
+        for start in range(0, len(used), size):
+            chunk = used[start : start + size]
+            rows = leaves.beside.take(step[chunk], axis=0)
+            rows &= crossing.take(point[chunk], axis=0)
+            which, row = set_bits(rows)
+            at = step[chunk][which]
+            values = self.values[leaves.nodes[leaves.leaf[at]]]
+            yield (
+                row,
+                self.paths.player[leaves.names[at]],
+                values * sign[chunk][which, None],
             )
 
+    def _rows_by_point(self, crossings, n_words):
+        """Rows that step to each point, as bit sets."""
+        row, part = np.nonzero(crossings >= 0)
+        point = self._first[part] + crossings[row, part]
+        sets = np.zeros((self.n_points, n_words), dtype=WORD)
+        bit = WORD.type(1) << (row & 63).astype(WORD)
+        np.add.at(sets, (point, row >> 6), bit)
+        return sets
 
-def _one_level_down(ensemble, codes, row, node, free):
-    """Own sides of all, then other sides of those whose free feature allows it."""
-    feature = ensemble.feature[node]
-    goes_left = ensemble.goes_left(node, codes[row, feature])
-    left, right = ensemble.left[node], ensemble.right[node]
-    own = np.where(goes_left, left, right)
-    both = np.flatnonzero((free < 0) | (free == feature))
-    other = np.where(goes_left[both], right[both], left[both])
-    return (
-        np.concatenate([row, row[both]]),
-        np.concatenate([own, other]),
-        np.concatenate([free, feature[both]]),
+    def _leaves(self, bits, n_rows):
+        """For each block its leaves, some at a time, with the rows that reach them.
+
+        The order does not depend on how many rows there are, up to `n_rows`: then
+        neither do the last bits of what is added up for one of them.
+        """
+        for block in self._blocks:
+            yield self._leaves_of(block, bits, n_rows // 64)
+
+    def _leaves_of(self, block, bits, n_words):
+        met = block.conditions.met(bits)
+        for splits in block.groups:
+            for chunk, sets, lefts in splits.beside_and_inside(met, bits, n_words):
+                for child, side in enumerate((lefts, ~lefts)):
+                    yield self._reached(block, splits, chunk, sets, child, side)
+
+    def _reached(self, block, splits, chunk, sets, child, side):
+        """The leaves on one side of some splits, and the rows that reach them."""
+        at = np.flatnonzero(splits.is_leaf[child, chunk])
+        own = splits.slot[chunk][at], np.arange(len(at))
+        beside = sets.take(at, axis=1)
+        opened = beside[own]
+        beside &= side.take(at, axis=0)
+        inside = beside[-1].copy()
+        beside[own] = opened
+        names = np.append(block.nodes, -1)[splits.names[child][:, chunk][:, at]]
+        player = np.where(names >= 0, self.paths.player[names], -1)
+        slot, leaf = np.nonzero((player >= 0) & (player < len(self.parts)))
+        return _Reached(
+            nodes=splits.children[child, chunk][at],
+            inside=inside,
+            names=names[slot, leaf],
+            leaf=leaf,
+            beside=beside[slot, leaf],
+        )
+
+
+class _Sums:
+    """Amounts added up by index; in which portions is left to the caller.
+
+    Parameters
+    ----------
+    size : int
+        Number of sums.
+    k : int
+        Number of outputs.
+    """
+
+    def __init__(self, size, k):
+        self._sums = np.zeros((k, size))
+        self._waiting = []
+
+    def add(self, index, amounts):
+        """Amounts (n, k) for the sums at `index` (n,), to be settled."""
+        self._waiting.append((index, amounts))
+
+    def total(self):
+        """The sums: (size, k)."""
+        self.settle()
+        return self._sums.T
+
+    def settle(self):
+        """Add up what waits."""
+        if self._waiting:
+            index = np.concatenate([index for index, _ in self._waiting])
+            amounts = np.concatenate([amounts for _, amounts in self._waiting])
+            for sums, amount in zip(self._sums, amounts.T, strict=True):
+                sums += np.bincount(index, amount, len(sums))
+        self._waiting = []
+
+
+def _by_child(splits, whole, left):
+    """Weights by child and slot from those of the splits, and of them that go left."""
+    slots, m = whole.shape
+    found = np.empty((2, slots + 1, m))
+    found[0, :-1], found[0, -1] = left, left[-1]
+    found[1, :-1], found[1, -1] = whole - left, whole[-1] - left[-1]
+    # Where the split's own slot is left open, both children get all of its rows.
+    own = splits.slot, np.arange(m)
+    found[:, *own] = whole[own]
+    return found
+
+
+def _block(ensemble, paths, nodes):
+    leaves = nodes[ensemble.is_leaf[nodes]]
+    inner = nodes[~ensemble.is_leaf[nodes]]
+    conditions = Conditions.of_nodes(ensemble, paths, inner[paths.player[inner] >= 0])
+    nodes = np.concatenate([conditions.nodes, leaves])
+    place = np.empty(ensemble.n_nodes + 1, dtype=np.intp)
+    place[nodes] = np.arange(len(nodes))
+    place[-1] = len(nodes)
+    splits = np.unique(ensemble.parents[leaves])
+    splits = splits[splits >= 0]
+    counts = paths.n_conditions[splits]
+    groups = [splits[counts == d] for d in np.unique(counts)]
+    groups = [_last_splits(ensemble, paths, place, group) for group in groups]
+    return _Block(conditions, nodes, groups)
+
+
+def _last_splits(ensemble, paths, place, splits):
+    conditions = paths.of_nodes(splits).T
+    children = np.stack([ensemble.left[splits], ensemble.right[splits]])
+    slot = paths.slot[children[0]]
+    d, m = conditions.shape
+    names = np.full((2, d + 1, m), -1)
+    names[:, :d] = conditions
+    names[:, slot, np.arange(m)] = children
+    return _LastSplits(
+        nodes=splits,
+        conditions=place[conditions],
+        slot=slot,
+        children=children,
+        is_leaf=ensemble.is_leaf[children],
+        names=place[names],
     )
-
-
-def arrival_weights(ensemble, boxes, codes, weights):
-    """Weight of the rows that arrive at each leaf, by the condition they violate.
-
-    Parameters
-    ----------
-    ensemble : TreeEnsemble
-        The trees.
-    boxes : LeafBoxes
-        Their leaves' boxes.
-    codes : ndarray of shape (n_rows, n_features)
-        The rows' codes.
-    weights : ndarray of shape (n_rows,)
-        The rows' weights.
-
-    Returns
-    -------
-    inside : ndarray of shape (n_leaves,)
-        Of the rows that meet all conditions of the leaf.
-    beside : ndarray of shape (n_conditions,)
-        Of the rows that meet all conditions of the leaf but this one.
-    """
-    position = np.full(ensemble.n_nodes, -1, dtype=np.intp)
-    position[boxes.leaves] = np.arange(len(boxes.leaves))
-    inside = np.zeros(len(boxes.leaves))
-    beside = np.zeros(boxes.n_conditions)
-    for row, node, free in arrivals(ensemble, codes):
-        leaf, weight, violates = position[node], weights[row], free >= 0
-        inside += np.bincount(leaf[~violates], weight[~violates], len(inside))
-        conditions = boxes.find(leaf[violates], free[violates])
-        beside += np.bincount(conditions, weight[violates], len(beside))
-    return inside, beside
-
-
-def partial_dependence_by_code(ensemble, boxes, codes, weights):
-    r"""Partial dependence of the raw output on every feature, at every code.
-
-    With :math:`w_l` the value of leaf l, :math:`a_{lj}` its condition on feature j, and
-    :math:`g_l[T]` the share of rows that meet the conditions T of its box
-    :math:`F_l`,
-
-    .. math:: PD_j(v) = \sum_{l: j \in F_l} w_l\, g_l[F_l \setminus j]\, a_{lj}(v)
-        + \sum_{l: j \notin F_l} w_l\, g_l[F_l].
-
-    Parameters
-    ----------
-    ensemble : TreeEnsemble
-        The trees.
-    boxes : LeafBoxes
-        Their leaves' boxes.
-    codes : ndarray of shape (n_rows, n_features)
-        Codes of the rows to average over.
-    weights : ndarray of shape (n_rows,)
-        Their weights.
-
-    Returns
-    -------
-    list of ndarray of shape (n_codes, k)
-        For each feature, the mean raw output with the feature at each of its codes; the
-        last code stands for missing values.
-    """
-    total = weights.sum()
-    inside, beside = arrival_weights(ensemble, boxes, codes, weights)
-    values = ensemble.value[boxes.leaves]
-    met = (inside / total)[:, None] * values
-    everywhere = ensemble.base + met.sum(axis=0)
-    order = np.argsort(boxes.feature, kind="stable")
-    ends = np.searchsorted(boxes.feature[order], np.arange(ensemble.n_features + 1))
-    curves = []
-    for j, n_codes in enumerate(ensemble.split_codes.n_codes):
-        conditions = order[ends[j] : ends[j + 1]]
-        leaf = boxes.leaf[conditions]
-        amounts = met[leaf] + (beside[conditions] / total)[:, None] * values[leaf]
-        constant = everywhere - met[leaf].sum(axis=0)
-        curves.append(constant + boxes.curve(conditions, amounts, n_codes))
-    return curves

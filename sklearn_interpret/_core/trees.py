@@ -227,7 +227,10 @@ class TreeEnsemble:
         -------
         ndarray of shape (n_rows, k), float64
         """
-        codes = self.codes(X)
+        return self.raw_of_codes(self.codes(X))
+
+    def raw_of_codes(self, codes):
+        """Raw output of rows given by their codes."""
         outputs = np.empty((len(codes), self.n_outputs))
         for rows in self._blocks(len(codes), self.n_outputs):
             outputs[rows] = self.value[self._route(codes[rows])].sum(axis=1)

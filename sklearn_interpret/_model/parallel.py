@@ -67,3 +67,31 @@ def _limited(threads, function, task):
     """Run one task with the workers' share of BLAS and OpenMP threads."""
     with threadpool_limits(threads):
         return function(*task)
+
+
+def run_in_threads(function, tasks, *, n_jobs=None, verbose=0):
+    """As `run`, in threads that share memory, for numpy's own loops.
+
+    Parameters
+    ----------
+    function : callable
+        Spends its time where threads run side by side.
+    tasks : list of tuple
+        Arguments, independent of each other.
+    n_jobs : int or None, default=None
+        As in scikit-learn.
+    verbose : int, default=0
+        Passed to joblib.
+
+    Yields
+    ------
+    object
+        What `function` returned, in the order of `tasks`.
+    """
+    if min(effective_n_jobs(n_jobs), len(tasks)) <= 1:
+        yield from run(function, tasks)
+        return
+    with threadpool_limits(1):
+        yield from Parallel(
+            n_jobs=n_jobs, verbose=verbose, prefer="threads", return_as="generator"
+        )(delayed(function)(*task) for task in tasks)

@@ -64,15 +64,28 @@ class Response:
         NonFiniteResponseError
             Naming the first row whose response is NaN or infinite.
         """
-        values = self._outputs(self._ask(X))
+        values = self.read(self._ask(X))
         if len(values) != X.shape[0]:
             raise ValueError(
                 f"The model's response has {len(values)} rows, but "
                 f"{X.shape[0]} rows were sent."
             )
-        values = self._select(values)
         _check_finite(values)
         return values
+
+    def read(self, answer):
+        """Outputs in what the model's method returned.
+
+        Parameters
+        ----------
+        answer : ndarray, or list of ndarray
+            What the method returned.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_outputs), float64
+        """
+        return self._select(self._outputs(answer))
 
     def output_names(self, n_outputs):
         """Names of the outputs: class labels, or positions."""

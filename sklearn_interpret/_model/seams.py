@@ -56,6 +56,7 @@ __all__ = [
     "callback_task",
     "check_feature_names_in",
     "check_sample_weight",
+    "columns_of_transformers",
     "fit_context",
     "has_independent_labels",
     "propagated_callbacks",
@@ -123,6 +124,25 @@ def has_independent_labels(estimator):
         return bool(estimator.multilabel_)
     binarizer = getattr(estimator, "_label_binarizer", None)  # of neural networks
     return getattr(binarizer, "y_type_", None) == "multilabel-indicator"
+
+
+def columns_of_transformers(column_transformer):
+    """Positions of the columns that each part of a ColumnTransformer is given.
+
+    Wish: a public attribute beside `output_indices_`, which holds the places of the
+    outputs; `transformers_` has the columns as they were asked for: names, slices,
+    masks.
+
+    Parameters
+    ----------
+    column_transformer : fitted ColumnTransformer
+        What it does with the remainder stands under "remainder".
+
+    Returns
+    -------
+    dict of str to list of int
+    """
+    return column_transformer._transformer_to_input_indices
 
 
 def recursion_partial_dependence(estimator, grid, columns):

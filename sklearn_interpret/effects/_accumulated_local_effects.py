@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
 
@@ -26,6 +27,7 @@ from sklearn_interpret._model.altered import (
     altered_responses,
     count_outputs,
 )
+from sklearn_interpret._model.altered_trees import read_altered
 from sklearn_interpret._model.axes import Axis, interval_axis, level_axis
 from sklearn_interpret._model.features import resolve_keys
 from sklearn_interpret._model.rows import gather, label_key
@@ -34,6 +36,8 @@ from sklearn_interpret.effects._base import (
     CurveEffect,
     Measured,
     drop_single_output,
+    grid_codes,
+    grid_shapes,
     moved_columns,
 )
 from sklearn_interpret.exceptions import EmptyIntervalWarning
@@ -84,6 +88,9 @@ default="similarity"
         "bootstrap" draws rows anew, edges held, and takes quantiles.
     n_bootstraps : int, default=200
         Number of bootstrap draws.
+    method : {"auto", "tree", "brute"}, default="auto"
+        How the differences are found: from the trees of the model, or by asking it, as
+        in :class:`PartialDependence`.
     response_method : str, list of str or callable, default="auto"
         As in :class:`PartialDependence`.
     target : class label or int, default=None
@@ -147,8 +154,8 @@ default="similarity"
 
     Notes
     -----
-    The model gets 2 n rows for a numeric feature, 4 n for two of them, and 3 n for a
-    categorical one.
+    With "brute" the model gets 2 n rows for a numeric feature, 4 n for two of them, and
+    3 n for a categorical one.
 
     References
     ----------
@@ -178,6 +185,7 @@ default="similarity"
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
         "confidence_method": [StrOptions({"standard_error", "bootstrap"})],
         "n_bootstraps": [Interval(Integral, 1, None, closed="left")],
+        "method": [StrOptions({"auto", "tree", "brute"})],
     }
 
     def __init__(
@@ -194,6 +202,7 @@ default="similarity"
         confidence_level: float | None = None,
         confidence_method: str = "standard_error",
         n_bootstraps: int = 200,
+        method: str = "auto",
         response_method: str | Sequence[str] | Callable[..., Any] = "auto",
         target: Any = None,
         subsample: float | None = None,
@@ -212,6 +221,7 @@ default="similarity"
         self.confidence_level = confidence_level
         self.confidence_method = confidence_method
         self.n_bootstraps = n_bootstraps
+        self.method = method
         self.response_method = response_method
         self.target = target
         self.subsample = subsample
@@ -297,18 +307,8 @@ default="similarity"
             sample.weights,
             bootstrap,
         )
-        blocks = altered_responses(
-            response,
-            sample.rows,
-            [
-                _visiting(self.axes_[entry], nodes[entry], cells[entry], inside[entry])
-                for entry in asked
-            ],
-            reduce,
-            merge=Steps.merge,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-            on_block=on_block,
+        blocks = self._differenced(
+            sample.rows, response, asked, nodes, cells, inside, reduce, on_block
         )
         steps = {entry: part for entry, (part,) in zip(asked, blocks, strict=True)}
         if asked:
@@ -329,6 +329,31 @@ default="similarity"
         if self.confidence_level is not None:
             self._set_intervals(parts, cells, sample, bootstrap)
         return Measured(n_outputs, cells)
+
+    def _differenced(
+        self, rows, response, asked, nodes, cells, inside, reduce, on_block
+    ):
+        """Reduced differences of the responses for each entry that is asked for."""
+        loop = {
+            "merge": Steps.merge,
+            "n_jobs": self.n_jobs,
+            "verbose": self.verbose,
+            "on_block": on_block,
+        }
+        if not asked:
+            return []
+        axes = [self.axes_[entry] for entry in asked]
+        grids = [Replacement(*moved_columns(part, grid_codes(part))) for part in axes]
+        shapes = grid_shapes(axes, grids)
+        trees = read_altered(self.method, response, rows, grids, shapes)
+        visits = [_Visits(nodes[entry], cells[entry], inside[entry]) for entry in asked]
+        if trees is not None:
+            crossings = [part.crossings for part in visits]
+            return trees.differences(crossings, _AsAnswers(visits, reduce), **loop)
+        replacements = [
+            part.replacement(axis) for part, axis in zip(visits, axes, strict=True)
+        ]
+        return altered_responses(response, rows, replacements, reduce, **loop)
 
     def _publish(self, parts):
         self._effects = [part.effect(self.centered) for part in parts]
@@ -397,20 +422,107 @@ def _node_axis(axis):
     return NodeAxis(positions.astype(np.float64), axis.categorical)
 
 
-def _visiting(axes, nodes, cells, inside):
-    """The nodes next to each row, all combinations for two axes."""
-    rows = None if inside.all() else np.flatnonzero(inside)
-    visits = [
-        axis.visits(codes if rows is None else codes[rows])
-        for axis, codes in zip(nodes, cells, strict=True)
-    ]
-    if len(visits) == 2:
-        widths = [part.shape[1] for part in visits]
+class _Visits:
+    """The nodes next to each row of an entry, and the steps between them.
+
+    Parameters
+    ----------
+    nodes : tuple of NodeAxis
+        One or two axes.
+    cells : list of ndarray of shape (n_rows,)
+        Cell of each row along each of them.
+    inside : ndarray of shape (n_rows,), bool
+        Rows that are in some cell of each.
+    """
+
+    def __init__(self, nodes, cells, inside):
+        self.nodes = nodes
+        self.cells = cells
+        self.inside = inside
+
+    def replacement(self, axes):
+        """Rows moved to these nodes, all combinations for two axes."""
+        rows = None if self.inside.all() else np.flatnonzero(self.inside)
         visits = [
-            np.repeat(visits[0], widths[1], axis=1),
-            np.tile(visits[1], widths[0]),
+            axis.visits(codes if rows is None else codes[rows])
+            for axis, codes in zip(self.nodes, self.cells, strict=True)
         ]
-    return Replacement(*moved_columns(axes, visits), rows=rows, together=True)
+        if len(visits) == 2:
+            widths = [part.shape[1] for part in visits]
+            visits = [
+                np.repeat(visits[0], widths[1], axis=1),
+                np.tile(visits[1], widths[0]),
+            ]
+        return Replacement(*moved_columns(axes, visits), rows=rows, together=True)
+
+    @cached_property
+    def _steps(self):
+        """For each kind of step the visit that it goes by, a sign, and its end."""
+        kinds = [(0, 1, 0)]
+        known = self.inside
+        for axis, cells in zip(self.nodes, self.cells, strict=True):
+            width = 3 if axis.by_level else 2
+            # Of the two visits of a step one stands for it, the middle one of levels
+            # and the first one of intervals being zero.
+            found = []
+            for low, high, steps in axis.differences(cells):
+                visit, sign = (low, -1) if axis.by_level and low == 0 else (high, 1)
+                ends = np.where(known & (steps >= 0), steps + 1, -1)
+                found.append((visit, sign, ends))
+            kinds = [
+                (
+                    width * before + visit,
+                    sign_before * sign,
+                    np.where(
+                        (ends_before >= 0) & (ends >= 0),
+                        axis.n_nodes * ends_before + ends,
+                        -1,
+                    ),
+                )
+                for before, sign_before, ends_before in kinds
+                for visit, sign, ends in found
+            ]
+        return kinds
+
+    @property
+    def crossings(self):
+        """For each kind of step the node that each row steps to, -1 for none."""
+        return [ends for _, _, ends in self._steps]
+
+    def answers(self, index, differences):
+        """Answers at the visited nodes that differ over the steps as given.
+
+        Parameters
+        ----------
+        index : ndarray of shape (n,)
+            Rows.
+        differences : list of ndarray of shape (n, k)
+            For each kind of step.
+
+        Returns
+        -------
+        index : ndarray of shape (m,)
+            Those of the rows that are inside.
+        answers : ndarray of shape (m, n_visits, k)
+        """
+        kept = np.flatnonzero(self.inside[index])
+        n_visits = int(np.prod([3 if axis.by_level else 2 for axis in self.nodes]))
+        answers = np.zeros((len(kept), n_visits, differences[0].shape[1]))
+        for (visit, sign, _), step in zip(self._steps, differences, strict=False):
+            answers[:, visit] = sign * step[kept]
+        return index[kept], answers
+
+
+class _AsAnswers:
+    """Reduces differences over steps as if they came from answers of the model."""
+
+    def __init__(self, visits, reduce):
+        self.visits = visits
+        self.reduce = reduce
+
+    def __call__(self, which, index, differences):
+        index, answers = self.visits[which].answers(index, differences)
+        return self.reduce(which, index, slice(0, answers.shape[1]), answers)
 
 
 def _cell_weights(nodes, cells, inside, sample, weights=None):

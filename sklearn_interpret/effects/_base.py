@@ -311,6 +311,16 @@ def grid_codes(axes):
     )
 
 
+def grid_shapes(axes_of_entries, replacements):
+    """Shape of the grid of each replacement; a missing value is one more point."""
+    return [
+        (replacement.n_variants,)
+        if len(axes) == 1
+        else tuple(len(axis.values) for axis in axes)
+        for axes, replacement in zip(axes_of_entries, replacements, strict=True)
+    ]
+
+
 def moved_columns(axes, codes):
     """Columns, levels and codes of the axes, one entry for each column that moves."""
     columns, levels, places = [], [], []

@@ -15,16 +15,19 @@ from sklearn_interpret._model.altered import (
     altered_responses,
     count_outputs,
 )
+from sklearn_interpret._model.altered_trees import read_altered
 from sklearn_interpret._model.axes import label_text
 from sklearn_interpret._model.features import resolve_keys
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows import label_key
+from sklearn_interpret._model.seams import StrOptions
 from sklearn_interpret.effects._base import (
     BaseEffect,
     GridMixin,
     Measured,
     drop_single_output,
     grid_codes,
+    grid_shapes,
     moved_columns,
 )
 
@@ -60,6 +63,9 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         of the feature (at which the model is then asked too).
     derivative : bool, default=False
         Also give the slopes along numeric features.
+    method : {"auto", "tree", "brute"}, default="auto"
+        How the curves are found: from the trees of the model, or by asking it, as in
+        :class:`PartialDependence`.
     response_method : str, list of str or callable, default="auto"
         As in :class:`PartialDependence`.
     target : class label or int, default=None
@@ -150,6 +156,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         **GridMixin._parameter_constraints,
         "center": "no_validation",
         "derivative": ["boolean"],
+        "method": [StrOptions({"auto", "tree", "brute"})],
     }
 
     def __init__(
@@ -164,6 +171,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         custom_values: dict[Any, Any] | None = None,
         center: Any = None,
         derivative: bool = False,
+        method: str = "auto",
         response_method: str | Sequence[str] | Callable[..., Any] = "auto",
         target: Any = None,
         subsample: float | None = None,
@@ -180,6 +188,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         self.custom_values = custom_values
         self.center = center
         self.derivative = derivative
+        self.method = method
         self.response_method = response_method
         self.target = target
         self.subsample = subsample
@@ -246,17 +255,9 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         ]
         if not isinstance(rows, self._kind):
             replacements = [part.recast(rows) for part in replacements]
-        blocks = altered_responses(
-            response,
-            rows,
-            replacements,
-            _kept_answers,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-            on_block=on_block,
+        blocks, n_outputs = self._answers(
+            rows, response, entries, replacements, on_block
         )
-        asked = [parts[0][2].shape[2] for parts in blocks if parts]
-        n_outputs = asked[0] if asked else count_outputs(response, rows)
         curves = []
         for entry, replacement, parts in zip(
             entries, replacements, blocks, strict=True
@@ -265,6 +266,18 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
             answers = _assembled(parts, shape)
             curves.append(_centred(answers, self.axes_[entry], self._anchors[entry]))
         return curves
+
+    def _answers(self, rows, response, entries, replacements, on_block):
+        """Blocks of answers for each replacement, and the number of outputs."""
+        axes = [self.axes_[entry] for entry in entries]
+        shapes = grid_shapes(axes, replacements)
+        trees = read_altered(self.method, response, rows, replacements, shapes)
+        loop = {"n_jobs": self.n_jobs, "verbose": self.verbose, "on_block": on_block}
+        if trees is not None:
+            return trees.responses(_kept_answers, **loop), trees.n_outputs
+        blocks = altered_responses(response, rows, replacements, _kept_answers, **loop)
+        asked = [parts[0][2].shape[2] for parts in blocks if parts]
+        return blocks, asked[0] if asked else count_outputs(response, rows)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Curves of the rows of `X` along the features' grids.

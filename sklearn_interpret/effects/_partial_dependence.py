@@ -1,10 +1,11 @@
 """Partial dependence."""
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_interpret._core.effects import (
     grid_masses,
@@ -18,6 +19,7 @@ from sklearn_interpret._model.altered import (
     altered_responses,
     count_outputs,
 )
+from sklearn_interpret._model.altered_trees import read_altered
 from sklearn_interpret._model.axes import has_missing
 from sklearn_interpret._model.seams import (
     StrOptions,
@@ -30,6 +32,7 @@ from sklearn_interpret.effects._base import (
     Measured,
     drop_single_output,
     grid_codes,
+    grid_shapes,
     moved_columns,
 )
 
@@ -65,8 +68,11 @@ class PartialDependence(GridMixin, CurveEffect):
     centered : bool, default=False
         Subtract the weighted mean of the curve over the rows. The standard errors are
         then those of the curve's shape.
-    method : {"auto", "brute", "recursion"}, default="auto"
-        "brute" sends all altered rows to the model, and is what "auto" takes.
+    method : {"auto", "tree", "brute", "recursion"}, default="auto"
+        "brute" sends all altered rows to the model. "tree" finds the same numbers from
+        the trees of the model, at a cost that hardly depends on the grid; it needs a
+        response that is the sum of trees that can be read. "auto" is "tree" where that
+        works, and else "brute".
         "recursion" is scikit-learn's weighted tree traversal: another quantity, which
         follows the training rows' shares at each split and does not look at the
         background; it takes no weights.
@@ -98,7 +104,8 @@ class PartialDependence(GridMixin, CurveEffect):
         The partial dependence; with several outputs these lead, as in (k, G).
     standard_errors_ : list of ndarray, or None
         Standard errors of the averages, of the same shapes, taking the rows as drawn
-        at random; None with "recursion".
+        at random; None with "recursion". With trees they cost more than the averages,
+        and are found when they are first asked for.
     missing_average_ : list of float, ndarray of shape (k,), or None
         The average with the feature missing, for numeric features that have missing
         values; else None.
@@ -128,10 +135,13 @@ class PartialDependence(GridMixin, CurveEffect):
         In `fit`: unknown or repeated features, more than two features in an entry, a
         grid that cannot be built, a non-finite response, a fitted model passed bare
         without `y`.
+    UnreadableModelError
+        In `fit` with "tree": the trees can't be read, or the response is not their sum.
 
     Notes
     -----
-    The model gets n x G rows for an entry of G points. Rows are averaged as they are:
+    The model gets n x G rows for an entry of G points with "brute", and none but a
+    few to check what was read with "tree". Rows are averaged as they are:
     with dependent features some altered rows are far from all data, where
     :class:`AccumulatedLocalEffects` does not look.
 
@@ -158,7 +168,7 @@ class PartialDependence(GridMixin, CurveEffect):
         **CurveEffect._parameter_constraints,
         **GridMixin._parameter_constraints,
         "centered": ["boolean"],
-        "method": [StrOptions({"auto", "brute", "recursion"})],
+        "method": [StrOptions({"auto", "tree", "brute", "recursion"})],
     }
 
     def __init__(
@@ -204,19 +214,32 @@ class PartialDependence(GridMixin, CurveEffect):
         if self.method == "recursion":
             averages, errors, missing = self._by_recursion(sample)
         else:
-            averages, errors, missing = self._by_brute_force(sample, response, on_block)
+            averages, errors, missing = self._by_averaging(sample, response, on_block)
         self._averages = averages
         self._missing = missing
+        self._errors = errors
         self.average_ = [drop_single_output(average) for average in averages]
-        self.standard_errors_ = (
-            None if errors is None else [drop_single_output(error) for error in errors]
-        )
         self.missing_average_ = [
             None if values is None else drop_single_output(values) for values in missing
         ]
         return Measured(len(averages[0]))
 
-    def _by_brute_force(self, sample, response, on_block):
+    @property
+    def standard_errors_(self) -> list[NDArray[np.float64]] | None:
+        """Standard errors of the averages; with trees they are found when asked for."""
+        if "_errors" not in vars(self):
+            raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
+        errors = self._errors
+        if isinstance(errors, _ErrorsOfTrees):
+            errors = errors.found
+        return None if errors is None else [drop_single_output(part) for part in errors]
+
+    def _forget(self):
+        super()._forget()
+        vars(self).pop("_errors", None)
+
+    def _by_averaging(self, sample, response, on_block):
+        """Averages, standard errors, and averages with the feature missing."""
         replacements = [
             _grid_replacement(axes, sample.rows, together=self.centered)
             for axes in self.axes_
@@ -227,26 +250,45 @@ class PartialDependence(GridMixin, CurveEffect):
                 _row_masses(axes, sample, replacement.n_variants)
                 for axes, replacement in zip(self.axes_, replacements, strict=True)
             ]
-        blocks = altered_responses(
+        trees = read_altered(
+            self.method,
             response,
             sample.rows,
             replacements,
-            _WeightedMoments(sample.weights, masses),
-            merge=Moments.merge,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-            on_block=on_block,
+            grid_shapes(self.axes_, replacements),
         )
-        asked = [parts[0].mean.shape[1] for parts in blocks if parts]
-        n_outputs = asked[0] if asked else count_outputs(response, sample.rows)
-        averages, errors, missing = [], [], []
-        for axes, parts in zip(self.axes_, blocks, strict=True):
-            mean, error = _means_and_errors(parts, n_outputs)
-            shape = tuple(len(axis.values) for axis in axes)
-            n_points = int(np.prod(shape))
+        loop = {"n_jobs": self.n_jobs, "verbose": self.verbose, "on_block": on_block}
+        reduce = _WeightedMoments(sample.weights, masses)
+        if trees is None:
+            blocks = altered_responses(
+                response,
+                sample.rows,
+                replacements,
+                reduce,
+                merge=Moments.merge,
+                **loop,
+            )
+            asked = [parts[0].mean.shape[1] for parts in blocks if parts]
+            n_outputs = asked[0] if asked else count_outputs(response, sample.rows)
+            found = [_means_and_errors(parts, n_outputs) for parts in blocks]
+            means, errors = map(list, zip(*found, strict=True))
+            errors = [
+                _on_grid(axes, error)
+                for axes, error in zip(self.axes_, errors, strict=True)
+            ]
+        else:
+            means = [mean.T for mean in trees.averages(sample.weights, **loop)]
+            if masses is not None:
+                means = [
+                    mean - (mean @ mass)[:, None]
+                    for mean, mass in zip(means, masses, strict=True)
+                ]
+            errors = _ErrorsOfTrees(trees, reduce, self.axes_)
+        averages, missing = [], []
+        for axes, mean in zip(self.axes_, means, strict=True):
+            n_points = _n_points(axes)
             missing.append(mean[:, n_points] if mean.shape[1] > n_points else None)
-            averages.append(mean[:, :n_points].reshape(n_outputs, *shape))
-            errors.append(error[:, :n_points].reshape(n_outputs, *shape))
+            averages.append(_on_grid(axes, mean))
         return averages, errors, missing
 
     def _by_recursion(self, sample):
@@ -286,6 +328,31 @@ class PartialDependence(GridMixin, CurveEffect):
         return _at_rows(axis, self._averages[entry], self._missing[entry], rows)
 
 
+class _ErrorsOfTrees:
+    """Standard errors of averages over trees, found when first asked for.
+
+    They take the curve of every single row, which the averages do not. What was found
+    is no part of the state: looking at it changes nothing.
+    """
+
+    def __init__(self, trees, reduce, axes):
+        self.trees = trees
+        self.reduce = reduce
+        self.axes = axes
+
+    @cached_property
+    def found(self):
+        """For each entry, an array of shape (k, G) or (k, G1, G2)."""
+        blocks = self.trees.responses(self.reduce, merge=Moments.merge)
+        return [
+            _on_grid(axes, _means_and_errors(parts, self.trees.n_outputs)[1])
+            for axes, parts in zip(self.axes, blocks, strict=True)
+        ]
+
+    def __getstate__(self):
+        return {name: vars(self)[name] for name in ("trees", "reduce", "axes")}
+
+
 class _WeightedMoments:
     """Reduces answers of shape (n_rows, n_variants, k) to moments over the rows.
 
@@ -312,6 +379,16 @@ def _means_and_errors(pieces, n_outputs):
         np.concatenate([piece.mean for piece in pieces]).T,
         np.concatenate([piece.standard_error for piece in pieces]).T,
     )
+
+
+def _n_points(axes):
+    return int(np.prod([len(axis.values) for axis in axes]))
+
+
+def _on_grid(axes, values):
+    """Values at all variants (k, V) as the grid has them; a missing one is left out."""
+    shape = [len(axis.values) for axis in axes]
+    return values[:, : _n_points(axes)].reshape(len(values), *shape)
 
 
 def _grid_replacement(axes, rows, *, together):

@@ -4,6 +4,7 @@ from sklearn_interpret._model.tags import unfrozen
 from sklearn_interpret._model.trees import (
     _catboost,
     _lightgbm,
+    _pipelines,
     _sklearn_boosting,
     _sklearn_combined,
     _sklearn_trees,
@@ -18,6 +19,7 @@ _SCIKIT_LEARN = {
     **_sklearn_trees.READERS,
     **_sklearn_boosting.READERS,
     **_sklearn_combined.READERS,
+    **_pipelines.READERS,
 }
 
 # By package and name of the class: these libraries are not imported by us.
@@ -27,7 +29,8 @@ READABLE = (
     "scikit-learn's DecisionTree*, ExtraTree*, RandomForest*, ExtraTrees*, "
     "IsolationForest, GradientBoosting*, HistGradientBoosting*, Bagging*, Voting* and "
     "AdaBoostClassifier of such trees; XGBoost's, LightGBM's and CatBoost's "
-    "scikit-learn estimators"
+    "scikit-learn estimators; a Pipeline that ends in one of them, if the steps before "
+    "work column by column"
 )
 
 
@@ -37,7 +40,8 @@ def read_trees(estimator):
     Parameters
     ----------
     estimator : fitted estimator
-        A model of trees, or one inside of :class:`~sklearn.frozen.FrozenEstimator`.
+        A model of trees, one inside of :class:`~sklearn.frozen.FrozenEstimator`, or a
+        pipeline that ends in one, behind steps that work column by column.
 
     Returns
     -------

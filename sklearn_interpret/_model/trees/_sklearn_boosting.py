@@ -92,9 +92,11 @@ def _with_start(model, estimator, read):
             f"it starts from {type(start).__name__}, whose predictions are no plain "
             "sum of trees."
         )
-    # The rows are cast before they are handed on, whatever the model casts them to.
-    trees = in_float64(first.ensemble) if first.ensemble.strict else first.ensemble
-    first = replace(first, ensemble=replace(trees, precision=PRECISION))
+    if isinstance(first.encoder, ArrayEncoder | TransformerEncoder):
+        # The rows are cast before they are handed on, whatever the model casts them
+        # to. What the steps of a pipeline make of them may need double precision.
+        trees = in_float64(first.ensemble) if first.ensemble.strict else first.ensemble
+        first = replace(first, ensemble=replace(trees, precision=PRECISION))
     cast = ArrayEncoder(estimator.n_features_in_, PRECISION)
     return combined(
         [Member(first, first=cast), Member(model)],

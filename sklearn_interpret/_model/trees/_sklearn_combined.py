@@ -27,7 +27,7 @@ from sklearn_interpret._model.trees.encoders import ColumnSelector
 from sklearn_interpret.exceptions import UnreadableModelError
 
 
-def _added_up(estimator, members, methods):
+def _added_up(estimator, members, methods, *, n_columns):
     """The sum of members, by the first method that adds up over them."""
     models = [member.model for member in members]
     classes = getattr(estimator, "classes_", None)
@@ -43,7 +43,7 @@ def _added_up(estimator, members, methods):
     k = models[0].ensemble.n_outputs if classes is None or scores else len(classes)
     return combined(
         members,
-        n_columns=estimator.n_features_in_,
+        n_columns=n_columns,
         n_outputs=k,
         raw_method=method,
         # A mean of scores is no function of the mean of the probabilities.
@@ -77,9 +77,13 @@ def _read_bagging(estimator, read):
                 first=ColumnSelector(tuple(columns)),
             )
         )
-    if isinstance(estimator, BaggingRegressor):
-        return _added_up(estimator, members, ["predict"])
-    return _added_up(estimator, members, ["predict_proba", "decision_function"])
+    regresses = isinstance(estimator, BaggingRegressor)
+    return _added_up(
+        estimator,
+        members,
+        ["predict"] if regresses else ["predict_proba", "decision_function"],
+        n_columns=estimator.n_features_in_,
+    )
 
 
 def _read_voting(estimator, read):
@@ -100,7 +104,13 @@ def _read_voting(estimator, read):
         )
     ]
     regresses = isinstance(estimator, VotingRegressor)
-    return _added_up(estimator, members, ["predict" if regresses else "predict_proba"])
+    return _added_up(
+        estimator,
+        members,
+        ["predict" if regresses else "predict_proba"],
+        # The ensemble asks its first member, which may be a pipeline that can't tell.
+        n_columns=members[0].model.n_columns,
+    )
 
 
 def _read_ada_classifier(estimator, _):

@@ -64,14 +64,30 @@ class TransformerEncoder:
 
 
 @dataclass(frozen=True)
-class ColumnSelector:
-    """Some columns of an array; all of them where `columns` is None."""
+class StepsEncoder:
+    """Rows as the steps of a fitted pipeline hand them on, in whatever container."""
 
-    columns: tuple | None = None
+    pipeline: object
 
     def __call__(self, X):
-        X = np.asarray(X)
-        return X if self.columns is None else X[:, list(self.columns)]
+        return self.pipeline.transform(X)
+
+
+@dataclass(frozen=True)
+class ColumnSelector:
+    """Some columns of the rows, as Bagging* hand them on: no frame any more."""
+
+    columns: tuple
+
+    def __call__(self, X):
+        X = check_array(
+            X,
+            accept_sparse=["csr", "csc"],
+            dtype=None,
+            ensure_all_finite=False,
+            ensure_min_samples=0,
+        )
+        return X[:, list(self.columns)]
 
 
 @dataclass(frozen=True)

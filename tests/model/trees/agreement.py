@@ -1,6 +1,7 @@
 """What a reader has to get right: the numbers that the model itself returns."""
 
 import numpy as np
+from scipy.sparse import issparse
 
 from sklearn_interpret._model.trees import read_trees
 from tests.references.trees import telling_values
@@ -76,13 +77,56 @@ def assert_read(estimator, X, *, missing=True, infinite=False, rtol=1e-12):
     assert set(model.columns) <= set(range(model.n_columns))
     assert model.n_columns == X.shape[1]
     assert_cover_adds_up(trees)
+    seen = assert_made_of_their_columns(model, X)
+    assert seen or X.shape[0] == 1
     assert_same_outputs(model, estimator, X, rtol=rtol)
-    if isinstance(X, np.ndarray) and not (trees.category_set >= 0).any():
+    are_numbers = isinstance(X, np.ndarray) and X.dtype.kind != "O"
+    if are_numbers and not (trees.category_set >= 0).any():
         rows = telling_inputs(model, X, missing=missing, infinite=infinite)
         assert_same_outputs(model, estimator, rows, rtol=rtol)
         rows = in_single_precision(rows)
         assert_same_outputs(model, estimator, rows, rtol=rtol)
     return model
+
+
+def with_rows_exchanged(X, column, order):
+    """A copy of the rows in which one column comes from the rows at `order`."""
+    if issparse(X):
+        changed = X.tolil(copy=True)
+        changed[:, [column]] = changed[order][:, [column]]
+        return changed.asformat(X.format)
+    if isinstance(X, np.ndarray):
+        changed = X.copy()
+        changed[:, column] = X[order, column]
+        return changed
+    if hasattr(X, "iloc"):
+        changed = X.copy()
+        changed.isetitem(column, X.iloc[order, column].array)
+        return changed
+    return X.with_columns(X.to_series(column)[order])
+
+
+def assert_made_of_their_columns(model, X, *, n_columns=12, seed=0):
+    """A change in a column of the rows changes the features made of it, no others.
+
+    Returns
+    -------
+    set of int
+        The columns whose change was seen in a feature.
+    """
+    rng = np.random.default_rng(seed)
+    X = X[:100]
+    before = model.encode(X)
+    seen = set()
+    for column in rng.permutation(model.n_columns)[:n_columns]:
+        changed = with_rows_exchanged(X, column, rng.permutation(X.shape[0]))
+        after = model.encode(changed)
+        same = (before == after) | (np.isnan(before) & np.isnan(after))
+        features = np.flatnonzero(~same.all(axis=0))
+        assert set(model.columns[features]) <= {column}
+        if len(features):
+            seen.add(int(column))
+    return seen
 
 
 def assert_cover_adds_up(trees, rtol=1e-6):

@@ -111,6 +111,16 @@ def test_bagging_of_models_with_categories():
     assert_same_outputs(model, estimator, X)
 
 
+def test_bagging_hands_arrays_on():
+    """Missing values of a frame become what the members can take."""
+    pandas = pytest.importorskip("pandas")
+    X, y = table(missing=True)
+    X = pandas.DataFrame(np.abs(np.round(X)), columns=list("abcde")).astype("Int64")
+    member = HistGradientBoostingRegressor(max_iter=4, categorical_features=[0])
+    estimator = BaggingRegressor(member, n_estimators=3, max_features=4)
+    assert_read(estimator.fit(X, y), X)
+
+
 # Voting
 
 
@@ -203,8 +213,8 @@ def test_ada_boost_that_stops_early():
         ),
         (StackingRegressor([("a", DecisionTreeRegressor())]), "no model of trees"),
         (
-            make_pipeline(StandardScaler(), DecisionTreeRegressor()),
-            "no model of trees",
+            make_pipeline(StandardScaler(), LinearRegression()),
+            "its last step LinearRegression",
         ),
         (LinearRegression(), "no model of trees"),
         (RandomTreesEmbedding(n_estimators=2), "no model of trees"),

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.base import is_classifier
 from sklearn.ensemble import (
     BaggingClassifier,
     GradientBoostingClassifier,
@@ -12,6 +13,8 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     VotingRegressor,
 )
+from sklearn.pipeline import make_pipeline, make_union
+from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._model.trees import _xgboost, read_trees
@@ -39,6 +42,10 @@ MODELS = {
             ("boosting", HistGradientBoostingRegressor(categorical_features=[0])),
         ]
     ),
+    "pipeline": lambda: make_pipeline(
+        make_union(StandardScaler(), KBinsDiscretizer(3, strategy="uniform")),
+        RandomForestClassifier(4, max_depth=4),
+    ),
     "xgboost": lambda: foreign("xgboost", "XGBRegressor", n_estimators=4, n_jobs=1),
     "lightgbm": lambda: foreign(
         "lightgbm", "LGBMClassifier", n_estimators=4, verbose=-1, n_jobs=1
@@ -60,7 +67,7 @@ def fitted(request):
     X, y = table()
     X[:, 0] = np.abs(X[:, 0])
     estimator = MODELS[request.param]()
-    classifies = hasattr(type(estimator), "predict_proba")
+    classifies = is_classifier(estimator)
     return estimator.fit(X, labels(y, 3) if classifies else y), X
 
 

@@ -1,0 +1,311 @@
+"""Conditions of trees for many rows at once: sets of rows as bits of words.
+
+64 rows share a word, so that one operation on words settles a condition for 64 rows.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+# Little-endian, so that the bytes of a word hold its rows in order on every machine.
+WORD = np.dtype("<u8")
+_ALL = WORD.type(2**64 - 1)
+
+
+def first_bits(n):
+    """A bit set that holds the first n rows: (n_words,)."""
+    words = np.full(-(-n // 64), _ALL, dtype=WORD)
+    if n % 64:
+        words[-1] = 2 ** (n % 64) - 1
+    return words
+
+
+class RowBits:
+    """For every split, the set of rows that it sends to the left.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    codes : ndarray of shape (n_rows, n_features), int
+        The rows' codes.
+    features : sequence of int, optional
+        Features whose splits will be asked for; None means all.
+    """
+
+    def __init__(self, ensemble, codes, features=None):
+        self.ensemble = ensemble
+        self.n_rows = len(codes)
+        self.n_words = -(-self.n_rows // 64)
+        self.valid = first_bits(self.n_rows)
+        n_codes = ensemble.split_codes.n_codes
+        self._first_place = np.cumsum(n_codes) - n_codes
+        self._at = np.zeros(n_codes.sum(), dtype=np.intp)
+        self._start, self._missing = {}, {}
+        tables, height = [np.empty((0, self.n_words), dtype=WORD)], 0
+        if features is None:
+            features = np.unique(ensemble.feature[~ensemble.is_leaf])
+        rows = np.arange(self.n_rows)
+        word, bit = rows >> 6, WORD.type(1) << (rows & 63).astype(WORD)
+        for j in features:
+            table, upto = self._table(codes[:, j], n_codes[j], word, bit)
+            first = self._first_place[j]
+            self._at[first : first + n_codes[j]] = height + upto
+            if np.diff(upto, prepend=0)[-1]:  # the last code stands for missing values
+                self._missing[int(j)] = table[-1] ^ table[-2]
+            self._start[int(j)] = height
+            tables.append(table)
+            height += len(table)
+        self._tables = np.concatenate(tables)
+
+    def _table(self, codes, n_codes, word, bit):
+        """Rows with up to each of the codes that occur, and how many those are."""
+        present = np.bincount(codes, minlength=n_codes) > 0
+        upto = np.cumsum(present)
+        table = np.zeros((upto[-1] + 1, self.n_words), dtype=WORD)
+        # Every bit is added once, so that the sums are unions.
+        np.add.at(table.reshape(-1), upto[codes] * self.n_words + word, bit)
+        np.bitwise_or.accumulate(table, axis=0, out=table)
+        return table, upto
+
+    def lefts(self, nodes):
+        """Rows that go to the left at inner nodes, as if they were there.
+
+        Parameters
+        ----------
+        nodes : ndarray of shape (m,), intp
+            Inner nodes.
+
+        Returns
+        -------
+        ndarray of shape (m, n_words), uint64
+            Bits beyond the last row mean nothing.
+        """
+        trees = self.ensemble
+        feature = trees.feature[nodes]
+        rank = trees.split_codes.rank[nodes]
+        at = self._at[self._first_place[feature] + np.maximum(rank, 0)]
+        sets = self._tables.take(at, axis=0)
+        for j, missing in self._missing.items():
+            sets[(feature == j) & trees.missing_left[nodes]] |= missing
+        if len(trees.categories_left):
+            by_category = np.flatnonzero(trees.category_set[nodes] >= 0)
+            for j in np.unique(feature[by_category]):
+                at = by_category[feature[by_category] == j]
+                sets[at] = self._categories_left(nodes[at], j)
+        return sets
+
+    def _categories_left(self, nodes, j):
+        """Rows that go to the left at splits on one categorical feature."""
+        first, n_codes = self._first_place[j], self.ensemble.split_codes.n_codes[j]
+        at = self._at[first : first + n_codes]
+        sets = np.zeros((len(nodes), self.n_words), dtype=WORD)
+        before = np.append(self._start[j], at[:-1])
+        for code in np.flatnonzero(at > before):
+            rows = self._tables[at[code]] ^ self._tables[before[code]]
+            left = self.ensemble.goes_left(nodes, np.full(len(nodes), code))
+            sets[left] |= rows
+        return sets
+
+
+@dataclass(frozen=True, eq=False)
+class Conditions:
+    """Conditions of some nodes, made ready for any rows.
+
+    Build it with :meth:`of_nodes`.
+
+    Parameters
+    ----------
+    nodes : ndarray of shape (m,), intp
+        The nodes that name the conditions; those that are part of others first.
+    parents : ndarray of shape (m,), intp
+        The nodes of the splits above them.
+    sides : ndarray of shape (m, 1), uint64
+        What turns the rows that go left at the split into those that go this way.
+    parts : tuple of (slice, ndarray)
+        Steps in which conditions are narrowed: which of them, and by which others.
+    """
+
+    nodes: np.ndarray
+    parents: np.ndarray
+    sides: np.ndarray
+    parts: tuple
+
+    @classmethod
+    def of_nodes(cls, ensemble, paths, nodes):
+        """Conditions of nodes.
+
+        Parameters
+        ----------
+        ensemble : TreeEnsemble
+            The trees.
+        paths : TreePaths
+            Their paths.
+        nodes : ndarray of shape (m,), intp
+            Nodes that are no roots, and with each node its previous one.
+
+        Returns
+        -------
+        Conditions
+        """
+        place = np.full(ensemble.n_nodes, -1, dtype=np.intp)
+        found, parts, n_found = [nodes[:0]], [], 0
+        ready = nodes[paths.previous[nodes] < 0]
+        waiting = nodes[paths.previous[nodes] >= 0]
+        while len(ready):
+            place[ready] = np.arange(n_found, n_found + len(ready))
+            if n_found:
+                narrowed = slice(n_found, n_found + len(ready))
+                parts.append((narrowed, place[paths.previous[ready]]))
+            found.append(ready)
+            n_found += len(ready)
+            known = place[paths.previous[waiting]] >= 0
+            ready, waiting = waiting[known], waiting[~known]
+        nodes = np.concatenate(found)
+        parents = ensemble.parents[nodes]
+        right = ensemble.right[parents] == nodes
+        sides = np.where(right, _ALL, WORD.type(0))[:, None]
+        return cls(nodes, parents, sides, tuple(parts))
+
+    def met(self, bits):
+        """Rows that meet each condition.
+
+        Parameters
+        ----------
+        bits : RowBits
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (m, n_words), uint64
+        """
+        sets = bits.lefts(self.parents)
+        sets ^= self.sides
+        sets[:, -1] &= bits.valid[-1]
+        for narrowed, by in self.parts:
+            sets[narrowed] &= sets.take(by, axis=0)
+        return sets
+
+
+def blocks_of_trees(ensemble, most_nodes):
+    """The nodes of some trees at a time.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    most_nodes : int
+        About how many nodes to have in a block.
+
+    Returns
+    -------
+    list of ndarray of intp
+    """
+    tree = np.empty(ensemble.n_nodes, dtype=np.intp)
+    tree[ensemble.roots] = np.arange(ensemble.n_trees)
+    for level in ensemble.levels():
+        inner = level[~ensemble.is_leaf[level]]
+        for child in (ensemble.left, ensemble.right):
+            tree[child[inner]] = tree[inner]
+    sizes = np.bincount(tree, minlength=ensemble.n_trees)
+    block = ((np.cumsum(sizes) - 1) // max(most_nodes, 1))[tree]
+    order = np.argsort(block, kind="stable")
+    pieces = np.split(order, np.flatnonzero(np.diff(block[order])) + 1)
+    return [nodes for nodes in pieces if len(nodes)]
+
+
+def all_but_one_and_all(sets, valid):
+    """Rows in all of several sets but any one, and rows in all of them.
+
+    Parameters
+    ----------
+    sets : ndarray of shape (d, m, n_words), uint64
+        Bit sets, d for each of m intersections.
+    valid : ndarray of shape (n_words,), uint64
+        All rows.
+
+    Returns
+    -------
+    ndarray of shape (d + 1, m, n_words), uint64
+        Rows in all sets but this one, whether or not they are in it; last those in
+        all d sets.
+    """
+    d = len(sets)
+    found = np.empty((d + 1, *sets.shape[1:]), dtype=WORD)
+    found[0] = valid
+    for s in range(d):
+        np.bitwise_and(found[s], sets[s], out=found[s + 1])
+    if d:
+        after = sets[-1].copy()
+        for s in range(d - 2, -1, -1):
+            found[s] &= after
+            after &= sets[s]
+    return found
+
+
+def set_bits(sets):
+    """Which bits are set.
+
+    Parameters
+    ----------
+    sets : ndarray of shape (m, n_words), uint64
+        Bit sets.
+
+    Returns
+    -------
+    which : ndarray of shape (n,), intp
+        The set.
+    row : ndarray of shape (n,), intp
+        The row.
+    """
+    words = sets.reshape(-1)
+    at = np.flatnonzero(words != 0)
+    octets = words[at].view(np.uint8)
+    used = np.flatnonzero(octets)
+    octet, bit = np.nonzero(
+        np.unpackbits(octets[used, None], axis=1, bitorder="little")
+    )
+    which, word = np.divmod(at, max(sets.shape[1], 1))
+    used = used[octet]
+    return which[used >> 3], word[used >> 3] * 64 + (used & 7) * 8 + bit
+
+
+class RowWeights:
+    """Weights of the rows of a block, summed up over bit sets.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows,)
+        Weights.
+    """
+
+    def __init__(self, weights):
+        n_words = -(-len(weights) // 64)
+        self.each = weights[0] if np.all(weights == weights[0]) else None
+        if self.each is None:
+            padded = np.zeros(n_words * 64)
+            padded[: len(weights)] = weights
+            octets = np.arange(256, dtype=np.uint8)[:, None]
+            of_octets = np.unpackbits(octets, axis=1, bitorder="little")
+            # One row of sums for each of the bytes of a set.
+            self._sums = (padded.reshape(-1, 8) @ of_octets.T).reshape(-1)
+            self._starts = np.arange(n_words * 8) * 256
+        self._dtype = np.uint16 if n_words < 1000 else np.uint32
+
+    def of(self, sets):
+        """Total weight of the rows in sets.
+
+        Parameters
+        ----------
+        sets : ndarray of shape (..., n_words), uint64
+            Bit sets.
+
+        Returns
+        -------
+        ndarray of shape (...), float64
+        """
+        if self.each is not None:
+            counts = np.bitwise_count(sets).sum(axis=-1, dtype=self._dtype)
+            return counts * self.each
+        octets = sets.view(np.uint8)
+        return self._sums.take(octets + self._starts).sum(axis=-1)

@@ -1,0 +1,299 @@
+"""What stands in for absent players of a tree ensemble, and what its leaves then give.
+
+A game says, for leaves and patterns (bit i: the row meets the condition of slot i), the
+gains of all terms; see :mod:`~sklearn_interpret._core.tree_tables`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_interpret._core.tree_patterns import unit_patterns
+from sklearn_interpret._core.tree_tables import (
+    comparison_gains,
+    comparison_tables,
+    product_gains,
+    terms,
+)
+
+# Rows of a background that are counted at once, so that they stay in the cache.
+_ROWS_AT_ONCE = 2048
+
+
+@dataclass(frozen=True, eq=False)
+class LeafTables:
+    """Gains of leaves for all patterns, one table behind the other.
+
+    Parameters
+    ----------
+    numbers : ndarray
+        Gains by term and pattern, leaf after leaf; the first number is zero.
+    start : ndarray of shape (n_leaves,), intp
+        Where the table of each leaf starts, in the order in which they were asked for.
+    """
+
+    numbers: np.ndarray
+    start: np.ndarray
+
+    @classmethod
+    def of_leaves(cls, n_conditions, order, make):
+        """Tables of leaves, made for equally many conditions at a time.
+
+        Parameters
+        ----------
+        n_conditions : ndarray of shape (n_leaves,), intp
+            Number of conditions of each leaf.
+        order : {1, 2}
+            1 for Shapley values, 2 for interaction values.
+        make : callable
+            Positions of leaves to an array of shape (n_leaves, n_terms, 2 ** d).
+
+        Returns
+        -------
+        LeafTables
+        """
+        sizes = np.array(
+            [
+                len(terms(d, order)) * 2**d
+                for d in range(n_conditions.max(initial=0) + 1)
+            ]
+        )[n_conditions]
+        ends = 1 + np.cumsum(sizes)
+        numbers = np.zeros(1 + sizes.sum())
+        for d in np.unique(n_conditions[sizes > 0]):
+            at = np.flatnonzero(n_conditions == d)
+            places = (ends - sizes)[at, None] + np.arange(sizes[at[0]])
+            numbers[places] = make(at).reshape(len(at), -1)
+        return cls(numbers, ends - sizes)
+
+
+class CoverGame:
+    """Absent players follow the cover of the trees, split by split.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    paths : TreePaths
+        Their paths.
+    """
+
+    def __init__(self, ensemble, paths):
+        self.ensemble = ensemble
+        self.paths = paths
+        self.chances = node_chances(ensemble, paths)
+
+    def leaf_tables(self, units, order):
+        """Tables of all leaves of some units.
+
+        Parameters
+        ----------
+        units : list of TreeUnits
+            Units.
+        order : {1, 2}
+            1 for Shapley values, 2 for interaction values.
+
+        Returns
+        -------
+        LeafTables
+            Of the leaves of the first units first.
+        """
+        nodes = np.concatenate([part.leaves.ravel() for part in units])
+
+        def make(at):
+            d = self.paths.n_conditions[nodes[at[0]]]
+            gains = self.gains(nodes[at], np.arange(2**d)[None, :], order)
+            return np.stack(list(gains), axis=1)
+
+        return LeafTables.of_leaves(self.paths.n_conditions[nodes], order, make)
+
+    def gains(self, leaves, patterns, order):
+        """Gains of leaves with equally many conditions.
+
+        Parameters
+        ----------
+        leaves : ndarray of shape (n_leaves,), intp
+            Nodes.
+        patterns : ndarray of shape (n_leaves or 1, m), integer
+            Patterns at each of them.
+        order : {1, 2}
+            1 for Shapley values, 2 for interaction values.
+
+        Yields
+        ------
+        ndarray of shape (n_leaves, m)
+            Term after term. Each number depends on its leaf and its pattern only, to
+            the last bit.
+        """
+        conditions = self.paths.of_nodes(leaves)
+        slots = range(conditions.shape[1])
+        one = patterns.dtype.type(1)
+        met = [(patterns >> patterns.dtype.type(k)) & one for k in slots]
+        chances = [self.chances[conditions[:, k, None]] for k in slots]
+        return product_gains(met, chances, order)
+
+    def deep_gains(self, units, owner, patterns, order):
+        """Gains of single leaves at patterns.
+
+        Parameters
+        ----------
+        units : TreeUnits
+            Leaves.
+        owner : ndarray of shape (n,), intp
+            Which of them each pattern is at; increasing.
+        patterns : ndarray of shape (n,), integer
+            Patterns.
+        order : {1, 2}
+            1 for Shapley values, 2 for interaction values.
+
+        Returns
+        -------
+        ndarray of shape (n_terms, n)
+            Each column depends on its leaf and pattern only, to the last bit.
+        """
+        leaves = units.leaves[owner, 0]
+        return np.stack(
+            [gain[:, 0] for gain in self.gains(leaves, patterns[:, None], order)]
+        )
+
+    def base_values(self):
+        """Mean raw output under the cover: (k,)."""
+        weight = np.ones(self.ensemble.n_nodes)
+        parents = self.ensemble.parents
+        shares = _cover_shares(self.ensemble)
+        for level in self.ensemble.levels()[1:]:
+            weight[level] = weight[parents[level]] * shares[level]
+        leaf = self.ensemble.is_leaf
+        return self.ensemble.base + weight[leaf] @ self.ensemble.value[leaf]
+
+
+class BackgroundGame:
+    """Absent players take their values from rows of a background.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    paths : TreePaths
+        Their paths.
+    codes : ndarray of shape (n_rows, n_features)
+        Codes of the background's rows.
+    weights : ndarray of shape (n_rows,)
+        Their weights.
+    """
+
+    def __init__(self, ensemble, paths, codes, weights):
+        self.ensemble = ensemble
+        self.paths = paths
+        self.codes = codes
+        self.shares = weights / weights.sum()
+
+    def leaf_tables(self, units, order):
+        """Tables of all leaves of some units.
+
+        Parameters
+        ----------
+        units : list of TreeUnits
+            Units.
+        order : {1, 2}
+            1 for Shapley values, 2 for interaction values.
+
+        Returns
+        -------
+        LeafTables
+            Of the leaves of the first units first.
+        """
+        n_conditions = np.concatenate([part.n_conditions.ravel() for part in units])
+        starts = np.append(0, np.cumsum(2**n_conditions))
+        shares = np.zeros(starts[-1])
+        found = self._unit_shares(units)
+        n_before = 0
+        for part, of_units in zip(units, found, strict=True):
+            n_leaves = part.n_splits + 1
+            for leaf in range(n_leaves):
+                mine = n_before + np.arange(len(part)) * n_leaves + leaf
+                place = starts[mine, None] + part.leaf_patterns(leaf)
+                shares += np.bincount(
+                    place.ravel(), of_units.ravel(), minlength=len(shares)
+                )
+            n_before += part.leaves.size
+
+        def make(at):
+            width = 2 ** n_conditions[at[0]]
+            return comparison_tables(shares[starts[at, None] + np.arange(width)], order)
+
+        return LeafTables.of_leaves(n_conditions, order, make)
+
+    def _unit_shares(self, units):
+        """Share of the background with each pattern: (n_units, 2 ** n_bits) each."""
+        shares = [np.zeros((len(part), 2**part.n_bits)) for part in units]
+        for start in range(0, len(self.codes), _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            patterns = unit_patterns(self.ensemble, self.paths, units, self.codes[rows])
+            for of_part, found in zip(shares, patterns, strict=True):
+                for of_unit, pattern in zip(of_part, found, strict=True):
+                    of_unit += np.bincount(pattern, self.shares[rows], len(of_unit))
+        return shares
+
+    def deep_gains(self, units, owner, patterns, order):
+        """Gains of single leaves at patterns.
+
+        Parameters
+        ----------
+        units : TreeUnits
+            Leaves.
+        owner : ndarray of shape (n,), intp
+            Which of them each pattern is at; increasing.
+        patterns : ndarray of shape (n,), integer
+            Patterns.
+        order : {1, 2}
+            1 for Shapley values, 2 for interaction values.
+
+        Returns
+        -------
+        ndarray of shape (n_terms, n)
+            Each column depends on its leaf and pattern only, to the last bit.
+        """
+        (others,) = unit_patterns(self.ensemble, self.paths, [units], self.codes)
+        gains = []
+        for leaf, other in enumerate(others):
+            distinct, place = np.unique(other, return_inverse=True)
+            shares = np.bincount(place, self.shares)
+            mine = patterns[slice(*np.searchsorted(owner, [leaf, leaf + 1]))]
+            gains.append(comparison_gains(mine, distinct, shares, units.n_bits, order))
+        return np.concatenate(gains, axis=1)
+
+    def base_values(self):
+        """Mean raw output over the background: (k,)."""
+        return self.shares @ self.ensemble.raw_of_codes(self.codes)
+
+
+def _cover_shares(ensemble):
+    """Share of each node in its parent's cover; halves where there is none."""
+    above = ensemble.cover[ensemble.parents]
+    halves = np.full(ensemble.n_nodes, 0.5)
+    shares = np.divide(ensemble.cover, above, out=halves, where=above > 0)
+    shares[ensemble.parents < 0] = 1
+    return shares
+
+
+def node_chances(ensemble, paths):
+    """Probability that each condition is met by the rows that the trees grew on.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    paths : TreePaths
+        Their paths.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes,)
+        Product of the shares of cover at the splits that a condition is made of; 1 at
+        roots.
+    """
+    chances = np.append(_cover_shares(ensemble), 1.0)  # -1 points to none
+    for level in ensemble.levels()[1:]:
+        chances[level] *= chances[paths.previous[level]]
+    return chances[:-1]

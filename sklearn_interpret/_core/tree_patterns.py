@@ -1,0 +1,163 @@
+"""Which conditions rows meet, for many nodes and rows at once."""
+
+import numpy as np
+
+# Rows that go down the trees together: what they leave behind stays in the cache.
+_ROWS_AT_ONCE = 2048
+
+
+def lefts(ensemble, nodes, codes):
+    """Whether rows go to the left at splits.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    nodes : ndarray of shape (m,), intp
+        Inner nodes.
+    codes : ndarray of shape (n_rows, n_features)
+        The rows' codes; fast if each column is one stretch of memory.
+
+    Returns
+    -------
+    ndarray of shape (m, n_rows), bool
+    """
+    split_codes = ensemble.split_codes
+    features = ensemble.feature[nodes]
+    taken = codes.T[features]
+    left = taken <= split_codes.rank[nodes, None].astype(codes.dtype)
+    at = np.flatnonzero(ensemble.missing_left[nodes])
+    if len(at):
+        missing_at = split_codes.missing_at[nodes[at], None].astype(codes.dtype)
+        left[at] |= taken[at] == missing_at
+    at = np.flatnonzero(ensemble.category_set[nodes] >= 0)
+    if len(at):
+        table = _lefts_by_category(ensemble, nodes[at])
+        left[at] = table[np.arange(len(at))[:, None], taken[at]]
+    return left
+
+
+def _lefts_by_category(ensemble, nodes):
+    """Whether each category, and missing values behind them, go left at splits."""
+    sets = ensemble.category_set[nodes]
+    missing_left = ensemble.missing_left[nodes, None]
+    table = np.where(
+        ensemble.categories_known[sets], ensemble.categories_left[sets], missing_left
+    )
+    table = np.hstack([table, missing_left])
+    # The code of missing values may come before the table's end.
+    missing_at = ensemble.split_codes.missing_at[nodes]
+    table[np.arange(len(nodes)), missing_at] = missing_left[:, 0]
+    return table
+
+
+def unit_patterns(ensemble, paths, groups, codes):
+    """Patterns of rows at units.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    paths : TreePaths
+        Their paths.
+    groups : list of TreeUnits
+        Units with at most 64 bits.
+    codes : ndarray of shape (n_rows, n_features)
+        The rows' codes.
+
+    Returns
+    -------
+    list of ndarray of shape (n_units, n_rows), unsigned integers
+        For each group, bits as :class:`~sklearn_interpret._core.tree_units.TreeUnits`
+        has them.
+    """
+    found = [
+        np.empty((len(group), len(codes)), dtype=_smallest(group.n_bits))
+        for group in groups
+    ]
+    if not groups:
+        return found
+    way = _WayDown(ensemble, paths, np.concatenate([group.root for group in groups]))
+    dtype = _smallest(max(group.n_path for group in groups))
+    for start in range(0, len(codes), _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        at_roots = way.patterns(codes[rows], dtype)
+        n_before = 0
+        for group, patterns in zip(groups, found, strict=True):
+            part = at_roots[n_before : n_before + len(group)].astype(patterns.dtype)
+            for number, splits in enumerate(group.splits.T):
+                bit = patterns.dtype.type(1 << (group.n_path + number))
+                part |= lefts(ensemble, splits, codes[rows]).view(np.uint8) * bit
+            patterns[:, rows] = part
+            n_before += len(group)
+    return found
+
+
+def _smallest(n_bits):
+    """Smallest unsigned integers with so many bits."""
+    return np.dtype(f"u{next(n for n in (1, 2, 4, 8) if n_bits <= 8 * n)}")
+
+
+class _WayDown:
+    """The nodes on the way from the roots of trees to some nodes, level by level."""
+
+    def __init__(self, ensemble, paths, targets):
+        self.ensemble = ensemble
+        needed = _at_and_above(ensemble, targets)
+        target_of = np.full(ensemble.n_nodes, -1, dtype=np.intp)
+        target_of[targets] = np.arange(len(targets))
+        self.n_targets = len(targets)
+        self.levels = []
+        place = np.zeros(ensemble.n_nodes, dtype=np.intp)
+        for nodes in ensemble.levels():
+            nodes = nodes[needed[nodes]]
+            if not len(nodes):
+                break
+            parents = ensemble.parents[nodes]
+            splits, split = np.unique(parents, return_inverse=True)
+            arrived = np.flatnonzero(target_of[nodes] >= 0)
+            self.levels.append(
+                (
+                    place[parents],
+                    splits,
+                    split,
+                    (ensemble.right[parents] == nodes)[:, None],
+                    np.left_shift(1, paths.slot[nodes, None].clip(0)),
+                    paths.previous[nodes, None] < 0,
+                    arrived,
+                    target_of[nodes[arrived]],
+                )
+            )
+            place[nodes] = np.arange(len(nodes))
+
+    def patterns(self, codes, dtype):
+        """Patterns of rows at the targets: (n_targets, n_rows).
+
+        A new condition gets a bit of its own; one that is merged with a condition
+        further up keeps that one's bit, and turns it off where the split fails.
+        """
+        at_targets = np.zeros((self.n_targets, len(codes)), dtype=dtype)
+        patterns = None
+        for place, splits, split, is_right, bit, is_new, arrived, target in self.levels:
+            if patterns is None:
+                patterns = np.zeros((len(place), len(codes)), dtype=dtype)
+            else:
+                failed = lefts(self.ensemble, splits, codes)[split]
+                failed ^= ~is_right
+                bit = bit.astype(dtype)
+                patterns = patterns[place]
+                patterns |= bit * is_new.astype(dtype)
+                patterns &= ~(failed.view(np.uint8) * bit)
+            at_targets[target] = patterns[arrived]
+        return at_targets
+
+
+def _at_and_above(ensemble, nodes):
+    """Which nodes are among the given ones or on the way to them."""
+    needed = np.zeros(ensemble.n_nodes, dtype=bool)
+    while len(nodes):
+        needed[nodes] = True
+        nodes = ensemble.parents[nodes]
+        nodes = np.unique(nodes[nodes >= 0])
+        nodes = nodes[~needed[nodes]]
+    return needed

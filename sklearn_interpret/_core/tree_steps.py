@@ -1,0 +1,155 @@
+"""Where the conditions of trees begin and cease to hold, as something moves."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_interpret._core.tree_bits import (
+    WORD,
+    Conditions,
+    RowBits,
+    blocks_of_trees,
+    first_bits,
+    set_bits,
+)
+
+# Words of the conditions that are worked on at once.
+_WORDS_AT_ONCE = 2**18
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Features of the trees that move together, and the points to which they move.
+
+    Parameters
+    ----------
+    features : ndarray of shape (m,), intp
+        The features; none where the trees do not look at what moves.
+    codes : ndarray of shape (n_points, m), int
+        Their codes at each point, the last axis of the grid fastest.
+    shape : tuple of int
+        Number of points along each axis of their grid, one or two.
+    """
+
+    features: np.ndarray
+    codes: np.ndarray
+    shape: tuple
+
+    @property
+    def n_points(self):
+        """Number of points."""
+        return len(self.codes)
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Where along its player's points each condition begins and ceases to hold.
+
+    A condition is 0 or 1 at each point, and its steps are the differences from each
+    point to the next, 0 before the first one; of points on a grid with two axes the
+    second differences. Summing them up along the axes gives the condition again. The
+    points of all parts are numbered one after another.
+
+    Parameters
+    ----------
+    starts : ndarray of shape (n_nodes + 1,), intp
+        Where each condition's steps start.
+    point : ndarray of shape (n_steps,), intp
+        The points.
+    sign : ndarray of shape (n_steps,), intp
+        1 or -1.
+    """
+
+    starts: np.ndarray
+    point: np.ndarray
+    sign: np.ndarray
+
+    @classmethod
+    def of_parts(cls, ensemble, paths, parts):
+        """Steps of all conditions on parts.
+
+        Parameters
+        ----------
+        ensemble : TreeEnsemble
+            The trees.
+        paths : TreePaths
+            Their paths; the first players are the parts.
+        parts : list of Part
+            The parts.
+
+        Returns
+        -------
+        Steps
+        """
+        found, first = [(np.empty(0, dtype=np.intp),) * 3], 0
+        for player, part in enumerate(parts):
+            if part.n_points and len(part.features):
+                of_part = _of_part(ensemble, paths, player, part)
+                found += [(node, first + at, sign) for node, at, sign in of_part]
+            first += part.n_points
+        node, point, sign = map(np.concatenate, zip(*found, strict=True))
+        order = np.argsort(node, kind="stable")
+        starts = np.searchsorted(node[order], np.arange(ensemble.n_nodes + 1))
+        return cls(starts, point[order], sign[order])
+
+    def of_conditions(self, nodes):
+        """All steps of conditions.
+
+        Parameters
+        ----------
+        nodes : ndarray of shape (m,), intp
+            The conditions.
+
+        Returns
+        -------
+        which : ndarray of shape (n,), intp
+            Position in `nodes`.
+        point, sign : ndarray of shape (n,), intp
+            The steps.
+        """
+        first = self.starts[nodes]
+        counts = self.starts[nodes + 1] - first
+        which = np.repeat(np.arange(len(nodes)), counts)
+        steps = np.arange(len(which)) + np.repeat(first - np.cumsum(counts), counts)
+        steps += np.repeat(counts, counts)
+        return which, self.point[steps], self.sign[steps]
+
+
+def _of_part(ensemble, paths, player, part):
+    """Nodes, points and signs of the steps of the conditions on one part."""
+    # The points of each row of the grid start a word of their own.
+    height, width = (1, *part.shape)[-2:]
+    n_words = -(-width // 64)
+    place = np.minimum(np.arange(n_words * 64), width - 1)
+    codes = np.zeros((height * n_words * 64, ensemble.n_features), dtype=np.intp)
+    codes[:, part.features] = part.codes.reshape(height, width, -1)[:, place].reshape(
+        len(codes), -1
+    )
+    bits = RowBits(ensemble, codes, part.features)
+    valid = first_bits(width)
+    mine = paths.player == player
+    if np.count_nonzero(mine) * bits.n_words <= _WORDS_AT_ONCE:
+        pieces = [np.flatnonzero(mine)]
+    else:
+        pieces = blocks_of_trees(ensemble, _WORDS_AT_ONCE // bits.n_words)
+    for nodes in pieces:
+        nodes = nodes[mine[nodes]]
+        conditions = Conditions.of_nodes(ensemble, paths, nodes)
+        sets = conditions.met(bits).reshape(len(nodes), height, n_words)
+        for cells, sign in _changes(sets & valid, valid):
+            which, bit = set_bits(cells.reshape(len(nodes), -1))
+            row, column = np.divmod(bit, n_words * 64)
+            point = row * width + column
+            yield conditions.nodes[which], point, np.full(len(point), sign)
+
+
+def _changes(sets, valid):
+    """Bit sets (m, height, n_words) of unit steps over both axes, with their signs."""
+    shifted = sets << WORD.type(1)
+    shifted[..., 1:] |= sets[..., :-1] >> WORD.type(63)
+    for cells, sign in ((sets & ~shifted, 1), (shifted & ~sets & valid, -1)):
+        above = np.zeros_like(cells)
+        above[:, 1:] = cells[:, :-1]
+        yield cells & ~above, sign
+        if cells.shape[1] > 1:
+            yield above & ~cells, -sign

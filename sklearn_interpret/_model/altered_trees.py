@@ -1,0 +1,324 @@
+"""Responses to altered rows of models that are sums of trees, exact and without asking.
+
+What :mod:`~sklearn_interpret._model.altered` finds by sending altered rows to the model
+follows here from the trees themselves. Only the values that columns are exchanged for
+pass through the model's own encoder, so that they are compared as the model does.
+"""
+
+import numpy as np
+
+from sklearn_interpret._core.tree_effects import TreeEffects
+from sklearn_interpret._core.tree_steps import Part
+from sklearn_interpret._model.parallel import batch_rows, run
+from sklearn_interpret._model.trees.additive import additive_trees
+from sklearn_interpret.exceptions import UnreadableModelError
+
+# Rows of the sample on which the model is asked whether it is what was read.
+_ROWS_ASKED = 8
+
+# Pieces of work for all workers; their number must not depend on that of the workers.
+_MOST_TASKS = 16
+
+
+class AlteredTrees:
+    """Rows of a sample, and what their columns are exchanged for, in codes of trees.
+
+    Parameters
+    ----------
+    response : Response
+        The model.
+    rows : Rows
+        The rows to alter.
+    replacements : list of Replacement
+        What to exchange, the same for every row.
+    shapes : list of tuple of int
+        For each replacement the grid that its variants make up: the number of points
+        along one axis, or two.
+
+    Raises
+    ------
+    UnreadableModelError
+        The response is no sum of trees, or none that can be read.
+    """
+
+    def __init__(self, response, rows, replacements, shapes):
+        trees = additive_trees(response)
+        self._ensemble, self._values, self._base = (
+            trees.model.ensemble,
+            trees.values,
+            trees.base,
+        )
+        codes, telling = _codes(trees.model, rows)
+        self._codes = codes
+        trees.check(response, rows.take(telling).native, codes[telling])
+        self._parts = [
+            _part(trees, response, rows, replacement, shape)
+            for replacement, shape in zip(replacements, shapes, strict=True)
+        ]
+
+    @property
+    def n_outputs(self):
+        """Number of outputs."""
+        return len(self._base)
+
+    def averages(self, weights, *, n_jobs=None, verbose=0, on_block=None):
+        """Weighted means of the responses over the rows.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_rows,)
+            Weights.
+        n_jobs : int or None, default=None
+            Workers.
+        verbose : int, default=0
+            Passed to joblib.
+        on_block : callable, optional
+            Called with no arguments after each block of work.
+
+        Returns
+        -------
+        list of ndarray of shape (n_variants, n_outputs)
+            For each replacement.
+        """
+        found = [None] * len(self._parts)
+        for which, effects in self._effects():
+            tasks = [
+                (effects, self._codes[rows], weights[rows])
+                for rows in self._tasks(effects.rows_at_once)
+            ]
+            total = None
+            for arrived in run(_arrivals, tasks, n_jobs=n_jobs, verbose=verbose):
+                total = _added(total, arrived)
+                if on_block is not None:
+                    on_block()
+            averages = effects.averages(total, weights.sum())
+            for entry, average in zip(which, averages, strict=True):
+                found[entry] = average
+        return found
+
+    def responses(self, reduce, *, merge=None, n_jobs=None, verbose=0, on_block=None):
+        """Responses to all altered rows, reduced block by block.
+
+        As :func:`~sklearn_interpret._model.altered.altered_responses` gives them, all
+        variants of a row in one block.
+
+        Parameters
+        ----------
+        reduce, merge, n_jobs, verbose, on_block : object
+            As there.
+
+        Returns
+        -------
+        list of list
+            As there.
+        """
+        tasks = [
+            (effects, self._codes[rows], rows.start, which, reduce)
+            for which, effects in self._effects()
+            for rows in self._tasks(effects.curves_at_once)
+        ]
+        return self._collected(_curves, tasks, merge, n_jobs, verbose, on_block)
+
+    def differences(
+        self, crossings, reduce, *, merge, n_jobs=None, verbose=0, on_block=None
+    ):
+        """Changes of the response as rows step to their neighbouring points.
+
+        Parameters
+        ----------
+        crossings : list of list of ndarray of shape (n_rows,)
+            For each replacement, and each kind of step that rows take, the variant
+            that they step to; -1 where they take none.
+        reduce : callable
+            ``reduce(which, index, differences)``: the number of the replacement, the
+            rows' positions, and for each kind of step the changes, (n_rows,
+            n_outputs).
+        merge : callable
+            As in :func:`~sklearn_interpret._model.altered.altered_responses`.
+        n_jobs, verbose, on_block : object
+            As there.
+
+        Returns
+        -------
+        list of list
+            As there.
+        """
+        tasks = []
+        for which, effects in self._effects():
+            kinds = _by_kind([crossings[entry] for entry in which], len(self._codes))
+            tasks += [
+                (
+                    effects,
+                    self._codes[rows],
+                    [kind[rows] for kind in kinds],
+                    rows.start,
+                    which,
+                    reduce,
+                )
+                for rows in self._tasks(effects.rows_at_once)
+            ]
+        return self._collected(_differences, tasks, merge, n_jobs, verbose, on_block)
+
+    def _effects(self):
+        """Replacements that do not share features, and what moving them does."""
+        for which in _apart([part.features for part in self._parts]):
+            parts = [self._parts[entry] for entry in which]
+            yield which, TreeEffects(self._ensemble, self._values, self._base, parts)
+
+    def _tasks(self, size):
+        """Slices of rows, each a multiple of `size` of them."""
+        n_rows = len(self._codes)
+        size *= -(-n_rows // (size * _MOST_TASKS))
+        return [slice(i, min(i + size, n_rows)) for i in range(0, n_rows, size)]
+
+    def _collected(self, function, tasks, merge, n_jobs, verbose, on_block):
+        """For each replacement its reduced blocks of rows, in order, merged."""
+        found = [[] for _ in self._parts]
+        for reduced in run(function, tasks, n_jobs=n_jobs, verbose=verbose):
+            for entry, part in reduced:
+                if merge is not None and found[entry]:
+                    found[entry] = [merge(found[entry][0], part)]
+                else:
+                    found[entry].append(part)
+            if on_block is not None:
+                on_block()
+        return found
+
+
+def read_altered(method, response, rows, replacements, shapes):
+    """The trees to work with, or None where the model is to be asked.
+
+    Parameters
+    ----------
+    method : {"auto", "tree", "brute"}
+        "auto" works with trees where they can be read, "tree" wants them.
+    response, rows, replacements, shapes : object
+        As :class:`AlteredTrees` takes them.
+
+    Returns
+    -------
+    AlteredTrees or None
+
+    Raises
+    ------
+    UnreadableModelError
+        With "tree".
+    """
+    if method == "brute":
+        return None
+    try:
+        return AlteredTrees(response, rows, replacements, shapes)
+    except UnreadableModelError:
+        if method == "tree":
+            raise
+        return None
+
+
+def _codes(model, rows):
+    """Codes of the rows, and positions of rows that tell whether the model is read."""
+    ensemble = model.ensemble
+    dtype = np.min_scalar_type(ensemble.split_codes.n_codes.max(initial=1))
+    codes = np.empty((rows.n_rows, ensemble.n_features), dtype=dtype, order="F")
+    telling = [np.linspace(0, rows.n_rows - 1, _ROWS_ASKED).astype(np.intp)]
+    known = np.ones(ensemble.n_features, dtype=bool)
+    step = batch_rows(rows.row_bytes)
+    for start in range(0, rows.n_rows, step):
+        index = np.arange(start, min(start + step, rows.n_rows))
+        numbers = model.encode(_taken(rows, index).native)
+        codes[index] = ensemble.codes(numbers)
+        # Missing and infinite values, which the model may well refuse.
+        special = ~np.isfinite(numbers)
+        new = np.flatnonzero(special.any(axis=0) & known)
+        telling.append(start + special[:, new].argmax(axis=0))
+        known[new] = False
+    return codes, np.unique(np.concatenate(telling))
+
+
+def _taken(rows, index):
+    return rows if len(index) == rows.n_rows else rows.take(index)
+
+
+def _part(trees, response, rows, replacement, shape):
+    """What a replacement is to the trees."""
+    model = trees.model
+    features = np.flatnonzero(np.isin(model.columns, replacement.columns))
+    n_points = replacement.n_variants
+    if not n_points:
+        return Part(features, np.empty((0, len(features)), dtype=np.intp), shape)
+    tiles = rows.take([0]).tiles(0, 1, n_points)
+    X = tiles.replaced(replacement.columns, replacement.levels, replacement.codes)
+    numbers = model.encode(X)
+    codes = model.ensemble.codes(numbers)
+    special = np.flatnonzero(~np.isfinite(numbers[:, features]).all(axis=1))
+    if len(special):  # the model may refuse them
+        trees.check(response, X, codes)
+    return Part(features, codes[:, features], shape)
+
+
+def _apart(sets):
+    """Groups of sets in which no two share a member."""
+    groups = []
+    for position, members in enumerate(map(set, sets)):
+        for group, taken in groups:
+            if not taken & members:
+                group.append(position)
+                taken |= members
+                break
+        else:
+            groups.append(([position], set(members)))
+    return [group for group, _ in groups]
+
+
+def _blocks(codes, size):
+    """Rows in blocks."""
+    return [slice(start, start + size) for start in range(0, len(codes), size)]
+
+
+def _arrivals(effects, codes, weights):
+    total = None
+    for rows in _blocks(codes, effects.rows_at_once):
+        total = _added(total, effects.arrivals(codes[rows], weights[rows]))
+    return total
+
+
+def _added(total, arrived):
+    if total is None:
+        return arrived
+    for sums, more in zip(total, arrived, strict=True):
+        sums += more
+    return total
+
+
+def _curves(effects, codes, start, which, reduce):
+    found = []
+    for rows in _blocks(codes, effects.curves_at_once):
+        answers = effects.curves(codes[rows])
+        index = np.arange(rows.start, rows.start + len(codes[rows])) + start
+        found += [
+            (entry, reduce(entry, index, slice(0, answer.shape[1]), answer))
+            for entry, answer in zip(which, answers, strict=True)
+            if answer.shape[1]
+        ]
+    return found
+
+
+def _by_kind(crossings, n_rows):
+    """Crossings (n_rows, n_parts) for each kind of step, -1 where a part lacks it."""
+    kinds = []
+    for kind in range(max(map(len, crossings), default=0)):
+        none = np.full(n_rows, -1)
+        columns = [part[kind] if kind < len(part) else none for part in crossings]
+        kinds.append(np.column_stack(columns))
+    return kinds
+
+
+def _differences(effects, codes, kinds, start, which, reduce):
+    found = []
+    for rows in _blocks(codes, effects.rows_at_once):
+        steps = [effects.differences(codes[rows], kind[rows]) for kind in kinds]
+        index = np.arange(rows.start, rows.start + len(codes[rows])) + start
+        found += [
+            (entry, reduce(entry, index, [step[:, part] for step in steps]))
+            for part, entry in enumerate(which)
+        ]
+    return found

@@ -1,0 +1,196 @@
+"""What the Shapley estimators share: players, background, explanations."""
+
+import warnings
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._explanation import Explanation
+from sklearn_interpret._model.containers import as_rows
+from sklearn_interpret._model.features import default_name, resolve_groups
+from sklearn_interpret._model.seams import check_feature_names_in
+from sklearn_interpret.base import BaseInspector
+from sklearn_interpret.exceptions import AdditivityWarning
+
+
+class BaseShapley(TransformerMixin, BaseInspector):
+    """Base of the Shapley estimators.
+
+    A subclass prepares itself (`_prepare`) and values rows (`_values`).
+    """
+
+    _parameter_constraints = {
+        **BaseInspector._parameter_constraints,
+        "background": "no_validation",
+        "feature_groups": [dict, None],
+        "target": "no_validation",
+    }
+
+    def _inspect(self, sample, response, on_block):
+        rows = sample.rows
+        groups = resolve_groups(self.feature_groups, rows.names, named=rows.named)
+        self.features_, self.player_names_ = _players(rows.names, groups)
+        background, weights = self._choose_background(sample)
+        self.background_ = background.native
+        base_values = self._prepare(background, weights, response)
+        self.output_names_ = response.output_names(len(base_values))
+        self.base_values_ = base_values if len(base_values) > 1 else base_values[0]
+        self._inspected = rows.native
+        self._weights = sample.weights
+        self._importances = None
+        on_block()
+
+    def _choose_background(self, sample):
+        """Rows that stand in for absent players, and their weights."""
+        if self.background is None:
+            return sample.rows, sample.weights
+        try:
+            rows = as_rows(self.background)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"background can't be taken as rows: {error}") from error
+        rows = self._check_rows(rows.native, reset=False)
+        return rows, np.ones(rows.n_rows)
+
+    @abstractmethod
+    def _prepare(self, background, weights, response):
+        """Get ready to value rows; return the base values, (k,)."""
+
+    @abstractmethod
+    def _values(self, rows):
+        """Shapley values (m, n_players, k) of rows, and predictions (m, k)."""
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Mean absolute Shapley value of each feature over the rows of `fit`.
+
+        The weighted mean over rows, and the mean over outputs; members of a group all
+        have the group's. Computed when first asked for.
+        """
+        check_is_fitted(self)
+        if self._importances is None:
+            values, _ = self._values(as_rows(self._inspected))
+            sizes = np.average(np.abs(values), axis=0, weights=self._weights)
+            importances = np.zeros(self.n_features_in_)
+            for columns, size in zip(self.features_, sizes.mean(axis=1), strict=True):
+                importances[list(columns)] = size
+            self._importances = importances
+        return self._importances
+
+    def explain(self, X: Any) -> Explanation:
+        """Share out the response to each row over the features.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        Explanation
+            Values of shape (n_samples, n_players[, n_outputs]), which together with the
+            base values sum to the predictions.
+
+        Warns
+        -----
+        AdditivityWarning
+            They do not, beyond rounding: the model answers otherwise than the
+            inspector understands it.
+        """
+        check_is_fitted(self)
+        rows = self._check_rows(X, reset=False)
+        values, predictions = self._values(rows)
+        base_values = np.broadcast_to(self.base_values_, predictions.shape)
+        self._check_additivity(values, base_values, predictions)
+        if predictions.shape[1] == 1:
+            values, base_values = values[:, :, 0], base_values[:, 0]
+            predictions = predictions[:, 0]
+        grouped = len(self.features_) < self.n_features_in_
+        return Explanation(
+            values,
+            base_values,
+            predictions=predictions,
+            data=rows.native,
+            feature_names=self.player_names_,
+            output_names=self.output_names_,
+            columns=self.features_ if grouped else None,
+        )
+
+    # Rounding that a model's answers carry, relative to the numbers added up.
+    _rounding = 1e-9
+
+    def _check_additivity(self, values, base_values, predictions):
+        error = np.abs(base_values + values.sum(axis=1) - predictions)
+        size = np.abs(base_values) + np.abs(values).sum(axis=1) + np.abs(predictions)
+        missed = np.flatnonzero((error > self._rounding * size).any(axis=1))
+        if len(missed):
+            warnings.warn(
+                f"Base value and attributions miss the prediction of {len(missed)} "
+                f"of {len(error)} rows, by up to {error.max():.3g}; the first is row "
+                f"{missed[0]}.",
+                AdditivityWarning,
+                stacklevel=3,
+            )
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Shapley values as columns.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_players x n_outputs)
+            The outputs of the first player first.
+        """
+        values = self.explain(X).values
+        return values.reshape(len(values), -1)
+
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> NDArray[np.object_]:
+        """Names of the columns that `transform` returns.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the input features where `fit` saw none.
+
+        Returns
+        -------
+        ndarray of str objects
+            Names of features or groups, with the output's name behind them where there
+            are several.
+        """
+        check_is_fitted(self)
+        given = check_feature_names_in(self, input_features)
+        several = len(self.output_names_) > 1
+        names = []
+        for columns, name in zip(self.features_, self.player_names_, strict=True):
+            if len(columns) == 1 and name == default_name(columns[0]):
+                name = given[columns[0]]  # unnamed in fit
+            names += [
+                f"{name}_{output}" if several else f"{name}"
+                for output in self.output_names_
+            ]
+        return np.array(names, dtype=object)
+
+
+def _players(names, groups):
+    """Columns and name of each player, in the order of their first columns."""
+    owner = {column: name for name, columns in groups.items() for column in columns}
+    features, player_names = [], []
+    for column, name in enumerate(names):
+        group = owner.get(column)
+        if group is None:
+            features.append((column,))
+            player_names.append(str(name))
+        elif column == min(groups[group]):
+            features.append(tuple(groups[group]))
+            player_names.append(group)
+    return features, player_names

@@ -1,0 +1,317 @@
+"""Exact Shapley values of tree ensembles."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.tree_games import BackgroundGame, CoverGame
+from sklearn_interpret._core.tree_shapley import (
+    TreePlan,
+    rescaled_values,
+    shapley_values,
+)
+from sklearn_interpret._model.parallel import run_in_threads
+from sklearn_interpret._model.seams import StrOptions
+from sklearn_interpret._model.trees.explained import explained_trees
+from sklearn_interpret.shapley._base import BaseShapley
+
+# How far models that answer in single precision are from exact, relatively.
+_SINGLE_PRECISION = 1e-5
+
+# Rows past which the tables of a model are better made again than memory used.
+_MOST_ROWS = 2**16
+
+
+class TreeSHAP(BaseShapley):
+    """Exact Shapley values and interaction values of models of trees.
+
+    The Shapley value of a feature is its fair share of the difference between the
+    response to a row and the mean response:
+
+    .. math:: \\phi_j = \\sum_{S \\not\\ni j} \\frac{|S|!\\,(p - |S| - 1)!}{p!}
+        \\left(v(S \\cup j) - v(S)\\right)
+
+    v(S) is the mean response where the features in S are the row's own. What the others
+    are is said by `perturbation`.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A model of trees, or a pipeline that ends in one and whose other steps work
+        column by column; a clone of it is fitted. Pass a fitted one as
+        ``FrozenEstimator(model)``.
+    perturbation : {"interventional", "path_dependent"}, default="interventional"
+        "interventional" takes absent features together from the rows of the
+        background. "path_dependent" sends a row both ways at splits on absent features,
+        in the shares of the training rows; it looks at no background.
+    background : {array-like, sparse matrix, DataFrame}, default=None
+        Rows to take absent features from; all are used, and weigh the same. None takes
+        the rows of `fit`, with their weights.
+    feature_groups : dict of str to list, default=None
+        Features that are one player of the game together.
+    response_method : str or list of str, default="auto"
+        "auto" explains the sum of the trees: predictions of regressors, probabilities
+        of forests, margins of boosted classifiers and of regressors with a log link.
+        "predict_proba" of a boosted binary classifier and "predict" of a regressor with
+        a log link are explained with `perturbation="interventional"`: against each
+        background row the difference of the responses is shared out as that of the
+        margins.
+    target : class label or int, default=None
+        Output to keep. None keeps the only one, the positive class of a binary
+        classifier, or all.
+    subsample : int, float or None, default=None
+        How many rows of `fit` serve as background: a number, a share, or all.
+    random_state : int, RandomState or None, default=None
+        Draws the subsample.
+    n_jobs : int or None, default=None
+        Threads.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    base_values_ : float or ndarray of shape (k,)
+        The response without any feature: its mean over the background, or over the
+        cover of the trees.
+    background_ : {ndarray, sparse matrix, DataFrame}
+        The rows of the background.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Mean absolute Shapley value over the rows of `fit`, mean over outputs. Computed
+        when first asked for.
+    features_ : list of tuple of int
+        Columns of each player.
+    player_names_ : list of str
+        Name of each player.
+    output_names_ : list
+        Class labels, or positions of outputs.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where the input has string column names.
+    classes_ : ndarray
+        Class labels of a classifier.
+
+    Raises
+    ------
+    UnreadableModelError
+        In `fit`: the model is none whose trees can be read, or the response is none
+        that follows from their sum.
+    ValueError
+        In `fit`: a background beside ``perturbation="path_dependent"``, a response
+        that only "interventional" can explain, a fitted model passed bare without `y`.
+
+    Notes
+    -----
+    The values are exact. Trees are cut into small subtrees, and what a subtree gives to
+    its features depends on few bits that say which of its conditions a row meets: these
+    tables are made once, and rows look them up. A row's values do not depend on the
+    rows explained with it, nor on `n_jobs`, to the last bit.
+
+    A path-dependent explanation needs the training rows' shares at the splits. Some
+    libraries keep them without the rows' weights, and XGBoost keeps sums of second
+    derivatives instead.
+
+    References
+    ----------
+    Lundberg, S. M., Erion, G., Chen, H., et al. (2020). From local explanations to
+    global understanding with explainable AI for trees. Nature Machine Intelligence
+    2(1). https://doi.org/10.1038/s42256-019-0138-9
+
+    Owen, G. (1972). Multilinear extensions of games. Management Science 18(5).
+    https://doi.org/10.1287/mnsc.18.5.64
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from sklearn_interpret.shapley import TreeSHAP
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = RandomForestRegressor(n_estimators=20, max_depth=4, random_state=0)
+    >>> inspector = TreeSHAP(model).fit(X, y)
+    >>> explanation = inspector.explain(X[:2])
+    >>> explanation.values.shape
+    (2, 10)
+    >>> gained = explanation.base_values + explanation.values.sum(axis=1)
+    >>> bool(abs(gained - inspector.predict(X[:2])).max() < 1e-9)
+    True
+    """
+
+    _parameter_constraints = {
+        **BaseShapley._parameter_constraints,
+        "perturbation": [StrOptions({"interventional", "path_dependent"})],
+        "response_method": [str, list, tuple],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        perturbation: str = "interventional",
+        background: Any = None,
+        feature_groups: dict[str, Any] | None = None,
+        response_method: str | Sequence[str] = "auto",
+        target: Any = None,
+        subsample: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.perturbation = perturbation
+        self.background = background
+        self.feature_groups = feature_groups
+        self.response_method = response_method
+        self.target = target
+        self.subsample = subsample
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _make_response(self):
+        explained = explained_trees(self.estimator_, self.response_method, self.target)
+        if self.perturbation == "path_dependent":
+            if self.background is not None:
+                raise ValueError(
+                    'perturbation="path_dependent" looks at no background: pass '
+                    "background=None."
+                )
+            if explained.link != "identity":
+                raise ValueError(
+                    f'response_method="{explained.response.method}" of this model is '
+                    "no sum of its trees, and can be explained with "
+                    'perturbation="interventional" only.'
+                )
+        return explained
+
+    def _prepare(self, background, weights, response):
+        self._trees = response
+        if not response.is_exact(background.take(np.arange(1)).native):
+            self._rounding = _SINGLE_PRECISION
+        if self.perturbation == "path_dependent":
+            self._codes = None
+        else:
+            self._codes = self._encode(background)
+            self._shares = weights / weights.sum()
+        self._plan = None
+        if self._codes is None:
+            return self._game().base_values()
+        return self._shares @ self._background_responses(background)
+
+    def _background_responses(self, background):
+        """Responses to the background, as exactly as they are explained."""
+        trees = self._trees
+        if trees.is_exact(background.take(np.arange(1)).native):
+            return trees.predictions(background.native)
+        return trees.of_margin(trees.ensemble.raw_of_codes(self._codes))
+
+    def _encode(self, rows):
+        trees = self._trees
+        return trees.ensemble.codes(trees.model.encode(rows.native))
+
+    def _ready_plan(self):
+        """The cut of the trees, which is made again rather than pickled."""
+        if self._plan is None:
+            player = np.empty(self.n_features_in_, dtype=np.intp)
+            for place, columns in enumerate(self.features_):
+                player[list(columns)] = place
+            players = player[self._trees.model.columns]
+            self._plan = TreePlan.of_ensemble(
+                self._trees.ensemble, players, n_players=len(self.features_)
+            )
+        return self._plan
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        if "_plan" in state:
+            state = {**state, "_plan": None}
+        return state
+
+    def _game(self):
+        plan = self._ready_plan()
+        if self._codes is None:
+            return CoverGame(plan.ensemble, plan.paths)
+        return BackgroundGame(plan.ensemble, plan.paths, self._codes, self._shares)
+
+    def _values(self, rows):
+        predictions = self._trees.predictions(rows.native)
+        values = np.empty((rows.n_rows, len(self.features_), predictions.shape[1]))
+        for part, gains in self._by_blocks(rows, order=1):
+            values[part] = gains.transpose(2, 1, 0)
+        return values, predictions
+
+    def interaction_values(self, X: Any) -> NDArray[np.float64]:
+        """Shapley interaction values: shares of pairs of features.
+
+        Off the diagonal is half of what two features do together beyond what each does
+        alone, on the diagonal what is left to the feature; each row of the matrix sums
+        to the feature's Shapley value.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_players, n_players[, n_outputs])
+            Symmetric in the players.
+        """
+        check_is_fitted(self)
+        rows = self._check_rows(X, reset=False)
+        values, _ = self._values(rows)
+        n_rows, n_players, n_outputs = values.shape
+        pairs = np.empty((n_rows, n_players, n_players, n_outputs))
+        for part, gains in self._by_blocks(rows, order=2):
+            pairs[part] = gains.transpose(3, 1, 2, 0) + gains.transpose(3, 2, 1, 0)
+        players = np.arange(n_players)
+        pairs[:, players, players] = values - pairs.sum(axis=2)
+        return pairs[..., 0] if n_outputs == 1 else pairs
+
+    def _by_blocks(self, rows, order):
+        """Values of blocks of rows, as `shapley_values` returns them, and where."""
+        plan, game = self._ready_plan(), self._game()
+        run = partial(run_in_threads, n_jobs=self.n_jobs, verbose=self.verbose)
+        n_totals = plan.ensemble.n_outputs * len(self.features_) ** order
+        # A few sums of the shares of the trees are alive at once.
+        allowed = get_config()["working_memory"] * 2**20 / (8 * n_totals * 4)
+        step = int(np.clip(allowed, 1, _MOST_ROWS))
+        for start in range(0, rows.n_rows, step):
+            part = slice(start, min(start + step, rows.n_rows))
+            codes = self._encode(rows.take(np.arange(part.start, part.stop)))
+            if self._trees.link == "identity":
+                yield part, shapley_values(plan, game, codes, order, run=run)
+            else:
+                yield part, self._rescaled(plan, codes, order, run)
+
+    def _rescaled(self, plan, codes, order, run):
+        """Values of a link of the sum: against each background row by itself."""
+        trees = self._trees
+        distinct, place = np.unique(self._codes, axis=0, return_inverse=True)
+        shares = np.bincount(place.ravel(), self._shares)
+        margins = trees.ensemble.raw_of_codes(codes)[:, 0]
+        others = trees.ensemble.raw_of_codes(distinct)[:, 0]
+        games = (
+            BackgroundGame(plan.ensemble, plan.paths, codes, np.ones(1))
+            for codes in distinct[:, None, :]
+        )
+        factors = (
+            share * _secant(trees, margins, other)
+            for share, other in zip(shares, others, strict=True)
+        )
+        return rescaled_values(plan, games, codes, order, factors, run=run)
+
+
+def _secant(trees, margins, other):
+    """Slope of the response between margins and another one."""
+    apart = margins - other
+    near = np.abs(apart) <= 1e-6 * (1 + np.abs(other))
+    rise = trees.of_margin(margins) - trees.of_margin(other)
+    middle = trees.slope((margins + other) / 2)
+    return np.where(near, middle, rise / np.where(near, 1.0, apart))

@@ -1,0 +1,107 @@
+"""Shapley and interaction values of trees against the definition of the game."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sklearn_interpret._core import tree_shapley, tree_units
+from sklearn_interpret._core.tree_games import BackgroundGame, CoverGame
+from sklearn_interpret._core.tree_shapley import TreePlan, shapley_values
+from tests.references.shapley import (
+    enumerated,
+    interventional_game,
+    path_dependent_game,
+)
+from tests.references.trees import goes_left, random_ensemble, raw, telling_rows
+
+N_CATEGORICAL = 1
+PLAYERS = {"features": np.arange(5), "groups": np.array([1, 0, 1, 2, 0])}
+
+
+def ensemble_with_cover(seed, depth=6, k=2, n_features=5, **options):
+    trees = random_ensemble(
+        seed,
+        n_trees=3,
+        depth=depth,
+        k=k,
+        n_features=n_features,
+        n_categorical=N_CATEGORICAL,
+        **options,
+    )
+    rng = np.random.default_rng(seed)
+    cover = np.zeros(trees.n_nodes)
+    cover[trees.is_leaf] = rng.integers(0, 4, trees.is_leaf.sum())
+    for level in reversed(trees.levels()):
+        inner = level[~trees.is_leaf[level]]
+        cover[inner] = cover[trees.left[inner]] + cover[trees.right[inner]]
+    return replace(trees, cover=cover)
+
+
+def full(pairs, singles):
+    """Symmetric matrices from what the upper half says, diagonals from the values."""
+    both = pairs + pairs.swapaxes(1, 2)
+    place = np.arange(both.shape[1])
+    both[:, place, place] = singles - both.sum(axis=2)
+    return both
+
+
+def rows_of(trees, n):
+    return telling_rows(trees, n, n_categorical=N_CATEGORICAL)
+
+
+@pytest.fixture(params=["tables", "deep", "single leaves"])
+def regime(request, monkeypatch):
+    """The ways in which leaves are valued; all give the same."""
+    if request.param == "deep":
+        monkeypatch.setattr(tree_units, "MAX_TABLE_CONDITIONS", 1)
+    if request.param == "single leaves":
+        monkeypatch.setattr(tree_shapley, "_SPLITS_PER_UNIT", 0)
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+@pytest.mark.parametrize("seed", range(2))
+def test_path_dependent_values_are_those_of_the_enumerated_game(seed, players, regime):
+    trees = ensemble_with_cover(seed)
+    player_of = PLAYERS[players]
+    plan = TreePlan.of_ensemble(trees, player_of)
+    game = CoverGame(trees, plan.paths)
+    rows = rows_of(trees, 5)
+    singles = shapley_values(plan, game, trees.codes(rows))
+    pairs = full(shapley_values(plan, game, trees.codes(rows), order=2), singles)
+    for i, row in enumerate(rows):
+        value = path_dependent_game(trees, goes_left, row, player_of)
+        expected = enumerated(value, plan.paths.n_players)
+        np.testing.assert_allclose(singles[..., i].T, expected, atol=1e-12)
+        expected = enumerated(value, plan.paths.n_players, order=2)
+        np.testing.assert_allclose(
+            pairs[..., i].transpose(1, 2, 0), expected, atol=1e-12
+        )
+        np.testing.assert_allclose(game.base_values(), value(frozenset()), atol=1e-12)
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+@pytest.mark.parametrize("seed", range(2))
+def test_interventional_values_are_those_of_the_enumerated_game(seed, players, regime):
+    trees = ensemble_with_cover(seed)
+    player_of = PLAYERS[players]
+    plan = TreePlan.of_ensemble(trees, player_of)
+    rows, background = rows_of(trees, 4), rows_of(trees, 12)[4:]
+    weights = np.random.default_rng(seed).uniform(0.1, 2, len(background))
+    game = BackgroundGame(trees, plan.paths, trees.codes(background), weights)
+    singles = shapley_values(plan, game, trees.codes(rows))
+    pairs = full(shapley_values(plan, game, trees.codes(rows), order=2), singles)
+    members = [
+        np.flatnonzero(player_of == player) for player in range(max(player_of) + 1)
+    ]
+    for i, row in enumerate(rows):
+        value = interventional_game(
+            lambda X: raw(trees, X), row, background, weights, members
+        )
+        expected = enumerated(value, len(members))
+        np.testing.assert_allclose(singles[..., i].T, expected, atol=1e-12)
+        expected = enumerated(value, len(members), order=2)
+        np.testing.assert_allclose(
+            pairs[..., i].transpose(1, 2, 0), expected, atol=1e-12
+        )
+        np.testing.assert_allclose(game.base_values(), value(frozenset()), atol=1e-12)

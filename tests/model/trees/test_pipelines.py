@@ -1,0 +1,577 @@
+"""Trees behind steps that work column by column, read and asked."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn import config_context
+from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.decomposition import PCA
+from sklearn.ensemble import (
+    BaggingClassifier,
+    BaggingRegressor,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    IsolationForest,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_selection import SelectKBest, f_regression
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline, make_union
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    KBinsDiscretizer,
+    MaxAbsScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
+    QuantileTransformer,
+    SplineTransformer,
+    StandardScaler,
+    TargetEncoder,
+)
+from sklearn.tree import DecisionTreeRegressor
+
+from sklearn_interpret._model.trees import read_trees
+from sklearn_interpret.exceptions import UnreadableModelError
+from tests.model.trees.agreement import (
+    assert_made_of_their_columns,
+    assert_read,
+    assert_same_outputs,
+)
+from tests.model.trees.data import labels, table
+
+NAMES = ["height", "town", "count", "colour", "age"]
+
+
+def mixed(n_rows=240, *, seed=0):
+    """Columns of a table: numbers, missing ones among them, and words; and a target."""
+    rng = np.random.default_rng(seed)
+    columns = {
+        "height": np.round(rng.normal(size=n_rows), 1),
+        "town": rng.choice(["Bern", "Genf", "Basel", "Thun"], n_rows).astype(object),
+        "count": rng.integers(6, size=n_rows).astype(float),
+        "colour": rng.choice(["red", "green"], n_rows, p=[0.8, 0.2]).astype(object),
+        "age": rng.gamma(2.0, size=n_rows),
+    }
+    y = columns["height"] * columns["count"] + columns["age"]
+    y = y + 3 * (columns["town"] == "Genf") - (columns["colour"] == "red")
+    columns["height"][rng.random(n_rows) < 0.15] = np.nan
+    columns["age"][::9] = np.nan
+    return columns, y
+
+
+def with_new_words(columns):
+    """The same rows, some of them with words that no fit has seen."""
+    changed = {name: column.copy() for name, column in columns.items()}
+    changed["town"][::5] = "Ulm"
+    changed["colour"][3::7] = "blue"
+    changed["count"][::6] = np.nan
+    return changed
+
+
+def as_container(columns, kind):
+    """The columns in a container of the kind."""
+    if kind == "array":
+        return np.column_stack([column.astype(object) for column in columns.values()])
+    frames = pytest.importorskip(kind)
+    if kind == "polars":
+        columns = {name: column.tolist() for name, column in columns.items()}
+    return frames.DataFrame(columns)
+
+
+def chosen(kind, *names):
+    """Columns by name, by position where they have none."""
+    return [NAMES.index(name) for name in names] if kind == "array" else list(names)
+
+
+def prepared(kind, *, words=None, numbers=None):
+    """A first step for the mixed table."""
+    if words is None:
+        words = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    if numbers is None:
+        numbers = make_pipeline(SimpleImputer(add_indicator=True), StandardScaler())
+    return ColumnTransformer(
+        [
+            ("words", words, chosen(kind, "colour", "town")),
+            ("numbers", numbers, chosen(kind, "age", "height")),
+        ],
+        remainder="passthrough",
+    )
+
+
+def assert_all_read(pipeline, kind, *, rtol=1e-12):
+    """Fitted rows and rows with new words and missing values give the same numbers."""
+    columns, _ = mixed()
+    X = as_container(columns, kind)
+    model = assert_read(pipeline, X, rtol=rtol)
+    later = as_container(with_new_words(columns), kind)
+    assert_same_outputs(model, pipeline, later, rtol=rtol)
+    seen = assert_made_of_their_columns(model, later)
+    assert seen == set(model.columns)
+    return model
+
+
+KINDS = ["array", "pandas", "polars"]
+
+REGRESSORS = [
+    DecisionTreeRegressor(max_depth=5, random_state=0),
+    RandomForestRegressor(4, max_depth=5, random_state=0),
+    HistGradientBoostingRegressor(max_iter=5, min_samples_leaf=5),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("trees", REGRESSORS, ids=lambda trees: type(trees).__name__)
+def test_a_table_of_numbers_and_words(kind, trees):
+    columns, y = mixed()
+    steps = prepared(kind)
+    pipeline = make_pipeline(steps, trees).fit(as_container(columns, kind), y)
+    model = assert_all_read(pipeline, kind)
+    # Two colours, four towns, two numbers with an indicator each, and the remainder.
+    np.testing.assert_array_equal(model.columns, [3, 3, 1, 1, 1, 1, 4, 0, 4, 0, 2])
+    assert model.n_columns == 5
+    assert model.raw_method == "predict"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "words, of_colour, of_town",
+    [
+        (
+            OneHotEncoder(
+                handle_unknown="ignore", drop="if_binary", sparse_output=False
+            ),
+            1,
+            4,
+        ),
+        (
+            OneHotEncoder(
+                handle_unknown="infrequent_if_exist",
+                max_categories=3,
+                sparse_output=False,
+            ),
+            2,
+            3,
+        ),
+        (OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1), 1, 1),
+        (
+            OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan),
+            1,
+            1,
+        ),
+        (TargetEncoder(), 1, 1),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore:Found unknown categories:UserWarning")
+def test_encoders_of_words(kind, words, of_colour, of_town):
+    columns, y = mixed()
+    pipeline = make_pipeline(
+        prepared(kind, words=words), RandomForestRegressor(4, random_state=0)
+    ).fit(as_container(columns, kind), y)
+    model = assert_all_read(pipeline, kind)
+    expected = [3] * of_colour + [1] * of_town + [4, 0, 4, 0, 2]
+    np.testing.assert_array_equal(model.columns, expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_targets_of_several_classes(kind):
+    columns, y = mixed()
+    pipeline = make_pipeline(
+        prepared(kind, words=TargetEncoder()),
+        ExtraTreesClassifier(5, random_state=0),
+    ).fit(as_container(columns, kind), labels(y, 3, names=True))
+    model = assert_all_read(pipeline, kind)
+    np.testing.assert_array_equal(model.columns, [3] * 3 + [1] * 3 + [4, 0, 4, 0, 2])
+    np.testing.assert_array_equal(model.classes, pipeline.classes_)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("sparse_threshold", [0.0, 1.0])
+def test_dense_and_sparse_outputs(kind, sparse_threshold):
+    columns, y = mixed()
+    encoder = OneHotEncoder(handle_unknown="ignore")
+    steps = prepared(kind, words=encoder).set_params(
+        # Not "passthrough": the oldest scikit-learn counts no zeros of polars frames.
+        remainder=make_pipeline(SimpleImputer(), MaxAbsScaler()),
+        sparse_threshold=sparse_threshold,
+    )
+    pipeline = make_pipeline(
+        steps, SelectKBest(f_regression, k=6), MaxAbsScaler(), DecisionTreeRegressor()
+    ).fit(as_container(columns, kind), y)
+    model = assert_all_read(pipeline, kind)
+    assert model.ensemble.n_features == 6
+    assert hasattr(pipeline[:-1].transform(as_container(columns, kind)), "nnz") == (
+        sparse_threshold == 1
+    )
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        SplineTransformer(n_knots=4),
+        KBinsDiscretizer(4, strategy="uniform"),
+        make_union(StandardScaler(), FunctionTransformer(np.arctan), "passthrough"),
+        QuantileTransformer(n_quantiles=30),
+        make_pipeline(None, "passthrough"),
+    ],
+    ids=lambda numbers: type(numbers).__name__,
+)
+def test_transformers_of_numbers(numbers):
+    X, y = table()
+    steps = FrozenEstimator(numbers.fit(X))
+    pipeline = make_pipeline(steps, RandomForestRegressor(4, random_state=0))
+    model = assert_read(pipeline.fit(X, y), X, missing=False)
+    assert assert_made_of_their_columns(model, X) == set(range(5))
+
+
+def test_missing_values_are_handed_on():
+    X, y = table(missing=True)
+    pipeline = make_pipeline(
+        "passthrough", StandardScaler(), HistGradientBoostingRegressor(max_iter=5)
+    )
+    model = assert_read(pipeline.fit(X, y), X)
+    np.testing.assert_array_equal(model.columns, range(5))
+
+
+@pytest.mark.filterwarnings("ignore:Skipping features:UserWarning")
+def test_columns_without_any_value():
+    X, y = table(missing=True)
+    X[:, 1] = np.nan
+    pipeline = make_pipeline(SimpleImputer(add_indicator=True), DecisionTreeRegressor())
+    model = assert_read(pipeline.fit(X, y), X)
+    np.testing.assert_array_equal(model.columns, [0, 2, 3, 4, 0, 1, 2, 3, 4])
+
+
+# What the pipeline's methods return
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "trees, raw_method",
+    [
+        (RandomForestClassifier(4), "predict_proba"),
+        (GradientBoostingClassifier(n_estimators=4), "decision_function"),
+        (HistGradientBoostingClassifier(max_iter=4), "decision_function"),
+    ],
+    ids=str,
+)
+def test_classifiers(trees, raw_method, n_classes):
+    X, y = table()
+    pipeline = make_pipeline(StandardScaler(), trees)
+    pipeline.fit(X, labels(y, n_classes, names=True))
+    model = assert_read(pipeline, X, missing=False)
+    assert model.raw_method == raw_method
+    assert model.response_method == "predict_proba"
+    np.testing.assert_array_equal(model.classes, pipeline.classes_)
+
+
+def test_isolation_forest():
+    X, _ = table()
+    pipeline = make_pipeline(StandardScaler(), IsolationForest(n_estimators=5))
+    model = assert_read(pipeline.fit(X), X, missing=False)
+    assert model.link == "isolation"
+
+
+# What the trees are given
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+@pytest.mark.parametrize("trees", REGRESSORS, ids=lambda trees: type(trees).__name__)
+def test_trees_that_are_given_frames(kind, output, trees):
+    pytest.importorskip(output)
+    columns, y = mixed()
+    steps = prepared(kind)
+    pipeline = make_pipeline(steps, trees).set_output(transform=output)
+    pipeline.fit(as_container(columns, kind), y)
+    assert_all_read(pipeline, kind)
+
+
+def test_categories_that_steps_leave_to_the_trees():
+    """The trees find the categories by the frame's types, and put them first."""
+    pandas = pytest.importorskip("pandas")
+    columns, y = mixed()
+    towns = ["Bern", "Genf", "Basel", "Thun"]
+    X = pandas.DataFrame(columns).astype({"colour": "category"})
+    X["town"] = pandas.Categorical(X["town"], categories=[*towns, "Ulm"])
+    steps = ColumnTransformer(
+        [
+            ("numbers", SimpleImputer(), make_column_selector(dtype_include="number")),
+            ("rest", "passthrough", make_column_selector(dtype_include="category")),
+        ]
+    ).set_output(transform="pandas")
+    boosting = HistGradientBoostingRegressor(
+        categorical_features="from_dtype", max_iter=8, min_samples_leaf=5
+    )
+    pipeline = make_pipeline(steps, boosting).fit(X, y)
+    model = assert_read(pipeline, X)
+    np.testing.assert_array_equal(model.columns, [1, 3, 0, 2, 4])
+    assert (model.ensemble.category_set >= 0).any()
+    X.loc[::5, "town"] = "Ulm"
+    X.loc[::4, "colour"] = np.nan
+    assert_same_outputs(model, pipeline, X)
+    assert assert_made_of_their_columns(model, X) == set(range(5))
+
+
+def test_categories_by_position():
+    columns, y = mixed()
+    X = as_container(columns, "array")
+    encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
+    boosting = HistGradientBoostingRegressor(
+        categorical_features=[0, 1], max_iter=8, min_samples_leaf=5
+    )
+    pipeline = make_pipeline(
+        prepared("array", words=encoder, numbers="passthrough"), boosting
+    ).fit(X, y)
+    model = assert_all_read(pipeline, "array")
+    np.testing.assert_array_equal(model.columns, [3, 1, 4, 0, 2])
+
+
+@pytest.mark.parametrize(
+    "library, name, parameters",
+    [
+        ("xgboost", "XGBRegressor", {"n_estimators": 6, "n_jobs": 1}),
+        (
+            "lightgbm",
+            "LGBMRegressor",
+            {"n_estimators": 6, "verbose": -1, "n_jobs": 1, "min_child_samples": 3},
+        ),
+        (
+            "catboost",
+            "CatBoostRegressor",
+            {
+                "iterations": 6,
+                "verbose": 0,
+                "allow_writing_files": False,
+                "thread_count": 1,
+            },
+        ),
+    ],
+    ids=["xgboost", "lightgbm", "catboost"],
+)
+@pytest.mark.parametrize("given", ["sparse", "dense", "pandas"])
+def test_other_libraries(library, name, parameters, given):
+    trees = getattr(pytest.importorskip(library), name)(**parameters)
+    kind = "pandas" if given == "pandas" else "array"
+    columns, y = mixed()
+    encoder = OneHotEncoder(sparse_output=given == "sparse", handle_unknown="ignore")
+    steps = prepared(kind, words=encoder).set_params(sparse_threshold=1.0)
+    pipeline = make_pipeline(steps, trees)
+    pipeline.set_output(transform="pandas" if given == "pandas" else "default")
+    pipeline.fit(as_container(columns, kind), y)
+    model = assert_all_read(
+        pipeline, kind, rtol=1e-6 if library == "xgboost" else 1e-12
+    )
+    np.testing.assert_array_equal(model.columns, [3, 3, 1, 1, 1, 1, 4, 0, 4, 0, 2])
+
+
+# Pipelines within other models, and other models within them
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pipelines_that_vote(kind):
+    """Members with steps of their own, on the same columns."""
+    columns, y = mixed()
+    X = as_container(columns, kind)
+    first = prepared(kind)
+    second = prepared(kind, words=TargetEncoder())
+    boosting = HistGradientBoostingRegressor(max_iter=4)
+    estimator = VotingRegressor(
+        [
+            ("forest", make_pipeline(first, RandomForestRegressor(3))),
+            ("boosting", make_pipeline(second, boosting)),
+        ],
+        weights=[1, 3],
+    ).fit(X, y)
+    model = assert_all_read(estimator, kind)
+    first, second = map(read_trees, estimator.estimators_)
+    np.testing.assert_array_equal(
+        model.columns, np.concatenate([first.columns, second.columns])
+    )
+
+
+def test_voting_whose_first_member_hands_on():
+    X, y = table()
+    forest = RandomForestClassifier(3)
+    estimator = VotingClassifier(
+        [
+            ("plain", make_pipeline("passthrough", forest)),
+            ("scaled", make_pipeline(StandardScaler(), forest)),
+        ],
+        voting="soft",
+    ).fit(X, labels(y, 3, names=True))
+    model = assert_read(estimator, X, missing=False)
+    np.testing.assert_array_equal(model.columns, [*range(5), *range(5)])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("max_features", [1.0, 5])
+def test_bagging_of_pipelines(kind, max_features):
+    """The members are given arrays, whatever the rows come in."""
+    columns, y = mixed()
+    X = as_container(columns, kind)
+    member = make_pipeline(prepared("array"), DecisionTreeRegressor(max_depth=4))
+    estimator = BaggingRegressor(
+        member, n_estimators=3, max_features=max_features, random_state=0
+    )
+    model = assert_all_read(estimator.fit(X, y), kind)
+    assert model.n_columns == 5
+
+
+def test_bagging_of_classifying_pipelines_on_some_columns():
+    X, y = table()
+    member = make_pipeline(
+        KBinsDiscretizer(4, strategy="uniform"), RandomForestClassifier(2)
+    )
+    estimator = BaggingClassifier(
+        member, n_estimators=3, max_features=3, bootstrap_features=True, random_state=1
+    )
+    model = assert_read(estimator.fit(X, labels(y, 3, names=True)), X, missing=False)
+    expected = [np.repeat(columns, 4) for columns in estimator.estimators_features_]
+    np.testing.assert_array_equal(model.columns, np.concatenate(expected))
+
+
+def test_bagging_of_pipelines_on_sparse_rows():
+    X, y = table()
+    X = sparse.csr_array(np.round(X) * (np.abs(X) > 1))
+    member = make_pipeline(MaxAbsScaler(), DecisionTreeRegressor(max_depth=4))
+    estimator = BaggingRegressor(member, n_estimators=3, max_features=4, random_state=0)
+    assert_read(estimator.fit(X, y), X)
+
+
+def test_voting_within_a_pipeline():
+    X, y = table()
+    voting = VotingRegressor(
+        [
+            ("tree", DecisionTreeRegressor(max_depth=3)),
+            ("scaled", make_pipeline(StandardScaler(), RandomForestRegressor(2))),
+        ]
+    )
+    pipeline = make_pipeline(SplineTransformer(n_knots=3), FrozenEstimator(voting))
+    voting.fit(pipeline[0].fit_transform(X), y)
+    model = assert_read(FrozenEstimator(pipeline.fit(X, y)), X, missing=False)
+    np.testing.assert_array_equal(model.columns, np.tile(np.repeat(range(5), 5), 2))
+
+
+def test_pipelines_within_pipelines():
+    X, y = table()
+    inner = make_pipeline(StandardScaler(), RandomForestRegressor(3))
+    pipeline = make_pipeline(
+        ColumnTransformer([("some", KBinsDiscretizer(3, strategy="uniform"), [4, 0])]),
+        make_pipeline("passthrough", inner),
+    )
+    model = assert_read(pipeline.fit(X, y), X, missing=False)
+    np.testing.assert_array_equal(model.columns, np.repeat([4, 0], 3))
+
+
+@pytest.mark.parametrize("last", REGRESSORS, ids=lambda trees: type(trees).__name__)
+def test_boosting_that_goes_on_from_a_pipeline(last):
+    X, y = table()
+    start = make_pipeline(TargetEncoder(), SplineTransformer(), last)
+    X = np.round(X, 1)
+    estimator = GradientBoostingRegressor(n_estimators=4, init=start).fit(X, y)
+    model = assert_read(estimator, X, missing=False)
+    np.testing.assert_array_equal(model.columns[-5:], range(5))
+
+
+def test_steps_that_need_double_precision():
+    """Boosting hands single precision on, and its start computes in double."""
+    X = np.random.default_rng(0).integers(4, size=(200, 1))
+    encoder = TargetEncoder(smooth=0.0).fit(X, 1 + 1e-9 * X[:, 0])
+    start = make_pipeline(
+        FrozenEstimator(encoder), HistGradientBoostingRegressor(max_iter=5)
+    )
+    estimator = GradientBoostingRegressor(n_estimators=2, init=start)
+    estimator.fit(X, np.array([1.0, -5.0, 7.0, 0.0])[X[:, 0]])
+    model = assert_read(estimator, X.astype(float), missing=False)
+    assert len(np.unique(model.raw(X))) == 4
+
+
+# What every read model promises
+
+
+def test_a_read_pipeline_pickles_and_leaves_the_model_alone():
+    X, y = table()
+    pipeline = make_pipeline(StandardScaler(), RandomForestRegressor(3)).fit(X, y)
+    before = pickle.dumps(pipeline)
+    model = read_trees(pipeline)
+    copied = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copied.raw(X), model.raw(X))
+    assert pickle.dumps(pipeline) == before
+
+
+def test_rows_are_read_with_metadata_routing():
+    X, y = table()
+    pipeline = make_pipeline(StandardScaler(), RandomForestRegressor(3)).fit(X, y)
+    with config_context(enable_metadata_routing=True):
+        assert_read(pipeline, X, missing=False)
+
+
+# What can't be read
+
+
+@pytest.mark.parametrize(
+    "pipeline, reason",
+    [
+        (
+            make_pipeline(StandardScaler(), PCA(), DecisionTreeRegressor()),
+            "Pipeline can't be read: its step 'pca': PCA mixes columns. Known to work",
+        ),
+        (
+            VotingRegressor([("a", make_pipeline(PCA(), DecisionTreeRegressor()))]),
+            "VotingRegressor can't be read: its member Pipeline can't be read: its "
+            "step 'pca': PCA mixes",
+        ),
+        (
+            make_pipeline(StandardScaler(), LinearRegression()),
+            "its last step LinearRegression can't be read: it is no model of trees",
+        ),
+        (make_pipeline(StandardScaler()), "its last step StandardScaler"),
+    ],
+    ids=["PCA", "member", "linear", "none"],
+)
+def test_refused_pipelines(pipeline, reason):
+    X, y = table()
+    with pytest.raises(UnreadableModelError, match=reason):
+        read_trees(pipeline.fit(X, y))
+
+
+def test_last_steps_that_hand_on_are_refused():
+    X, y = table()
+    pipeline = make_pipeline(StandardScaler(), "passthrough").fit(X, y)
+    with pytest.raises(UnreadableModelError, match="its last step str can't be read"):
+        read_trees(pipeline)
+
+
+def test_texts_have_no_columns():
+    pipeline = make_pipeline(CountVectorizer(), DecisionTreeRegressor())
+    pipeline.fit(["one text", "another", "one more"], [1, 2, 3])
+    reason = r"step 'countvectorizer' \(CountVectorizer\) does not tell how many col"
+    with pytest.raises(UnreadableModelError, match=reason):
+        read_trees(pipeline)
+
+
+def test_steps_that_were_exchanged():
+    X, y = table()
+    pipeline = make_pipeline(StandardScaler(), DecisionTreeRegressor()).fit(X, y)
+    pipeline.steps[-1] = "other", DecisionTreeRegressor().fit(X[:, :3], y)
+    reason = "its last step was fitted on 3 columns, and is given 5"
+    with pytest.raises(UnreadableModelError, match=reason):
+        read_trees(pipeline)
+
+
+def test_what_is_not_fitted_says_so():
+    with pytest.raises(NotFittedError):
+        read_trees(make_pipeline(StandardScaler(), DecisionTreeRegressor()))
