@@ -62,12 +62,13 @@ class Models:
         return model.fit(*table(n_rows, self.n_features))
 
     def new_rows(self, n_rows: int, seed: int = 1) -> np.ndarray:
-        """Return rows that no model was fitted on.
+        """Return rows that no model was fitted on, with values of single precision.
 
         shap's interventional values are wrong for a row with a value equal to a
         threshold, as HistGradientBoosting has many among the rows it was fitted on.
+        woodelf's are for a value that scikit-learn's trees round across a threshold.
         """
-        return table(n_rows, self.n_features, seed)[0]
+        return table(n_rows, self.n_features, seed)[0].astype(np.float32).astype(float)
 
     @cache  # noqa: B019
     def spread(self, kind: str) -> float:
