@@ -8,7 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_interpret._core.tree_patterns import met_conditions, unit_patterns
+from sklearn_interpret._core.tree_patterns import (
+    distinct_patterns,
+    met_conditions,
+    unit_patterns,
+)
 from sklearn_interpret._core.tree_tables import (
     ProductRule,
     comparison_gains,
@@ -363,15 +367,19 @@ class BackgroundGame:
             Each column depends on its leaf and pattern only, to the last bit.
         """
         (others,) = unit_patterns(self.ensemble, self.paths, [units], self.codes)
+        unit, other, place = distinct_patterns(others, units.n_bits)
+        shares = np.bincount(
+            place.ravel(), np.tile(self.shares, len(units)), len(other)
+        )
+        ends = np.searchsorted(unit, np.arange(len(units) + 1))
         gains = []
-        for leaf, other in enumerate(others):
-            distinct, place = np.unique(other, return_inverse=True)
-            shares = np.bincount(place, self.shares)
+        for leaf in range(len(units)):
+            theirs = slice(ends[leaf], ends[leaf + 1])
             mine = patterns[slice(*np.searchsorted(owner, [leaf, leaf + 1]))]
             lost, gained = (
-                ~pattern_bits(part, units.n_bits) for part in (mine, distinct)
+                ~pattern_bits(part, units.n_bits) for part in (mine, other[theirs])
             )
-            gains.append(_compared(lost, gained, shares, order))
+            gains.append(_compared(lost, gained, shares[theirs], order))
         return np.concatenate(gains, axis=1)
 
     def wide_gains(self, leaf, met, order):
