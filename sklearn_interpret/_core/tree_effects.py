@@ -13,7 +13,6 @@ meet only when outputs are added up, and so the grid of points costs next to not
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -150,6 +149,11 @@ class TreeEffects:
         What is added to the sum of the trees.
     parts : list of Part
         What moves; no two of them share a feature.
+
+    Attributes
+    ----------
+    rows_at_once : int
+        How many rows to give at once: a multiple of 64.
     """
 
     def __init__(self, ensemble, values, base, parts):
@@ -165,23 +169,13 @@ class TreeEffects:
         self.paths = TreePaths.of_ensemble(ensemble, players)
         ends = np.cumsum([0, *(part.n_points for part in parts)])
         self._first, self.n_points = ends[:-1], int(ends[-1])
-
-    @cached_property
-    def steps(self):
-        """Steps of all conditions on the parts."""
-        return Steps.of_parts(self.ensemble, self.paths, self.parts)
-
-    @cached_property
-    def rows_at_once(self):
-        """How many rows to give at once: a multiple of 64."""
-        n_codes = self.ensemble.split_codes.n_codes
-        n_rows = _MOST_ROWS
-        while (
-            n_rows > _LEAST_ROWS
-            and np.minimum(n_codes, n_rows).sum() * n_rows > 64 * _WORDS_OF_TABLES
-        ):
-            n_rows //= 2
-        return n_rows
+        self._steps = Steps.of_parts(ensemble, self.paths, parts)
+        self.rows_at_once = _rows_at_once(ensemble)
+        most_nodes = _WORDS_OF_CONDITIONS * 64 // self.rows_at_once
+        self._blocks = [
+            _block(ensemble, self.paths, nodes)
+            for nodes in blocks_of_trees(ensemble, most_nodes)
+        ]
 
     @property
     def curves_at_once(self):
@@ -189,12 +183,6 @@ class TreeEffects:
         n_amounts = max(1, self.n_points * len(self._constant))
         n_words = _AMOUNTS_AT_ONCE // (64 * n_amounts)
         return min(self.rows_at_once, 64 * max(1, n_words))
-
-    @cached_property
-    def _blocks(self):
-        most_nodes = _WORDS_OF_CONDITIONS * 64 // self.rows_at_once
-        pieces = blocks_of_trees(self.ensemble, most_nodes)
-        return [_block(self.ensemble, self.paths, nodes) for nodes in pieces]
 
     def arrivals(self, codes, weights):
         """Weight of the rows that reach each leaf, if only in spite of one condition.
@@ -265,7 +253,7 @@ class TreeEffects:
         return self._average_curves(mean, met, given)
 
     def _average_curves(self, mean, met, given):
-        node, point, sign = self.steps.of_conditions(np.arange(len(met)))
+        node, point, sign = self._steps.of_conditions(np.arange(len(met)))
         player = self.paths.player
         moves = np.flatnonzero((player >= 0) & (player < len(self.parts)))
         changes = np.empty((1, self.n_points, len(mean)))
@@ -330,7 +318,7 @@ class TreeEffects:
         which, row = set_bits(leaves.beside)
         leaf, name = leaves.leaf[which], leaves.names[which]
         values = self.values[leaves.nodes[leaf]]
-        step, point, sign = self.steps.of_conditions(name)
+        step, point, sign = self._steps.of_conditions(name)
         yield row[step] * self.n_points + point, values[step] * sign[:, None]
         # What a leaf adds to the row's own output holds only where it is met.
         words = leaves.inside[leaf, row >> 6] >> (row & 63).astype(WORD)
@@ -376,7 +364,7 @@ class TreeEffects:
             The row, and the part that moves.
         amounts : ndarray of shape (n, k)
         """
-        step, point, sign = self.steps.of_conditions(leaves.names)
+        step, point, sign = self._steps.of_conditions(leaves.names)
         used = np.flatnonzero(crossed[point])
         size = max(1, _WORDS_AT_ONCE // crossing.shape[1])
         for start in range(0, len(used), size):
@@ -436,6 +424,18 @@ class TreeEffects:
             leaf=leaf,
             beside=beside[slot, leaf],
         )
+
+
+def _rows_at_once(ensemble):
+    """As many rows as tables of rows by code can be kept for."""
+    n_codes = ensemble.split_codes.n_codes
+    n_rows = _MOST_ROWS
+    while (
+        n_rows > _LEAST_ROWS
+        and np.minimum(n_codes, n_rows).sum() * n_rows > 64 * _WORDS_OF_TABLES
+    ):
+        n_rows //= 2
+    return n_rows
 
 
 class _Sums:
