@@ -48,7 +48,13 @@ from sklearn_interpret._model.seams import (
     routing_enabled,
     with_callbacks,
 )
-from sklearn_interpret._model.tags import has_tags, is_classifier, tags_of, unfrozen
+from sklearn_interpret._model.tags import (
+    has_tags,
+    is_classifier,
+    requires_y,
+    tags_of,
+    unfrozen,
+)
 
 __all__ = ["BaseInspector", "Explanation", "Sample"]
 
@@ -214,7 +220,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             self.estimator_ = self.estimator
             with callback_task(context, self):
                 return
-        if y is None and tags_of(self.estimator).target_tags.required:
+        if y is None and requires_y(self.estimator):
             raise ValueError(self._missing_y_message())
         fit_params = self._estimator_fit_params(sample_weight, params)
         estimator = clone(self.estimator)

@@ -7,6 +7,8 @@ the others may name features of the contract's tables, which have five.
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
 )
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -16,8 +18,9 @@ from sklearn_interpret.effects import (
     IndividualConditionalExpectation,
     PartialDependence,
 )
+from sklearn_interpret.shapley import TreeSHAP
 
-ARGUMENTS = {
+EFFECTS = {
     PartialDependence: [
         {"grid_resolution": 5},
         {"features": [0, 3, (0, 1)], "centered": True, "categorical_features": [3]},
@@ -46,12 +49,31 @@ ARGUMENTS = {
     ],
 }
 
+ARGUMENTS = {
+    **EFFECTS,
+    TreeSHAP: [
+        {},
+        {"perturbation": "path_dependent", "feature_groups": {"g": [0, 3]}},
+        {"subsample": 20, "response_method": ["predict_proba", "predict"]},
+    ],
+}
 
-def estimators():
-    """Models of both kinds that the contract is tested around."""
-    return [
-        LinearRegression(),
-        LogisticRegression(),
+# Inspectors that take models of trees only.
+OF_TREES = {TreeSHAP}
+
+
+def estimators(inspector_class):
+    """Models of both kinds that the contract is tested around, the fast ones first."""
+    of_trees = [
         HistGradientBoostingRegressor(max_iter=5),
         HistGradientBoostingClassifier(max_iter=5),
     ]
+    if inspector_class in OF_TREES:
+        # Whole samples, for the weight of a row to be as good as its copies.
+        whole = {"bootstrap": False, "max_features": None, "random_state": 0}
+        return [
+            *of_trees,
+            RandomForestRegressor(3, max_depth=4, **whole),
+            RandomForestClassifier(3, max_depth=4, **whole),
+        ]
+    return [LinearRegression(), LogisticRegression(), *of_trees]

@@ -38,12 +38,12 @@ def _is_abstract(c):
 
 
 def instances():
-    """Return every row of the table around both linear models, the first around all."""
+    """Return every row of the table around two models, the first around all."""
     return [
         estimator_class(model, **arguments)
         for estimator_class, rows in ARGUMENTS.items()
         for position, arguments in enumerate(rows)
-        for model in (estimators() if position == 0 else estimators()[:2])
+        for model in estimators(estimator_class)[: None if position == 0 else 2]
     ]
 
 
@@ -75,7 +75,7 @@ def test_the_table_has_every_public_estimator():
     [
         estimator_class(model, **ARGUMENTS[estimator_class][0])
         for estimator_class in public_estimators()
-        for model in estimators()
+        for model in estimators(estimator_class)
     ]
 )
 def test_scikit_learn_check(estimator, check):

@@ -2,17 +2,21 @@
 
 import re
 import warnings
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression
+from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret import estimator_checks as checks
+from sklearn_interpret.base import Explanation
 from sklearn_interpret.effects import IndividualConditionalExpectation as ICE
 from sklearn_interpret.effects import PartialDependence
-from tests.instances import ARGUMENTS
+from sklearn_interpret.shapley import TreeSHAP
+from tests.instances import ARGUMENTS, estimators
 
 
 class WritesToInput(PartialDependence):
@@ -175,6 +179,102 @@ def test_a_broken_promise_is_noticed(broken, name):
     check(sound(model, grid_resolution=5))
 
 
+class MissesThePrediction(TreeSHAP):
+    def explain(self, X):
+        explanation = super().explain(X)
+        return replace(explanation, values=0.9 * explanation.values)
+
+
+class KeepsSilent(TreeSHAP):
+    def explain(self, X):
+        return replace(super().explain(X), predictions=None)
+
+
+class LosesTheRows(TreeSHAP):
+    def explain(self, X):
+        return replace(super().explain(X), data=None)
+
+
+class LosesTheNames(TreeSHAP):
+    def explain(self, X):
+        return replace(super().explain(X), feature_names=None)
+
+
+class TransformsOtherwise(TreeSHAP):
+    def transform(self, X):
+        return np.abs(super().transform(X))
+
+
+class NamesBackwards(TreeSHAP):
+    def get_feature_names_out(self, input_features=None):
+        return super().get_feature_names_out(input_features)[::-1]
+
+
+class RunsNames(TreeSHAP):
+    def explain(self, X):
+        explanation = super().explain(X)
+        parts = {field.name: getattr(explanation, field.name) for field in FIELDS}
+        return Unescaped(**parts)
+
+
+FIELDS = fields(Explanation)
+
+
+class Unescaped(Explanation):
+    def _repr_html_(self):
+        return "".join(self.feature_names)
+
+
+class RoundsWithTheBatch(TreeSHAP):
+    def explain(self, X):
+        explanation = super().explain(X)
+        return replace(explanation, values=explanation.values + 1e-15 * len(X))
+
+
+class RoundsWithTheWorkers(TreeSHAP):
+    def interaction_values(self, X):
+        return super().interaction_values(X) + 1e-15 * (self.n_jobs or 1)
+
+
+class LeansToOneSide(TreeSHAP):
+    def interaction_values(self, X):
+        return np.triu(super().interaction_values(X))
+
+
+class SharesTooMuch(TreeSHAP):
+    def interaction_values(self, X):
+        return 2 * super().interaction_values(X)
+
+
+BROKEN_LOCALLY = [
+    (MissesThePrediction, "explanation_adds_up"),
+    (KeepsSilent, "explanation_adds_up"),
+    (LosesTheRows, "explanation_describes_the_rows"),
+    (LosesTheNames, "explanation_describes_the_rows"),
+    (TransformsOtherwise, "explanation_equals_transform"),
+    (NamesBackwards, "explanation_equals_transform"),
+    (RunsNames, "explanation_escapes_names"),
+    (RoundsWithTheBatch, "explanation_of_a_row_alone"),
+    (RoundsWithTheWorkers, "explanation_of_a_row_alone"),
+    (LeansToOneSide, "interaction_values_add_up"),
+    (SharesTooMuch, "interaction_values_add_up"),
+]
+
+
+@pytest.mark.parametrize(
+    ("broken", "name"),
+    BROKEN_LOCALLY,
+    ids=[f"{b.__name__}-{n}" for b, n in BROKEN_LOCALLY],
+)
+def test_a_broken_promise_of_an_explanation_is_noticed(broken, name):
+    check = getattr(checks, f"check_{name}")
+    model = DecisionTreeRegressor(max_depth=3)
+    with pytest.raises(AssertionError):
+        check(broken(model))
+    check(TreeSHAP(model))
+    check(PartialDependence(model))  # nothing is asked of it
+
+
 def test_each_check_is_listed_once_and_documented():
     listed = dict(checks.inspector_checks())
     assert sorted([*listed, "check_inspector", "inspector_checks"]) == checks.__all__
@@ -184,9 +284,10 @@ def test_each_check_is_listed_once_and_documented():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.parametrize("model", [LinearRegression(), LogisticRegression()])
+@pytest.mark.parametrize("kind", ["regressor", "classifier"])
 @pytest.mark.parametrize("estimator_class", ARGUMENTS)
-def test_all_at_once(estimator_class, model):
+def test_all_at_once(estimator_class, kind):
+    model = estimators(estimator_class)[kind == "classifier"]
     inspector = estimator_class(model, **ARGUMENTS[estimator_class][0])
     before = clone(inspector)
     checks.check_inspector(inspector)

@@ -1,4 +1,4 @@
-"""Inspectors among scikit-learn: pipelines, searches, routing, kinds of models."""
+"""Effects among scikit-learn: pipelines, searches, routing, kinds of models."""
 
 import io
 import pickle
@@ -29,16 +29,16 @@ from sklearn_interpret.effects import (
     ConditionalDependence,
     PartialDependence,
 )
-from tests.instances import ARGUMENTS
+from tests.instances import EFFECTS
 
-all_inspectors = pytest.mark.parametrize(
-    "inspector_class", ARGUMENTS, ids=lambda c: c.__name__
+all_effects = pytest.mark.parametrize(
+    "inspector_class", EFFECTS, ids=lambda c: c.__name__
 )
 
 
 def small(inspector_class, estimator, **params):
     """An instance with the table's first arguments."""
-    return inspector_class(estimator, **{**ARGUMENTS[inspector_class][0], **params})
+    return inspector_class(estimator, **{**EFFECTS[inspector_class][0], **params})
 
 
 def curves(inspector):
@@ -64,7 +64,7 @@ def three_classes():
 # Pipelines, searches, cross-validation, selection
 
 
-@all_inspectors
+@all_effects
 def test_last_in_a_pipeline(inspector_class, regression):
     X, y = regression
     inspector = small(inspector_class, LinearRegression())
@@ -78,7 +78,7 @@ def test_last_in_a_pipeline(inspector_class, regression):
     assert len(pipeline.get_feature_names_out(names)) == alone.transform(X).shape[1]
 
 
-@all_inspectors
+@all_effects
 def test_in_the_middle_of_a_pipeline(inspector_class, regression):
     """Effects become the features of another model."""
     X, y = regression
@@ -88,7 +88,7 @@ def test_in_the_middle_of_a_pipeline(inspector_class, regression):
     assert_array_equal(pipeline.predict(X), Ridge().fit(effects, y).predict(effects))
 
 
-@all_inspectors
+@all_effects
 def test_a_pipeline_inside(inspector_class, regression):
     """A pipeline is inspected on its raw columns."""
     pandas = pytest.importorskip("pandas")
@@ -105,7 +105,7 @@ def test_a_pipeline_inside(inspector_class, regression):
     assert [len(curve) for curve in curves(inspector)][2] == 2
 
 
-@all_inspectors
+@all_effects
 def test_search_over_the_model_and_the_inspector(inspector_class, regression):
     X, y = regression
     search = GridSearchCV(
@@ -122,7 +122,7 @@ def test_search_over_the_model_and_the_inspector(inspector_class, regression):
     assert best.features_ == [(j,) for j in best.features]
 
 
-@all_inspectors
+@all_effects
 def test_cross_validation_keeps_the_inspections(inspector_class, regression):
     X, y = regression
     inspector = small(inspector_class, Ridge(), features=[0])
@@ -134,7 +134,7 @@ def test_cross_validation_keeps_the_inspections(inspector_class, regression):
         assert fold.estimator_.coef_[0] == pytest.approx(3, abs=1)
 
 
-@all_inspectors
+@all_effects
 def test_feature_selection(inspector_class, regression):
     X, y = regression
     model = RandomForestRegressor(10, random_state=0)
@@ -146,7 +146,7 @@ def test_feature_selection(inspector_class, regression):
     assert elimination.get_support().tolist() == [True, True, False, False]
 
 
-@all_inspectors
+@all_effects
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_output_containers_within_a_pipeline(inspector_class, library, regression):
     module = pytest.importorskip(library)
@@ -162,7 +162,7 @@ def test_output_containers_within_a_pipeline(inspector_class, library, regressio
     assert_allclose(out.to_numpy(), plain.fit(X, y).transform(X))
 
 
-@all_inspectors
+@all_effects
 def test_copies_of_a_whole_pipeline(inspector_class, regression):
     X, y = regression
     inspector = small(inspector_class, RandomForestRegressor(5, random_state=0))
@@ -275,7 +275,7 @@ def test_what_nobody_requested_is_scikit_learns_error(regression):
 # Kinds of models and of data
 
 
-@all_inspectors
+@all_effects
 def test_many_outputs(inspector_class, regression):
     X, y = regression
     Y = np.stack([y, -2 * y, X[:, 2]], axis=1)
@@ -291,7 +291,7 @@ def test_many_outputs(inspector_class, regression):
     assert inspector.transform(X).shape[1] == 3 * one.transform(X).shape[1]
 
 
-@all_inspectors
+@all_effects
 def test_many_classes(inspector_class, three_classes):
     X, y = three_classes
     labels = np.array(["a", "b", "c"])[y]
@@ -309,7 +309,7 @@ def test_many_classes(inspector_class, three_classes):
     assert_allclose(curves(only_b.fit(X, labels))[0], curve[1], atol=1e-12)
 
 
-@all_inspectors
+@all_effects
 def test_many_labels(inspector_class):
     """Of labels that are there or not, the response is that they are there."""
     X, Y = make_multilabel_classification(60, 4, n_classes=3, random_state=0)
@@ -324,7 +324,7 @@ def test_many_labels(inspector_class):
         assert_allclose(means, probabilities.mean(axis=0))
 
 
-@all_inspectors
+@all_effects
 def test_scores_of_a_model_without_probabilities(inspector_class, regression):
     X, y = regression
     labels = np.where(y > 0, "up", "down")
@@ -340,7 +340,7 @@ def test_scores_of_a_model_without_probabilities(inspector_class, regression):
     assert_allclose(curves(down)[0], -curves(inspector)[0], atol=1e-12)
 
 
-@all_inspectors
+@all_effects
 def test_outlier_detector_needs_no_targets(inspector_class, regression):
     X, _ = regression
     model = IsolationForest(n_estimators=10, random_state=0)
@@ -358,7 +358,7 @@ def squared(estimator, X):
     return np.stack([predicted, predicted**2], axis=1)
 
 
-@all_inspectors
+@all_effects
 def test_a_response_of_ones_own(inspector_class, regression):
     X, y = regression
     inspector = small(
@@ -370,7 +370,7 @@ def test_a_response_of_ones_own(inspector_class, regression):
     assert not np.allclose(curve[1], curve[0])
 
 
-@all_inspectors
+@all_effects
 @pytest.mark.parametrize("kind", ["csr_matrix", "csc_array", "coo_array", "dia_array"])
 def test_sparse_input(inspector_class, kind, regression):
     X, y = regression
@@ -428,7 +428,7 @@ class ForeignClassifier(Foreign):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
-@all_inspectors
+@all_effects
 def test_a_predictor_of_no_scikit_learn_class(inspector_class, regression):
     X, y = regression
     linear = FrozenEstimator(LinearRegression(fit_intercept=False).fit(X, y))

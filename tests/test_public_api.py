@@ -8,7 +8,7 @@ from importlib.resources import files
 import pytest
 
 import sklearn_interpret
-from sklearn_interpret import effects
+from sklearn_interpret import effects, shapley
 
 PUBLIC = [
     module.name
@@ -56,24 +56,39 @@ OWN = {
         "method": "auto",
     },
 }
+SHAPLEY = {
+    "TreeSHAP": {
+        "perturbation": "interventional",
+        "background": None,
+        "feature_groups": None,
+    },
+}
+PROMISED = {
+    **{getattr(effects, name): {**FIRST, **own, **LAST} for name, own in OWN.items()},
+    **{getattr(shapley, name): {**own, **LAST} for name, own in SHAPLEY.items()},
+}
+
+every_class = pytest.mark.parametrize(
+    "public_class", PROMISED, ids=lambda c: c.__name__
+)
 
 
-@pytest.mark.parametrize("name", OWN)
-def test_parameters_and_defaults(name):
-    parameters = inspect.signature(getattr(effects, name)).parameters
+@every_class
+def test_parameters_and_defaults(public_class):
+    parameters = inspect.signature(public_class).parameters
     estimator, *others = parameters.values()
     assert estimator.name == "estimator"
     assert estimator.default is inspect.Parameter.empty
     assert estimator.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
     assert {p.kind for p in others} == {inspect.Parameter.KEYWORD_ONLY}
-    promised = {**FIRST, **OWN[name], **LAST}
+    promised = PROMISED[public_class]
     assert {p.name: p.default for p in others} == promised
     assert list(promised) == [p.name for p in others]
 
 
-@pytest.mark.parametrize("name", OWN)
-def test_fit_takes_the_same_everywhere(name):
-    parameters = inspect.signature(getattr(effects, name).fit).parameters
+@every_class
+def test_fit_takes_the_same_everywhere(public_class):
+    parameters = inspect.signature(public_class.fit).parameters
     assert [
         str(p).partition(":")[0].partition("=")[0] for p in parameters.values()
     ] == [
@@ -124,11 +139,11 @@ def test_star_import(name):
 
 
 def test_families_are_listed_on_top():
-    assert set(PUBLIC) >= {
+    assert [
         f"sklearn_interpret.{name}"
         for name in sklearn_interpret.__all__
         if name != "__version__"
-    }
+    ] == PUBLIC
     assert "effects" in dir(sklearn_interpret)
 
 
@@ -149,10 +164,9 @@ def annotated(function):
     return bare
 
 
-@pytest.mark.parametrize("name", OWN)
-def test_public_signatures_are_annotated(name):
-    estimator_class = getattr(effects, name)
-    for method_name, method in inspect.getmembers(estimator_class):
+@every_class
+def test_public_signatures_are_annotated(public_class):
+    for method_name, method in inspect.getmembers(public_class):
         if method_name != "__init__" and method_name.startswith("_"):
             continue
         if isinstance(method, property):

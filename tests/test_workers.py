@@ -28,8 +28,11 @@ def table():
 
 
 def effects_of(inspector):
-    """Return the effects that a fitted inspector found."""
-    return getattr(inspector, "effects_", None) or inspector.average_
+    """Return the effects, or the base value, that a fitted inspector found."""
+    for name in ("effects_", "average_"):
+        if hasattr(inspector, name):
+            return getattr(inspector, name)
+    return [inspector.base_values_]
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
@@ -42,6 +45,8 @@ def test_backends_of_joblib_are_obeyed(inspector_class, backend, table):
         alone = inspector_class(model, **arguments).fit(X, y)
         with parallel_config(backend=backend, n_jobs=2):
             spread = inspector_class(model, **arguments).fit(X, y)
+            transformed = spread.transform(X)
+        assert_array_equal(transformed, alone.transform(X))
     for found, expected in zip(effects_of(spread), effects_of(alone), strict=True):
         assert_array_equal(found, expected)
 

@@ -1,6 +1,6 @@
 """A tree ensemble as flat arrays, and how rows are routed through it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
@@ -76,6 +76,10 @@ class TreeEnsemble:
     n_features: int
     precision: np.dtype
     strict: bool
+
+    def __getstate__(self):
+        """The fields alone: what was derived from them is found again."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def n_trees(self):

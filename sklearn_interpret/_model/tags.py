@@ -55,3 +55,11 @@ def tags_of(estimator):
 def is_classifier(estimator):
     """Whether a predictor, of whatever class, is a classifier."""
     return tags_of(estimator).estimator_type == "classifier"
+
+
+def requires_y(estimator):
+    """Whether a predictor can't be fitted without targets."""
+    tags = tags_of(estimator)
+    # The tags of a pipeline do not tell what its last step requires.
+    supervised = tags.estimator_type in ("classifier", "regressor")
+    return tags.target_tags.required or supervised

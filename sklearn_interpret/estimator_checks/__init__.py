@@ -41,6 +41,14 @@ from sklearn_interpret.estimator_checks._interface import (
     check_polars_output,
     check_unknown_feature_lists_near_matches,
 )
+from sklearn_interpret.estimator_checks._local import (
+    check_explanation_adds_up,
+    check_explanation_describes_the_rows,
+    check_explanation_equals_transform,
+    check_explanation_escapes_names,
+    check_explanation_of_a_row_alone,
+    check_interaction_values_add_up,
+)
 from sklearn_interpret.estimator_checks._standing_in import (
     check_delegation,
     check_fitted_bare_without_y,
@@ -63,6 +71,11 @@ __all__ = [
     "check_batches_are_independent",
     "check_copies",
     "check_delegation",
+    "check_explanation_adds_up",
+    "check_explanation_describes_the_rows",
+    "check_explanation_equals_transform",
+    "check_explanation_escapes_names",
+    "check_explanation_of_a_row_alone",
     "check_feature_names_out",
     "check_fitted_bare_without_y",
     "check_frame_equals_array",
@@ -72,6 +85,7 @@ __all__ = [
     "check_global_random_state_untouched",
     "check_has_what_the_estimator_has",
     "check_inspector",
+    "check_interaction_values_add_up",
     "check_jobs_are_independent",
     "check_looking_changes_nothing",
     "check_mixed_frame_not_changed",

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
+from sklearn_interpret.estimator_checks._recorders import recorder_for
 from sklearn_interpret.estimator_checks._results import assert_same, everything
 from sklearn_interpret.estimator_checks._tables import (
     N_ROWS,
@@ -13,7 +14,6 @@ from sklearn_interpret.estimator_checks._tables import (
     pandas_mixed,
     polars_mixed,
     prepared,
-    recorder_for,
     target_for,
 )
 

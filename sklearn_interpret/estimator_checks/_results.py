@@ -92,9 +92,12 @@ def rows_repeated(value, counts):
     return value
 
 
+_ASKED = ("predict", "transform", "explain", "interaction_values")
+
+
 def answers(inspector, X):
-    """What the inspector predicts, and what its `transform` gives, for `X`."""
-    asked = [name for name in ("predict", "transform") if hasattr(inspector, name)]
+    """What the inspector predicts, and what it gives to each of the rows `X`."""
+    asked = [name for name in _ASKED if hasattr(inspector, name)]
     return {name: getattr(inspector, name)(X) for name in asked}
 
 

@@ -1,17 +1,10 @@
-"""The small tables and the recording models that the checks work with."""
+"""The small tables that the checks work with, and instances to fit on them."""
 
 import importlib
 from unittest import SkipTest
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    RegressorMixin,
-    clone,
-    is_classifier,
-)
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import clone, is_classifier
 
 # No feature may have as many distinct values as there are rows: in a result, an axis
 # of this length is then an axis of rows.
@@ -119,83 +112,3 @@ def prepared(inspector, **params):
 def without_draws(inspector, **params):
     """A clone that uses every row and computes nothing by chance, where it can."""
     return prepared(inspector, subsample=None, confidence_level=None, **params)
-
-
-def recorder_for(inspector):
-    """An unfitted recording model of the inspector's kind."""
-    return RecordingClassifier() if is_classifier(inspector) else RecordingRegressor()
-
-
-class RecordingRegressor(RegressorMixin, BaseEstimator):
-    """A model that takes any container and notes what it is given.
-
-    Its response depends on every column of any kind, and columns act together.
-    """
-
-    def fit(self, X, y=None):
-        """Note `X` and count the call."""
-        validate_data(self, X, skip_check_array=True)
-        self.n_fits_ = getattr(self, "n_fits_", 0) + 1
-        self.seen_ = [description(X)]
-        return self
-
-    def predict(self, X):
-        """A fixed function of the row."""
-        check_is_fitted(self)
-        self.seen_.append(description(X))
-        total = np.zeros(len(X) if hasattr(X, "columns") else X.shape[0])
-        for weight, column in enumerate(_columns(X), start=1):
-            total += weight * np.array([_number(value) for value in column])
-            total += np.sin(total)
-        return total
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.categorical = tags.input_tags.string = True
-        return tags
-
-
-class RecordingClassifier(ClassifierMixin, RecordingRegressor):
-    """The same as a classifier of the classes 0 and 1."""
-
-    def fit(self, X, y=None):
-        """Note `X` and the classes."""
-        self.classes_ = np.unique(y)
-        return super().fit(X, y)
-
-    def decision_function(self, X):
-        """Scores of the second class."""
-        return super().predict(X)
-
-    def predict_proba(self, X):
-        """Probabilities of both classes."""
-        second = 1 / (1 + np.exp(-0.1 * self.decision_function(X)))
-        return np.stack([1 - second, second], axis=1)
-
-    def predict(self, X):
-        """The likelier class."""
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
-
-
-def description(X):
-    """Container type, columns in order, dtypes, and categories of a table."""
-    kind = f"{type(X).__module__}.{type(X).__qualname__}"
-    if not hasattr(X, "columns"):
-        return kind, X.shape[1], str(X.dtype)
-    dtypes = [X[name].dtype for name in X.columns]
-    categories = [
-        (list(getattr(d, "categories", ())), getattr(d, "ordered", None))
-        for d in dtypes
-    ]
-    return kind, list(X.columns), list(map(str, dtypes)), categories
-
-
-def _columns(X):
-    if hasattr(X, "columns"):
-        return [X[name].to_list() for name in X.columns]
-    return X.T.tolist()
-
-
-def _number(value):
-    return float(sum(map(ord, value)) % 7) if isinstance(value, str) else float(value)

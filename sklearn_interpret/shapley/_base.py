@@ -2,7 +2,7 @@
 
 import warnings
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,6 +55,13 @@ class BaseShapley(TransformerMixin, BaseInspector):
             raise type(error)(f"background can't be taken as rows: {error}") from error
         rows = self._check_rows(rows.native, reset=False)
         return rows, np.ones(rows.n_rows)
+
+    # What is kept at hand, and made again rather than pickled.
+    _at_hand: ClassVar[tuple] = ("_importances",)
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        return {**state, **{name: None for name in self._at_hand if name in state}}
 
     @abstractmethod
     def _prepare(self, background, weights, response):

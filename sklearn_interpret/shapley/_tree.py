@@ -197,14 +197,13 @@ class TreeSHAP(BaseShapley):
         self._trees = response
         exact = response.is_exact(background.take(np.arange(1)).native)
         self._rounding = _DOUBLE_PRECISION if exact else _SINGLE_PRECISION
-        if self.perturbation == "path_dependent":
-            self._codes = None
-        else:
+        self._codes = self._shares = None
+        if self.perturbation == "interventional":
             self._codes = self._encode(background)
             self._shares = weights / weights.sum()
-        self._made = None
+        self._made = self._make()
         if self._codes is None:
-            _, game = self._plan_and_game()
+            _, game = self._made
             return game.base_values()
         return self._shares @ self._background_responses(background)
 
@@ -217,28 +216,29 @@ class TreeSHAP(BaseShapley):
 
     def _encode(self, rows):
         trees = self._trees
-        return trees.ensemble.codes(trees.model.encode(rows.native))
+        codes = trees.ensemble.codes(trees.model.encode(rows.native))
+        most = int(trees.ensemble.split_codes.n_codes.max(initial=1)) - 1
+        return codes.astype(np.min_scalar_type(most))
+
+    def _make(self):
+        """The cut of the trees, each feature of which belongs to a player; the game."""
+        player = np.empty(self.n_features_in_, dtype=np.intp)
+        for place, columns in enumerate(self.features_):
+            player[list(columns)] = place
+        trees = self._trees.ensemble
+        plan = TreePlan.of_ensemble(
+            trees, player[self._trees.model.columns], n_players=len(self.features_)
+        )
+        if self._codes is None:
+            return plan, CoverGame(trees, plan.paths)
+        return plan, BackgroundGame(trees, plan.paths, self._codes, self._shares)
+
+    _at_hand = (*BaseShapley._at_hand, "_made")
 
     def _plan_and_game(self):
-        """The cut of the trees, and the game: made again rather than pickled."""
         if self._made is None:
-            player = np.empty(self.n_features_in_, dtype=np.intp)
-            for place, columns in enumerate(self.features_):
-                player[list(columns)] = place
-            trees = self._trees.ensemble
-            plan = TreePlan.of_ensemble(
-                trees, player[self._trees.model.columns], n_players=len(self.features_)
-            )
-            if self._codes is None:
-                game = CoverGame(trees, plan.paths)
-            else:
-                game = BackgroundGame(trees, plan.paths, self._codes, self._shares)
-            self._made = plan, game
+            self._made = self._make()
         return self._made
-
-    def __getstate__(self):
-        state = super().__getstate__()
-        return {**state, "_made": None} if "_made" in state else state
 
     def _values(self, rows):
         predictions = self._trees.predictions(rows.native)

@@ -1,0 +1,164 @@
+"""Models that note what they are given."""
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    RegressorMixin,
+    clone,
+    is_classifier,
+)
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OrdinalEncoder
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklearn_interpret.estimator_checks._tables import (
+    numeric_table,
+    prepared,
+    target_for,
+)
+from sklearn_interpret.exceptions import UnreadableModelError
+
+
+def recorder_for(inspector):
+    """An unfitted recording model of the inspector's kind.
+
+    An inspector that can read some models only, and says so of the usual recorder, gets
+    its own model behind steps that turn everything into numbers.
+    """
+    recorder = RecordingClassifier if is_classifier(inspector) else RecordingRegressor
+    try:
+        trial = prepared(inspector, estimator=recorder())
+        trial.fit(numeric_table(), target_for(inspector))
+    except UnreadableModelError:
+        return RecordingPipeline(_steps_before(prepared(inspector).estimator))
+    return recorder()
+
+
+class RecordingRegressor(RegressorMixin, BaseEstimator):
+    """A model that takes any container and notes what it is given.
+
+    Its response depends on every column of any kind, and columns act together.
+    """
+
+    def fit(self, X, y=None):
+        """Note `X` and count the call."""
+        validate_data(self, X, skip_check_array=True)
+        self.n_fits_ = getattr(self, "n_fits_", 0) + 1
+        self.seen_ = [description(X)]
+        return self
+
+    def predict(self, X):
+        """A fixed function of the row."""
+        check_is_fitted(self)
+        self.seen_.append(description(X))
+        total = np.zeros(len(X) if hasattr(X, "columns") else X.shape[0])
+        for weight, column in enumerate(_columns(X), start=1):
+            total += weight * np.array([_number(value) for value in column])
+            total += np.sin(total)
+        return total
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.categorical = tags.input_tags.string = True
+        return tags
+
+
+class RecordingClassifier(ClassifierMixin, RecordingRegressor):
+    """The same as a classifier of the classes 0 and 1."""
+
+    def fit(self, X, y=None):
+        """Note `X` and the classes."""
+        self.classes_ = np.unique(y)
+        return super().fit(X, y)
+
+    def decision_function(self, X):
+        """Scores of the second class."""
+        return super().predict(X)
+
+    def predict_proba(self, X):
+        """Probabilities of both classes."""
+        second = 1 / (1 + np.exp(-0.1 * self.decision_function(X)))
+        return np.stack([1 - second, second], axis=1)
+
+    def predict(self, X):
+        """The likelier class."""
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+
+def description(X):
+    """Container type, columns in order, dtypes, and categories of a table."""
+    kind = f"{type(X).__module__}.{type(X).__qualname__}"
+    if not hasattr(X, "columns"):
+        return kind, X.shape[1], str(X.dtype)
+    dtypes = [X[name].dtype for name in X.columns]
+    categories = [
+        (list(getattr(d, "categories", ())), getattr(d, "ordered", None))
+        for d in dtypes
+    ]
+    return kind, list(X.columns), list(map(str, dtypes)), categories
+
+
+def _columns(X):
+    if hasattr(X, "columns"):
+        return [X[name].to_list() for name in X.columns]
+    return X.T.tolist()
+
+
+def _number(value):
+    return float(sum(map(ord, value)) % 7) if isinstance(value, str) else float(value)
+
+
+def _steps_before(model):
+    """Steps that make numbers of all columns, and a model."""
+    encoder = OrdinalEncoder()
+    numbers = ColumnTransformer(
+        [("codes", encoder, _no_numbers)], remainder="passthrough"
+    )
+    return [("numbers", numbers), ("model", clone(model))]
+
+
+def _no_numbers(X):
+    """Positions of the columns of a frame that hold no numbers."""
+    if not hasattr(X, "columns"):
+        return []
+    dtypes = [X[name].dtype for name in X.columns]
+    return [j for j, dtype in enumerate(dtypes) if not _is_numeric(dtype)]
+
+
+def _is_numeric(dtype):
+    if hasattr(dtype, "is_numeric"):  # polars
+        return dtype.is_numeric()
+    return dtype.kind in "iuf"
+
+
+def _asked(name):
+    """A method of a pipeline that notes what it is given."""
+
+    def has(self):
+        return hasattr(self.steps[-1][1], name)
+
+    def ask(self, X):
+        self.seen_.append(description(X))
+        return getattr(super(RecordingPipeline, self), name)(X)
+
+    ask.__doc__ = f"Note `X`; then as `{name}` of the last step."
+    return available_if(has)(ask)
+
+
+class RecordingPipeline(Pipeline):
+    """A pipeline that notes what it is given."""
+
+    def fit(self, X, y=None, **params):
+        """Fit, note `X` and count the call."""
+        super().fit(X, y, **params)
+        self.n_fits_ = getattr(self, "n_fits_", 0) + 1
+        self.seen_ = [description(X)]
+        return self
+
+    predict = _asked("predict")
+    predict_proba = _asked("predict_proba")
+    decision_function = _asked("decision_function")
