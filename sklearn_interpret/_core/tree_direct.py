@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_interpret._core.tree_patterns import WayDown
-from sklearn_interpret._core.tree_tables import column_table, term_place, terms
+from sklearn_interpret._core.tree_tables import terms
 from sklearn_interpret._core.tree_units import units_of
 
 
@@ -24,11 +24,11 @@ class DirectPlan:
     way : WayDown
         The way to these leaves, one list behind the other.
     source : ndarray of shape (n_entries,), intp
-        Which gain an entry takes: list after list of leaves, by term and leaf.
+        Which gain an entry takes: list after list of leaves, leaf by leaf.
     factor : ndarray of shape (n_entries,)
         Value of the leaf, in the output that the entry belongs to.
     target : ndarray of shape (n_entries,), intp
-        Which sum the entry is added to; these are added to totals one by one.
+        Which sum the entry is added to: one for each unit, output and player or pair.
     keys : ndarray of shape (n_sums,), intp
         Total that each sum is added to: share of the trees, output and players.
     """
@@ -57,64 +57,63 @@ class DirectPlan:
         """
         singles = units_of(plan.ensemble, plan.paths, max_splits=0)
         leaves = [units for units in singles if units.n_bits >= order]
-        place = np.zeros(plan.ensemble.n_nodes, dtype=np.intp)
-        width = np.zeros(plan.ensemble.n_nodes, dtype=np.intp)
-        n_before = 0
-        for units in leaves:
-            place[units.root] = n_before + np.arange(len(units))
-            width[units.root] = len(units)
-            n_before += len(terms(units.n_bits, order)) * len(units)
-        sources, factors, targets, keys, ranks = [], [], [], [], []
-        n_sums = 0
-        for number, units in enumerate(plan.groups):
-            if units.n_bits < order:
-                continue
-            unit_keys = plan.column_keys(units, order)
-            used = unit_keys >= 0
-            sums = np.cumsum(used).reshape(used.shape) - 1 + n_sums
-            for source, factor, target in _entries(plan, units, order, place, width):
-                sources.append(source)
-                factors.append(factor)
-                targets.append(sums[target])
-            unit, _ = np.nonzero(used)
-            part = plan.part_of(units)[unit]
-            keys.append(unit_keys[used] + plan.share_of_part[part] * plan.n_keys(order))
-            # Within a part group after group, the deep ones last.
-            ranks.append((part * 2 + units.is_deep) * len(plan.groups) + number)
-            n_sums += len(unit)
+        unit, share = _places(plan)
         none = np.empty(0, dtype=np.intp)
+        sources, factors, sums = [none], [np.empty(0)], [none]
+        n_gains = 0
+        for units in leaves:
+            keys = _term_keys(plan, units, order)
+            n_terms = keys.shape[1]
+            value = plan.ensemble.value[units.root]
+            leaf, output = np.nonzero(value)
+            key = keys[leaf] + (output * plan.paths.n_players**order)[:, None]
+            sums.append(
+                (unit[units.root[leaf], None] * plan.n_keys(order) + key).ravel()
+            )
+            source = leaf[:, None] * n_terms + np.arange(n_terms) + n_gains
+            sources.append(source.ravel())
+            factors.append(np.repeat(value[leaf, output], n_terms))
+            n_gains += keys.size
+        found, target = np.unique(np.concatenate(sums), return_inverse=True)
+        unit, key = np.divmod(found, plan.n_keys(order))
         nodes = [units.root for units in leaves]
-        ranking = np.argsort(np.concatenate([none, *ranks]), kind="stable")
-        place_of = np.empty(n_sums, dtype=np.intp)
-        place_of[ranking] = np.arange(n_sums)
         return cls(
             leaves=leaves,
             way=WayDown(plan.ensemble, plan.paths, np.concatenate([none, *nodes])),
-            source=np.concatenate([none, *sources]),
-            factor=np.concatenate([np.empty(0), *factors]),
-            target=place_of[np.concatenate([none, *targets])],
-            keys=np.concatenate([none, *keys])[ranking],
+            source=np.concatenate(sources),
+            factor=np.concatenate(factors),
+            target=target,
+            keys=share[unit] * plan.n_keys(order) + key,
         )
 
 
-def _entries(plan, units, order, place, width):
-    """Entries of the leaves of units, leaf after leaf of each."""
-    ensemble = plan.ensemble
-    columns = column_table(units.n_bits, order)
-    n_columns = len(terms(units.n_bits, order))
-    for leaf in range(units.n_splits + 1):
-        d = units.n_conditions[:, leaf]
-        nodes = units.leaves[:, leaf]
-        for term in terms(d.max(initial=0), order):
-            has = (term[-1] < d)[:, None]
-            unit, output = np.nonzero(has & (ensemble.value[nodes] != 0))
-            at = term_place(term, d[unit])
-            column = columns[tuple(units.columns[unit, leaf, slot] for slot in term)]
-            yield (
-                place[nodes[unit]] + at * width[nodes[unit]],
-                ensemble.value[nodes[unit], output],
-                (unit, output * n_columns + column),
-            )
+def _places(plan):
+    """Place of each leaf's unit in the order of sums, and share of each place."""
+    parts = [plan.part_of(units) for units in plan.groups]
+    # Within a part group after group, the single deep leaves last.
+    ranks = [
+        (part * 2 + units.is_deep) * len(plan.groups) + number
+        for number, (units, part) in enumerate(zip(plan.groups, parts, strict=True))
+    ]
+    none = np.empty(0, dtype=np.intp)
+    order = np.argsort(np.concatenate([none, *ranks]), kind="stable")
+    place = np.empty(len(order), dtype=np.intp)
+    place[order] = np.arange(len(order))
+    of_leaf = np.zeros(plan.ensemble.n_nodes, dtype=np.intp)
+    n_before = 0
+    for units in plan.groups:
+        of_leaf[units.leaves] = place[n_before : n_before + len(units), None]
+        n_before += len(units)
+    return of_leaf, plan.share_of_part[np.concatenate([none, *parts])[order]]
+
+
+def _term_keys(plan, leaves, order):
+    """Player, or pair of players, of each term of leaves: (n_leaves, n_terms)."""
+    columns = np.array(terms(leaves.n_bits, order), dtype=np.intp)
+    players = np.sort(leaves.players[:, columns], axis=2)
+    if order == 1:
+        return players[..., 0]
+    return players[..., 0] * plan.paths.n_players + players[..., 1]
 
 
 def direct_values(plan, direct, game, codes, order):
@@ -148,6 +147,7 @@ def direct_values(plan, direct, game, codes, order):
             found = game.deep_gains(units, owner, here.ravel(), order)
         else:
             found = game.gains(units.root, here, order)
+        found = found.reshape(-1, len(units), n_rows).transpose(1, 0, 2)
         gains.append(found.reshape(-1, n_rows))
         n_before += len(units)
     gains = np.concatenate(gains)

@@ -150,8 +150,7 @@ class TreePlan:
         players = np.sort(units.players[:, columns], axis=2)
         keys = players[..., 0]
         if order == 2:
-            alike = players[..., 0] == players[..., 1]
-            keys = np.where(alike, -1, keys * n_players + players[..., 1])
+            keys = keys * n_players + players[..., 1]
         keys = np.where(players[..., 0] < 0, -1, keys)[:, None, :]
         outputs = np.arange(self.ensemble.n_outputs)[:, None] * n_players**order
         used = self.ensemble.value[units.leaves].any(axis=1)[..., None]

@@ -1,6 +1,7 @@
 """Bottom subtrees of few splits, whose leaves are looked up together."""
 
 from dataclasses import dataclass, fields
+from itertools import combinations
 
 import numpy as np
 
@@ -33,7 +34,7 @@ class TreeUnits:
     splits : ndarray of shape (n_units, s), intp
         The unit's own splits, top down.
     leaves : ndarray of shape (n_units, s + 1), intp
-        The unit's leaves.
+        The unit's leaves, those with fewer conditions first.
     n_conditions : ndarray of shape (n_units, s + 1), intp
         Number of conditions of each leaf; its slots from there on hold nothing.
     conditions : ndarray of shape (n_units, s + 1, p + s), intp
@@ -157,6 +158,9 @@ def _below(ensemble, paths):
 def _units_of_kind(ensemble, paths, roots, n_path, n_splits):
     """Units with equally many conditions above and splits."""
     splits, leaves = _nodes_of(ensemble, roots, n_splits)
+    # Leaves with fewer conditions first, else as they stand in the ensemble.
+    keys = np.sort(paths.n_conditions[leaves] * ensemble.n_nodes + leaves, axis=1)
+    leaves = keys % ensemble.n_nodes
     n_units, n_slots = len(roots), n_path + n_splits
     slots = np.arange(n_slots)
     shape = (n_units, n_splits + 1, n_slots)
@@ -191,6 +195,7 @@ def _units_of_kind(ensemble, paths, roots, n_path, n_splits):
         columns[unit[new], leaf[new], slot[new]] = bit[new]
         players[unit[new], bit[new]] = paths.player[node[new]]
         node = split
+    _join_columns(columns, players, n_path)
     return TreeUnits(
         n_path=n_path,
         n_splits=n_splits,
@@ -204,6 +209,17 @@ def _units_of_kind(ensemble, paths, roots, n_path, n_splits):
         columns=columns,
         players=players,
     )
+
+
+def _join_columns(columns, players, n_path):
+    """Give splits that bring in the same player one column, the first one's."""
+    for first, second in combinations(range(n_path, players.shape[1]), 2):
+        alike = np.flatnonzero(
+            (players[:, first] == players[:, second]) & (players[:, first] >= 0)
+        )
+        of_alike = columns[alike]
+        columns[alike] = np.where(of_alike == second, first, of_alike)
+        players[alike, second] = -1
 
 
 def _nodes_of(ensemble, roots, n_splits):
