@@ -167,8 +167,9 @@ class ProductRule:
 def _total(products, ratios):
     """Sum over the points, one after the other: the same for any number of rows."""
     total = products[0] * ratios[0]
+    part = np.empty_like(total)
     for product, ratio in zip(products[1:], ratios[1:], strict=True):
-        total += product * ratio
+        total += np.multiply(product, ratio, out=part)
     return total
 
 
