@@ -6,7 +6,7 @@ import numpy as np
 _ROWS_AT_ONCE = 4096
 
 
-def lefts(ensemble, nodes, codes):
+def lefts(ensemble, nodes, codes, gaps):
     """Whether rows go to the left at splits.
 
     Parameters
@@ -17,6 +17,8 @@ def lefts(ensemble, nodes, codes):
         Inner nodes.
     codes : ndarray of shape (n_rows, n_features)
         The rows' codes; fast if each column is one stretch of memory.
+    gaps : ndarray of shape (n_features,), bool
+        Which features have missing values in these rows, of `features_with_gaps`.
 
     Returns
     -------
@@ -26,7 +28,7 @@ def lefts(ensemble, nodes, codes):
     features = ensemble.feature[nodes]
     taken = codes.T[features]
     left = taken <= split_codes.rank[nodes, None].astype(codes.dtype)
-    at = np.flatnonzero(ensemble.missing_left[nodes])
+    at = np.flatnonzero(gaps[features] & ensemble.missing_left[nodes])
     if len(at):
         missing_at = split_codes.missing_at[nodes[at], None].astype(codes.dtype)
         left[at] |= taken[at] == missing_at
@@ -35,6 +37,11 @@ def lefts(ensemble, nodes, codes):
         table = _lefts_by_category(ensemble, nodes[at])
         left[at] = table[np.arange(len(at))[:, None], taken[at]]
     return left
+
+
+def features_with_gaps(ensemble, codes):
+    """Which features have missing values in rows given by their codes."""
+    return (codes == ensemble.split_codes.missing.astype(codes.dtype)).any(axis=0)
 
 
 def _lefts_by_category(ensemble, nodes):
@@ -71,9 +78,10 @@ def met_conditions(ensemble, paths, node, codes):
         By slot.
     """
     met = np.ones((paths.n_conditions[node], len(codes)), dtype=bool)
+    gaps = features_with_gaps(ensemble, codes)
     while ensemble.parents[node] >= 0:
         split = ensemble.parents[node]
-        (left,) = lefts(ensemble, np.array([split]), codes)
+        (left,) = lefts(ensemble, np.array([split]), codes, gaps)
         met[paths.slot[node]] &= left == (ensemble.left[split] == node)
         node = split
     return met
@@ -99,25 +107,51 @@ def unit_patterns(ensemble, paths, groups, codes):
         For each group, bits as :class:`~sklearn_interpret._core.tree_units.TreeUnits`
         has them.
     """
-    found = [
-        np.empty((len(group), len(codes)), dtype=_smallest(group.n_bits))
-        for group in groups
-    ]
-    if not groups:
+    return PatternFinder(ensemble, paths, groups).find(codes)
+
+
+class PatternFinder:
+    """Finds the patterns of rows at units, again and again.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    paths : TreePaths
+        Their paths.
+    groups : list of TreeUnits
+        Units with at most 64 bits.
+    """
+
+    def __init__(self, ensemble, paths, groups):
+        self.ensemble = ensemble
+        self.groups = groups
+        roots = [np.empty(0, dtype=np.intp), *(group.root for group in groups)]
+        self.way = WayDown(ensemble, paths, np.concatenate(roots))
+
+    def find(self, codes):
+        """Patterns of rows, as `unit_patterns` returns them."""
+        found = [
+            np.empty((len(group), len(codes)), dtype=_smallest(group.n_bits))
+            for group in self.groups
+        ]
+        for start in range(0, len(codes), _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            self._find(codes[rows], [patterns[:, rows] for patterns in found])
         return found
-    way = WayDown(ensemble, paths, np.concatenate([group.root for group in groups]))
-    for start in range(0, len(codes), _ROWS_AT_ONCE):
-        rows = slice(start, start + _ROWS_AT_ONCE)
-        at_roots = way.patterns(codes[rows])
+
+    def _find(self, codes, found):
+        gaps = features_with_gaps(self.ensemble, codes)
+        at_roots = self.way.patterns(codes)
         n_before = 0
-        for group, patterns in zip(groups, found, strict=True):
+        for group, patterns in zip(self.groups, found, strict=True):
             part = at_roots[n_before : n_before + len(group)].astype(patterns.dtype)
             for number, splits in enumerate(group.splits.T):
                 bit = patterns.dtype.type(1 << (group.n_path + number))
-                part |= lefts(ensemble, splits, codes[rows]).view(np.uint8) * bit
-            patterns[:, rows] = part
+                left = lefts(self.ensemble, splits, codes, gaps)
+                part |= left.view(np.uint8) * bit
+            patterns[:] = part
             n_before += len(group)
-    return found
 
 
 def _smallest(n_bits):
@@ -221,14 +255,14 @@ class WayDown:
         A new condition gets a bit of its own; one that is merged with a condition
         further up keeps that one's bit, and turns it off where the split fails.
         """
-        dtype = self.dtype
+        dtype, gaps = self.dtype, features_with_gaps(self.ensemble, codes)
         at_targets = np.zeros((self.n_targets, len(codes)), dtype=dtype)
         patterns = None
         for place, splits, split, is_right, bit, is_new, arrived, target in self.levels:
             if patterns is None:
                 patterns = np.zeros((len(place), len(codes)), dtype=dtype)
             else:
-                failed = lefts(self.ensemble, splits, codes)[split]
+                failed = lefts(self.ensemble, splits, codes, gaps)[split]
                 failed ^= ~is_right
                 bit = bit.astype(dtype)
                 patterns = patterns[place]

@@ -13,9 +13,9 @@ import numpy as np
 from sklearn_interpret._core.tree_direct import DirectPlan, direct_values
 from sklearn_interpret._core.tree_paths import TreePaths
 from sklearn_interpret._core.tree_patterns import (
+    PatternFinder,
     distinct_patterns,
     met_conditions,
-    unit_patterns,
 )
 from sklearn_interpret._core.tree_tables import column_table, term_place, terms
 from sklearn_interpret._core.tree_units import units_of
@@ -246,23 +246,24 @@ def _share_values(plan, game, share, codes, order):
             of_part = slice(edges[part], edges[part + 1])
             if of_part.start < of_part.stop:
                 here.append((units[of_part], lookup and lookup[of_part]))
+        narrow = [units for units, _ in here if not units.is_wide]
+        finder = PatternFinder(plan.ensemble, plan.paths, narrow)
         for start in range(0, len(codes), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
             into = list(totals[:, rows])
-            _add_part(plan, game, here, codes[rows], order, into)
+            _add_part(plan, game, here, finder, codes[rows], order, into)
     return totals
 
 
-def _add_part(plan, game, part, codes, order, into):
+def _add_part(plan, game, part, finder, codes, order, into):
     """Add what rows get from units and their tables; deep ones have none."""
-    narrow = [units for units, _ in part if not units.is_wide]
-    patterns = unit_patterns(plan.ensemble, plan.paths, narrow, codes)
+    patterns = finder.find(codes)
     for (units, lookup), found in zip(part, patterns, strict=False):
         if units.is_deep:
             _add_deep(plan, game, units, found, order, into)
         else:
             _look_up(lookup, found, into)
-    for units, _ in part[len(narrow) :]:
+    for units, _ in part[len(patterns) :]:
         _add_wide(plan, game, units, codes, order, into)
 
 
