@@ -3,11 +3,13 @@
 A `Pair` names two callables that do the same work. `run_pair` warms both up, checks
 that their results agree, then times them in turns (ours, peer, ours, peer, ...): the
 ratio is taken within each turn, so that a machine that slows down slows both.
-Three more measurements need no peer: the rows that reach the model, our own time
-beyond the model's, and the growth of peak memory. All give a `Result`, one line each.
+The other measurements need no peer: the rows that reach the model, our own time
+beyond the model's, the time of one work of ours in units of another, and peak memory.
+All give a `Result`, one line each.
 """
 
 import gc
+import math
 import statistics
 import sys
 import time
@@ -18,10 +20,11 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from sklearn import config_context
 from sklearn.base import BaseEstimator, RegressorMixin
 from threadpoolctl import threadpool_limits
 
-COLUMNS = "{:<18} {:<18} {:>7} {:>9} {:>9} {:>25} {:>7} {:>10}  {}"
+COLUMNS = "{:<30} {:<24} {:>7} {:>9} {:>9} {:>25} {:>7} {:>10}  {}"
 
 # `time.process_time` is the one for a machine that others use too: it leaves out the
 # time in which they run, but adds up threads, and does not see other processes.
@@ -94,14 +97,20 @@ def paired_seconds(
     threads: int,
     repeats: int,
     clock: Clock = time.perf_counter,
+    budget: float = math.inf,
 ) -> np.ndarray:
-    """Time both calls in turns; returns an array of shape (repeats, 2)."""
+    """Time both calls in turns; returns an array of shape (turns, 2).
+
+    There are `repeats` turns, or fewer, but two, where these take more than `budget`
+    seconds.
+    """
     # Only here, not around the warm-up: the limits reach the libraries that are
     # loaded by now, and a peer's come with its first call.
     with threadpool_limits(limits=threads):
-        return np.array(
-            [[seconds(first, clock), seconds(second, clock)] for _ in range(repeats)]
-        )
+        times = []
+        while len(times) < repeats and (len(times) < 2 or np.sum(times) < budget):
+            times.append([seconds(first, clock), seconds(second, clock)])
+    return np.array(times)
 
 
 def spread(values: Iterable[float], form: str) -> str:
@@ -147,6 +156,8 @@ def _without_peer(pair: Pair, error: Exception) -> Result:
 class CountingRegressor(RegressorMixin, BaseEstimator):
     """A fitted regressor that counts the calls and the rows that reach it.
 
+    It also hides the model's kind, so that nothing but its predictions can be used.
+
     Attributes
     ----------
     n_calls_, n_rows_ : int
@@ -158,6 +169,8 @@ class CountingRegressor(RegressorMixin, BaseEstimator):
         self.n_calls_ = 0
         self.n_rows_ = 0
         self.n_features_in_ = model.n_features_in_
+        if hasattr(model, "feature_names_in_"):
+            self.feature_names_in_ = model.feature_names_in_
 
     def fit(self, X, y=None):
         """Do nothing: the model is fitted already."""
@@ -259,6 +272,113 @@ def memory_growth(
         f"{peak_large / 2**20:.1f} MiB",
         f"{peak_small / 2**20:.1f} MiB",
         f"{ratio:.2f} x",
+        "-" if limit is None else f"<= {limit:g}",
+        "-",
+        "ok" if within else "above target",
+    )
+
+
+def own_ratio(
+    name: str,
+    against: str,
+    first: Callable[[], Any],
+    second: Callable[[], Any],
+    *,
+    agreement: Callable[[Any, Any], float] | None = None,
+    tolerance: float = 0.0,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    **run: Any,
+) -> Result:
+    """Divide the time of one work of ours by that of another, `against`.
+
+    Parameters
+    ----------
+    name, against : str
+        What the first work and the second are.
+    first, second : callable
+        The works; `ours` shows the first one's time, `theirs` the second one's.
+    agreement : callable or None
+        Takes both results, returns the largest difference; None: they differ by nature.
+    tolerance : float
+        The largest difference that still counts as the same result.
+    at_least, at_most : float or None
+        Where the ratio should lie.
+    **run
+        As for `paired_seconds`.
+    """
+    results = first(), second()
+    difference = None if agreement is None else float(agreement(*results))
+    del results
+    times = paired_seconds(first, second, **run)
+    ratios = times[:, 0] / times[:, 1]
+    middle = np.median(ratios)
+    verdict, target = "ok", "-"
+    if at_least is not None:
+        target = f">= {at_least:g}"
+        verdict = "ok" if middle >= at_least else "below target"
+    if at_most is not None:
+        target = f"<= {at_most:g}"
+        verdict = "ok" if middle <= at_most else "above target"
+    if difference is not None and not difference <= tolerance:
+        verdict = "DISAGREES"
+    return Result(
+        name,
+        against,
+        *(f"{middle:.3f} s" for middle in np.median(times, axis=0)),
+        spread(ratios, ".2f") + " x",
+        target,
+        "-" if difference is None else f"{difference:.1e}",
+        verdict,
+    )
+
+
+def passing_memory(call: Callable[[], Any]) -> int:
+    """Return the peak of traced memory beyond what the result itself holds."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        result = call()
+        kept, peak = tracemalloc.get_traced_memory()
+        del result
+        return peak - kept
+    finally:
+        tracemalloc.stop()
+
+
+def bounded_memory(
+    name: str,
+    small: Callable[[], Any],
+    large: Callable[[], Any],
+    *,
+    working_memory: int,
+    limit: float | None = None,
+) -> Result:
+    """Compare what large work takes in passing with scikit-learn's working memory.
+
+    Parameters
+    ----------
+    name : str
+        What is measured.
+    small, large : callable
+        The same work on few rows and on many. They return what is kept, which is no
+        passing memory.
+    working_memory : int
+        In MiB, as scikit-learn's setting of that name.
+    limit : float or None
+        How many times that the large work may take.
+    """
+    with config_context(working_memory=working_memory):
+        # Once untraced, as above.
+        small()
+        peaks = [passing_memory(work) / 2**20 for work in (large, small)]
+    share = peaks[0] / working_memory
+    within = limit is None or share <= limit
+    return Result(
+        name,
+        "fewer rows",
+        *(f"{peak:.1f} MiB" for peak in peaks),
+        f"{share:.2f} x {working_memory} MiB",
         "-" if limit is None else f"<= {limit:g}",
         "-",
         "ok" if within else "above target",

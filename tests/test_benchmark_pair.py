@@ -1,6 +1,7 @@
 """The benchmarks' harness: what it measures and how it judges, never how fast."""
 
 import importlib.util
+import itertools
 import math
 import sys
 from pathlib import Path
@@ -12,14 +13,18 @@ from sklearn.linear_model import LinearRegression
 SOURCE = Path(__file__).parents[1] / "benchmarks" / "pair.py"
 
 
+def load(source, name):
+    spec = importlib.util.spec_from_file_location(name, source)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
 @pytest.fixture(scope="module")
 def pair():
-    spec = importlib.util.spec_from_file_location("benchmark_pair", SOURCE)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
+    yield load(SOURCE, "benchmark_pair")
+    del sys.modules["benchmark_pair"]
 
 
 @pytest.fixture
@@ -119,3 +124,65 @@ def test_memory_growth_is_judged(pair, large, verdict):
 
     row = pair.memory_growth("case", work(2**20), work(large), limit=1.1)
     assert row.verdict == verdict
+
+
+def test_turns_end_with_the_budget_but_not_before_the_second(pair):
+    def measure(budget):
+        clock = itertools.count().__next__  # each call takes one second
+        return pair.paired_seconds(
+            list, list, threads=1, repeats=9, clock=clock, budget=budget
+        )
+
+    assert [len(measure(budget)) for budget in (0, 7, math.inf)] == [2, 4, 9]
+
+
+@pytest.mark.parametrize(
+    "target, verdict",
+    [
+        ({}, "ok"),
+        ({"at_least": 0.9}, "ok"),
+        ({"at_least": 1.1}, "below target"),
+        ({"at_most": 1.1}, "ok"),
+        ({"at_most": 0.9}, "above target"),
+    ],
+)
+def test_ratio_of_our_own_works_is_judged(pair, target, verdict):
+    run = {"threads": 1, "repeats": 3, "clock": itertools.count().__next__}
+    row = pair.own_ratio("case", "other", list, list, **target, **run)
+    assert row.measured.startswith("1.00 ")
+    assert row.verdict == verdict
+
+
+@pytest.mark.parametrize("second, verdict", [(2.0, "DISAGREES"), (1.0, "ok")])
+def test_our_own_works_must_agree_where_they_can_be_compared(pair, second, verdict):
+    row = pair.own_ratio(
+        "case",
+        "other",
+        lambda: 1.0,
+        lambda: second,
+        agreement=lambda a, b: abs(a - b),
+        threads=1,
+        repeats=1,
+    )
+    assert row.verdict == verdict
+
+
+@pytest.mark.parametrize("passing, verdict", [(2**20, "ok"), (2**24, "above target")])
+def test_memory_is_bounded_beyond_the_result(pair, passing, verdict):
+    def work():
+        kept = np.ones(2**24, dtype=np.uint8)
+        return kept, np.ones(passing, dtype=np.uint8).sum()
+
+    row = pair.bounded_memory("case", work, work, working_memory=4, limit=1)
+    assert row.verdict == verdict
+
+
+def test_exponent_of_growth_is_that_of_the_largest_sizes(pair, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pair", pair)
+    monkeypatch.setitem(sys.modules, "benchmark_growth", None)  # put back afterwards
+    growth = load(SOURCE.with_name("growth.py"), "benchmark_growth")
+    sizes = 10.0 ** np.arange(6)
+    found = growth.Growth("case", "rows", sizes, np.maximum(sizes**2, 1e4))
+    assert found.exponent == pytest.approx(2.0)
+    assert growth.judge(found, limit=2.1).verdict == "ok"
+    assert growth.judge(found, limit=1.1).verdict == "above target"

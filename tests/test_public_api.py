@@ -38,7 +38,12 @@ GRID = {
 }
 OWN = {
     "PartialDependence": {**GRID, "centered": False, "method": "auto"},
-    "IndividualConditionalExpectation": {**GRID, "center": None, "derivative": False},
+    "IndividualConditionalExpectation": {
+        **GRID,
+        "center": None,
+        "derivative": False,
+        "method": "auto",
+    },
     "ConditionalDependence": {"n_intervals": 40, "custom_values": None},
     "AccumulatedLocalEffects": {
         "n_intervals": 40,
@@ -48,6 +53,7 @@ OWN = {
         "confidence_level": None,
         "confidence_method": "standard_error",
         "n_bootstraps": 200,
+        "method": "auto",
     },
 }
 SHAPLEY = {

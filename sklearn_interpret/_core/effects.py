@@ -12,6 +12,8 @@ from itertools import product
 
 import numpy as np
 
+from sklearn_interpret._core.grids import search_sorted
+
 
 @dataclass(frozen=True)
 class NodeAxis:
@@ -291,7 +293,7 @@ def grid_position(values, nodes):
             np.isnan(values), values, 0.0
         )
     values = np.clip(values, nodes[0], nodes[-1])
-    low = np.searchsorted(nodes[1:-1], values, side="right")
+    low = search_sorted(nodes[1:-1], values, side="right")
     return low, (values - nodes[low]) / np.diff(nodes)[low]
 
 

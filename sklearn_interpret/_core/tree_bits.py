@@ -27,10 +27,10 @@ class RowBits:
     ----------
     ensemble : TreeEnsemble
         The trees.
-    codes : ndarray of shape (n_rows, n_features), int
-        The rows' codes.
-    features : sequence of int, optional
-        Features whose splits will be asked for; None means all.
+    codes : ndarray of shape (n_rows, m), int
+        The rows' codes of some features.
+    features : ndarray of shape (m,), intp, optional
+        These features; no splits on others may be asked for. None means all.
     """
 
     def __init__(self, ensemble, codes, features=None):
@@ -42,31 +42,30 @@ class RowBits:
         self._first_place = np.cumsum(n_codes) - n_codes
         self._at = np.zeros(n_codes.sum(), dtype=np.intp)
         self._start, self._missing = {}, {}
-        tables, height = [np.empty((0, self.n_words), dtype=WORD)], 0
         if features is None:
-            features = np.unique(ensemble.feature[~ensemble.is_leaf])
-        rows = np.arange(self.n_rows)
+            features = range(ensemble.n_features)
+        heights = np.minimum(n_codes, self.n_rows)[np.asarray(features, dtype=np.intp)]
+        self._tables = np.zeros((heights.sum() + len(heights), self.n_words), WORD)
+        rows, height = np.arange(self.n_rows), 0
         word, bit = rows >> 6, WORD.type(1) << (rows & 63).astype(WORD)
-        for j in features:
-            table, upto = self._table(codes[:, j], n_codes[j], word, bit)
+        for column, j in enumerate(features):
+            if n_codes[j] == 1 and not ensemble.split_codes.categorical[j]:
+                continue  # no split
+            present = np.bincount(codes[:, column], minlength=n_codes[j]) > 0
+            # Table by table the rows with up to the first, second, ... of the codes
+            # that occur; here where that of each code stands.
+            upto = height + np.cumsum(present)
             first = self._first_place[j]
-            self._at[first : first + n_codes[j]] = height + upto
-            if np.diff(upto, prepend=0)[-1]:  # the last code stands for missing values
-                self._missing[int(j)] = table[-1] ^ table[-2]
+            self._at[first : first + n_codes[j]] = upto
             self._start[int(j)] = height
-            tables.append(table)
-            height += len(table)
-        self._tables = np.concatenate(tables)
-
-    def _table(self, codes, n_codes, word, bit):
-        """Rows with up to each of the codes that occur, and how many those are."""
-        present = np.bincount(codes, minlength=n_codes) > 0
-        upto = np.cumsum(present)
-        table = np.zeros((upto[-1] + 1, self.n_words), dtype=WORD)
-        # Every bit is added once, so that the sums are unions.
-        np.add.at(table.reshape(-1), upto[codes] * self.n_words + word, bit)
-        np.bitwise_or.accumulate(table, axis=0, out=table)
-        return table, upto
+            # Every bit is added once, so that the sums are unions.
+            place = upto[codes[:, column]] * self.n_words + word
+            np.add.at(self._tables.reshape(-1), place, bit)
+            table = self._tables[height : upto[-1] + 1]
+            np.bitwise_or.accumulate(table, axis=0, out=table)
+            if present[-1]:  # the last code stands for missing values
+                self._missing[int(j)] = table[-1] ^ table[-2]
+            height = upto[-1] + 1
 
     def lefts(self, nodes):
         """Rows that go to the left at inner nodes, as if they were there.
@@ -290,7 +289,7 @@ class RowWeights:
             # One row of sums for each of the bytes of a set.
             self._sums = (padded.reshape(-1, 8) @ of_octets.T).reshape(-1)
             self._starts = np.arange(n_words * 8) * 256
-        self._dtype = np.uint16 if n_words < 1000 else np.uint32
+        self._ones = np.ones(n_words, dtype=np.float32)
 
     def of(self, sets):
         """Total weight of the rows in sets.
@@ -305,7 +304,8 @@ class RowWeights:
         ndarray of shape (...), float64
         """
         if self.each is not None:
-            counts = np.bitwise_count(sets).sum(axis=-1, dtype=self._dtype)
-            return counts * self.each
+            # Small whole numbers: exact in single precision; BLAS adds them up.
+            counts = np.bitwise_count(sets).astype(np.float32) @ self._ones
+            return counts.astype(np.float64) * self.each
         octets = sets.view(np.uint8)
         return self._sums.take(octets + self._starts).sum(axis=-1)

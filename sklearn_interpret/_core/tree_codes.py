@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_interpret._core.grids import search_sorted
+
 
 @dataclass(frozen=True, eq=False)
 class SplitCodes:
@@ -155,7 +157,7 @@ class SplitCodes:
         with np.errstate(over="ignore"):  # beyond float32 is infinite, as it should be
             values = values.astype(self.precision).astype(np.float64)
         side = "right" if self.strict else "left"
-        codes = np.searchsorted(self.thresholds[j], values, side=side)
+        codes = search_sorted(self.thresholds[j], values, side)
         codes[np.isnan(values)] = missing
         return codes
 

@@ -78,7 +78,7 @@ class DirectPlan:
                 targets.append(sums[target])
             unit, _ = np.nonzero(used)
             part = plan.part_of(units)[unit]
-            keys.append(unit_keys[used] + plan.share_of[part] * plan.n_keys(order))
+            keys.append(unit_keys[used] + plan.share_of_part[part] * plan.n_keys(order))
             # Within a part group after group, the deep ones last.
             ranks.append((part * 2 + units.is_deep) * len(plan.groups) + number)
             n_sums += len(unit)
@@ -146,9 +146,9 @@ def direct_values(plan, direct, game, codes, order):
         if units.is_deep:
             owner = np.repeat(np.arange(len(units)), n_rows)
             found = game.deep_gains(units, owner, here.ravel(), order)
-            gains.append(found.reshape(-1, n_rows))
         else:
-            gains += game.gains(units.root, here, order)
+            found = game.gains(units.root, here, order)
+        gains.append(found.reshape(-1, n_rows))
         n_before += len(units)
     gains = np.concatenate(gains)
     n_keys = plan.n_keys(order)

@@ -30,9 +30,9 @@ from sklearn_interpret._core.tree_paths import TreePaths
 from sklearn_interpret._core.tree_steps import Steps
 
 # Sets that are worked on at once should stay in the processor's cache.
-_WORDS_OF_CONDITIONS = 2**17
-_WORDS_AT_ONCE = 2**14
-_WORDS_OF_TABLES = 2**20
+_WORDS_OF_CONDITIONS = 2**18
+_WORDS_AT_ONCE = 2**15
+_WORDS_OF_TABLES = 2**23
 _LEAST_ROWS, _MOST_ROWS = 2**9, 2**13
 
 # Amounts that wait to be added up, and outputs of single rows.
@@ -160,7 +160,8 @@ class TreeEffects:
         self._constant = base + values[ensemble.roots].sum(axis=0)
         players = np.full(ensemble.n_features, len(parts))
         for player, part in enumerate(parts):
-            players[part.features] = player
+            if part.n_points:
+                players[part.features] = player
         self.paths = TreePaths.of_ensemble(ensemble, players)
         ends = np.cumsum([0, *(part.n_points for part in parts)])
         self._first, self.n_points = ends[:-1], int(ends[-1])

@@ -10,10 +10,10 @@ import numpy as np
 
 from sklearn_interpret._core.tree_patterns import met_conditions, unit_patterns
 from sklearn_interpret._core.tree_tables import (
+    ProductRule,
     comparison_gains,
     comparison_tables,
     pattern_bits,
-    product_gains,
     terms,
 )
 from sklearn_interpret._core.tree_units import MAX_TABLE_CONDITIONS
@@ -111,9 +111,16 @@ class CoverGame:
         nodes = np.concatenate([part.leaves.ravel() for part in units])
 
         def make(at):
-            d = self.paths.n_conditions[nodes[at[0]]]
-            gains = self.gains(nodes[at], np.arange(2**d)[None, :], order)
-            return np.stack(list(gains), axis=1)
+            rule = self._rule(nodes[at], order)
+            d = rule.on.shape[2]
+            met = pattern_bits(np.arange(2**d)[None, :], d)
+            tables = np.empty((len(at), len(terms(d, order)), 2**d))
+            step = max(1, _PAIRS_AT_ONCE >> d)
+            for start in range(0, len(at), step):
+                part = slice(start, start + step)
+                found = rule[part].gains(rule[part].all_products(), met)
+                tables[part] = found.transpose(1, 0, 2)
+            return tables
 
         return LeafTables.of_leaves(self.paths.n_conditions[nodes], order, make)
 
@@ -129,20 +136,18 @@ class CoverGame:
         order : {1, 2}
             1 for Shapley values, 2 for interaction values.
 
-        Yields
-        ------
-        ndarray of shape (n_leaves, m)
-            Term after term. Each number depends on its leaf and its pattern only, to
-            the last bit.
+        Returns
+        -------
+        ndarray of shape (n_terms, n_leaves, m)
+            Each number depends on its leaf and its pattern only, to the last bit.
         """
-        conditions = self.paths.of_nodes(leaves)
-        slots = range(conditions.shape[1])
-        bit = patterns.dtype.type
-        chances = [self.chances[conditions[:, k, None]] for k in slots]
-        gains = [
-            ((patterns >> bit(k)) & bit(1)) - chance for k, chance in enumerate(chances)
-        ]
-        return product_gains(gains, chances, order)
+        rule = self._rule(leaves, order)
+        met = pattern_bits(patterns, rule.on.shape[2])
+        return rule.gains(rule.products(met), met)
+
+    def _rule(self, leaves, order):
+        """Rule of leaves that have equally many conditions."""
+        return ProductRule.of_chances(self.chances[self.paths.of_nodes(leaves)], order)
 
     def deep_gains(self, units, owner, patterns, order):
         """Gains of single leaves at patterns.
@@ -163,13 +168,27 @@ class CoverGame:
         ndarray of shape (n_terms, n)
             Each column depends on its leaf and pattern only, to the last bit.
         """
-        leaves = units.leaves[owner, 0]
-        gains = np.empty((len(terms(units.n_bits, order)), len(patterns)))
-        for start in range(0, len(patterns), _PAIRS_AT_ONCE):
-            part = slice(start, start + _PAIRS_AT_ONCE)
-            found = self.gains(leaves[part], patterns[part, None], order)
-            for row, gain in zip(gains, found, strict=True):
-                row[part] = gain[:, 0]
+        d = units.n_bits
+        rule = self._rule(units.root, order)
+        ends = np.searchsorted(owner, np.arange(len(units) + 1))
+        met = pattern_bits(patterns, d)
+        gains = np.empty((len(terms(d, order)), len(patterns)))
+        step = max(1, 2 * _PAIRS_AT_ONCE >> d)
+        # All products are made faster than those at many patterns.
+        every = len(units) << d <= d * len(patterns)
+        for start in range(0, len(units), step):
+            some = rule[start : start + step]
+            products = some.all_products() if every else None
+            for leaf in range(some.on.shape[1]):
+                one = some[leaf : leaf + 1]
+                at = slice(ends[start + leaf], ends[start + leaf + 1])
+                here = met[:, None, at]
+                of_leaf = (
+                    products[:, leaf : leaf + 1].take(patterns[at], axis=2)
+                    if every
+                    else one.products(here)
+                )
+                gains[:, at] = one.gains(of_leaf, here)[:, 0]
         return gains
 
     def wide_gains(self, leaf, met, order):
@@ -189,9 +208,8 @@ class CoverGame:
         ndarray of shape (n_terms, n)
             Each column depends on its row only, to the last bit.
         """
-        chances = self.chances[self.paths.of_nodes(np.array([leaf])).T][..., None]
-        gains = met[:, None, :] - chances
-        return np.concatenate(list(product_gains(list(gains), list(chances), order)))
+        rule, met = self._rule(np.array([leaf]), order), met[:, None, :]
+        return rule.gains(rule.products(met), met)[:, 0]
 
     def base_values(self):
         """Mean raw output under the cover: (k,)."""
@@ -293,16 +311,15 @@ class BackgroundGame:
         order : {1, 2}
             1 for Shapley values, 2 for interaction values.
 
-        Yields
-        ------
-        ndarray of shape (n_leaves, m)
-            Term after term.
+        Returns
+        -------
+        ndarray of shape (n_terms, n_leaves, m)
         """
         d = self.paths.n_conditions[leaves[0]]
         tables = self._kept[order]
         places = tables.start[leaves, None] + patterns.astype(np.intp)
-        for term in range(len(terms(d, order))):
-            yield tables.numbers[places + (term << d)]
+        term = np.arange(len(terms(d, order)))[:, None, None]
+        return tables.numbers[places + (term << d)]
 
     def _unit_shares(self, units):
         """Share of the background with each pattern: (n_units, 2 ** n_bits) each."""

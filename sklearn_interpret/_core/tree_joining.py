@@ -273,10 +273,11 @@ def _last_rounded_to(numbers):
 
 
 def _column(trees, name, dtype):
-    parts = [
-        np.broadcast_to(np.asarray(getattr(tree, name), dtype=dtype), len(tree.left))
-        for tree in trees
-    ]
+    parts = []
+    for tree in trees:
+        part = np.asarray(getattr(tree, name), dtype=dtype)
+        # One number for all nodes; np.broadcast_to takes longer than all else here.
+        parts.append(part if part.ndim else np.full(len(tree.left), part))
     return np.concatenate(parts) if parts else np.empty(0, dtype=dtype)
 
 

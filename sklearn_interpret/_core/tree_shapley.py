@@ -6,8 +6,7 @@ up. Leaves that are too deep for a table are valued at the patterns that occur.
 """
 
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import starmap
+from itertools import pairwise, starmap
 
 import numpy as np
 
@@ -19,14 +18,14 @@ from sklearn_interpret._core.tree_units import units_of
 
 # Numbers that are worked on at once: few enough to stay in the cache.
 _AT_ONCE = 2**17
-_ROWS_AT_ONCE = 2048
+_ROWS_AT_ONCE = 4096
 _DEEP_AT_ONCE = 64
 # Up to so many rows are valued leaf by leaf.
 _FEW_ROWS = 16
-# Sums of so many shares of the trees are added up, whoever works on which.
-_SHARES = 8
 _SPLITS_PER_UNIT = 3
-_UNITS_PER_PART = 512
+_UNITS_PER_PART = 256
+# Numbers in the tables of a share of the trees, of interactions: 64 megabytes.
+_NUMBERS_PER_SHARE = 2**23
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +44,17 @@ class TreePlan:
     groups : list of TreeUnits
         Their units.
     part_of_tree : ndarray of shape (n_trees,), intp
-        Part that each tree is in; increasing.
+        Part that each tree is in: those whose patterns are found together; increasing.
+    share_of_part : ndarray of shape (n_parts,), intp
+        Share that each part is in: those whose tables are made together, and whose
+        values are summed before those of other shares are added; increasing.
     """
 
     ensemble: object
     paths: TreePaths
     groups: list
     part_of_tree: np.ndarray
+    share_of_part: np.ndarray
     _direct: dict = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -73,51 +76,51 @@ class TreePlan:
         """
         paths = TreePaths.of_ensemble(ensemble, players, n_players=n_players)
         groups = units_of(ensemble, paths, max_splits=_SPLITS_PER_UNIT)
-        counts = sum(
-            np.bincount(_tree_of(ensemble, units.root), minlength=ensemble.n_trees)
-            for units in groups
+        parts = _spread(ensemble, groups, lambda units: 1, _UNITS_PER_PART)
+        shares = _spread(
+            ensemble,
+            groups,
+            lambda units: _most_numbers(ensemble, units),
+            _NUMBERS_PER_SHARE,
         )
-        n_before = np.cumsum(counts) - 1
-        n_units = n_before[-1] + 1 if len(n_before) else 1
-        # An even number of parts is fair to two workers.
-        n_parts = 2 * -(-n_units // (2 * _UNITS_PER_PART))
-        _, part_of_tree = np.unique(n_before * n_parts // n_units, return_inverse=True)
-        return cls(ensemble, paths, groups, part_of_tree)
-
-    @property
-    def n_parts(self):
-        """Number of parts."""
-        return int(self.part_of_tree.max(initial=-1)) + 1
-
-    @cached_property
-    def share_of(self):
-        """Share that each part belongs to: a few of them, for several workers."""
-        return np.arange(self.n_parts) * self.n_shares // max(self.n_parts, 1)
+        _, part_of_tree = np.unique(
+            np.stack([shares, parts]), axis=1, return_inverse=True
+        )
+        _, first = np.unique(part_of_tree, return_index=True)
+        return cls(ensemble, paths, groups, part_of_tree.ravel(), shares[first])
 
     def part_of(self, units):
         """Part that each unit is in."""
         return self.part_of_tree[_tree_of(self.ensemble, units.root)]
 
-    def parts(self):
-        """The units of each part: lists of `TreeUnits`, single deep leaves last."""
-        places = np.arange(self.n_parts + 1)
+    @property
+    def n_shares(self):
+        """Number of shares."""
+        return int(self.share_of_part.max(initial=-1)) + 1
+
+    def shares(self):
+        """The units of each share, part by part.
+
+        Returns
+        -------
+        list of list of (TreeUnits, ndarray of shape (n_parts + 1,))
+            For each share its units, single deep leaves last, and where those of each
+            of its parts start.
+        """
+        places = np.arange(len(self.share_of_part) + 1)
         edges = [np.searchsorted(self.part_of(units), places) for units in self.groups]
         deep_last = sorted(
             zip(self.groups, edges, strict=True), key=lambda pair: pair[0].is_deep
         )
+        ends = np.searchsorted(self.share_of_part, np.arange(self.n_shares + 1))
         return [
             [
-                units[ends[part] : ends[part + 1]]
-                for units, ends in deep_last
-                if ends[part] < ends[part + 1]
+                (units[at[start] : at[stop]], at[start : stop + 1] - at[start])
+                for units, at in deep_last
+                if at[start] < at[stop]
             ]
-            for part in range(self.n_parts)
+            for start, stop in pairwise(ends)
         ]
-
-    @property
-    def n_shares(self):
-        """Number of shares."""
-        return min(_SHARES, self.n_parts)
 
     def n_keys(self, order):
         """Number of totals: one for each output, and player or pair of players."""
@@ -163,6 +166,34 @@ def _tree_of(ensemble, nodes):
     return np.searchsorted(ensemble.roots, nodes, side="right") - 1
 
 
+def _spread(ensemble, groups, cost, most):
+    """Number consecutive trees alike while their cost does not exceed a limit.
+
+    There are an even number of numbers where there are trees enough: that is fair to
+    two workers.
+    """
+    costs = np.zeros(ensemble.n_trees)
+    for units in groups:
+        costs += np.bincount(
+            _tree_of(ensemble, units.root), minlength=ensemble.n_trees
+        ) * float(cost(units))
+    total = max(costs.sum(), 1.0)
+    n_numbers = 2 * int(np.ceil(total / (2 * most)))
+    middle = np.cumsum(costs) - costs / 2
+    _, numbers = np.unique(
+        (middle * n_numbers / total).astype(int), return_inverse=True
+    )
+    return numbers
+
+
+def _most_numbers(ensemble, units):
+    """Numbers in the tables of interaction values of one unit."""
+    if units.is_deep:
+        return 1
+    n_columns = units.n_bits * (units.n_bits + 1) // 2
+    return ensemble.n_outputs * n_columns * 2**units.n_bits
+
+
 def shapley_values(plan, game, codes, order=1, *, run=starmap):
     """Shapley values, or interaction values of pairs, of rows.
 
@@ -192,46 +223,44 @@ def shapley_values(plan, game, codes, order=1, *, run=starmap):
         values = direct_values(plan, plan.direct(order), game, codes, order)
         return values.reshape(shape)
     totals = np.zeros(shape)
-    parts = plan.parts()
-    tasks = [
-        (
-            plan,
-            game,
-            [parts[i] for i in np.flatnonzero(plan.share_of == share)],
-            codes,
-            order,
-        )
-        for share in np.unique(plan.share_of)
-    ]
+    tasks = [(plan, game, share, codes, order) for share in plan.shares()]
     for part in run(_share_values, tasks):
         totals += part.reshape(shape)
     return totals
 
 
 def _share_values(plan, game, share, codes, order):
-    """What a share of the parts gives: (n_keys, n_rows)."""
+    """What a share of the trees gives: (n_keys, n_rows)."""
     totals = np.zeros((plan.n_keys(order), len(codes)))
-    for part in share:
-        _add_part(plan, game, part, codes, order, totals)
+    share = [(units, edges) for units, edges in share if units.n_bits >= order]
+    flat = [units for units, _ in share if not units.is_deep]
+    lookups = _lookups(plan, game, flat, order) if flat else []
+    lookups += [None] * (len(share) - len(flat))
+    n_parts = len(share[0][1]) - 1 if share else 0
+    for part in range(n_parts):
+        here = []
+        for (units, edges), lookup in zip(share, lookups, strict=True):
+            of_part = slice(edges[part], edges[part + 1])
+            if of_part.start < of_part.stop:
+                here.append((units[of_part], lookup and lookup[of_part]))
+        for start in range(0, len(codes), _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            into = list(totals[:, rows])
+            _add_part(plan, game, here, codes[rows], order, into)
     return totals
 
 
-def _add_part(plan, game, part, codes, order, totals):
-    wide = [units for units in part if units.is_wide]
-    part = [units for units in part if order <= units.n_bits and not units.is_wide]
-    flat = [units for units in part if not units.is_deep]
-    lookups = _lookups(plan, game, flat, order) if flat else []
-    for start in range(0, len(codes), _ROWS_AT_ONCE):
-        rows = slice(start, start + _ROWS_AT_ONCE)
-        patterns = unit_patterns(plan.ensemble, plan.paths, part, codes[rows])
-        into = list(totals[:, rows])
-        for lookup, found in zip(lookups, patterns, strict=False):
+def _add_part(plan, game, part, codes, order, into):
+    """Add what rows get from units and their tables; deep ones have none."""
+    narrow = [units for units, _ in part if not units.is_wide]
+    patterns = unit_patterns(plan.ensemble, plan.paths, narrow, codes)
+    for (units, lookup), found in zip(part, patterns, strict=False):
+        if units.is_deep:
+            _add_deep(plan, game, units, found, order, into)
+        else:
             _look_up(lookup, found, into)
-        for units, found in zip(part, patterns, strict=True):
-            if units.is_deep:
-                _add_deep(plan, game, units, found, order, into)
-        for units in wide:
-            _add_wide(plan, game, units, codes[rows], order, into)
+    for units, _ in part[len(narrow) :]:
+        _add_wide(plan, game, units, codes, order, into)
 
 
 def _look_up(lookup, patterns, into):

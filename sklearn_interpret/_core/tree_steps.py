@@ -40,6 +40,12 @@ class Part:
         """Number of points."""
         return len(self.codes)
 
+    @property
+    def words(self):
+        """Rows of the grid, and words that the bits of each take."""
+        height, width = (1, *self.shape)[-2:]
+        return height, -(-width // 64)
+
 
 @dataclass(frozen=True, eq=False)
 class Steps:
@@ -81,12 +87,13 @@ class Steps:
         -------
         Steps
         """
-        found, first = [(np.empty(0, dtype=np.intp),) * 3], 0
+        grids = {}
         for player, part in enumerate(parts):
             if part.n_points and len(part.features):
-                of_part = _of_part(ensemble, paths, player, part)
-                found += [(node, first + at, sign) for node, at, sign in of_part]
-            first += part.n_points
+                grids.setdefault(part.words, []).append(player)
+        found = [(np.empty(0, dtype=np.intp),) * 3]
+        for words, players in grids.items():
+            found += _of_grids(ensemble, paths, parts, players, words)
         node, point, sign = map(np.concatenate, zip(*found, strict=True))
         order = np.argsort(node, kind="stable")
         starts = np.searchsorted(node[order], np.arange(ensemble.n_nodes + 1))
@@ -115,19 +122,19 @@ class Steps:
         return which, self.point[steps], self.sign[steps]
 
 
-def _of_part(ensemble, paths, player, part):
-    """Nodes, points and signs of the steps of the conditions on one part."""
-    # The points of each row of the grid start a word of their own.
-    height, width = (1, *part.shape)[-2:]
-    n_words = -(-width // 64)
-    place = np.minimum(np.arange(n_words * 64), width - 1)
-    codes = np.zeros((height * n_words * 64, ensemble.n_features), dtype=np.intp)
-    codes[:, part.features] = part.codes.reshape(height, width, -1)[:, place].reshape(
-        len(codes), -1
-    )
-    bits = RowBits(ensemble, codes, part.features)
-    valid = first_bits(width)
-    mine = paths.player == player
+def _of_grids(ensemble, paths, parts, players, words):
+    """Nodes, points and signs of the steps of the conditions on some parts.
+
+    All of the parts are moved at once, in rows that stand for the points of each.
+    """
+    height, n_words = words
+    bits = _point_bits(ensemble, [parts[player] for player in players], words)
+    first = np.cumsum([0, *(part.n_points for part in parts)])
+    width = np.array([part.shape[-1] for part in parts])
+    valid = np.zeros((len(parts) + 1, n_words), dtype=WORD)
+    for player in players:
+        valid[player, : -(-width[player] // 64)] = first_bits(width[player])
+    mine = np.isin(paths.player, players)
     if np.count_nonzero(mine) * bits.n_words <= _WORDS_AT_ONCE:
         pieces = [np.flatnonzero(mine)]
     else:
@@ -135,16 +142,32 @@ def _of_part(ensemble, paths, player, part):
     for nodes in pieces:
         nodes = nodes[mine[nodes]]
         conditions = Conditions.of_nodes(ensemble, paths, nodes)
+        nodes = conditions.nodes
+        player = paths.player[nodes]
         sets = conditions.met(bits).reshape(len(nodes), height, n_words)
-        for cells, sign in _changes(sets & valid, valid):
+        for cells, sign in _changes(sets, valid[player][:, None]):
             which, bit = set_bits(cells.reshape(len(nodes), height * n_words))
             row, column = np.divmod(bit, n_words * 64)
-            point = row * width + column
-            yield conditions.nodes[which], point, np.full(len(point), sign)
+            point = first[player[which]] + row * width[player[which]] + column
+            yield nodes[which], point, np.full(len(point), sign)
+
+
+def _point_bits(ensemble, parts, words):
+    """The points as rows; those of each row of a grid start a word of their own."""
+    height, n_words = words
+    codes = []
+    for part in parts:
+        width = part.shape[-1]
+        place = np.minimum(np.arange(n_words * 64), width - 1)
+        of_part = part.codes.reshape(height, width, len(part.features))[:, place]
+        codes.append(of_part.reshape(height * n_words * 64, len(part.features)))
+    features = np.concatenate([part.features for part in parts])
+    return RowBits(ensemble, np.hstack(codes), features)
 
 
 def _changes(sets, valid):
     """Bit sets (m, height, n_words) of unit steps over both axes, with their signs."""
+    sets = sets & valid
     shifted = sets << WORD.type(1)
     shifted[..., 1:] |= sets[..., :-1] >> WORD.type(63)
     for cells, sign in ((sets & ~shifted, 1), (shifted & ~sets & valid, -1)):

@@ -12,6 +12,7 @@ value of conditions i and j, which each of the two gets, is half of
 i < j for interactions.
 """
 
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 
@@ -48,51 +49,127 @@ def quadrature(degree):
     return (points + 1) / 2, weights / 2
 
 
-def product_gains(gains, chances, order):
-    """Values of all terms where absent conditions are met independently by chance.
+@dataclass(frozen=True, eq=False)
+class ProductRule:
+    r"""How products of conditions are shared out that chance meets independently.
 
     Parameters
     ----------
-    gains : list of d ndarray of shape (n_leaves, m)
-        By condition: whether it is met (0 or 1) in each of m situations, minus its
-        chance.
-    chances : list of d ndarray of shape (n_leaves, 1)
-        Probability that the condition is met while its player is absent, z.
+    off, on : ndarray of shape (n_points, n_leaves, d)
+        Factor :math:`f_k(t)` of each condition where it is not met, and where it is.
+    gained : ndarray of shape (n_points, n_leaves, d)
+        What trades a factor for the gain 1 - z of its condition where that is met.
+    missed : ndarray of shape (n_points,)
+        What trades it for the gain -z where it is not met.
+    weights : ndarray of shape (n_points,)
+        Of the quadrature, over `order`.
     order : {1, 2}
         1 for Shapley values, 2 for interaction values.
-
-    Yields
-    ------
-    ndarray of shape (n_leaves, m)
-        Values, term after term. Each number depends on its leaf and situation only, to
-        the last bit.
     """
-    d = len(gains)
-    points, weights = (part[:, None, None] for part in quadrature(d - order))
-    factors = [points * gain for gain in gains]
-    for factor, chance in zip(factors, chances, strict=True):
-        factor += chance
-    # Products of all factors behind each one.
-    behind = [np.ones((1, 1, 1))] * d
-    for k in range(d - 1, 0, -1):
-        behind[k - 1] = behind[k] * factors[k]
-    before = weights / order
-    for i in range(d):
-        if order == 1:
-            yield _total(before * behind[i]) * gains[i]
-        else:
-            between = before
-            for j in range(i + 1, d):
-                yield _total(between * behind[j]) * (gains[i] * gains[j])
-                between = between * factors[j]
-        before = before * factors[i]
+
+    off: np.ndarray
+    on: np.ndarray
+    gained: np.ndarray
+    missed: np.ndarray
+    weights: np.ndarray
+    order: int
+
+    @classmethod
+    def of_chances(cls, chances, order):
+        """Rule for leaves with equally many conditions.
+
+        Parameters
+        ----------
+        chances : ndarray of shape (n_leaves, d)
+            Probability that each condition is met while its player is absent, z.
+        order : {1, 2}
+            1 for Shapley values, 2 for interaction values.
+
+        Returns
+        -------
+        ProductRule
+        """
+        points, weights = quadrature(chances.shape[1] - order)
+        t = points[:, None, None]
+        off = (1 - t) * chances
+        on = t + off
+        return cls(
+            off, on, (1 - chances) / on, -1 / (1 - points), weights / order, order
+        )
+
+    def __getitem__(self, leaves):
+        """The rule of some of the leaves, by a slice."""
+        parts = (part[:, leaves] for part in (self.off, self.on, self.gained))
+        return type(self)(*parts, self.missed, self.weights, self.order)
+
+    def products(self, met):
+        """Products of all factors, times the points' weights.
+
+        Parameters
+        ----------
+        met : ndarray of shape (d, n_leaves, m), bool
+            Which conditions are met in each of m situations.
+
+        Returns
+        -------
+        ndarray of shape (n_points, n_leaves, m)
+        """
+        product = np.broadcast_to(
+            self.weights[:, None, None], (len(self.weights), *met.shape[1:])
+        )
+        for k, held in enumerate(met):
+            product = product * np.where(
+                held, self.on[:, :, k, None], self.off[:, :, k, None]
+            )
+        return product
+
+    def all_products(self):
+        """As `products`, to the last bit, for all patterns from 0 to 2**d - 1."""
+        n_points, n_leaves, d = self.on.shape
+        products = np.empty((n_points, n_leaves, 2**d))
+        products[:, :, :1] = self.weights[:, None, None]
+        for k in range(d):
+            n = 2**k
+            below, above = products[:, :, :n], products[:, :, n : 2 * n]
+            np.multiply(below, self.on[:, :, k, None], out=above)
+            below *= self.off[:, :, k, None]
+        return products
+
+    def gains(self, products, met):
+        """Values of all terms.
+
+        Parameters
+        ----------
+        products : ndarray of shape (n_points, n_leaves, m)
+            Of `products` or `all_products`.
+        met : ndarray of shape (d, n_leaves or 1, m), bool
+            Which conditions are met.
+
+        Returns
+        -------
+        ndarray of shape (n_terms, n_leaves, m)
+            Each number depends on its leaf and situation only, to the last bit.
+        """
+        gained = self.gained.transpose(0, 2, 1)[..., None]
+        missed = self.missed[:, None, None, None]
+        products = products[:, None]
+        if self.order == 1:
+            return np.where(met, _total(products, gained), _total(products, missed))
+        pairs = terms(len(met), 2)
+        i, j = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+        both = _total(products, gained[:, i] * gained[:, j])
+        one = _total(products, gained * missed)
+        neither = _total(products, missed**2)
+        first, second = met[i], met[j]
+        single = np.where(first, one[i], np.where(second, one[j], neither))
+        return np.where(first & second, both, single)
 
 
-def _total(parts):
+def _total(products, ratios):
     """Sum over the points, one after the other: the same for any number of rows."""
-    total = parts[0]
-    for part in parts[1:]:
-        total += part
+    total = products[0] * ratios[0]
+    for product, ratio in zip(products[1:], ratios[1:], strict=True):
+        total += product * ratio
     return total
 
 
@@ -220,6 +297,6 @@ def comparison_gains(lost, gained, shares, order):
 
 
 def pattern_bits(patterns, d):
-    """Bits of patterns: bool of shape (d, n), bit 0 first."""
-    patterns = patterns.astype(np.int64)
-    return np.stack([(patterns >> k) & 1 for k in range(d)]) == 1
+    """Bits of integers: bool of shape (d, *patterns.shape), bit 0 first."""
+    bits = np.left_shift(1, np.arange(d)).astype(patterns.dtype)
+    return (patterns & bits.reshape(-1, *[1] * patterns.ndim)) > 0

@@ -51,10 +51,13 @@ class AlteredTrees:
         codes, telling = _codes(trees.model, rows)
         self._codes = codes
         trees.check(response, rows.take(telling).native, codes[telling])
-        self._parts = [
-            _part(trees, response, rows, replacement, shape)
-            for replacement, shape in zip(replacements, shapes, strict=True)
-        ]
+        self._parts = [None] * len(replacements)
+        for which in _apart([part.columns for part in replacements]):
+            chosen = [replacements[entry] for entry in which]
+            for entry, codes in zip(
+                which, _points(trees, response, rows, chosen), strict=True
+            ):
+                self._parts[entry] = Part(*codes, shapes[entry])
 
     @property
     def n_outputs(self):
@@ -238,21 +241,35 @@ def _taken(rows, index):
     return rows if len(index) == rows.n_rows else rows.take(index)
 
 
-def _part(trees, response, rows, replacement, shape):
-    """What a replacement is to the trees."""
+def _points(trees, response, rows, replacements):
+    """Features that replacements of different columns move, and their codes.
+
+    All of them move at once, in one and the same row: a feature of the trees is made
+    from one column.
+    """
     model = trees.model
-    features = np.flatnonzero(np.isin(model.columns, replacement.columns))
-    n_points = replacement.n_variants
-    if not n_points:
-        return Part(features, np.empty((0, len(features)), dtype=np.intp), shape)
-    tiles = rows.take([0]).tiles(0, 1, n_points)
-    X = tiles.replaced(replacement.columns, replacement.levels, replacement.codes)
+    height = max(part.n_variants for part in replacements)
+    moves = [part for part in replacements if part.n_variants]
+    columns, levels, codes = [], [], []
+    for part in moves:
+        columns += part.columns
+        levels += part.levels
+        codes += [_lengthened(places, height) for places in part.codes]
+    X = rows.take([0]).native
+    if moves:
+        X = rows.take([0]).tiles(0, 1, height).replaced(columns, levels, codes)
     numbers = model.encode(X)
     codes = model.ensemble.codes(numbers)
-    special = np.flatnonzero(~np.isfinite(numbers[:, features]).all(axis=1))
-    if len(special):  # the model may refuse them
+    if not np.isfinite(numbers).all():  # the model may refuse missing values
         trees.check(response, X, codes)
-    return Part(features, codes[:, features], shape)
+    for part in replacements:
+        features = np.flatnonzero(np.isin(model.columns, part.columns))
+        yield features, codes[: part.n_variants][:, features]
+
+
+def _lengthened(places, length):
+    """Places (1, n) as (1, length), the last one repeated."""
+    return places[:, np.minimum(np.arange(length), places.shape[1] - 1)]
 
 
 def _apart(sets):

@@ -116,7 +116,10 @@ class BaseEffect(TransformerMixin, BaseInspector):
         return len(columns) > 1 or self.categorical_features_[columns[0]]
 
     def _warn_if_constant(self, axis):
-        n_values = len({label_key(value) for value in axis.values})
+        if axis.categorical:
+            n_values = len({label_key(value) for value in axis.values})
+        else:
+            n_values = len(np.unique(axis.values))
         if n_values <= 1:
             what = "one observed value" if n_values else "no observed value"
             warnings.warn(

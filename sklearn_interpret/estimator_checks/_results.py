@@ -7,20 +7,27 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 # Not results, but what the estimator is and was fitted on.
-_GIVEN = {"estimator_", "feature_names_in_", "n_features_in_"}
+_GIVEN = {"estimator_", "feature_names_in_", "n_features_in_", "classes_"}
 
 
 def fitted_results(inspector):
-    """Public fitted attributes by name, without models and positions of rows."""
-    return {
-        name: value
-        for name, value in vars(inspector).items()
+    """Public fitted attributes by name, without models and positions of rows.
+
+    Attributes that are found when they are asked for, properties, are among them.
+    """
+    found = {
+        name: getattr(inspector, name)
+        for name in (*vars(inspector), *_properties(type(inspector)))
         if name.endswith("_")
         and not name.startswith("_")
         and not name.endswith("indices_")
         and name not in _GIVEN
-        and not hasattr(value, "fit")
     }
+    return {name: value for name, value in found.items() if not hasattr(value, "fit")}
+
+
+def _properties(cls):
+    return [name for name in dir(cls) if isinstance(getattr(cls, name), property)]
 
 
 def assert_same(left, right, where="result", *, rtol=1e-10, atol=1e-12):

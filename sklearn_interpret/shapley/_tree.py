@@ -216,7 +216,9 @@ class TreeSHAP(BaseShapley):
 
     def _encode(self, rows):
         trees = self._trees
-        return trees.ensemble.codes(trees.model.encode(rows.native))
+        codes = trees.ensemble.codes(trees.model.encode(rows.native))
+        most = int(trees.ensemble.split_codes.n_codes.max(initial=1)) - 1
+        return codes.astype(np.min_scalar_type(most))
 
     def _make(self):
         """The cut of the trees, each feature of which belongs to a player; the game."""

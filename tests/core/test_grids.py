@@ -12,6 +12,7 @@ from sklearn_interpret._core.grids import (
     interval_index,
     nearest,
     numeric_grid,
+    search_sorted,
 )
 from tests.references.effects import interval_of
 from tests.references.weighted import quantile, repeated
@@ -193,3 +194,23 @@ def test_conditioning_on_weights_is_that_on_repeated_rows(values, data, n_interv
         conditioning_edges(values, weights, n_intervals),
         conditioning_edges(repeated(values, weights), None, n_intervals),
     )
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("n_nodes", [0, 1, 2, 50, 9000])
+@pytest.mark.parametrize("scale", [1.0, 1e-310, 1e300, np.inf])
+def test_search_sorted_is_that_of_numpy(n_nodes, scale, side):
+    rng = np.random.default_rng(n_nodes)
+    nodes = np.unique(rng.normal(size=n_nodes)) * min(scale, 1e300)
+    if n_nodes and scale == np.inf:
+        nodes[-1] = np.inf
+    values = rng.normal(size=20000) * min(scale, 1e300)
+    if n_nodes:
+        near = rng.choice(nodes, size=3000)
+        values[:3000] = near
+        values[3000:6000] = np.nextafter(near, -np.inf)
+        values[6000:9000] = np.nextafter(near, np.inf)
+    values[-4:] = np.nan, np.inf, -np.inf, -0.0
+    found = search_sorted(nodes, values, side)
+    assert found.dtype == np.intp
+    np.testing.assert_array_equal(found, np.searchsorted(nodes, values, side))

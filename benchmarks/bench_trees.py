@@ -1,0 +1,458 @@
+"""Trees: TreeSHAP and exact effects against shap, woodelf, scikit-learn and others.
+
+Run ``python benchmarks/bench_trees.py --help``; README.md tells how to set up the
+peers and how to read the table.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from command_line import parser, run_chosen
+from effect_pairs import (
+    TOLERANCE,
+    ale_against_alibi,
+    ale_against_pyale,
+    even_grids,
+    frame,
+    largest_difference,
+    our_ale,
+    our_pd,
+    pd_against_sklearn,
+    table,
+)
+from growth import Growth, draw, judge, measure
+from pair import (
+    Case,
+    CountingRegressor,
+    Pair,
+    Result,
+    bounded_memory,
+    own_ratio,
+    run_pair,
+)
+from sklearn.ensemble import HistGradientBoostingRegressor
+from tree_pairs import (
+    INTERACTIONS,
+    VALUES,
+    Models,
+    against_shap,
+    against_woodelf,
+    our_shap,
+    pd_against_woodelf,
+    relative_difference,
+)
+
+SUM_TOLERANCE = 1e-9
+# Of one row's time: at most three times shap's.
+ONE_ROW = 1 / 3
+# Targets of path-dependent values, by model: times shap, times woodelf.
+PATH = {"gb": (15, 4), "rf": (10, 3), "hgb": (10, None), "deep": (2.5, 4)}
+# Of exact partial dependence: times scikit-learn's brute force, times woodelf.
+PARTIAL_DEPENDENCE = {"gb": (100, 2), "hgb": (50, 2), "deep": (10, None)}
+BOUNDED = ("gb", "rf", "hgb")
+# Little, in MiB, so that the small sizes fill it too.
+WORKING_MEMORY = 64
+# Timing noise on top of linear, and of constant.
+LINEAR, CONSTANT = 1.1, 0.1
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much work; `judged` tells whether the targets apply to these sizes.
+
+    Attributes
+    ----------
+    rows, deep_rows : int
+        Rows explained, by a bounded model and by the fully grown forest.
+    some_rows : int
+        Rows explained where each takes a peer long.
+    background, little_background : int
+        Background rows.
+    pd_rows, many_rows : int
+        Rows of partial dependence, and of the large cases.
+    growth, grids : tuple of int
+        Rows and grid values of the plot.
+    """
+
+    models: Models
+    rows: int
+    deep_rows: int
+    some_rows: int
+    background: int
+    little_background: int
+    pd_rows: int
+    many_rows: int
+    growth: tuple[int, ...]
+    grids: tuple[int, ...]
+    judged: bool
+
+    def target(self, value: float | None) -> float | None:
+        """Return the target at the sizes it was set for, None at others."""
+        return value if self.judged else None
+
+    def explained(self, kind: str) -> np.ndarray:
+        """Return the rows that are explained for one kind of model."""
+        return self.models.new_rows(self.deep_rows if kind == "deep" else self.rows)
+
+    def reference(self, n_rows: int) -> np.ndarray:
+        """Return background rows, others than those explained."""
+        return self.models.new_rows(n_rows, seed=2)
+
+
+FULL = Sizes(
+    models=Models(20, 100, 10_000, 5000),
+    rows=10_000,
+    deep_rows=1000,
+    some_rows=1000,
+    background=10_000,
+    little_background=100,
+    pd_rows=2000,
+    many_rows=100_000,
+    growth=(2000, 8000, 32_000, 128_000),
+    grids=(10, 100, 1000, 10_000),
+    judged=True,
+)
+QUICK = Sizes(
+    models=Models(5, 20, 1000, 500),
+    rows=300,
+    deep_rows=100,
+    some_rows=50,
+    background=500,
+    little_background=20,
+    pd_rows=300,
+    many_rows=3000,
+    growth=(100, 400, 1600, 6400),
+    grids=(10, 100, 1000),
+    judged=False,
+)
+
+
+Timing = dict[str, Any]
+
+
+def paired(build: Callable[..., Pair], *args: Any, timing: Timing, **params: Any):
+    """Return the case of a pair, which is built when it is run."""
+    return lambda name: run_pair(build(name, *args, **params), **timing)
+
+
+def path_cases(sizes: Sizes, timing: Timing) -> dict[str, Case]:
+    """Path-dependent values of many rows, and of one."""
+    cases = {}
+    for kind, (shap_ratio, woodelf_ratio) in PATH.items():
+        X = sizes.explained(kind)
+        for peer, build, rows, ratio in (
+            ("shap", against_shap, X, shap_ratio),
+            ("woodelf", against_woodelf, X, woodelf_ratio),
+            ("shap-row", against_shap, X[:1], ONE_ROW),
+        ):
+            target = sizes.target(ratio)
+            work = sizes.models, kind, rows
+            case = paired(build, *work, target=target, timing=timing)
+            cases[f"path-{kind}-{peer}"] = case
+    return cases
+
+
+def interventional_cases(sizes: Sizes, timing: Timing) -> dict[str, Case]:
+    """Interventional values, with more background rows than shap can bear."""
+    cases = {}
+    for kind in BOUNDED:
+        X = sizes.explained(kind)
+        few, many = map(sizes.reference, (sizes.little_background, sizes.background))
+        for against, build, rows, background, ratio in (
+            ("shap", against_shap, X[: sizes.some_rows], few, 10),
+            ("woodelf", against_woodelf, X[: sizes.some_rows], many, 4),
+            ("woodelf-many", against_woodelf, X, many, 4),
+        ):
+            cases[f"interventional-{kind}-{against}"] = paired(
+                build,
+                sizes.models,
+                kind,
+                rows,
+                background=background,
+                target=sizes.target(ratio),
+                timing=timing,
+            )
+    return cases
+
+
+def sum_of_interactions(name: str, sizes: Sizes, timing: Timing) -> Result:
+    """Interventional interactions, whose rows sum to the values; shap has none."""
+    model = sizes.models.fitted("gb")
+    X = sizes.models.new_rows(sizes.some_rows)
+    background = sizes.reference(sizes.background)
+
+    def agreement(interactions, values):
+        spread = sizes.models.spread("gb")
+        return relative_difference(spread, interactions.sum(axis=2), values)
+
+    return own_ratio(
+        name,
+        "our values",
+        partial(our_shap, INTERACTIONS, model, X, background),
+        partial(our_shap, VALUES, model, X, background),
+        agreement=agreement,
+        tolerance=SUM_TOLERANCE,
+        **timing,
+    )
+
+
+def interaction_cases(sizes: Sizes, timing: Timing) -> dict[str, Case]:
+    """Interaction values of both perturbations."""
+    work = sizes.models, "gb", sizes.models.new_rows(sizes.some_rows)
+    params = {"quantity": INTERACTIONS, "timing": timing}
+    background = sizes.reference(sizes.little_background)
+    return {
+        "interactions-gb-shap": paired(
+            against_shap, *work, target=sizes.target(10), **params
+        ),
+        "interactions-gb-woodelf": paired(
+            against_woodelf, *work, target=None, **params
+        ),
+        "interactions-gb-woodelf-base": paired(
+            against_woodelf, *work, background=background, target=None, **params
+        ),
+        "interactions-gb-sum": partial(sum_of_interactions, sizes=sizes, timing=timing),
+    }
+
+
+def pd_against_brute(
+    name: str, models: Models, kind: str, X: np.ndarray, *, target: float | None
+) -> Pair:
+    """The exact curves against scikit-learn's predictions on altered rows."""
+    model = models.fitted(kind)
+    return pd_against_sklearn(name, model, X, method="auto", target=target)
+
+
+def pd_many_rows(name: str, kind: str, sizes: Sizes, timing: Timing) -> Result:
+    """The same curves over many more rows."""
+    model = sizes.models.fitted(kind)
+    many, few = (
+        partial(our_pd, model, X, even_grids(X), method="auto")
+        for X in map(sizes.models.new_rows, (sizes.many_rows, sizes.pd_rows))
+    )
+    against = f"our {sizes.pd_rows} rows"
+    return own_ratio(name, against, many, few, at_most=sizes.target(5), **timing)
+
+
+def pd_cases(sizes: Sizes, timing: Timing) -> dict[str, Case]:
+    """Exact partial dependence of all features."""
+    X = sizes.models.new_rows(sizes.pd_rows)
+    cases = {}
+    for kind, (brute_ratio, woodelf_ratio) in PARTIAL_DEPENDENCE.items():
+        for peer, build, ratio in (
+            ("sklearn", pd_against_brute, brute_ratio),
+            ("woodelf", pd_against_woodelf, woodelf_ratio),
+        ):
+            target = sizes.target(ratio)
+            work = sizes.models, kind, X
+            case = paired(build, *work, target=target, timing=timing)
+            cases[f"pd-{kind}-{peer}"] = case
+        cases[f"pd-{kind}-rows"] = partial(
+            pd_many_rows, kind=kind, sizes=sizes, timing=timing
+        )
+    return cases
+
+
+def ale_pair(
+    name: str, build: Callable[..., Pair], container: Callable, sizes: Sizes
+) -> Pair:
+    """Effects of boosted trees over the many rows that they are fitted on."""
+    X, y = table(sizes.many_rows, sizes.models.n_features)
+    X = container(X)
+    model = HistGradientBoostingRegressor(random_state=0).fit(X, y)
+    return build(name, model, X, target=sizes.target(8))
+
+
+def ale_brute(name: str, sizes: Sizes, timing: Timing) -> Result:
+    """Our path for any model: the same one, with its kind hidden."""
+    X, y = table(sizes.many_rows, sizes.models.n_features)
+    model = HistGradientBoostingRegressor(random_state=0).fit(X, y)
+    return own_ratio(
+        name,
+        "our exact effects",
+        partial(our_ale, CountingRegressor(model), X),
+        partial(our_ale, model, X),
+        agreement=lambda a, b: largest_difference(a.effects_, b.effects_),
+        tolerance=TOLERANCE,
+        **timing,
+    )
+
+
+def ale_cases(sizes: Sizes, timing: Timing) -> dict[str, Case]:
+    """Accumulated local effects of all features."""
+    return {
+        "ale-hgb-pyale": paired(
+            ale_pair, ale_against_pyale, frame, sizes, timing=timing
+        ),
+        "ale-hgb-alibi": paired(
+            ale_pair, ale_against_alibi, np.asarray, sizes, timing=timing
+        ),
+        "ale-hgb-brute": partial(ale_brute, sizes=sizes, timing=timing),
+    }
+
+
+def large_work(
+    what: str, sizes: Sizes, *, n_rows: int, n_background: int, **params: Any
+) -> Callable[[], Any]:
+    """Return what is run with two workers, and with many rows."""
+    X = sizes.models.new_rows(n_rows)
+    quantity, _, kind = what.partition("-")
+    model = sizes.models.fitted(kind)
+    if quantity == "pd":
+        return partial(our_pd, model, X, even_grids(X), method="auto", **params)
+    background = {
+        "path": None,
+        "interventional": sizes.reference(n_background),
+    }[quantity]
+    return partial(our_shap, VALUES, model, X, background, **params)
+
+
+def two_jobs(name: str, what: str, n_rows: int, sizes: Sizes, timing: Timing) -> Result:
+    """Two workers against one, of one thread each; the results must be equal."""
+    one, two = (
+        large_work(
+            what, sizes, n_rows=n_rows, n_background=sizes.background, n_jobs=n_jobs
+        )
+        for n_jobs in (1, 2)
+    )
+
+    def agreement(first, second):
+        if hasattr(first, "average_"):
+            first, second = first.average_, second.average_
+        return largest_difference(list(first), list(second))
+
+    # The processor's time adds up workers, or leaves them out.
+    timing = {**timing, "clock": time.perf_counter}
+    return own_ratio(
+        name,
+        "n_jobs=2",
+        one,
+        two,
+        agreement=agreement,
+        at_least=sizes.target(1.6),
+        **timing,
+    )
+
+
+def job_cases(sizes: Sizes, timing: Timing) -> dict[str, Case]:
+    """The large cases with two workers."""
+    rows = {
+        "path-gb": sizes.many_rows,
+        "path-deep": sizes.deep_rows,
+        "interventional-gb": sizes.many_rows,
+        "pd-deep": sizes.many_rows,
+    }
+    return {
+        f"jobs-{what}": partial(
+            two_jobs, what=what, n_rows=n_rows, sizes=sizes, timing=timing
+        )
+        for what, n_rows in rows.items()
+    }
+
+
+def memory(name: str, what: str, sizes: Sizes) -> Result:
+    """Four times the rows, and four times the background."""
+    small, large = (
+        large_work(what, sizes, n_rows=n_rows, n_background=n_rows)
+        for n_rows in (sizes.many_rows // 4, sizes.many_rows)
+    )
+    limit = sizes.target(1)
+    return bounded_memory(
+        name, small, large, working_memory=WORKING_MEMORY, limit=limit
+    )
+
+
+def memory_cases(sizes: Sizes) -> dict[str, Case]:
+    """Peak memory beyond the results."""
+    names = "path-gb", "interventional-gb", "pd-gb"
+    return {f"memory-{what}": partial(memory, what=what, sizes=sizes) for what in names}
+
+
+@dataclass(frozen=True)
+class GrowthPlan:
+    """What grows, the work at one size, and the largest exponent allowed."""
+
+    size_name: str
+    work: Callable[[int], Callable[[], Any]]
+    amounts: tuple[int, ...]
+    limit: float | None
+
+    def run(self, name: str, growths: list[Growth], timing: Timing) -> Result:
+        """Measure, keep the points for the plot, judge."""
+        found = measure(name, self.size_name, self.work, self.amounts, **timing)
+        growths.append(found)
+        return judge(found, limit=self.limit)
+
+
+def growth_cases(
+    sizes: Sizes, growths: list[Growth], timing: Timing
+) -> dict[str, Case]:
+    """Time over rows explained, background rows and grid values, boosted trees."""
+
+    def rows(what):
+        little = sizes.little_background
+        return lambda n: large_work(what, sizes, n_rows=n, n_background=little)
+
+    def background(n):
+        work = {"n_rows": sizes.some_rows, "n_background": n}
+        return large_work("interventional-gb", sizes, **work)
+
+    def grid(n):
+        X = sizes.models.new_rows(sizes.pd_rows)
+        model = sizes.models.fitted("gb")
+        return partial(our_pd, model, X, even_grids(X, n), method="auto")
+
+    linear = sizes.growth, sizes.target(LINEAR)
+    constant = sizes.grids, sizes.target(CONSTANT)
+    plans = {
+        "path-rows": GrowthPlan("rows explained", rows("path-gb"), *linear),
+        "interventional-rows": GrowthPlan(
+            "rows explained", rows("interventional-gb"), *linear
+        ),
+        "background": GrowthPlan("background rows", background, *linear),
+        "pd-rows": GrowthPlan("rows averaged", rows("pd-gb"), *linear),
+        "pd-grid": GrowthPlan("grid values", grid, *constant),
+    }
+    return {
+        f"growth-{name}": partial(plan.run, growths=growths, timing=timing)
+        for name, plan in plans.items()
+    }
+
+
+def cases(sizes: Sizes, growths: list[Growth], **timing: Any) -> dict[str, Case]:
+    """Return what can be run, by name; no model is fitted before it is needed."""
+    return {
+        **path_cases(sizes, timing),
+        **interventional_cases(sizes, timing),
+        **interaction_cases(sizes, timing),
+        **pd_cases(sizes, timing),
+        **ale_cases(sizes, timing),
+        **job_cases(sizes, timing),
+        **memory_cases(sizes),
+        **growth_cases(sizes, growths, timing),
+    }
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the chosen cases; returns 1 when results disagree, else 0."""
+    options = parser(__doc__)
+    options.add_argument(
+        "--plot", metavar="PNG", help="save what the growth cases measured"
+    )
+    options = options.parse_args(arguments)
+    growths = []
+    sizes = QUICK if options.quick else FULL
+    status = run_chosen(partial(cases, sizes, growths), options)
+    if options.plot and growths:
+        draw(growths, options.plot)
+        print(f"saved {options.plot}")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,144 @@
+"""Which responses are sums of trees, and what is said of the others."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    IsolationForest,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.trees.additive import additive_trees
+from sklearn_interpret.exceptions import UnreadableModelError
+from tests.model.trees.data import labels, several, table
+
+SEEDED = {"random_state": 0}
+X, Y = table()
+TWO, THREE = labels(Y, 2), labels(Y, 3, names=True)
+BOTH = np.column_stack([labels(Y, 3), TWO])
+
+
+def hist_classifier(y):
+    return HistGradientBoostingClassifier(max_iter=5).fit(X, y)
+
+
+ADDITIVE = {
+    "regression tree": (DecisionTreeRegressor(**SEEDED).fit(X, Y), {}),
+    "several targets": (
+        RandomForestRegressor(5, **SEEDED).fit(X, several(Y)),
+        {},
+    ),
+    "one of several": (
+        RandomForestRegressor(5, **SEEDED).fit(X, several(Y)),
+        {"target": 1},
+    ),
+    "boosted": (GradientBoostingRegressor(n_estimators=5).fit(X, Y), {}),
+    "frozen": (
+        FrozenEstimator(HistGradientBoostingRegressor(max_iter=5).fit(X, Y)),
+        {"response_method": ["decision_function", "predict"]},
+    ),
+    "probability": (RandomForestClassifier(5, **SEEDED).fit(X, TWO), {}),
+    "of the first class": (
+        RandomForestClassifier(5, **SEEDED).fit(X, TWO),
+        {"target": 0},
+    ),
+    "probabilities": (ExtraTreesClassifier(5, **SEEDED).fit(X, THREE), {}),
+    "of a class": (DecisionTreeClassifier().fit(X, THREE), {"target": "late"}),
+    "of several targets": (RandomForestClassifier(5, **SEEDED).fit(X, BOTH), {}),
+    "one column of these": (
+        RandomForestClassifier(5, **SEEDED).fit(X, BOTH),
+        {"target": 2},
+    ),
+    "scores": (hist_classifier(THREE), {"response_method": "decision_function"}),
+    "score": (
+        GradientBoostingClassifier(n_estimators=5).fit(X, TWO),
+        {"response_method": "decision_function"},
+    ),
+    "against the score": (
+        hist_classifier(TWO),
+        {"response_method": "decision_function", "target": 0},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ADDITIVE)
+def test_the_response_is_the_sum(name):
+    estimator, asked = ADDITIVE[name]
+    response = make_response(estimator, **asked)
+    trees = additive_trees(response)
+    ensemble = trees.model.ensemble
+    codes = ensemble.codes(trees.model.encode(X))
+    added = trees.base + trees.values[ensemble.apply_codes(codes)].sum(axis=1)
+    np.testing.assert_allclose(added, response(X), rtol=0, atol=1e-12)
+    trees.check(response, X, codes)
+
+
+BOOSTED = hist_classifier(TWO)
+
+NOT_ADDITIVE = {
+    "probability of scores": (
+        BOOSTED,
+        {},
+        'response_method="predict_proba" of HistGradientBoostingClassifier is not the '
+        'plain sum of its trees; response_method="decision_function" is',
+    ),
+    "labels": (
+        RandomForestClassifier(2).fit(X, TWO),
+        {"response_method": "predict"},
+        'response_method="predict" of RandomForestClassifier .* '
+        'response_method="predict_proba" is',
+    ),
+    "logarithms": (
+        RandomForestClassifier(2).fit(X, TWO),
+        {"response_method": "centered_log_proba"},
+        'response_method="centered_log_proba" of RandomForestClassifier',
+    ),
+    "a function": (
+        BOOSTED,
+        {"response_method": lambda model, X: model.decision_function(X)},
+        "lambda.* of HistGradientBoostingClassifier is not the plain sum",
+    ),
+    "a link": (
+        HistGradientBoostingRegressor(loss="poisson", max_iter=3).fit(X, np.exp(Y)),
+        {},
+        'response_method="predict" of HistGradientBoostingRegressor .* trees.$',
+    ),
+    "a score of depths": (
+        IsolationForest(n_estimators=3).fit(X),
+        {"response_method": "decision_function"},
+        "IsolationForest is not the plain sum",
+    ),
+    "no trees": (LinearRegression().fit(X, Y), {}, "trees of LinearRegression can't"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_ADDITIVE)
+def test_other_responses_are_refused(name):
+    estimator, asked, message = NOT_ADDITIVE[name]
+    with pytest.raises(UnreadableModelError, match=message):
+        additive_trees(make_response(estimator, **asked))
+
+
+class Doubled(RandomForestRegressor):
+    """A forest that predicts something else than the mean of its trees."""
+
+    def predict(self, X):
+        """Twice the mean."""
+        return 2 * super().predict(X)
+
+
+def test_trees_that_are_not_the_model_are_found_out():
+    response = make_response(Doubled(3, **SEEDED).fit(X, Y))
+    trees = additive_trees(response)
+    codes = trees.model.ensemble.codes(trees.model.encode(X))
+    with pytest.raises(UnreadableModelError, match="Doubled is not the sum of the"):
+        trees.check(response, X, codes)
