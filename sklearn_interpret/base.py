@@ -1,7 +1,6 @@
 """The contract of an inspector: one template `fit`, one hook per method."""
 
 from abc import abstractmethod
-from copy import deepcopy
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -389,7 +388,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             "no_validation",
             "non_deterministic",
         ):
-            setattr(tags, part, deepcopy(getattr(inner, part)))
+            setattr(tags, part, getattr(inner, part))
         return tags
 
 

@@ -73,6 +73,102 @@ class StepDifferences:
         return Steps(moments, shared, kept)
 
 
+class StepsOfRows:
+    """The steps that rows take between the nodes next to them.
+
+    Parameters
+    ----------
+    nodes : tuple of NodeAxis
+        One or two axes.
+    cells : list of ndarray of shape (n_rows,)
+        Cell of each row along each of them.
+    inside : ndarray of shape (n_rows,), bool
+        Rows that are in some cell of each.
+    """
+
+    def __init__(self, nodes, cells, inside):
+        self.nodes = nodes
+        self.cells = cells
+        self.inside = inside
+
+    @cached_property
+    def _steps(self):
+        """For each kind of step the visit that it goes by, a sign, and its end."""
+        kinds = [(0, 1, 0)]
+        known = self.inside
+        for axis, cells in zip(self.nodes, self.cells, strict=True):
+            width = 3 if axis.by_level else 2
+            # Of the two visits of a step one stands for it, the middle one of levels
+            # and the first one of intervals being zero.
+            found = []
+            for low, high, steps in axis.differences(cells):
+                visit, sign = (low, -1) if axis.by_level and low == 0 else (high, 1)
+                ends = np.where(known & (steps >= 0), steps + 1, -1)
+                found.append((visit, sign, ends))
+            kinds = [
+                (
+                    width * before + visit,
+                    sign_before * sign,
+                    np.where(
+                        (ends_before >= 0) & (ends >= 0),
+                        axis.n_nodes * ends_before + ends,
+                        -1,
+                    ),
+                )
+                for before, sign_before, ends_before in kinds
+                for visit, sign, ends in found
+            ]
+        return kinds
+
+    @property
+    def ends(self):
+        """For each kind of step the node that each row steps to, -1 for none."""
+        return [ends for _, _, ends in self._steps]
+
+    def answers(self, index, differences):
+        """Answers at the visited nodes that differ over the steps as given.
+
+        Parameters
+        ----------
+        index : ndarray of shape (n,)
+            Rows.
+        differences : list of ndarray of shape (n, k)
+            For each kind of step.
+
+        Returns
+        -------
+        index : ndarray of shape (m,)
+            Those of the rows that are inside.
+        answers : ndarray of shape (m, n_visits, k)
+        """
+        kept = np.flatnonzero(self.inside[index])
+        n_visits = int(np.prod([3 if axis.by_level else 2 for axis in self.nodes]))
+        answers = np.zeros((len(kept), n_visits, differences[0].shape[1]))
+        for (visit, sign, _), step in zip(self._steps, differences, strict=False):
+            answers[:, visit] = sign * step[kept]
+        return index[kept], answers
+
+
+class DifferencesAsAnswers:
+    """Reduces differences over steps as if they came from answers of the model.
+
+    Parameters
+    ----------
+    steps : list of StepsOfRows
+        The steps behind each replacement's differences.
+    reduce : callable
+        As :class:`StepDifferences`.
+    """
+
+    def __init__(self, steps, reduce):
+        self.steps = steps
+        self.reduce = reduce
+
+    def __call__(self, which, index, differences):
+        index, answers = self.steps[which].answers(index, differences)
+        return self.reduce(which, index, slice(0, answers.shape[1]), answers)
+
+
 def _first_differences(axis, cells, answers):
     """Rows, steps and differences of the response over them."""
     for low, high, steps in axis.differences(cells):

@@ -13,19 +13,17 @@ meet only when outputs are added up, and so the grid of points costs next to not
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from sklearn_interpret._core.tree_bits import (
     WORD,
-    Conditions,
     RowBits,
     RowWeights,
-    all_but_one_and_all,
     blocks_of_trees,
     set_bits,
 )
+from sklearn_interpret._core.tree_blocks import BlockOfTrees
 from sklearn_interpret._core.tree_paths import TreePaths
 from sklearn_interpret._core.tree_steps import Steps
 
@@ -37,79 +35,6 @@ _LEAST_ROWS, _MOST_ROWS = 2**9, 2**13
 
 # Amounts that wait to be added up, and outputs of single rows.
 _AMOUNTS_AT_ONCE = 2**20
-
-
-@dataclass(frozen=True, eq=False)
-class _LastSplits:
-    """Splits with a leaf below them whose nodes need equally many conditions, d.
-
-    The leaves below a split need what the split needs, and to be on its left or right.
-    That is one more condition, or the last part of one: of the d + 1 *slots* of the
-    leaves, the last of which may be void, the split is about one.
-
-    Parameters
-    ----------
-    nodes : ndarray of shape (m,), intp
-        The splits.
-    conditions : ndarray of shape (d, m), intp
-        Their conditions, by position in the block's.
-    slot : ndarray of shape (m,), intp
-        Which of the slots each split is about.
-    children : ndarray of shape (2, m), intp
-        The nodes on the left and on the right.
-    is_leaf : ndarray of shape (2, m), bool
-        Whether they are leaves.
-    names : ndarray of shape (2, d + 1, m), intp
-        The conditions of the children in each slot, by position in the block's nodes;
-        past their end where a slot is void.
-    """
-
-    nodes: np.ndarray
-    conditions: np.ndarray
-    slot: np.ndarray
-    children: np.ndarray
-    is_leaf: np.ndarray
-    names: np.ndarray
-
-    def beside_and_inside(self, met, bits, n_words):
-        """Rows at the splits, as many splits at a time as suits sets of `n_words`.
-
-        Yields
-        ------
-        chunk : slice
-            Which of the splits.
-        sets : ndarray of shape (d + 1, c, n_words), uint64
-            Rows that meet all conditions but possibly the one in this slot; in the
-            last place those that meet them all.
-        lefts : ndarray of shape (c, n_words), uint64
-            Rows that go to the left.
-        """
-        d, m = self.conditions.shape
-        step = max(1, _WORDS_AT_ONCE // ((d + 1) * n_words))
-        for start in range(0, m, step):
-            chunk = slice(start, start + step)
-            sets = met.take(self.conditions[:, chunk], axis=0)
-            sets = all_but_one_and_all(sets, bits.valid)
-            yield chunk, sets, bits.lefts(self.nodes[chunk])
-
-
-@dataclass(frozen=True, eq=False)
-class _Block:
-    """Some of the trees: conditions of their splits, and the splits above leaves.
-
-    Parameters
-    ----------
-    conditions : Conditions
-        Those of nodes that are no leaves.
-    nodes : ndarray of intp
-        The nodes that name these conditions, and behind them the leaves.
-    groups : list of _LastSplits
-        The splits above leaves.
-    """
-
-    conditions: Conditions
-    nodes: np.ndarray
-    groups: list
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +75,11 @@ class TreeEffects:
         What is added to the sum of the trees.
     parts : list of Part
         What moves; no two of them share a feature.
+
+    Attributes
+    ----------
+    rows_at_once : int
+        How many rows to give at once: a multiple of 64.
     """
 
     def __init__(self, ensemble, values, base, parts):
@@ -165,23 +95,13 @@ class TreeEffects:
         self.paths = TreePaths.of_ensemble(ensemble, players)
         ends = np.cumsum([0, *(part.n_points for part in parts)])
         self._first, self.n_points = ends[:-1], int(ends[-1])
-
-    @cached_property
-    def steps(self):
-        """Steps of all conditions on the parts."""
-        return Steps.of_parts(self.ensemble, self.paths, self.parts)
-
-    @cached_property
-    def rows_at_once(self):
-        """How many rows to give at once: a multiple of 64."""
-        n_codes = self.ensemble.split_codes.n_codes
-        n_rows = _MOST_ROWS
-        while (
-            n_rows > _LEAST_ROWS
-            and np.minimum(n_codes, n_rows).sum() * n_rows > 64 * _WORDS_OF_TABLES
-        ):
-            n_rows //= 2
-        return n_rows
+        self._steps = Steps.of_parts(ensemble, self.paths, parts)
+        self.rows_at_once = _rows_at_once(ensemble)
+        most_nodes = _WORDS_OF_CONDITIONS * 64 // self.rows_at_once
+        self._blocks = [
+            BlockOfTrees.of_nodes(ensemble, self.paths, nodes)
+            for nodes in blocks_of_trees(ensemble, most_nodes)
+        ]
 
     @property
     def curves_at_once(self):
@@ -189,12 +109,6 @@ class TreeEffects:
         n_amounts = max(1, self.n_points * len(self._constant))
         n_words = _AMOUNTS_AT_ONCE // (64 * n_amounts)
         return min(self.rows_at_once, 64 * max(1, n_words))
-
-    @cached_property
-    def _blocks(self):
-        most_nodes = _WORDS_OF_CONDITIONS * 64 // self.rows_at_once
-        pieces = blocks_of_trees(self.ensemble, most_nodes)
-        return [_block(self.ensemble, self.paths, nodes) for nodes in pieces]
 
     def arrivals(self, codes, weights):
         """Weight of the rows that reach each leaf, if only in spite of one condition.
@@ -265,7 +179,7 @@ class TreeEffects:
         return self._average_curves(mean, met, given)
 
     def _average_curves(self, mean, met, given):
-        node, point, sign = self.steps.of_conditions(np.arange(len(met)))
+        node, point, sign = self._steps.of_conditions(np.arange(len(met)))
         player = self.paths.player
         moves = np.flatnonzero((player >= 0) & (player < len(self.parts)))
         changes = np.empty((1, self.n_points, len(mean)))
@@ -330,7 +244,7 @@ class TreeEffects:
         which, row = set_bits(leaves.beside)
         leaf, name = leaves.leaf[which], leaves.names[which]
         values = self.values[leaves.nodes[leaf]]
-        step, point, sign = self.steps.of_conditions(name)
+        step, point, sign = self._steps.of_conditions(name)
         yield row[step] * self.n_points + point, values[step] * sign[:, None]
         # What a leaf adds to the row's own output holds only where it is met.
         words = leaves.inside[leaf, row >> 6] >> (row & 63).astype(WORD)
@@ -376,7 +290,7 @@ class TreeEffects:
             The row, and the part that moves.
         amounts : ndarray of shape (n, k)
         """
-        step, point, sign = self.steps.of_conditions(leaves.names)
+        step, point, sign = self._steps.of_conditions(leaves.names)
         used = np.flatnonzero(crossed[point])
         size = max(1, _WORDS_AT_ONCE // crossing.shape[1])
         for start in range(0, len(used), size):
@@ -438,6 +352,18 @@ class TreeEffects:
         )
 
 
+def _rows_at_once(ensemble):
+    """As many rows as tables of rows by code can be kept for."""
+    n_codes = ensemble.split_codes.n_codes
+    n_rows = _MOST_ROWS
+    while (
+        n_rows > _LEAST_ROWS
+        and np.minimum(n_codes, n_rows).sum() * n_rows > 64 * _WORDS_OF_TABLES
+    ):
+        n_rows //= 2
+    return n_rows
+
+
 class _Sums:
     """Amounts added up by index; in which portions is left to the caller.
 
@@ -482,37 +408,3 @@ def _by_child(splits, whole, left):
     own = splits.slot, np.arange(m)
     found[:, *own] = whole[own]
     return found
-
-
-def _block(ensemble, paths, nodes):
-    leaves = nodes[ensemble.is_leaf[nodes]]
-    inner = nodes[~ensemble.is_leaf[nodes]]
-    conditions = Conditions.of_nodes(ensemble, paths, inner[paths.player[inner] >= 0])
-    nodes = np.concatenate([conditions.nodes, leaves])
-    place = np.empty(ensemble.n_nodes + 1, dtype=np.intp)
-    place[nodes] = np.arange(len(nodes))
-    place[-1] = len(nodes)
-    splits = np.unique(ensemble.parents[leaves])
-    splits = splits[splits >= 0]
-    counts = paths.n_conditions[splits]
-    groups = [splits[counts == d] for d in np.unique(counts)]
-    groups = [_last_splits(ensemble, paths, place, group) for group in groups]
-    return _Block(conditions, nodes, groups)
-
-
-def _last_splits(ensemble, paths, place, splits):
-    conditions = paths.of_nodes(splits).T
-    children = np.stack([ensemble.left[splits], ensemble.right[splits]])
-    slot = paths.slot[children[0]]
-    d, m = conditions.shape
-    names = np.full((2, d + 1, m), -1)
-    names[:, :d] = conditions
-    names[:, slot, np.arange(m)] = children
-    return _LastSplits(
-        nodes=splits,
-        conditions=place[conditions],
-        slot=slot,
-        children=children,
-        is_leaf=ensemble.is_leaf[children],
-        names=place[names],
-    )

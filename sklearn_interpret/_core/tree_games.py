@@ -8,7 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_interpret._core.tree_patterns import met_conditions, unit_patterns
+from sklearn_interpret._core.tree_patterns import (
+    distinct_patterns,
+    met_conditions,
+    unit_patterns,
+)
 from sklearn_interpret._core.tree_tables import (
     ProductRule,
     comparison_gains,
@@ -22,6 +26,10 @@ from sklearn_interpret._core.tree_units import MAX_TABLE_CONDITIONS
 _ROWS_AT_ONCE = 2048
 # Numbers of tables that are kept from one call to the next: 64 megabytes.
 _MOST_KEPT = 2**23
+# Leaves with fewer patterns than this are valued together, else one by one.
+_FEW = 16
+# Pairs of rows that are compared at once.
+_COMPARED_AT_ONCE = 2**20
 # Pairs of a leaf and a pattern that are valued at once, likewise.
 _PAIRS_AT_ONCE = 4096
 
@@ -169,6 +177,13 @@ class CoverGame:
             Each column depends on its leaf and pattern only, to the last bit.
         """
         d = units.n_bits
+        if len(patterns) <= _FEW * len(units):
+            gains = np.empty((len(terms(d, order)), len(patterns)))
+            for start in range(0, len(patterns), _PAIRS_AT_ONCE):
+                at = slice(start, start + _PAIRS_AT_ONCE)
+                here = units.root[owner[at]], patterns[at, None]
+                gains[:, at] = self.gains(*here, order)[:, :, 0]
+            return gains
         rule = self._rule(units.root, order)
         ends = np.searchsorted(owner, np.arange(len(units) + 1))
         met = pattern_bits(patterns, d)
@@ -352,15 +367,19 @@ class BackgroundGame:
             Each column depends on its leaf and pattern only, to the last bit.
         """
         (others,) = unit_patterns(self.ensemble, self.paths, [units], self.codes)
+        unit, other, place = distinct_patterns(others, units.n_bits)
+        shares = np.bincount(
+            place.ravel(), np.tile(self.shares, len(units)), len(other)
+        )
+        ends = np.searchsorted(unit, np.arange(len(units) + 1))
         gains = []
-        for leaf, other in enumerate(others):
-            distinct, place = np.unique(other, return_inverse=True)
-            shares = np.bincount(place, self.shares)
+        for leaf in range(len(units)):
+            theirs = slice(ends[leaf], ends[leaf + 1])
             mine = patterns[slice(*np.searchsorted(owner, [leaf, leaf + 1]))]
             lost, gained = (
-                ~pattern_bits(part, units.n_bits) for part in (mine, distinct)
+                ~pattern_bits(part, units.n_bits) for part in (mine, other[theirs])
             )
-            gains.append(comparison_gains(lost, gained, shares, order))
+            gains.append(_compared(lost, gained, shares[theirs], order))
         return np.concatenate(gains, axis=1)
 
     def wide_gains(self, leaf, met, order):
@@ -383,11 +402,21 @@ class BackgroundGame:
         others = met_conditions(self.ensemble, self.paths, leaf, self.codes)
         distinct, place = np.unique(others, axis=1, return_inverse=True)
         shares = np.bincount(place.ravel(), self.shares)
-        return comparison_gains(~met, ~distinct, shares, order)
+        return _compared(~met, ~distinct, shares, order)
 
     def base_values(self):
         """Mean raw output over the background: (k,)."""
         return self.shares @ self.ensemble.raw_of_codes(self.codes)
+
+
+def _compared(lost, gained, shares, order):
+    """What `comparison_gains` gives, for few enough pairs of rows at once."""
+    step = max(1, _COMPARED_AT_ONCE // max(len(shares), 1))
+    parts = [
+        comparison_gains(lost[:, start : start + step], gained, shares, order)
+        for start in range(0, lost.shape[1], step)
+    ]
+    return np.concatenate(parts, axis=1)
 
 
 def _cover_shares(ensemble):

@@ -125,6 +125,41 @@ def _smallest(n_bits):
     return np.dtype(f"u{next(n for n in (1, 2, 4, 8) if n_bits <= 8 * n)}")
 
 
+def distinct_patterns(patterns, n_bits):
+    """Distinct patterns at each of some units.
+
+    Parameters
+    ----------
+    patterns : ndarray of shape (n_units, n_rows), unsigned integers
+        Patterns of rows.
+    n_bits : int
+        Number of bits of the patterns.
+
+    Returns
+    -------
+    unit, pattern : ndarray of shape (n_distinct,), intp
+        Units, increasing, and the patterns that occur there, increasing.
+    place : ndarray of shape (n_units, n_rows), intp
+        Where each row's pattern stands among these.
+    """
+    n = len(patterns)
+    if n_bits <= 16:
+        flat = patterns.astype(np.intp) + (np.arange(n)[:, None] << n_bits)
+        occurs = np.zeros(n << n_bits, dtype=bool)
+        occurs[flat.ravel()] = True
+        found = np.flatnonzero(occurs)
+        place = (np.cumsum(occurs) - 1)[flat]
+        return found >> n_bits, found & ((1 << n_bits) - 1), place
+    owner, found, places, n_before = [], [], [], 0
+    for row, pattern in enumerate(patterns):
+        distinct, place = np.unique(pattern, return_inverse=True)
+        owner.append(np.full(len(distinct), row))
+        found.append(distinct)
+        places.append(place + n_before)
+        n_before += len(distinct)
+    return np.concatenate(owner), np.concatenate(found), np.stack(places)
+
+
 class WayDown:
     """The nodes on the way from the roots of trees to some nodes, level by level.
 

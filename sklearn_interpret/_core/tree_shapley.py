@@ -12,7 +12,11 @@ import numpy as np
 
 from sklearn_interpret._core.tree_direct import DirectPlan, direct_values
 from sklearn_interpret._core.tree_paths import TreePaths
-from sklearn_interpret._core.tree_patterns import met_conditions, unit_patterns
+from sklearn_interpret._core.tree_patterns import (
+    distinct_patterns,
+    met_conditions,
+    unit_patterns,
+)
 from sklearn_interpret._core.tree_tables import column_table, term_place, terms
 from sklearn_interpret._core.tree_units import units_of
 
@@ -328,7 +332,7 @@ def _add_deep(plan, game, units, patterns, order, into):
     n_terms = len(terms(units.n_bits, order))
     for start in range(0, len(units), _DEEP_AT_ONCE):
         chunk = slice(start, start + _DEEP_AT_ONCE)
-        owner, occurring, place = _distinct(patterns[chunk], units.n_bits)
+        owner, occurring, place = distinct_patterns(patterns[chunk], units.n_bits)
         gains = game.deep_gains(units[chunk], owner, occurring, order)
         values = plan.ensemble.value[units.leaves[chunk, 0]]
         ends = np.searchsorted(owner, np.arange(len(values) + 1))
@@ -355,26 +359,6 @@ def _add_wide(plan, game, units, codes, order, into):
             of_output = slice(output * n_terms, (output + 1) * n_terms)
             for key, gain in zip(keys[of_output], gains, strict=True):
                 into[key] += values[output] * gain
-
-
-def _distinct(patterns, n_bits):
-    """Distinct patterns of each row of an array: row and pattern; and their places."""
-    n = len(patterns)
-    if n_bits <= 16:
-        flat = patterns.astype(np.intp) + (np.arange(n)[:, None] << n_bits)
-        occurs = np.zeros(n << n_bits, dtype=bool)
-        occurs[flat.ravel()] = True
-        found = np.flatnonzero(occurs)
-        place = (np.cumsum(occurs) - 1)[flat]
-        return found >> n_bits, found & ((1 << n_bits) - 1), place
-    owner, found, places, n_before = [], [], [], 0
-    for row, pattern in enumerate(patterns):
-        distinct, place = np.unique(pattern, return_inverse=True)
-        owner.append(np.full(len(distinct), row))
-        found.append(distinct)
-        places.append(place + n_before)
-        n_before += len(distinct)
-    return np.concatenate(owner), np.concatenate(found), np.stack(places)
 
 
 def rescaled_values(plan, games, codes, order, factors, *, run=starmap):

@@ -17,7 +17,6 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
-from scipy.sparse import csr_array
 from scipy.special import beta, roots_legendre
 
 
@@ -282,17 +281,19 @@ def comparison_gains(lost, gained, shares, order):
     integrals = comparison_integrals(len(lost), order)
     n_lost, n_gained = lost.sum(axis=0)[row], gained.sum(axis=0)[other]
     weights = integrals[:, n_gained, n_lost] * shares[other]
-    shape = (lost.shape[1], gained.shape[1])
+    n_rows = lost.shape[1]
     if order == 1:
-        won = csr_array((weights[0], (row, other)), shape=shape)
-        minus = np.bincount(row, weights[1], shape[0])
-        return (won @ gained.T.astype(np.float64)).T + lost * minus
-    gains = np.empty((len(terms(len(lost), order)), shape[0]))
+        won = weights[0] * gained[:, other]
+        place = np.arange(len(lost))[:, None] * n_rows + row
+        gains = np.bincount(place.ravel(), won.ravel(), lost.size)
+        minus = np.bincount(row, weights[1], n_rows)
+        return gains.reshape(lost.shape) + lost * minus
+    gains = np.empty((len(terms(len(lost), order)), n_rows))
     for place, (i, j) in enumerate(terms(len(lost), order)):
         n_here = lost[i, row].astype(np.intp) + lost[j, row]
         here = np.flatnonzero(n_here + gained[i, other] + gained[j, other] == 2)
         weight = np.choose(n_here[here], [part[here] for part in weights])
-        gains[place] = np.bincount(row[here], weight, shape[0])
+        gains[place] = np.bincount(row[here], weight, n_rows)
     return gains
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from sklearn_interpret._core.tree_effects import TreeEffects
 from sklearn_interpret._core.tree_steps import Part
-from sklearn_interpret._model.parallel import batch_rows, run
+from sklearn_interpret._model.parallel import batch_rows, run_in_threads
 from sklearn_interpret._model.trees.additive import additive_trees
 from sklearn_interpret.exceptions import UnreadableModelError
 
@@ -90,7 +90,9 @@ class AlteredTrees:
                 for rows in self._tasks(effects.rows_at_once)
             ]
             total = None
-            for arrived in run(_arrivals, tasks, n_jobs=n_jobs, verbose=verbose):
+            for arrived in run_in_threads(
+                _arrivals, tasks, n_jobs=n_jobs, verbose=verbose
+            ):
                 total = _added(total, arrived)
                 if on_block is not None:
                     on_block()
@@ -115,12 +117,15 @@ class AlteredTrees:
         list of list
             As there.
         """
-        tasks = [
-            (effects, self._codes[rows], rows.start, which, reduce)
-            for which, effects in self._effects()
-            for rows in self._tasks(effects.curves_at_once)
-        ]
-        return self._collected(_curves, tasks, merge, n_jobs, verbose, on_block)
+        found = [[] for _ in self._parts]
+        for which, effects in self._effects():
+            tasks = [
+                (effects, self._codes[rows], rows.start, which, reduce)
+                for rows in self._tasks(effects.curves_at_once)
+            ]
+            blocks = run_in_threads(_curves, tasks, n_jobs=n_jobs, verbose=verbose)
+            _collect(found, blocks, merge, on_block)
+        return found
 
     def differences(
         self, crossings, reduce, *, merge, n_jobs=None, verbose=0, on_block=None
@@ -146,10 +151,10 @@ class AlteredTrees:
         list of list
             As there.
         """
-        tasks = []
+        found = [[] for _ in self._parts]
         for which, effects in self._effects():
             kinds = _by_kind([crossings[entry] for entry in which], len(self._codes))
-            tasks += [
+            tasks = [
                 (
                     effects,
                     self._codes[rows],
@@ -160,7 +165,9 @@ class AlteredTrees:
                 )
                 for rows in self._tasks(effects.rows_at_once)
             ]
-        return self._collected(_differences, tasks, merge, n_jobs, verbose, on_block)
+            blocks = run_in_threads(_differences, tasks, n_jobs=n_jobs, verbose=verbose)
+            _collect(found, blocks, merge, on_block)
+        return found
 
     def _effects(self):
         """Replacements that do not share features, and what moving them does."""
@@ -174,18 +181,17 @@ class AlteredTrees:
         size *= -(-n_rows // (size * _MOST_TASKS))
         return [slice(i, min(i + size, n_rows)) for i in range(0, n_rows, size)]
 
-    def _collected(self, function, tasks, merge, n_jobs, verbose, on_block):
-        """For each replacement its reduced blocks of rows, in order, merged."""
-        found = [[] for _ in self._parts]
-        for reduced in run(function, tasks, n_jobs=n_jobs, verbose=verbose):
-            for entry, part in reduced:
-                if merge is not None and found[entry]:
-                    found[entry] = [merge(found[entry][0], part)]
-                else:
-                    found[entry].append(part)
-            if on_block is not None:
-                on_block()
-        return found
+
+def _collect(found, blocks, merge, on_block):
+    """Put reduced blocks of rows, as they come, behind or into those before them."""
+    for reduced in blocks:
+        for entry, part in reduced:
+            if merge is not None and found[entry]:
+                found[entry] = [merge(found[entry][0], part)]
+            else:
+                found[entry].append(part)
+        if on_block is not None:
+            on_block()
 
 
 def read_altered(method, response, rows, replacements, shapes):

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
 
@@ -18,9 +17,11 @@ from sklearn_interpret._core.effects import (
     look_up,
 )
 from sklearn_interpret._core.local_effects import (
+    DifferencesAsAnswers,
     LocalEffects,
     StepDifferences,
     Steps,
+    StepsOfRows,
 )
 from sklearn_interpret._model.altered import (
     Replacement,
@@ -346,12 +347,13 @@ default="similarity"
         grids = [Replacement(*moved_columns(part, grid_codes(part))) for part in axes]
         shapes = grid_shapes(axes, grids)
         trees = read_altered(self.method, response, rows, grids, shapes)
-        visits = [_Visits(nodes[entry], cells[entry], inside[entry]) for entry in asked]
+        visits = [(nodes[entry], cells[entry], inside[entry]) for entry in asked]
         if trees is not None:
-            crossings = [part.crossings for part in visits]
-            return trees.differences(crossings, _AsAnswers(visits, reduce), **loop)
+            steps = [StepsOfRows(*visit) for visit in visits]
+            ends = [part.ends for part in steps]
+            return trees.differences(ends, DifferencesAsAnswers(steps, reduce), **loop)
         replacements = [
-            part.replacement(axis) for part, axis in zip(visits, axes, strict=True)
+            _visiting(part, *visit) for part, visit in zip(axes, visits, strict=True)
         ]
         return altered_responses(response, rows, replacements, reduce, **loop)
 
@@ -422,107 +424,20 @@ def _node_axis(axis):
     return NodeAxis(positions.astype(np.float64), axis.categorical)
 
 
-class _Visits:
-    """The nodes next to each row of an entry, and the steps between them.
-
-    Parameters
-    ----------
-    nodes : tuple of NodeAxis
-        One or two axes.
-    cells : list of ndarray of shape (n_rows,)
-        Cell of each row along each of them.
-    inside : ndarray of shape (n_rows,), bool
-        Rows that are in some cell of each.
-    """
-
-    def __init__(self, nodes, cells, inside):
-        self.nodes = nodes
-        self.cells = cells
-        self.inside = inside
-
-    def replacement(self, axes):
-        """Rows moved to these nodes, all combinations for two axes."""
-        rows = None if self.inside.all() else np.flatnonzero(self.inside)
+def _visiting(axes, nodes, cells, inside):
+    """The nodes next to each row, all combinations for two axes."""
+    rows = None if inside.all() else np.flatnonzero(inside)
+    visits = [
+        axis.visits(codes if rows is None else codes[rows])
+        for axis, codes in zip(nodes, cells, strict=True)
+    ]
+    if len(visits) == 2:
+        widths = [part.shape[1] for part in visits]
         visits = [
-            axis.visits(codes if rows is None else codes[rows])
-            for axis, codes in zip(self.nodes, self.cells, strict=True)
+            np.repeat(visits[0], widths[1], axis=1),
+            np.tile(visits[1], widths[0]),
         ]
-        if len(visits) == 2:
-            widths = [part.shape[1] for part in visits]
-            visits = [
-                np.repeat(visits[0], widths[1], axis=1),
-                np.tile(visits[1], widths[0]),
-            ]
-        return Replacement(*moved_columns(axes, visits), rows=rows, together=True)
-
-    @cached_property
-    def _steps(self):
-        """For each kind of step the visit that it goes by, a sign, and its end."""
-        kinds = [(0, 1, 0)]
-        known = self.inside
-        for axis, cells in zip(self.nodes, self.cells, strict=True):
-            width = 3 if axis.by_level else 2
-            # Of the two visits of a step one stands for it, the middle one of levels
-            # and the first one of intervals being zero.
-            found = []
-            for low, high, steps in axis.differences(cells):
-                visit, sign = (low, -1) if axis.by_level and low == 0 else (high, 1)
-                ends = np.where(known & (steps >= 0), steps + 1, -1)
-                found.append((visit, sign, ends))
-            kinds = [
-                (
-                    width * before + visit,
-                    sign_before * sign,
-                    np.where(
-                        (ends_before >= 0) & (ends >= 0),
-                        axis.n_nodes * ends_before + ends,
-                        -1,
-                    ),
-                )
-                for before, sign_before, ends_before in kinds
-                for visit, sign, ends in found
-            ]
-        return kinds
-
-    @property
-    def crossings(self):
-        """For each kind of step the node that each row steps to, -1 for none."""
-        return [ends for _, _, ends in self._steps]
-
-    def answers(self, index, differences):
-        """Answers at the visited nodes that differ over the steps as given.
-
-        Parameters
-        ----------
-        index : ndarray of shape (n,)
-            Rows.
-        differences : list of ndarray of shape (n, k)
-            For each kind of step.
-
-        Returns
-        -------
-        index : ndarray of shape (m,)
-            Those of the rows that are inside.
-        answers : ndarray of shape (m, n_visits, k)
-        """
-        kept = np.flatnonzero(self.inside[index])
-        n_visits = int(np.prod([3 if axis.by_level else 2 for axis in self.nodes]))
-        answers = np.zeros((len(kept), n_visits, differences[0].shape[1]))
-        for (visit, sign, _), step in zip(self._steps, differences, strict=False):
-            answers[:, visit] = sign * step[kept]
-        return index[kept], answers
-
-
-class _AsAnswers:
-    """Reduces differences over steps as if they came from answers of the model."""
-
-    def __init__(self, visits, reduce):
-        self.visits = visits
-        self.reduce = reduce
-
-    def __call__(self, which, index, differences):
-        index, answers = self.visits[which].answers(index, differences)
-        return self.reduce(which, index, slice(0, answers.shape[1]), answers)
+    return Replacement(*moved_columns(axes, visits), rows=rows, together=True)
 
 
 def _cell_weights(nodes, cells, inside, sample, weights=None):

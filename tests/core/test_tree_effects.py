@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sklearn_interpret._core import tree_blocks
 from sklearn_interpret._core import tree_effects as module
 from sklearn_interpret._core.tree_effects import TreeEffects
 from sklearn_interpret._core.tree_joining import Tree, join_trees
@@ -147,6 +148,7 @@ def test_sizes_of_blocks_do_not_matter(monkeypatch):
     codes = trees.codes(telling_rows(trees, 100))
     for name in ("_WORDS_OF_CONDITIONS", "_WORDS_AT_ONCE", "_WORDS_OF_TABLES"):
         monkeypatch.setattr(module, name, 8)
+    monkeypatch.setattr(tree_blocks, "_WORDS_AT_ONCE", 8)
     monkeypatch.setattr(module, "_AMOUNTS_AT_ONCE", 8)
     effects = effects_of(trees, parts_of(trees))
     assert effects.rows_at_once == 512

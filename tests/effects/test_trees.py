@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import config_context
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     ExtraTreesRegressor,
     GradientBoostingRegressor,
@@ -16,6 +17,8 @@ from sklearn.ensemble import (
 )
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._core import tree_effects
@@ -68,6 +71,11 @@ def models():
     several = np.column_stack([y, -(y**2)])
     labels = np.column_stack([cut(y, 3), cut(y, 2)])
     trees = HistGradientBoostingClassifier(**boosted)
+    columns = make_column_transformer(
+        (OneHotEncoder(sparse_output=False, handle_unknown="ignore"), ["d"]),
+        remainder=StandardScaler(),
+    )
+    piped = make_pipeline(columns, HistGradientBoostingRegressor(**boosted))
     by_dtype = HistGradientBoostingRegressor(
         **boosted, categorical_features="from_dtype"
     )
@@ -88,6 +96,7 @@ def models():
         ),
         "scores": (trees.fit(holes, cut(y, 3)), holes, scores),
         "categories": (by_dtype.fit(named, y), named, {}),
+        "columns encoded": (piped.fit(named, y), named, {}),
         "categories as arrays": (
             HistGradientBoostingRegressor(**boosted, categorical_features=[3]).fit(
                 holes, y
