@@ -215,7 +215,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             if has_tags(self.estimator):  # a foreign class speaks for itself
                 check_is_fitted(self.estimator)
                 model = unfrozen(self.estimator)
-                validate_data(model, X, reset=False, skip_check_array=True)
+                _check_fits(model, X)
             self.estimator_ = self.estimator
             with callback_task(context, self):
                 return
@@ -390,6 +390,24 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         ):
             setattr(tags, part, getattr(inner, part))
         return tags
+
+
+def _check_fits(model, X):
+    """Check the number and names of columns against those that a model was fitted on.
+
+    CatBoost keeps names under a name of its own. It checks them itself, but takes
+    columns in another order.
+    """
+    names = getattr(model, "feature_names_", None)
+    if names is None:
+        validate_data(model, X, reset=False, skip_check_array=True)
+        return
+    rows = as_rows(X)
+    if rows.named and rows.names != list(names) and set(rows.names) == set(names):
+        raise ValueError(
+            "The feature names should match those that were passed during fit. Feature "
+            "names must be in the same order as they were in fit."
+        )
 
 
 def _check_weights(sample_weight, rows):

@@ -12,7 +12,11 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification, make_multilabel_classification
-from sklearn.ensemble import IsolationForest, RandomForestRegressor
+from sklearn.ensemble import (
+    IsolationForest,
+    RandomForestRegressor,
+    StackingRegressor,
+)
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.frozen import FrozenEstimator
@@ -484,3 +488,13 @@ def test_pairs_alone_have_no_transform_and_no_ranking(regression):
     assert not hasattr(inspector, "feature_importances_")
     with pytest.raises(ValueError, match="pairs only"):
         inspector.transform(X)
+
+
+@all_effects
+def test_a_stack_has_its_methods_from_its_fit_on(inspector_class, regression):
+    X, y = regression
+    stack = StackingRegressor([("linear", LinearRegression())], LinearRegression())
+    bare = StackingRegressor([("linear", LinearRegression())])
+    for model in (stack, bare):
+        inspector = small(inspector_class, model, features=[0]).fit(X, y)
+        assert_array_equal(inspector.predict(X), clone(model).fit(X, y).predict(X))

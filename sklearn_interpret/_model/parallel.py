@@ -3,6 +3,7 @@
 import os
 
 from joblib import effective_n_jobs
+from joblib.parallel import get_active_backend
 from sklearn import get_config
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
@@ -72,6 +73,8 @@ def _limited(threads, function, task):
 def run_in_threads(function, tasks, *, n_jobs=None, verbose=0):
     """As `run`, in threads that share memory, for numpy's own loops.
 
+    A backend that the caller has chosen is obeyed, be it one of threads or not.
+
     Parameters
     ----------
     function : callable
@@ -91,7 +94,10 @@ def run_in_threads(function, tasks, *, n_jobs=None, verbose=0):
     if min(effective_n_jobs(n_jobs), len(tasks)) <= 1:
         yield from run(function, tasks)
         return
+    backend, _ = get_active_backend(prefer="threads")
+    one_by_one = getattr(backend, "supports_return_generator", False)
+    return_as = "generator" if one_by_one else "list"
     with threadpool_limits(1):
         yield from Parallel(
-            n_jobs=n_jobs, verbose=verbose, prefer="threads", return_as="generator"
+            n_jobs=n_jobs, verbose=verbose, prefer="threads", return_as=return_as
         )(delayed(function)(*task) for task in tasks)

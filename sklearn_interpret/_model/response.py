@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from sklearn_interpret._model.rows import copy_of, same_content
 from sklearn_interpret._model.seams import has_independent_labels
-from sklearn_interpret._model.tags import is_classifier, unfrozen
+from sklearn_interpret._model.tags import has_tags, is_classifier, tags_of, unfrozen
 from sklearn_interpret.exceptions import NonFiniteResponseError
 
 RESPONSE_METHODS = (
@@ -287,7 +287,10 @@ def check_is_predictor(estimator):
     TypeError
         Neither `predict` nor a probability or decision method.
     """
-    if not any(hasattr(estimator, name) for name in RESPONSE_METHODS):
+    # A stack has its methods from when it is fitted; its tags tell what it will be.
+    kind = tags_of(estimator).estimator_type if has_tags(estimator) else None
+    will_be = kind in ("classifier", "regressor")
+    if not (will_be or any(hasattr(estimator, name) for name in RESPONSE_METHODS)):
         raise TypeError(
             f"{type(estimator).__name__} has none of the methods "
             f"{', '.join(RESPONSE_METHODS)}: a predictor is needed."

@@ -75,3 +75,51 @@ def path_dependent_game(trees, goes_left, row, player_of):
         return trees.base + sum(below(root, coalition) for root in trees.roots)
 
     return value
+
+
+def product_values(present, absent, order=1):
+    """Values of the game whose output is a product, with a factor for each player.
+
+    A player's factor is `present` where it takes part, and else `absent`. For more
+    players than coalitions can be gone through: from the multilinear extension.
+    """
+    p = len(present)
+    values = np.zeros((p,) * order)
+    gains = np.subtract(present, absent)
+    # A coalition's weight is an integral over the chance of each player to be in it;
+    # the nodes are exact for polynomials of this degree.
+    nodes, weights = np.polynomial.legendre.leggauss(p // 2 + 1)
+    chance, weights = (nodes[:, None] + 1) / 2, weights / 2
+    factors = absent + chance * gains
+    for term in combinations(range(p), order):
+        others = np.delete(factors, term, axis=1).prod(axis=1)
+        values[term] = gains[list(term)].prod() * (others @ weights) / order
+    return values if order == 1 else values + values.T
+
+
+def leaf_by_leaf(trees, factors, n_features, order=1):
+    """Sum of the values of all leaves, each a product over the features above it.
+
+    `factors` gives the two factors of a leaf's feature, from the nodes above that split
+    on it and whether the leaf is to their left.
+    """
+    total = np.zeros((n_features,) * order)
+
+    def below(node, above):
+        nonlocal total
+        if trees.left[node] >= 0:
+            feature = int(trees.feature[node])
+            for child, is_left in (
+                (trees.left[node], True),
+                (trees.right[node], False),
+            ):
+                conditions = [*above.get(feature, []), (node, is_left)]
+                below(child, {**above, feature: conditions})
+            return
+        pairs = [factors(feature, conditions) for feature, conditions in above.items()]
+        values = product_values(*np.array(pairs, dtype=float).reshape(-1, 2).T, order)
+        total[np.ix_(*[list(above)] * order)] += trees.value[node, 0] * values
+
+    for root in trees.roots:
+        below(root, {})
+    return total

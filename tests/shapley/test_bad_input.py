@@ -1,0 +1,291 @@
+"""Bad input to TreeSHAP: an error that says what is wrong and what is accepted."""
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    IsolationForest,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    StackingRegressor,
+    VotingClassifier,
+)
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from sklearn_interpret.exceptions import AdditivityWarning, UnreadableModelError
+from sklearn_interpret.shapley import TreeSHAP
+from tests.model.trees.data import labels, table
+
+pd = pytest.importorskip("pandas")
+
+X, Y = table(80, 4)
+TWO, THREE = labels(Y, 2), labels(Y, 3)
+FRAME = pd.DataFrame(X, columns=["alpha", "beta", "gamma", "delta"])
+FOREST = RandomForestRegressor(3, max_depth=3, random_state=0)
+ASKED = ["explain", "transform", "interaction_values"]
+
+
+# Models
+
+
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [
+        (LinearRegression(), Y),
+        (LogisticRegression(), TWO),
+        (KNeighborsRegressor(), Y),
+        (StackingRegressor([("forest", FOREST)]), Y),
+        (make_pipeline(LinearRegression()), Y),
+        (make_pipeline(PCA(), FOREST), Y),
+        (VotingClassifier([("tree", DecisionTreeClassifier())]), TWO),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+@pytest.mark.parametrize("perturbation", ["interventional", "path_dependent"])
+def test_models_whose_trees_cannot_be_read(model, y, perturbation):
+    inspector = TreeSHAP(model, perturbation=perturbation)
+    with pytest.raises(UnreadableModelError) as caught:
+        inspector.fit(X, y)
+    message = str(caught.value)
+    assert type(model).__name__ in message
+    for readable in ("RandomForest*", "HistGradientBoosting*", "XGBoost", "Pipeline"):
+        assert readable in message
+    assert isinstance(caught.value, TypeError)
+
+
+def test_a_fitted_model_passed_bare():
+    for model in (FOREST, make_pipeline("passthrough", FOREST)):
+        with pytest.raises(ValueError, match="FrozenEstimator"):
+            TreeSHAP(model.fit(X, Y)).fit(X)
+
+
+def test_an_outlier_detector_needs_no_targets():
+    inspector = TreeSHAP(IsolationForest(n_estimators=3, random_state=0)).fit(X)
+    assert inspector.explain(X).values.shape == X.shape
+
+
+def test_a_frozen_model_that_is_not_fitted():
+    with pytest.raises(NotFittedError):
+        TreeSHAP(FrozenEstimator(RandomForestRegressor())).fit(X)
+
+
+@pytest.mark.parametrize("name", [*ASKED, "predict", "get_feature_names_out"])
+def test_before_fit(name):
+    arguments = () if name == "get_feature_names_out" else (X,)
+    with pytest.raises(NotFittedError, match="TreeSHAP"):
+        getattr(TreeSHAP(FOREST), name)(*arguments)
+
+
+def test_importances_before_fit():
+    with pytest.raises(NotFittedError):
+        TreeSHAP(FOREST).feature_importances_  # noqa: B018
+
+
+# The background
+
+
+@pytest.mark.parametrize(
+    ("background", "message"),
+    [
+        (X[:, :3], "3 features"),
+        (np.hstack([X, X]), "8 features"),
+        (X[:0], r"0 sample\(s\)"),
+        (X[0], "2D array"),
+        ("median", "background"),
+        (3, "background"),
+        (object(), "background"),
+        (FRAME[["beta", "alpha", "gamma", "delta"]], "same order"),
+        (FRAME.rename(columns={"beta": "Beta"}), "unseen at fit time"),
+        (FRAME.drop(columns="beta"), "missing"),
+        (FRAME[:0], r"0 sample\(s\)"),
+    ],
+    ids=str,
+)
+def test_backgrounds_that_are_no_rows_of_the_model(background, message):
+    rows = FRAME if isinstance(background, pd.DataFrame) else X
+    with pytest.raises((ValueError, TypeError), match=message):
+        TreeSHAP(FOREST, background=background).fit(rows, Y)
+
+
+def test_a_background_that_is_not_looked_at():
+    inspector = TreeSHAP(FOREST, perturbation="path_dependent", background=X)
+    with pytest.raises(ValueError, match=r"path_dependent.*background=None"):
+        inspector.fit(X, Y)
+
+
+# The response
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "method"),
+    [
+        (GradientBoostingClassifier(n_estimators=2), TWO, "predict_proba"),
+        (
+            HistGradientBoostingRegressor(loss="poisson", max_iter=2),
+            np.abs(Y),
+            "predict",
+        ),
+    ],
+    ids=["probabilities", "poisson"],
+)
+def test_functions_of_the_sum_have_no_path_dependent_values(model, y, method):
+    inspector = TreeSHAP(model, perturbation="path_dependent", response_method=method)
+    with pytest.raises(ValueError, match=f'{method}".*interventional'):
+        inspector.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "method"),
+    [
+        (GradientBoostingClassifier(n_estimators=2), THREE, "predict_proba"),
+        (GradientBoostingClassifier(n_estimators=2), TWO, "predict"),
+        (GradientBoostingClassifier(n_estimators=2), TWO, "predict_log_proba"),
+        (GradientBoostingClassifier(n_estimators=2), TWO, "centered_log_proba"),
+        (RandomForestClassifier(2), TWO, "predict"),
+        (RandomForestClassifier(2), TWO, "predict_log_proba"),
+    ],
+    ids=[
+        "softmax",
+        "labels",
+        "logs",
+        "centred",
+        "labels of forests",
+        "logs of forests",
+    ],
+)
+def test_responses_that_are_no_function_of_one_sum(model, y, method):
+    with pytest.raises(UnreadableModelError, match=f'{method}"') as caught:
+        TreeSHAP(model, response_method=method).fit(X, y)
+    assert 'response_method="auto"' in str(caught.value)
+
+
+def test_responses_that_the_model_does_not_have():
+    for method in ("predict_proba", ["decision_function", "predict_proba"]):
+        with pytest.raises((ValueError, AttributeError), match="response_method"):
+            TreeSHAP(FOREST, response_method=method).fit(X, Y)
+
+
+@pytest.mark.parametrize("method", [len, lambda model, X: model.predict(X), None, 1])
+def test_responses_that_are_no_methods(method):
+    with pytest.raises(ValueError, match="response_method"):
+        TreeSHAP(FOREST, response_method=method).fit(X, Y)
+
+
+@pytest.mark.parametrize("target", ["no such class", 7, -1, 1.5])
+def test_unknown_targets(target):
+    for model, y in (
+        (RandomForestClassifier(2), THREE),
+        (GradientBoostingClassifier(n_estimators=2), TWO),
+        (FOREST, Y),
+    ):
+        with pytest.raises((ValueError, TypeError), match="target"):
+            TreeSHAP(model, target=target).fit(X, y)
+
+
+@pytest.mark.parametrize("perturbation", ["observational", "", None, 1])
+def test_unknown_perturbations(perturbation):
+    with pytest.raises(ValueError, match="perturbation"):
+        TreeSHAP(FOREST, perturbation=perturbation).fit(X, Y)
+
+
+# Groups
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ({"g": ["alpha", "betta"]}, "beta"),
+        ({"g": [4]}, "feature_groups"),
+        ({"g": []}, "empty group"),
+        ({"g": ["alpha"], "h": ["alpha", "beta"]}, "again in"),
+        ({"delta": ["alpha", "beta"]}, "name of a feature"),
+        ([["alpha", "beta"]], "feature_groups"),
+        ("alpha", "feature_groups"),
+    ],
+    ids=str,
+)
+def test_groups_of_unknown_or_shared_members(groups, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        TreeSHAP(FOREST, feature_groups=groups).fit(FRAME, Y)
+
+
+# The rows to explain
+
+
+@pytest.fixture(scope="module")
+def on_frame():
+    """An inspector fitted on named columns."""
+    return TreeSHAP(FOREST).fit(FRAME, Y)
+
+
+@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (FRAME[["beta", "alpha", "gamma", "delta"]], "same order"),
+        (FRAME.rename(columns={"beta": "Beta"}), "unseen at fit time"),
+        (FRAME.drop(columns="beta"), "missing"),
+        (FRAME[:0], r"0 sample\(s\)"),
+        ("rows", "2D array|rows"),
+    ],
+    ids=["order", "renamed", "missing", "empty", "text"],
+)
+def test_rows_unlike_those_of_fit(on_frame, name, rows, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        getattr(on_frame, name)(rows)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_rows_without_names(on_frame, name):
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        getattr(on_frame, name)(X)
+
+
+@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("where", ["rows", "background", "fit"])
+def test_missing_values_that_the_model_refuses(name, where):
+    gaps = X.copy()
+    gaps[3, 1] = np.nan
+    model = GradientBoostingRegressor(n_estimators=3).fit(X, Y)
+    background = gaps if where == "background" else None
+    inspector = TreeSHAP(FrozenEstimator(model), background=background)
+    if where == "rows":
+        inspector.fit(X)
+        with pytest.raises(ValueError, match="NaN"):
+            getattr(inspector, name)(gaps)
+    else:
+        with pytest.raises(ValueError, match="NaN"):
+            inspector.fit(gaps if where == "fit" else X)
+
+
+def test_infinite_values_that_the_model_refuses(on_frame):
+    rows = FRAME.copy()
+    rows.iloc[0, 0] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        on_frame.explain(rows)
+
+
+# A model that answers otherwise than its trees
+
+
+class Shifted(DecisionTreeRegressor):
+    """A tree whose answer has something added to it."""
+
+    def predict(self, X):
+        """Predict a little more."""
+        return super().predict(X) + 1e-3 * np.asarray(X)[:, 0]
+
+
+def test_a_model_that_is_not_the_sum_of_its_trees_is_told_of():
+    inspector = TreeSHAP(Shifted(max_depth=3)).fit(X, Y)
+    with pytest.warns(AdditivityWarning, match=r"miss the prediction of \d+ of 80"):
+        explanation = inspector.explain(X)
+    assert np.abs(explanation.additivity_error()).max() > 1e-4

@@ -1,0 +1,200 @@
+"""TreeSHAP against shap: the same where shap is right, and where it is not."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    IsolationForest,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.tree import DecisionTreeRegressor
+
+from tests.model.trees.data import labels, several, table
+from tests.shapley.truth import (
+    assert_values,
+    inspected,
+    interventional_truth,
+    path_dependent_truth,
+)
+
+shap = pytest.importorskip("shap", minversion="0.51")
+
+SEED = {"random_state": 0}
+MODELS = {
+    "tree": (DecisionTreeRegressor(max_depth=6), "numbers"),
+    "forest": (RandomForestRegressor(20, max_depth=8, **SEED), "numbers"),
+    "forest, grown fully": (RandomForestRegressor(10, **SEED), "numbers"),
+    "forest, many outputs": (RandomForestRegressor(10, max_depth=6, **SEED), "several"),
+    "forest, two classes": (RandomForestClassifier(20, max_depth=8, **SEED), "two"),
+    "extra trees, three": (ExtraTreesClassifier(10, max_depth=8, **SEED), "three"),
+    "boosting": (GradientBoostingRegressor(max_depth=5, **SEED), "numbers"),
+    "boosting, two classes": (GradientBoostingClassifier(max_depth=4, **SEED), "two"),
+    "histogram": (HistGradientBoostingRegressor(max_iter=50), "numbers"),
+    "histogram, two classes": (HistGradientBoostingClassifier(max_iter=30), "two"),
+    "histogram, three classes": (HistGradientBoostingClassifier(max_iter=10), "three"),
+}
+
+
+def rounded(X):
+    """Numbers that float32 holds, and so are the thresholds between them.
+
+    shap rounds both to it where it works with a background.
+    """
+    return np.round(64 * X) / 64
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def fitted(request):
+    """A model and rows."""
+    model, kind = MODELS[request.param]
+    X, y = table(500, 8)
+    X = rounded(X)
+    if kind == "several":
+        y = several(y)
+    if kind in ("two", "three"):
+        y = labels(y, {"two": 2, "three": 3}[kind])
+    return model.fit(X, y), X
+
+
+def interventional(model, background, **options):
+    """The explainer of shap, with a background of at most a hundred rows."""
+    return shap.TreeExplainer(
+        model, background, feature_perturbation="interventional", **options
+    )
+
+
+def of_outputs(values, inspector):
+    """shap's values in our shape: of two classes the second."""
+    values = np.asarray(values)
+    two = len(inspector.output_names_) == 1 and values.ndim == 3
+    return values[..., 1] if two else values
+
+
+def assert_close(found, expected, explanation, tolerance):
+    spread = np.ptp(explanation.predictions)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * spread)
+
+
+def test_path_dependent(fitted):
+    model, X = fitted
+    inspector = inspected(model, X, perturbation="path_dependent")
+    explanation = inspector.explain(X[:100])
+    explainer = shap.TreeExplainer(model, feature_perturbation="tree_path_dependent")
+    expected = of_outputs(explainer.shap_values(X[:100]), inspector)
+    assert_close(explanation.values, expected, explanation, 1e-8)
+
+
+def test_interventional(fitted):
+    model, X = fitted
+    inspector = inspected(model, X[100:150])
+    explanation = inspector.explain(X[:50])
+    explainer = interventional(model, X[100:150])
+    expected = of_outputs(explainer.shap_values(X[:50]), inspector)
+    assert_close(explanation.values, expected, explanation, 1e-6)
+
+
+@pytest.mark.parametrize("name", ["tree", "forest", "boosting"])
+def test_path_dependent_interactions(name):
+    model, _ = MODELS[name]
+    X, y = table(500, 8)
+    X = rounded(X)
+    inspector = inspected(model.fit(X, y), X, perturbation="path_dependent")
+    explainer = shap.TreeExplainer(model, feature_perturbation="tree_path_dependent")
+    expected = explainer.shap_interaction_values(X[:20])
+    found = inspector.interaction_values(X[:20])
+    # The library itself adds up in single precision here.
+    assert_close(found, expected, inspector.explain(X[:20]), 1e-6)
+
+
+@pytest.mark.parametrize(
+    "kind", [GradientBoostingClassifier, HistGradientBoostingClassifier]
+)
+def test_probabilities_of_boosting(kind):
+    """shap rescales pair by pair too, for the models of which it knows the margin."""
+    X, y = table(300, 6)
+    X = rounded(X)
+    model = kind(random_state=0).fit(X, labels(y, 2))
+    background = X[100:120]
+    inspector = inspected(model, background, response_method="predict_proba")
+    explanation = inspector.explain(X[:30])
+    explainer = interventional(model, background, model_output="probability")
+    expected = explainer.shap_values(X[:30])
+    assert_close(explanation.values, expected, explanation, 1e-6)
+
+
+def test_isolation_forest():
+    X, _ = table(300, 5)
+    X = rounded(X)
+    model = IsolationForest(n_estimators=20, **SEED).fit(X)
+    inspector = inspected(model, X, perturbation="path_dependent")
+    explainer = shap.TreeExplainer(model, feature_perturbation="tree_path_dependent")
+    explanation = inspector.explain(X[:40])
+    assert_close(explanation.values, explainer.shap_values(X[:40]), explanation, 1e-8)
+
+
+# Where shap is wrong
+
+
+@pytest.fixture(scope="module")
+def categorical():
+    """Histogram boosting with splits on categories."""
+    X, y = table(400, 4)
+    X[:, 1] = np.random.default_rng(0).integers(6, size=400)
+    y = y + np.array([0, 3, -2, 5, -1, 2.0])[X[:, 1].astype(int)]
+    model = HistGradientBoostingRegressor(max_iter=20, categorical_features=[1])
+    return model.fit(X, y), X
+
+
+def test_categories_are_right_here_and_not_in_shap(categorical):
+    model, X = categorical
+    rows = X[:6]
+    inspector = inspected(model, X, perturbation="path_dependent")
+    assert_values(inspector, rows, path_dependent_truth(inspector, rows))
+    explainer = shap.TreeExplainer(model, feature_perturbation="tree_path_dependent")
+    theirs = explainer.shap_values(rows, check_additivity=False)
+    error = explainer.expected_value + theirs.sum(axis=1) - model.predict(rows)
+    assert np.abs(error).max() > 0.1 * np.ptp(model.predict(X))
+    inspector = inspected(model, X[100:110])
+    assert_values(
+        inspector, rows, interventional_truth(model.predict, rows, X[100:110])
+    )
+
+
+def test_our_interventional_values_are_nearer_to_the_definition():
+    """shap's carry the rounding of single precision."""
+    X, y = table(300, 5)
+    X = rounded(X)
+    model = GradientBoostingRegressor(max_depth=4, **SEED).fit(X, y)
+    rows, background = X[:5], X[100:110]
+    truth = interventional_truth(model.predict, rows, background)[..., 0]
+    ours = inspected(model, background).transform(rows)
+    theirs = interventional(model, background).shap_values(rows)
+    spread = np.ptp(model.predict(X))
+    assert np.abs(ours - truth).max() <= 1e-12 * spread
+    assert np.abs(theirs - truth).max() > 1e-10 * spread
+
+
+def test_thresholds_that_single_precision_does_not_hold():
+    """Near them shap's values are others than those of the game."""
+    X, y = table(500, 8)
+    X = X.astype(np.float32).astype(np.float64)
+    model = GradientBoostingRegressor(max_depth=5, **SEED).fit(X, y)
+    rows, background = X[:2], X[100:150]
+    expected = interventional_truth(model.predict, rows, background)
+    assert_values(inspected(model, background), rows, expected)
+    theirs = interventional(model, background).shap_values(rows)
+    error = np.abs(theirs - expected[..., 0]).max()
+    assert error > 1e-5 * np.ptp(model.predict(X))
+
+
+def test_an_explanation_becomes_one_of_shap(fitted):
+    model, X = fitted
+    explanation = inspected(model, X[:20]).explain(X[:7])
+    theirs = explanation.to_shap()
+    np.testing.assert_array_equal(theirs.values, explanation.values)
+    np.testing.assert_array_equal(theirs.data, X[:7])

@@ -1,0 +1,203 @@
+"""TreeSHAP on the raw columns of tables, behind steps that work column by column."""
+
+import numpy as np
+import pytest
+from sklearn.compose import ColumnTransformer, make_column_transformer
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.feature_selection import SelectKBest, f_regression
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+
+from sklearn_interpret.shapley import TreeSHAP
+from tests.references.shapley import enumerated
+
+pd = pytest.importorskip("pandas")
+
+SEED = {"random_state": 0}
+
+
+def people(n_rows=120):
+    """Numbers with gaps and words with gaps, and a target of all of them."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, n_rows).astype(float),
+            "town": rng.choice(["Bern", "Chur", "Genf", "Thun"], n_rows),
+            "height": rng.normal(170, 10, n_rows).round(),
+            "colour": rng.choice(["red", "green"], n_rows),
+        }
+    )
+    y = frame["age"] * (frame["town"] == "Chur") + (frame["colour"] == "red") * 20
+    y += (frame["height"] > 170) * 10 + rng.normal(size=n_rows)
+    frame.loc[::7, "age"] = np.nan
+    frame.loc[::11, "town"] = None
+    return frame, y.to_numpy()
+
+
+def one_hot():
+    return make_column_transformer(
+        (make_pipeline(SimpleImputer(), StandardScaler()), ["age", "height"]),
+        (OneHotEncoder(handle_unknown="ignore"), ["town", "colour"]),
+    )
+
+
+PIPELINES = {
+    "one-hot forest": make_pipeline(
+        one_hot(), RandomForestRegressor(5, max_depth=4, **SEED)
+    ),
+    "indicators, selected": make_pipeline(
+        ColumnTransformer(
+            [
+                ("number", SimpleImputer(add_indicator=True), ["height", "age"]),
+                ("words", OneHotEncoder(drop="first"), ["colour", "town"]),
+            ]
+        ),
+        SelectKBest(f_regression, k=4),
+        RandomForestRegressor(5, max_depth=4, **SEED),
+    ),
+    "ordinal, HistGradientBoosting": make_pipeline(
+        make_column_transformer(
+            (OrdinalEncoder(), ["town", "colour"]), remainder="passthrough"
+        ),
+        HistGradientBoostingRegressor(
+            max_iter=6, min_samples_leaf=5, categorical_features=[0, 1]
+        ),
+    ),
+}
+CLASSIFIERS = {
+    "forest": (RandomForestClassifier(5, max_depth=4, **SEED), "predict_proba"),
+    "boosting": (GradientBoostingClassifier(n_estimators=4), "decision_function"),
+}
+
+
+def frame_truth(ask, rows, background, members, order=1):
+    """Values where absent columns of a frame come from the background's rows."""
+    values = []
+    for i in range(len(rows)):
+
+        def value(coalition, i=i):
+            mixed = background.copy()
+            for player in coalition:
+                for column in members[player]:
+                    one = rows[column].iloc[[i] * len(background)]
+                    mixed[column] = one.set_axis(background.index)
+            return np.mean(ask(mixed), axis=0)
+
+        values.append(enumerated(value, len(members), order))
+    return np.array(values)
+
+
+def singles(frame):
+    return [[column] for column in frame.columns]
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("name", PIPELINES)
+def test_raw_columns_are_the_players(name, order):
+    X, y = people()
+    model = PIPELINES[name].fit(X, y)
+    rows, background = X[:5], X[30:42]
+    inspector = TreeSHAP(FrozenEstimator(model)).fit(background)
+    expected = frame_truth(model.predict, rows, background, singles(X), order)
+    if order == 1:
+        explanation = inspector.explain(rows)
+        np.testing.assert_allclose(explanation.values, expected, atol=1e-10)
+        assert explanation.feature_names == tuple(X.columns)
+        assert explanation.data is rows or explanation.data.equals(rows)
+    else:
+        pairs = inspector.interaction_values(rows)
+        np.testing.assert_allclose(pairs, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_pipelines_that_classify(name):
+    X, y = people()
+    final, method = CLASSIFIERS[name]
+    model = make_pipeline(one_hot(), final).fit(X, np.where(y > 30, "old", "new"))
+    inspector = TreeSHAP(FrozenEstimator(model)).fit(X[30:42])
+    ask = getattr(model, method)
+
+    def asked(rows):
+        answer = ask(rows)
+        return answer[:, 1] if answer.ndim == 2 else answer
+
+    expected = frame_truth(asked, X[:4], X[30:42], singles(X))
+    found = inspector.explain(X[:4])
+    np.testing.assert_allclose(found.values, expected, atol=1e-12)
+    assert found.output_names == ("old",)
+
+
+def test_groups_of_raw_columns():
+    X, y = people()
+    model = PIPELINES["one-hot forest"].fit(X, y)
+    groups = {"who": ["age", "town"]}
+    inspector = TreeSHAP(FrozenEstimator(model), feature_groups=groups).fit(X[30:42])
+    members = [["age", "town"], ["height"], ["colour"]]
+    expected = frame_truth(model.predict, X[:4], X[30:42], members)
+    explanation = inspector.explain(X[:4])
+    np.testing.assert_allclose(explanation.values, expected, atol=1e-10)
+    assert explanation.feature_names == ("who", "height", "colour")
+    assert explanation.columns == ((0, 1), (2,), (3,))
+    names = inspector.get_feature_names_out().tolist()
+    assert names == ["who", "height", "colour"]
+    assert inspector.feature_importances_.shape == (4,)
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_path_dependent_values_add_up_on_raw_columns(name):
+    X, y = people()
+    model = PIPELINES[name].fit(X, y)
+    inspector = TreeSHAP(FrozenEstimator(model), perturbation="path_dependent").fit(X)
+    explanation = inspector.explain(X)
+    error = np.abs(explanation.additivity_error()).max()
+    assert error <= 1e-12 * np.abs(explanation.predictions).max()
+    # What the pipeline's own steps make of the rows, its columns as groups.
+    inner = make_pipeline(*[step for _, step in model.steps[:-1]])
+    derived = np.asarray(inner.transform(X), dtype=np.float64)
+    columns = inspector._trees.model.columns
+    groups = {
+        name: np.flatnonzero(columns == j).tolist()
+        for j, name in enumerate(X.columns)
+        if (columns == j).any()
+    }
+    on_derived = TreeSHAP(
+        FrozenEstimator(model[-1]), perturbation="path_dependent", feature_groups=groups
+    ).fit(derived)
+    found = on_derived.explain(derived)
+    for name, values in zip(found.feature_names, found.values.T, strict=True):
+        place = X.columns.get_loc(name)
+        np.testing.assert_allclose(explanation.values[:, place], values, atol=1e-12)
+
+
+def test_polars_gives_what_pandas_gives():
+    polars = pytest.importorskip("polars")
+    X, y = people()
+    X["colour"] = X["colour"].astype(str)
+    X["town"] = X["town"].fillna("none")
+    frame = polars.DataFrame({name: X[name].to_list() for name in X.columns})
+    model = make_pipeline(one_hot(), RandomForestRegressor(5, max_depth=4, **SEED))
+    ours, theirs = (TreeSHAP(model).fit(rows, y) for rows in (X, frame))
+    found, expected = theirs.explain(frame), ours.explain(X)
+    np.testing.assert_array_equal(found.values, expected.values)
+    assert isinstance(found.data, polars.DataFrame)
+    assert isinstance(theirs.background_, polars.DataFrame)
+    assert found.feature_names == expected.feature_names
+
+
+def test_categories_of_a_frame():
+    """Histogram boosting that takes categories from dtypes, without any steps."""
+    X, y = people()
+    X = X.astype({"town": "category", "colour": "category"})
+    model = HistGradientBoostingRegressor(
+        max_iter=6, min_samples_leaf=5, categorical_features="from_dtype"
+    ).fit(X, y)
+    inspector = TreeSHAP(FrozenEstimator(model)).fit(X[30:42])
+    expected = frame_truth(model.predict, X[:5], X[30:42], singles(X))
+    np.testing.assert_allclose(inspector.explain(X[:5]).values, expected, atol=1e-10)
