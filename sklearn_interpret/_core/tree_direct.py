@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_interpret._core import tree_units
 from sklearn_interpret._core.tree_patterns import WayDown
 from sklearn_interpret._core.tree_tables import terms
-from sklearn_interpret._core.tree_units import units_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,8 +19,8 @@ class DirectPlan:
 
     Parameters
     ----------
-    leaves : list of TreeUnits
-        The single leaves, those with equally many conditions together.
+    leaves : list of ndarray of intp
+        The leaves, those with equally many conditions together.
     way : WayDown
         The way to these leaves, one list behind the other.
     source : ndarray of shape (n_entries,), intp
@@ -55,31 +55,29 @@ class DirectPlan:
         -------
         DirectPlan
         """
-        singles = units_of(plan.ensemble, plan.paths, max_splits=0)
-        leaves = [units for units in singles if units.n_bits >= order]
+        nodes = np.flatnonzero(plan.ensemble.is_leaf)
+        d = plan.paths.n_conditions[nodes]
+        leaves = [nodes[d == size] for size in np.unique(d) if size >= order]
         unit, share = _places(plan)
         none = np.empty(0, dtype=np.intp)
         sources, factors, sums = [none], [np.empty(0)], [none]
         n_gains = 0
-        for units in leaves:
-            keys = _term_keys(plan, units, order)
+        for nodes in leaves:
+            keys = _term_keys(plan, nodes, order)
             n_terms = keys.shape[1]
-            value = plan.ensemble.value[units.root]
+            value = plan.ensemble.value[nodes]
             leaf, output = np.nonzero(value)
             key = keys[leaf] + (output * plan.paths.n_players**order)[:, None]
-            sums.append(
-                (unit[units.root[leaf], None] * plan.n_keys(order) + key).ravel()
-            )
+            sums.append((unit[nodes[leaf], None] * plan.n_keys(order) + key).ravel())
             source = leaf[:, None] * n_terms + np.arange(n_terms) + n_gains
             sources.append(source.ravel())
             factors.append(np.repeat(value[leaf, output], n_terms))
             n_gains += keys.size
         found, target = np.unique(np.concatenate(sums), return_inverse=True)
         unit, key = np.divmod(found, plan.n_keys(order))
-        nodes = [units.root for units in leaves]
         return cls(
             leaves=leaves,
-            way=WayDown(plan.ensemble, plan.paths, np.concatenate([none, *nodes])),
+            way=WayDown(plan.ensemble, plan.paths, np.concatenate([none, *leaves])),
             source=np.concatenate(sources),
             factor=np.concatenate(factors),
             target=target,
@@ -109,8 +107,9 @@ def _places(plan):
 
 def _term_keys(plan, leaves, order):
     """Player, or pair of players, of each term of leaves: (n_leaves, n_terms)."""
-    columns = np.array(terms(leaves.n_bits, order), dtype=np.intp)
-    players = np.sort(leaves.players[:, columns], axis=2)
+    players = plan.paths.player[plan.paths.of_nodes(leaves)]
+    columns = np.array(terms(players.shape[1], order), dtype=np.intp)
+    players = np.sort(players[:, columns], axis=2)
     if order == 1:
         return players[..., 0]
     return players[..., 0] * plan.paths.n_players + players[..., 1]
@@ -140,16 +139,16 @@ def direct_values(plan, direct, game, codes, order):
     n_rows = len(codes)
     patterns = direct.way.patterns(codes)
     gains, n_before = [np.empty((0, n_rows))], 0
-    for units in direct.leaves:
-        here = patterns[n_before : n_before + len(units)]
-        if units.is_deep:
-            owner = np.repeat(np.arange(len(units)), n_rows)
-            found = game.deep_gains(units, owner, here.ravel(), order)
+    for nodes in direct.leaves:
+        here = patterns[n_before : n_before + len(nodes)]
+        if plan.paths.n_conditions[nodes[0]] > tree_units.MAX_TABLE_CONDITIONS:
+            owner = np.repeat(np.arange(len(nodes)), n_rows)
+            found = game.deep_gains(nodes, owner, here.ravel(), order)
         else:
-            found = game.gains(units.root, here, order)
-        found = found.reshape(-1, len(units), n_rows).transpose(1, 0, 2)
+            found = game.gains(nodes, here, order)
+        found = found.reshape(-1, len(nodes), n_rows).transpose(1, 0, 2)
         gains.append(found.reshape(-1, n_rows))
-        n_before += len(units)
+        n_before += len(nodes)
     gains = np.concatenate(gains)
     n_keys = plan.n_keys(order)
     totals = np.zeros((n_keys, n_rows))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_interpret._core.tree_patterns import (
+    WayDown,
     distinct_patterns,
     met_conditions,
     unit_patterns,
@@ -157,13 +158,13 @@ class CoverGame:
         """Rule of leaves that have equally many conditions."""
         return ProductRule.of_chances(self.chances[self.paths.of_nodes(leaves)], order)
 
-    def deep_gains(self, units, owner, patterns, order):
-        """Gains of single leaves at patterns.
+    def deep_gains(self, leaves, owner, patterns, order):
+        """Gains of leaves with equally many conditions at few patterns of all.
 
         Parameters
         ----------
-        units : TreeUnits
-            Leaves.
+        leaves : ndarray of shape (n_leaves,), intp
+            Nodes.
         owner : ndarray of shape (n,), intp
             Which of them each pattern is at; increasing.
         patterns : ndarray of shape (n,), integer
@@ -176,22 +177,22 @@ class CoverGame:
         ndarray of shape (n_terms, n)
             Each column depends on its leaf and pattern only, to the last bit.
         """
-        d = units.n_bits
-        if len(patterns) <= _FEW * len(units):
+        d = self.paths.n_conditions[leaves[0]]
+        if len(patterns) <= _FEW * len(leaves):
             gains = np.empty((len(terms(d, order)), len(patterns)))
             for start in range(0, len(patterns), _PAIRS_AT_ONCE):
                 at = slice(start, start + _PAIRS_AT_ONCE)
-                here = units.root[owner[at]], patterns[at, None]
+                here = leaves[owner[at]], patterns[at, None]
                 gains[:, at] = self.gains(*here, order)[:, :, 0]
             return gains
-        rule = self._rule(units.root, order)
-        ends = np.searchsorted(owner, np.arange(len(units) + 1))
+        rule = self._rule(leaves, order)
+        ends = np.searchsorted(owner, np.arange(len(leaves) + 1))
         met = pattern_bits(patterns, d)
         gains = np.empty((len(terms(d, order)), len(patterns)))
         step = max(1, 2 * _PAIRS_AT_ONCE >> d)
         # All products are made faster than those at many patterns.
-        every = len(units) << d <= d * len(patterns)
-        for start in range(0, len(units), step):
+        every = len(leaves) << d <= d * len(patterns)
+        for start in range(0, len(leaves), step):
             some = rule[start : start + step]
             products = some.all_products() if every else None
             for leaf in range(some.on.shape[1]):
@@ -347,13 +348,13 @@ class BackgroundGame:
                     of_unit += np.bincount(pattern, self.shares[rows], len(of_unit))
         return shares
 
-    def deep_gains(self, units, owner, patterns, order):
-        """Gains of single leaves at patterns.
+    def deep_gains(self, leaves, owner, patterns, order):
+        """Gains of leaves with equally many conditions at few patterns of all.
 
         Parameters
         ----------
-        units : TreeUnits
-            Leaves.
+        leaves : ndarray of shape (n_leaves,), intp
+            Nodes.
         owner : ndarray of shape (n,), intp
             Which of them each pattern is at; increasing.
         patterns : ndarray of shape (n,), integer
@@ -366,19 +367,18 @@ class BackgroundGame:
         ndarray of shape (n_terms, n)
             Each column depends on its leaf and pattern only, to the last bit.
         """
-        (others,) = unit_patterns(self.ensemble, self.paths, [units], self.codes)
-        unit, other, place = distinct_patterns(others, units.n_bits)
+        d = self.paths.n_conditions[leaves[0]]
+        others = WayDown(self.ensemble, self.paths, leaves).patterns(self.codes)
+        leaf_of, other, place = distinct_patterns(others, d)
         shares = np.bincount(
-            place.ravel(), np.tile(self.shares, len(units)), len(other)
+            place.ravel(), np.tile(self.shares, len(leaves)), len(other)
         )
-        ends = np.searchsorted(unit, np.arange(len(units) + 1))
+        ends = np.searchsorted(leaf_of, np.arange(len(leaves) + 1))
         gains = []
-        for leaf in range(len(units)):
+        for leaf in range(len(leaves)):
             theirs = slice(ends[leaf], ends[leaf + 1])
             mine = patterns[slice(*np.searchsorted(owner, [leaf, leaf + 1]))]
-            lost, gained = (
-                ~pattern_bits(part, units.n_bits) for part in (mine, other[theirs])
-            )
+            lost, gained = (~pattern_bits(part, d) for part in (mine, other[theirs]))
             gains.append(_compared(lost, gained, shares[theirs], order))
         return np.concatenate(gains, axis=1)
 

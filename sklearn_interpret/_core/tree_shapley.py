@@ -333,7 +333,7 @@ def _add_deep(plan, game, units, patterns, order, into):
     for start in range(0, len(units), _DEEP_AT_ONCE):
         chunk = slice(start, start + _DEEP_AT_ONCE)
         owner, occurring, place = distinct_patterns(patterns[chunk], units.n_bits)
-        gains = game.deep_gains(units[chunk], owner, occurring, order)
+        gains = game.deep_gains(units.root[chunk], owner, occurring, order)
         values = plan.ensemble.value[units.leaves[chunk, 0]]
         ends = np.searchsorted(owner, np.arange(len(values) + 1))
         for leaf, at_rows in enumerate(place):

@@ -37,8 +37,6 @@ class TreeUnits:
         The unit's leaves, those with fewer conditions first.
     n_conditions : ndarray of shape (n_units, s + 1), intp
         Number of conditions of each leaf; its slots from there on hold nothing.
-    conditions : ndarray of shape (n_units, s + 1, p + s), intp
-        Condition of each slot of each leaf, -1 where there is none.
     masks : ndarray of shape (n_units, s + 1, p + s), int64
         The bits of the unit's pattern that the condition needs, zero where there is
         none.
@@ -57,7 +55,6 @@ class TreeUnits:
     splits: np.ndarray
     leaves: np.ndarray
     n_conditions: np.ndarray
-    conditions: np.ndarray
     masks: np.ndarray
     flips: np.ndarray
     columns: np.ndarray
@@ -136,10 +133,11 @@ def units_of(ensemble, paths, *, max_splits):
     small |= ensemble.is_leaf
     roots = np.flatnonzero(small & ~np.append(small, False)[ensemble.parents])
     kinds = np.stack([paths.n_conditions[roots], n_below[roots]], axis=1)
+    number = np.full(ensemble.n_nodes, -1, dtype=np.intp)  # of splits in their units
     found = []
     for kind in np.unique(kinds, axis=0):
         of_kind = roots[(kinds == kind).all(axis=1)]
-        found.append(_units_of_kind(ensemble, paths, of_kind, *map(int, kind)))
+        found.append(_units_of_kind(ensemble, paths, number, of_kind, *map(int, kind)))
     return found
 
 
@@ -155,7 +153,7 @@ def _below(ensemble, paths):
     return n_splits, most
 
 
-def _units_of_kind(ensemble, paths, roots, n_path, n_splits):
+def _units_of_kind(ensemble, paths, number, roots, n_path, n_splits):
     """Units with equally many conditions above and splits."""
     splits, leaves = _nodes_of(ensemble, roots, n_splits)
     # Leaves with fewer conditions first, else as they stand in the ensemble.
@@ -165,12 +163,6 @@ def _units_of_kind(ensemble, paths, roots, n_path, n_splits):
     slots = np.arange(n_slots)
     shape = (n_units, n_splits + 1, n_slots)
     n_conditions = paths.n_conditions[leaves]
-    places = np.minimum(
-        paths.starts[leaves][..., None] + slots, len(paths.conditions) - 1
-    )
-    conditions = np.where(
-        slots < n_conditions[..., None], paths.conditions[places], -1
-    ).reshape(shape)
     masks = np.broadcast_to(
         np.where(slots < n_path, 1 << np.minimum(slots, 62), 0), shape
     ).copy()
@@ -179,7 +171,6 @@ def _units_of_kind(ensemble, paths, roots, n_path, n_splits):
     if n_path:
         players[:, :n_path] = paths.player[paths.of_nodes(roots)]
     flips = np.zeros(shape[:2], dtype=np.int64)
-    number = np.full(ensemble.n_nodes, -1, dtype=np.intp)
     number[splits] = np.arange(n_splits)
     unit, leaf = np.indices(shape[:2]).reshape(2, -1)
     node = leaves.ravel()
@@ -203,7 +194,6 @@ def _units_of_kind(ensemble, paths, roots, n_path, n_splits):
         splits=splits,
         leaves=leaves,
         n_conditions=n_conditions,
-        conditions=conditions,
         masks=masks,
         flips=flips,
         columns=columns,
