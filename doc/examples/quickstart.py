@@ -20,6 +20,7 @@ import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_diabetes
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import KFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -30,6 +31,11 @@ from sklearn_interpret.effects import (
     EffectComparisonDisplay,
     IndividualConditionalExpectationDisplay,
     PartialDependenceDisplay,
+)
+from sklearn_interpret.shapley import (
+    ShapleySummaryDisplay,
+    ShapleyWaterfallDisplay,
+    TreeSHAP,
 )
 
 FIGURES = Path("figures")
@@ -126,7 +132,13 @@ def draw_figures(model, cv_results, X):
     curves = IndividualConditionalExpectationDisplay.from_estimator(
         model, X, features=["bmi", "s5"], center="start", grid_resolution=50
     )
+    explanation = TreeSHAP(FrozenEstimator(model)).fit(X).explain(X)
+    patient = int(explanation.predictions.argmax())
     return {
+        "shapley_values": ShapleySummaryDisplay.from_explanation(explanation).figure_,
+        "highest_prediction": ShapleyWaterfallDisplay.from_explanation(
+            explanation, row=patient
+        ).figure_,
         "accumulated_local_effects_over_folds": folds.figure_,
         "partial_dependence": partial.figure_,
         "individual_curves": curves.figure_,

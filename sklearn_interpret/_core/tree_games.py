@@ -11,6 +11,8 @@ import numpy as np
 from sklearn_interpret._core.tree_patterns import (
     WayDown,
     distinct_patterns,
+    features_with_gaps,
+    lefts,
     met_conditions,
     unit_patterns,
 )
@@ -91,12 +93,25 @@ class CoverGame:
         The trees.
     paths : TreePaths
         Their paths.
+    chances : ndarray of shape (n_nodes,), optional
+        Probability that each condition is met while its player is absent, whatever
+        else is met; None takes that of `node_chances`.
     """
 
-    def __init__(self, ensemble, paths):
+    def __init__(self, ensemble, paths, chances=None):
         self.ensemble = ensemble
         self.paths = paths
-        self.chances = node_chances(ensemble, paths)
+        self.chances = node_chances(ensemble, paths) if chances is None else chances
+
+    @classmethod
+    def against(cls, ensemble, paths, codes):
+        """Absent players take their values from one row, given by its codes."""
+        inner = np.flatnonzero(~ensemble.is_leaf)
+        codes = codes[None, :]
+        (left,) = lefts(ensemble, inner, codes, features_with_gaps(ensemble, codes)).T
+        met = np.ones(ensemble.n_nodes)
+        met[ensemble.left[inner]], met[ensemble.right[inner]] = left, ~left
+        return cls(ensemble, paths, _merged(ensemble, paths, met))
 
     def is_direct(self, plan, order):
         """Whether `gains` has no tables to make."""
@@ -444,7 +459,12 @@ def node_chances(ensemble, paths):
         Product of the shares of cover at the splits that a condition is made of; 1 at
         roots.
     """
-    chances = np.append(_cover_shares(ensemble), 1.0)  # -1 points to none
+    return _merged(ensemble, paths, _cover_shares(ensemble))
+
+
+def _merged(ensemble, paths, chances):
+    """Chances of conditions from those of the single splits above nodes."""
+    chances = np.append(chances, 1.0)  # -1 points to none
     for level in ensemble.levels()[1:]:
         chances[level] *= chances[paths.previous[level]]
     return chances[:-1]

@@ -371,7 +371,7 @@ def rescaled_values(plan, games, codes, order, factors, *, run=starmap):
     ----------
     plan : TreePlan
         Trees with one output.
-    games : iterable of BackgroundGame
+    games : iterable of CoverGame
         One for each row of the background.
     codes : ndarray of shape (n_rows, n_features)
         The rows' codes.

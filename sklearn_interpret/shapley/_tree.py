@@ -299,8 +299,7 @@ class TreeSHAP(BaseShapley):
         margins = trees.ensemble.raw_of_codes(codes)[:, 0]
         others = trees.ensemble.raw_of_codes(distinct)[:, 0]
         games = (
-            BackgroundGame(plan.ensemble, plan.paths, codes, np.ones(1))
-            for codes in distinct[:, None, :]
+            CoverGame.against(plan.ensemble, plan.paths, other) for other in distinct
         )
         factors = (
             share * _secant(trees, margins, other)
