@@ -67,8 +67,11 @@ def wrapped(name, width=NAME_WIDTH):
     if len(name) <= width:
         return name
     least = max(len(name) - width, width // 2)
-    breaks = [p + 1 for p in range(least - 1, width) if name[p] in " _-./:"]
-    cut = breaks[-1] if breaks else width
+    places = range(least - 1, width)
+    # Between words if that can be, and never within a number.
+    spaces = [p + 1 for p in places if name[p] == " "]
+    marks = [p + 1 for p in places if name[p] in "_-./:" and not name[p + 1].isdigit()]
+    cut = (spaces or marks or [width])[-1]
     return f"{name[:cut].rstrip()}\n{name[cut:].lstrip()}"
 
 
