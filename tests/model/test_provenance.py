@@ -152,7 +152,7 @@ ALL = [0, 1, 2, 3]
             [*ALL, *ALL],
         ),
     ],
-    ids=str,
+    ids=lambda part: str(part).partition(" at 0x")[0],
 )
 @pytest.mark.filterwarnings("ignore:Features .* are constant:UserWarning")
 @pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")

@@ -107,7 +107,19 @@ def test_importances_before_fit():
         (FRAME.drop(columns="beta"), "missing"),
         (FRAME[:0], r"0 sample\(s\)"),
     ],
-    ids=str,
+    ids=[
+        "columns missing",
+        "columns too many",
+        "no rows",
+        "one dimension",
+        "text",
+        "number",
+        "object",
+        "other order",
+        "other name",
+        "missing name",
+        "no rows of a frame",
+    ],
 )
 def test_backgrounds_that_are_no_rows_of_the_model(background, message):
     rows = FRAME if isinstance(background, pd.DataFrame) else X
