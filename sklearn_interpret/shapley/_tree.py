@@ -15,7 +15,7 @@ from sklearn_interpret._core.tree_shapley import (
     rescaled_values,
     shapley_values,
 )
-from sklearn_interpret._model.parallel import run_in_threads
+from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.seams import StrOptions
 from sklearn_interpret._model.trees.explained import explained_trees
 from sklearn_interpret.shapley._base import BaseShapley
@@ -69,7 +69,7 @@ class TreeSHAP(BaseShapley):
     random_state : int, RandomState or None, default=None
         Draws the subsample.
     n_jobs : int or None, default=None
-        Threads.
+        Workers.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -278,7 +278,7 @@ class TreeSHAP(BaseShapley):
     def _by_blocks(self, rows, order):
         """Values of blocks of rows, as `shapley_values` returns them, and where."""
         plan, game = self._plan_and_game()
-        run = partial(run_in_threads, n_jobs=self.n_jobs, verbose=self.verbose)
+        spread = partial(run, n_jobs=self.n_jobs, verbose=self.verbose)
         n_totals = plan.ensemble.n_outputs * len(self.features_) ** order
         # A few sums of the shares of the trees are alive at once.
         allowed = get_config()["working_memory"] * 2**20 / (8 * n_totals * 4)
@@ -287,9 +287,9 @@ class TreeSHAP(BaseShapley):
             part = slice(start, min(start + step, rows.n_rows))
             codes = self._encode(rows.take(np.arange(part.start, part.stop)))
             if self._trees.link == "identity":
-                yield part, shapley_values(plan, game, codes, order, run=run)
+                yield part, shapley_values(plan, game, codes, order, run=spread)
             else:
-                yield part, self._rescaled(plan, codes, order, run)
+                yield part, self._rescaled(plan, codes, order, spread)
 
     def _rescaled(self, plan, codes, order, run):
         """Values of a link of the sum: against each background row by itself."""
