@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_interpret._core.tree_patterns import (
+    PatternFinder,
     WayDown,
     distinct_patterns,
     features_with_gaps,
     lefts,
     met_conditions,
-    unit_patterns,
 )
 from sklearn_interpret._core.tree_tables import (
     ProductRule,
@@ -355,9 +355,10 @@ class BackgroundGame:
     def _unit_shares(self, units):
         """Share of the background with each pattern: (n_units, 2 ** n_bits) each."""
         shares = [np.zeros((len(part), 2**part.n_bits)) for part in units]
+        finder = PatternFinder(self.ensemble, self.paths, units)
         for start in range(0, len(self.codes), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
-            patterns = unit_patterns(self.ensemble, self.paths, units, self.codes[rows])
+            patterns = finder.find(self.codes[rows])
             for of_part, found in zip(shares, patterns, strict=True):
                 for of_unit, pattern in zip(of_part, found, strict=True):
                     of_unit += np.bincount(pattern, self.shares[rows], len(of_unit))
