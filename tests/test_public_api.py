@@ -108,6 +108,7 @@ def test_public_modules():
         "sklearn_interpret.effects",
         "sklearn_interpret.estimator_checks",
         "sklearn_interpret.exceptions",
+        "sklearn_interpret.importance",
         "sklearn_interpret.shapley",
     ]
 

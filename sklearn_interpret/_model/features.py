@@ -242,6 +242,44 @@ def resolve_groups(feature_groups, names, *, named=True):
     return groups
 
 
+def resolve_players(names, groups, entries=None):
+    """Columns and name of each player: a feature, or a group in place of its members.
+
+    Parameters
+    ----------
+    names : list of str
+        Names of all columns.
+    groups : dict of str to list of int
+        Feature groups by name, as :func:`resolve_groups` gives them.
+    entries : list of tuple of (int or str), optional
+        Columns and names of groups, as :func:`resolve_features` gives them, one in each
+        tuple. None takes all features, in the order of their first columns.
+
+    Returns
+    -------
+    players : list of tuple of int
+        Columns of each player.
+    player_names : list of str
+        Their names.
+    """
+    if entries is not None:
+        parts = [part for (part,) in entries]
+    else:
+        owner = {column: name for name, columns in groups.items() for column in columns}
+        parts = [
+            owner.get(column, column)
+            for column in range(len(names))
+            if column not in owner or column == min(groups[owner[column]])
+        ]
+    players = [
+        tuple(groups[part]) if isinstance(part, str) else (part,) for part in parts
+    ]
+    player_names = [
+        part if isinstance(part, str) else str(names[part]) for part in parts
+    ]
+    return players, player_names
+
+
 def resolve_keys(mapping, names, *, named=True, parameter, groups=None):
     """A dict keyed by features, rekeyed by column or group name."""
     groups = groups or {}

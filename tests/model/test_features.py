@@ -10,6 +10,7 @@ from sklearn_interpret._model.features import (
     resolve_features,
     resolve_groups,
     resolve_keys,
+    resolve_players,
 )
 
 NAMES = ["age", "sex", "bmi", "income"]

@@ -1,0 +1,3 @@
+"""Which features the model needs."""
+
+__all__: list[str] = []
