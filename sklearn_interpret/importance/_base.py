@@ -53,9 +53,9 @@ class BaseImportance(SelectorMixin, BaseInspector):
         """Targets of the sample, without which a model can't be scored."""
         if sample.y is None:
             raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is "
-                "None: the importance of a feature is its effect on a score, also where "
-                "the model is a FrozenEstimator."
+                f"{type(self).__name__} requires y to be passed, but the target y "
+                "is None: importance is an effect on a score, also where the model is a "
+                "FrozenEstimator."
             )
         return sample.y
 

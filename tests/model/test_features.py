@@ -214,3 +214,20 @@ def test_keys_of_a_dict_become_columns_and_groups():
 def test_bad_keys(mapping, error, message):
     with pytest.raises(error, match=message):
         resolve_keys(mapping, NAMES, parameter="custom_values")
+
+
+def test_players_stand_in_the_order_of_their_first_columns():
+    assert resolve_players(NAMES, {"body": [2, 1], "money": [3]}) == (
+        [(0,), (2, 1), (3,)],
+        ["age", "body", "money"],
+    )
+    assert resolve_players(["a", "b"], {}) == ([(0,), (1,)], ["a", "b"])
+
+
+def test_players_of_chosen_entries():
+    groups = {"body": [2, 1]}
+    entries = resolve_features(["income", "body"], NAMES, groups=groups)
+    assert resolve_players(NAMES, groups, entries) == (
+        [(3,), (2, 1)],
+        ["income", "body"],
+    )
