@@ -7,6 +7,7 @@ import numpy as np
 from sklearn_interpret._core.ordering import similarity_order
 from sklearn_interpret._plotting.axes import take_single
 from sklearn_interpret._plotting.labels import literal, shorten
+from sklearn_interpret._plotting.ranking import others_text, ranked
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.base import Explanation
 from sklearn_interpret.shapley._plot._base import RowDisplay
@@ -17,7 +18,6 @@ from sklearn_interpret.shapley._plot._force_areas import (
 )
 from sklearn_interpret.shapley._plot._force_arrows import draw_balance
 from sklearn_interpret.shapley._plot._outputs import predictions_of
-from sklearn_interpret.shapley._plot._ranking import others_text, ranked
 
 HOW = {
     "similarity": "by the similarity of their Shapley values",

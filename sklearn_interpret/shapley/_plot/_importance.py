@@ -17,6 +17,7 @@ from sklearn_interpret._plotting.labels import (
 from sklearn_interpret._plotting.layouts import row_height
 from sklearn_interpret._plotting.numbers import number_text, plain_number_ticks
 from sklearn_interpret._plotting.parameters import fold_estimators
+from sklearn_interpret._plotting.ranking import others_text, ranked
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._plot._outputs import (
@@ -24,7 +25,6 @@ from sklearn_interpret.shapley._plot._outputs import (
     one_output,
     output_text,
 )
-from sklearn_interpret.shapley._plot._ranking import others_text, ranked
 
 ARRANGEMENTS = ("stacked", "grouped")
 BAR_HEIGHT = 0.78

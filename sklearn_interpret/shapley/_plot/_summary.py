@@ -20,11 +20,11 @@ from sklearn_interpret._plotting.labels import (
 )
 from sklearn_interpret._plotting.layouts import row_height, swarm_offsets
 from sklearn_interpret._plotting.numbers import plain_number_ticks
+from sklearn_interpret._plotting.ranking import others_text, ranked
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.base import Explanation
 from sklearn_interpret.shapley._plot._base import ExplanationDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader
-from sklearn_interpret.shapley._plot._ranking import others_text, ranked
 
 
 class ShapleySummaryDisplay(ExplanationDisplay):

@@ -19,11 +19,11 @@ from sklearn_interpret._plotting.numbers import (
     number_text,
     plain_number_ticks,
 )
+from sklearn_interpret._plotting.ranking import others_text, ranked
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.shapley._plot._base import RowDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader
 from sklearn_interpret.shapley._plot._outputs import predictions_of
-from sklearn_interpret.shapley._plot._ranking import others_text, ranked
 
 STEP_HEIGHT = 0.72
 N_ERRORS = 2.0
