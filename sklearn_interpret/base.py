@@ -241,7 +241,9 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         if routing_enabled():
             routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
             return routed.estimator.fit
-        name = None if sample_weight is None else _weight_parameter(self.estimator)
+        if sample_weight is None:
+            return params
+        name = _weight_parameter(unfrozen(self.estimator))
         return params if name is None else {**params, name: sample_weight}
 
     def _choose_sample(self, rows, y, weights):

@@ -41,6 +41,10 @@ class PandasRows(Rows):
         """Rows at `index`, renumbered."""
         return PandasRows(self.native.iloc[index].reset_index(drop=True))
 
+    def keep_columns(self, columns):
+        """Some of the columns."""
+        return PandasRows(self.native.iloc[:, list(columns)])
+
     def column(self, j):
         """Column `j` as pandas' own array, with its dtype."""
         return self.native.iloc[:, j].array
@@ -194,6 +198,10 @@ class PolarsRows(Rows):
     def take(self, index):
         """Rows at `index`."""
         return PolarsRows(self.native[np.asarray(index)])
+
+    def keep_columns(self, columns):
+        """Some of the columns."""
+        return PolarsRows(self.native.select([self.names[j] for j in columns]))
 
     def column(self, j):
         """Column `j` as a Series."""

@@ -44,6 +44,10 @@ class Rows(ABC):
         """Rows at the integer positions `index`, as `Rows`."""
 
     @abstractmethod
+    def keep_columns(self, columns):
+        """The columns at the increasing positions `columns`, as `Rows`."""
+
+    @abstractmethod
     def column(self, j):
         """Column `j` as a native vector; `gather` takes from it."""
 
@@ -277,6 +281,10 @@ class ArrayRows(Rows):
         """Rows at `index`."""
         return ArrayRows(self.native[index])
 
+    def keep_columns(self, columns):
+        """Some of the columns."""
+        return ArrayRows(self.native[:, columns])
+
     def column(self, j):
         """Column `j`."""
         return self.native[:, j]
@@ -388,6 +396,10 @@ class SparseRows(Rows):
     def take(self, index):
         """Rows at `index`, in the same format."""
         return SparseRows(self._csr[index].asformat(self._format))
+
+    def keep_columns(self, columns):
+        """Some of the columns, in the same format."""
+        return SparseRows(self._csc[:, columns].asformat(self._format))
 
     def column(self, j):
         """Column `j`, dense."""

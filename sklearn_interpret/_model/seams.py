@@ -22,9 +22,13 @@ from sklearn.utils._param_validation import (
 # Wish: a public way to hand metadata on that is validated when routing is off.
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 
-# Wish: public checks of sample_weight, and of input_features in get_feature_names_out.
+# Wish: public checks of sample_weight, and of input_features in get_feature_names_out;
+# a public way to take rows of those parameters of `fit` that have one entry per row.
 from sklearn.utils.validation import (
     _check_feature_names_in as check_feature_names_in,
+)
+from sklearn.utils.validation import (
+    _check_method_params as parameters_of_rows,
 )
 from sklearn.utils.validation import (
     _check_sample_weight as check_sample_weight,
@@ -59,6 +63,7 @@ __all__ = [
     "columns_of_transformers",
     "fit_context",
     "has_independent_labels",
+    "parameters_of_rows",
     "propagated_callbacks",
     "recursion_partial_dependence",
     "root_callback_context",

@@ -1,3 +1,6 @@
 """Which features the model needs."""
 
-__all__: list[str] = []
+from sklearn_interpret.importance._drop_column import DropColumnImportance
+from sklearn_interpret.importance._permutation_test import PermutationTest
+
+__all__: list[str] = ["DropColumnImportance", "PermutationTest"]

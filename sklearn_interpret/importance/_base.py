@@ -4,11 +4,13 @@ from abc import abstractmethod
 from numbers import Real
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.features import resolve_groups, resolve_players
-from sklearn_interpret._model.seams import Interval
+from sklearn_interpret._model.seams import Interval, parameters_of_rows
+from sklearn_interpret._model.tags import unfrozen
 from sklearn_interpret.base import BaseInspector
 
 
@@ -62,3 +64,38 @@ class BaseImportance(SelectorMixin, BaseInspector):
     def _get_support_mask(self):
         check_is_fitted(self)
         return self.feature_importances_ > self.threshold
+
+
+class RefittingImportance(BaseImportance):
+    """Base of importances for which the estimator is fitted again and again.
+
+    A frozen model is inspected as it is; fitted again are clones of what is inside.
+    """
+
+    def _fit_estimator(self, X, y, sample_weight, params, context):
+        super()._fit_estimator(X, y, sample_weight, params, context)
+        self._given = X, self._estimator_fit_params(sample_weight, params)
+
+    def _inspect(self, sample, response, on_block):
+        try:
+            super()._inspect(sample, response, on_block)
+        finally:
+            del self._given  # of no use once it is fitted
+
+    def _targets(self, sample):
+        if sample.y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y "
+                "is None: clones of the model are fitted, also where it is a "
+                "FrozenEstimator."
+            )
+        return sample.y
+
+    def _unfitted(self):
+        """A clone of the estimator to fit."""
+        return clone(unfrozen(self.estimator))
+
+    def _fit_parameters(self, index):
+        """Parameters of the estimator's `fit` for rows at these positions."""
+        X, params = self._given
+        return parameters_of_rows(X, params, index)

@@ -1,0 +1,78 @@
+"""The importances that a fitted model has of its own."""
+
+from operator import attrgetter
+
+import numpy as np
+from scipy import sparse
+from sklearn.pipeline import Pipeline
+
+from sklearn_interpret._model.tags import unfrozen
+
+ATTRIBUTES = ("coef_", "feature_importances_")
+
+
+def own_importances(estimator, getter, n_features):
+    """Importances that a fitted model gives its features.
+
+    Parameters
+    ----------
+    estimator : fitted predictor
+        The model; frozen ones are looked into.
+    getter : str or callable
+        "auto" takes `coef_` or `feature_importances_`, whichever is found first, of
+        the model or of the last step of a pipeline. Another string is an attribute, by
+        its path, such as "named_steps.model.coef_"; a callable is called with the
+        model.
+    n_features : int
+        Number of features.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        Coefficients as absolute values. A table of one row for each output is summed
+        over these, as absolute values.
+
+    Raises
+    ------
+    ValueError
+        Nothing found, or not one finite number for each feature.
+    """
+    values, what = _found(unfrozen(estimator), getter)
+    values = values.toarray() if sparse.issparse(values) else values
+    values = np.asarray(values, dtype=np.float64)
+    if values.ndim == 2:
+        values = np.abs(values).sum(axis=0)
+    elif what.endswith("coef_"):
+        values = np.abs(values)
+    if values.shape != (n_features,):
+        raise ValueError(
+            f"importance_getter={getter!r} gives {what} of shape {values.shape}, and "
+            f"X has {n_features} features: one number for each feature is needed. A "
+            "model whose steps change the columns has such numbers inside of "
+            "PermutationImportance."
+        )
+    if not np.isfinite(values).all():
+        raise ValueError(f"importance_getter={getter!r} gives what is not finite.")
+    return values
+
+
+def _found(model, getter):
+    """What the getter finds, and its name."""
+    if callable(getter):
+        return getter(model), getattr(getter, "__name__", type(getter).__name__)
+    if getter != "auto":
+        try:
+            return attrgetter(getter)(model), getter
+        except AttributeError as error:
+            raise ValueError(f"importance_getter={getter!r} fails: {error}.") from error
+    last = model
+    while isinstance(last, Pipeline):
+        last = unfrozen(last[-1])
+    for name in ATTRIBUTES:
+        if hasattr(last, name):
+            return getattr(last, name), name
+    raise ValueError(
+        f"importance_getter='auto' finds none of {', '.join(ATTRIBUTES)} in the "
+        f"{type(last).__name__}. Pass the model inside of PermutationImportance, or a "
+        "callable."
+    )

@@ -1,0 +1,492 @@
+"""Display of importances, with their spread, on one or two samples of rows."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_interpret._plotting.attributions import name_rows
+from sklearn_interpret._plotting.axes import side_legend, take_single
+from sklearn_interpret._plotting.labels import literal, shorten
+from sklearn_interpret._plotting.layouts import row_height
+from sklearn_interpret._plotting.numbers import number_text, plain_number_ticks
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.importance._plot._lines import (
+    deviation,
+    line_order,
+    make_lines,
+)
+from sklearn_interpret.importance._plot._marks import draw_bars, draw_boxes
+from sklearn_interpret.importance._plot._sources import (
+    fold_arrays,
+    inspector_arrays,
+    split_parameters,
+)
+
+KINDS = ("bar", "box")
+SAMPLES = ("train", "test")
+ROOM, NUMBER_ROOM, P_ROOM = 0.04, 0.16, 0.24  # shares of the width of the marks
+WIDTH, LEGEND_WIDTH = 6.0, 1.5  # inches
+SMALLEST_P = 1e-4
+LABEL_WIDTH = 60
+
+
+class PermutationImportanceDisplay:
+    """Importance of features, as bars with their spread, or as boxes.
+
+    It shows every inspector of :mod:`sklearn_interpret.importance`. Importances on
+    test rows stand below those on the rows of the training: what a model has learnt
+    by heart is worth much on the one and little on the other. Features beyond
+    `max_display`, those nearest to no effect, share the last line, which is the mean
+    of theirs.
+
+    Build it with `from_estimator` or `from_cv_results`, or from arrays of your own.
+
+    Parameters
+    ----------
+    importances : array-like of shape (n_features,) or (n_features, n_draws)
+        Importances, or several draws of each.
+    feature_names : sequence of str
+        Name of each feature.
+    test_importances : array-like of shape (n_features,) or (n_features, n_draws), \
+default=None
+        The same on test rows.
+    null_importances : array-like of shape (n_permutations, n_features), default=None
+        Importances where nothing relates the features to the targets.
+    pvalues : array-like of shape (n_features,), default=None
+        Shown beside the bars.
+    alpha : float, default=None
+        Bars of features whose p-value is not below it are pale.
+    importance_name : str, default="Importance"
+        What the numbers are, for the axis.
+    draws_name : str, default="repeats"
+        What the draws are; "folds" are shown one by one.
+    no_effect : float, default=0.0
+        The importance of a feature without any, from which bars start; 1 for ratios.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    bars_ : list of BarContainer
+        For each sample of rows (train, test), its bars or boxes, the first line's
+        first. Where a null distribution has boxes, these.
+    spreads_ : list of LineCollection
+        For each sample, one standard deviation to each side of the means, or the
+        boxes' whiskers, to the smallest and the largest draw.
+    points_ : list of PathCollection
+        For each sample, its folds; beside boxes of a null distribution, the
+        importances.
+    null_ : LineCollection, BarContainer or None
+        The null distribution.
+    labels_ : list of Annotation
+        The numbers or p-values beside the bars, where there is one sample.
+    legend_ : matplotlib Legend or None
+        The legend, where there is more than plain bars.
+
+    See Also
+    --------
+    sklearn_interpret.importance.PermutationImportance : What it mostly shows.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.importance import PermutationImportanceDisplay
+    >>> display = PermutationImportanceDisplay(
+    ...     [[0.1, 0.3], [0.5, 0.7]], feature_names=["age", "income"]
+    ... ).plot()
+    >>> display.ax_.get_yticklabels()[0].get_text()
+    'income'
+    >>> display.to_frame()
+      feature  importance  std  repeat
+    0  income         0.6  0.1    <NA>
+    1     age         0.2  0.1    <NA>
+    2  income         0.5  NaN       0
+    3     age         0.1  NaN       0
+    4  income         0.7  NaN       1
+    5     age         0.3  NaN       1
+    """
+
+    def __init__(
+        self,
+        importances: ArrayLike,
+        *,
+        feature_names: Any,
+        test_importances: ArrayLike | None = None,
+        null_importances: ArrayLike | None = None,
+        pvalues: ArrayLike | None = None,
+        alpha: float | None = None,
+        importance_name: str = "Importance",
+        draws_name: str = "repeats",
+        no_effect: float = 0.0,
+    ) -> None:
+        self.importances = importances
+        self.feature_names = feature_names
+        self.test_importances = test_importances
+        self.null_importances = null_importances
+        self.pvalues = pvalues
+        self.alpha = alpha
+        self.importance_name = importance_name
+        self.draws_name = draws_name
+        self.no_effect = no_effect
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        *,
+        X_test: Any = None,
+        y_test: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        test_sample_weight: ArrayLike | None = None,
+        score_name: str | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Find the importances of a fitted predictor's features, and draw them.
+
+        Parameters
+        ----------
+        estimator : fitted predictor or inspector
+            A predictor is inspected by :class:`PermutationImportance` as it is. A
+            fitted inspector of this family is shown as it is, and not fitted again.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
+default=None
+            Rows to inspect on; not needed for a fitted inspector.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Their targets.
+        X_test : {array-like, sparse matrix, DataFrame} of shape (n_samples, \
+n_features), default=None
+            Rows that the predictor was not fitted on, to show beside. A fitted
+            :class:`PermutationImportance` is repeated on them with its parameters.
+        y_test : array-like of shape (n_samples,) or (n_samples, n_outputs), \
+default=None
+            Their targets.
+        sample_weight, test_sample_weight : array-like of shape (n_samples,), \
+default=None
+            Weights of the rows.
+        score_name : str, default=None
+            Which of several scores to show; None shows the first.
+        ax : matplotlib Axes, default=None
+            As in `plot`.
+        **params : dict
+            Parameters of :class:`PermutationImportance`, and of `plot`.
+
+        Returns
+        -------
+        display : object
+            The display, drawn.
+
+        Raises
+        ------
+        NotFittedError
+            The estimator is not fitted.
+        TypeError
+            An inspector of another family, an unknown parameter, or test rows for an
+            inspector other than :class:`PermutationImportance`.
+        ValueError
+            Parameters of the inspector beside one that is fitted; an unknown score;
+            rows or targets missing.
+        """
+        parameters, looks = split_parameters(params, cls.plot, cls.__name__)
+        arrays = inspector_arrays(
+            estimator,
+            (X, y, sample_weight),
+            (X_test, y_test, test_sample_weight),
+            parameters=parameters,
+            score_name=score_name,
+            display=cls.__name__,
+        )
+        return cls(**arrays).plot(ax=ax, **looks)
+
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results: Mapping[str, Any],
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        score_name: str | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Draw the importances of the models of a cross-validation, and their mean.
+
+        Parameters
+        ----------
+        cv_results : dict
+            Result of :func:`~sklearn.model_selection.cross_validate` with
+            ``return_estimator=True``. Its estimators are predictors, or
+            :class:`PermutationImportance`, whose parameters are then taken. With
+            ``return_indices=True`` each model is inspected on its own rows of training
+            and of test, which stand side by side, and else on all rows.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            The rows that went to `cross_validate`.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Their targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        score_name : str, default=None
+            As in `from_estimator`.
+        ax : matplotlib Axes, default=None
+            As in `plot`.
+        **params : dict
+            Parameters of :class:`PermutationImportance`, and of `plot`.
+
+        Returns
+        -------
+        display : object
+            The display, drawn: bars for the means, and a point for each fold.
+
+        Raises
+        ------
+        ValueError
+            No key "estimator"; indices of other rows; an unknown score.
+        TypeError
+            Inspectors of another kind, or an unknown parameter.
+        """
+        parameters, looks = split_parameters(params, cls.plot, cls.__name__)
+        arrays = fold_arrays(
+            cv_results,
+            (X, y, sample_weight),
+            parameters=parameters,
+            score_name=score_name,
+            display=cls.__name__,
+        )
+        return cls(**arrays).plot(ax=ax, **looks)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        kind: str = "bar",
+        max_display: int | None = 20,
+        bar_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw one line for each feature, the most important on top.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+        kind : {"bar", "box"}, default="bar"
+            Bars for the means, or boxes for the draws, which have to be several; with
+            a null distribution the boxes are its.
+        max_display : int, default=20
+            Largest number of lines; None shows all.
+        bar_kw : dict, default=None
+            Style of the bars or boxes.
+
+        Returns
+        -------
+        self : object
+            The display.
+
+        Raises
+        ------
+        ValueError
+            An unknown kind, boxes of single numbers, a `max_display` that is no number
+            of lines, or arrays that do not fit each other.
+        """
+        if kind not in KINDS:
+            raise ValueError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
+        samples, null, pvalues = self._arrays()
+        if kind == "box" and null is None and all(s.shape[1] == 1 for s in samples):
+            raise ValueError(
+                'kind="box" shows the draws of each importance, and there is one draw '
+                'only: use kind="bar".'
+            )
+        lines = make_lines(
+            list(map(str, self.feature_names)),
+            samples,
+            null,
+            pvalues,
+            no_effect=self.no_effect,
+            max_display=max_display,
+        )
+        pitch = 0.36 if len(samples) == 1 else 0.44
+        plain = max(s.shape[1] for s in samples) == len(samples) == 1 and null is None
+        size = (WIDTH if plain else WIDTH + LEGEND_WIDTH, row_height(len(lines), pitch))
+        ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")
+        self.figure_, self.ax_ = ax.figure, ax
+        if kind == "box":
+            marks = draw_boxes(ax, lines, style=bar_kw)
+        else:
+            marks = draw_bars(
+                ax,
+                lines,
+                no_effect=self.no_effect,
+                alpha=self.alpha,
+                as_points=self.draws_name == "folds",
+                style=bar_kw,
+            )
+        self.bars_, self.spreads_ = marks.bars, marks.spreads
+        self.points_, self.null_ = marks.points, marks.null
+        name_rows(ax, lines.names)
+        ends = np.stack([np.full(len(lines), float(self.no_effect)), *marks.ends])
+        self.labels_ = self._label_lines(lines, ends)
+        self._finish(ends, kind)
+        return self
+
+    def _arrays(self):
+        """Samples (p, r), null distribution and p-values, checked against the names."""
+        p = len(self.feature_names)
+        samples = [_draws(self.importances, p, "importances")]
+        if self.test_importances is not None:
+            samples.append(_draws(self.test_importances, p, "test_importances"))
+        null = self.null_importances
+        if null is not None:
+            null = _draws(np.transpose(null), p, "the transposed null_importances").T
+        pvalues = self.pvalues
+        if pvalues is not None:
+            pvalues = _draws(pvalues, p, "pvalues")
+            if pvalues.shape[1] > 1:
+                raise ValueError("pvalues must be one number for each feature.")
+            pvalues = pvalues[:, 0]
+        return samples, null, pvalues
+
+    def _label_lines(self, lines, ends):
+        """Numbers, or p-values, beyond the farthest mark on the bar's side."""
+        if len(lines.samples) > 1:
+            return []
+        means = lines.samples[0].mean(axis=1)
+        texts = [number_text(mean) for mean in means]
+        if lines.pvalues is not None:
+            texts = [_p_text(pvalue) for pvalue in lines.pvalues]
+        places = np.arange(len(lines))[::-1]
+        labels, away = [], 8 if self.points_ else 4
+        for line, (text, place) in enumerate(zip(texts, places, strict=True)):
+            left = means[line] < self.no_effect
+            end = (np.min if left else np.max)(ends[:, line])
+            labels.append(
+                self.ax_.annotate(
+                    text,
+                    (end, place),
+                    xytext=(-away if left else away, 0),
+                    textcoords="offset points",
+                    ha="right" if left else "left",
+                    va="center",
+                    fontsize="small",
+                )
+            )
+        return labels
+
+    def _finish(self, ends, kind):
+        """Limits, ticks, axis label and legend."""
+        ax = self.ax_
+        low, high = ends.min(), ends.max()
+        room = (high - low) * ROOM
+        if self.labels_:
+            room = (high - low) * (NUMBER_ROOM if self.pvalues is None else P_ROOM)
+        if low < self.no_effect:
+            low -= room
+        if high > self.no_effect or low == self.no_effect:
+            high += room if room > 0 else 1.0
+        ax.set_xlim(low, high)
+        plain_number_ticks(ax)
+        if low < self.no_effect:
+            ax.axvline(self.no_effect, color="0.2", linewidth=0.8, zorder=2.3)
+        lines = str(self.importance_name).split("\n")
+        ax.set_xlabel(literal("\n".join(shorten(one, LABEL_WIDTH) for one in lines)))
+        ax.spines[["top", "right"]].set_visible(False)
+        handles, texts = self._legend_entries(kind)
+        self.legend_ = None
+        if handles:
+            self.legend_ = side_legend(
+                ax, handles, texts, title=None, corner="lower right"
+            )
+
+    def _legend_entries(self, kind):
+        """Handles and texts of what is more than a plain bar."""
+        handles, texts = [], []
+        n_draws = np.asarray(self.importances).shape[1:]
+        draws = f"{n_draws[0]} {self.draws_name}" if n_draws else ""
+        if self.test_importances is not None:
+            handles += [bars.patches[0] for bars in self.bars_]
+            texts += SAMPLES
+        if kind == "box" and self.null_ is not None:
+            n_permutations = len(self.null_importances)
+            handles += [*self.points_, self.null_.patches[0]]
+            texts += ["importance", f"{n_permutations} null importances"]
+        elif kind == "box":
+            handles.append(self.spreads_[0])
+            texts.append(f"range of {draws}")
+        elif self.points_:
+            handles.append(self.points_[0])
+            texts.append(draws)
+        elif self.spreads_:
+            handles.append(self.spreads_[0])
+            texts.append(f"± 1 std of {draws}")
+        if kind == "bar" and self.null_ is not None:
+            tail = 100 * (0.05 if self.alpha is None else self.alpha)
+            handles.append(self.null_)
+            texts.append(f"null: {tail:g} % to {100 - tail:g} %")
+        return handles, texts
+
+    def to_frame(self) -> Any:
+        """Numbers drawn, as a DataFrame, all features on lines of their own.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line per feature (and sample of rows), in the order of the figure, with
+            the columns "feature", "sample" ("train" or "test", where there are both),
+            "importance" (the mean over the draws), "std" (over the draws, where these
+            are several) and "pvalue" (where there are p-values). Where there are
+            several draws, each has lines, too, with the column "repeat" or "fold"
+            (missing for the mean).
+        """
+        pandas = import_pandas(f"{type(self).__name__}.to_frame")
+        samples, _, pvalues = self._arrays()
+        order, _ = line_order(samples, self.no_effect, None)
+        names = np.array(list(map(str, self.feature_names)), dtype=object)[order]
+        which = {"repeats": "repeat", "folds": "fold"}.get(self.draws_name, "draw")
+        means, single = [], []
+        for sample, label in zip(samples, SAMPLES, strict=False):
+            draws = sample[order]
+            columns = {"feature": names}
+            if len(samples) > 1:
+                columns["sample"] = label
+            mean = pandas.DataFrame({**columns, "importance": draws.mean(axis=1)})
+            if draws.shape[1] > 1:
+                mean["std"] = deviation(draws)
+                single += [
+                    pandas.DataFrame({**columns, "importance": draw, which: place})
+                    for place, draw in enumerate(draws.T)
+                ]
+            if pvalues is not None:
+                mean["pvalue"] = pvalues[order]
+            means.append(mean)
+        joined = pandas.concat(means, ignore_index=True)
+        if not single:
+            return joined
+        joined[which] = pandas.array([pandas.NA] * len(joined), dtype="Int64")
+        parts = [part.astype({which: "Int64"}) for part in single]
+        return pandas.concat([joined, *parts], ignore_index=True)
+
+
+def _draws(values, n_features, name):
+    """Numbers as (n_features, n_draws), finite."""
+    values = np.asarray(values, dtype=np.float64)
+    if values.ndim not in (1, 2) or len(values) != n_features or not values.size:
+        raise ValueError(
+            f"{name} has the shape {values.shape}; (n_features,) or (n_features, "
+            f"n_draws) is needed, for {n_features} feature names."
+        )
+    if not np.isfinite(values).all():
+        bad = np.flatnonzero(~np.isfinite(values.reshape(n_features, -1)).all(axis=1))
+        raise ValueError(f"{name} is not finite for the feature at position {bad[0]}.")
+    return values.reshape(n_features, -1)
+
+
+def _p_text(pvalue):
+    if np.isnan(pvalue):
+        return ""
+    if pvalue < SMALLEST_P:
+        return "p < 0.0001"
+    return f"p = {number_text(pvalue, 2)}"
