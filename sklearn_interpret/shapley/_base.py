@@ -11,7 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._explanation import Explanation
 from sklearn_interpret._model.containers import as_rows
-from sklearn_interpret._model.features import default_name, resolve_groups
+from sklearn_interpret._model.features import (
+    default_name,
+    resolve_groups,
+    resolve_players,
+)
 from sklearn_interpret._model.seams import check_feature_names_in
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import AdditivityWarning
@@ -33,7 +37,7 @@ class BaseShapley(TransformerMixin, BaseInspector):
     def _inspect(self, sample, response, on_block):
         rows = sample.rows
         groups = resolve_groups(self.feature_groups, rows.names, named=rows.named)
-        self.features_, self.player_names_ = _players(rows.names, groups)
+        self.features_, self.player_names_ = resolve_players(rows.names, groups)
         background, weights = self._choose_background(sample)
         self.background_ = background.native
         base_values = self._prepare(background, weights, response)
@@ -187,18 +191,3 @@ class BaseShapley(TransformerMixin, BaseInspector):
                 for output in self.output_names_
             ]
         return np.array(names, dtype=object)
-
-
-def _players(names, groups):
-    """Columns and name of each player, in the order of their first columns."""
-    owner = {column: name for name, columns in groups.items() for column in columns}
-    features, player_names = [], []
-    for column, name in enumerate(names):
-        group = owner.get(column)
-        if group is None:
-            features.append((column,))
-            player_names.append(str(name))
-        elif column == min(groups[group]):
-            features.append(tuple(groups[group]))
-            player_names.append(group)
-    return features, player_names
