@@ -70,7 +70,16 @@ def feature_index(feature, names, *, named=True, parameter="features"):
     return names.index(feature)
 
 
-def resolve_features(features, names, *, named=True, groups=None, max_order=2):
+def resolve_features(
+    features,
+    names,
+    *,
+    named=True,
+    groups=None,
+    min_order=1,
+    max_order=2,
+    parameter="features",
+):
     """Turn `features` into tuples of columns or group names.
 
     Parameters
@@ -83,8 +92,10 @@ def resolve_features(features, names, *, named=True, groups=None, max_order=2):
         Whether the data has names.
     groups : dict of str to list of int, optional
         Feature groups by name.
-    max_order : int, default=2
-        Largest number of features in one entry.
+    min_order, max_order : int, default=1 and 2
+        Smallest and largest number of features in one entry.
+    parameter : str, default="features"
+        Parameter to name in an error.
 
     Returns
     -------
@@ -96,15 +107,19 @@ def resolve_features(features, names, *, named=True, groups=None, max_order=2):
         taken = {column for members in groups.values() for column in members}
         alone = [(column,) for column in range(len(names)) if column not in taken]
         return alone + [(name,) for name in groups]
-    features = _listed(features, names, named, "features")
+    features = _listed(features, names, named, parameter)
     if _is_mask(features):
-        features = _mask_positions(features, len(names), "features")
-    entries = [_entry(entry, names, named, groups, max_order) for entry in features]
+        features = _mask_positions(features, len(names), parameter)
+    orders = min_order, max_order
+    entries = [
+        _entry(entry, names, named, groups, orders, parameter) for entry in features
+    ]
     if not entries:
+        what = "feature" if min_order == 1 else f"entry of {min_order} features"
         raise ValueError(
-            "features is empty: name at least one feature, or pass None for all."
+            f"{parameter} is empty: name at least one {what}, or pass None for all."
         )
-    _refuse_repetition(entries, names)
+    _refuse_repetition(entries, names, parameter)
     return entries
 
 
@@ -117,35 +132,40 @@ def _listed(features, names, named, parameter):
     return list(features)
 
 
-def _entry(entry, names, named, groups, max_order):
+def _entry(entry, names, named, groups, orders, parameter):
     """One entry of `features` as a tuple."""
     if isinstance(entry, str | Integral):
         entry = (entry,)
     elif not isinstance(entry, tuple | list | np.ndarray):
-        feature_index(entry, names, named=named)  # raises the fitting TypeError
-    if not 1 <= len(entry) <= max_order:
+        # raises the fitting TypeError
+        feature_index(entry, names, named=named, parameter=parameter)
+    fewest, most = orders
+    if not fewest <= len(entry) <= most:
+        accepted = f"one to {most}" if fewest == 1 else f"{fewest} to {most}"
         raise ValueError(
-            f"features has the entry {tuple(entry)!r} of {len(entry)} features; one "
-            f"to {max_order} features can be taken together."
+            f"{parameter} has the entry {tuple(entry)!r} of {len(entry)} features; "
+            f"{accepted} features can be taken together."
         )
     resolved = tuple(
         part
         if isinstance(part, str) and part in groups
-        else feature_index(part, names, named=named)
+        else feature_index(part, names, named=named, parameter=parameter)
         for part in entry
     )
     if len(set(resolved)) < len(resolved):
-        raise ValueError(f"features has the entry {tuple(entry)!r}, a feature twice.")
+        raise ValueError(
+            f"{parameter} has the entry {tuple(entry)!r}, a feature twice."
+        )
     return resolved
 
 
-def _refuse_repetition(entries, names):
+def _refuse_repetition(entries, names, parameter):
     seen = set()
     for entry in entries:
         key = frozenset(entry)
         if key in seen:
             shown = tuple(p if isinstance(p, str) else names[p] for p in entry)
-            raise ValueError(f"features has the entry {shown!r} more than once.")
+            raise ValueError(f"{parameter} has the entry {shown!r} more than once.")
         seen.add(key)
 
 
@@ -243,40 +263,46 @@ def resolve_groups(feature_groups, names, *, named=True):
 
 
 def resolve_players(names, groups, entries=None):
-    """Columns and name of each player: a feature, or a group in place of its members.
+    """Columns and name of each player: a feature, or a group that moves as one.
 
     Parameters
     ----------
     names : list of str
         Names of all columns.
     groups : dict of str to list of int
-        Feature groups by name, as :func:`resolve_groups` gives them.
-    entries : list of tuple of (int or str), optional
-        Columns and names of groups, as :func:`resolve_features` gives them, one in each
-        tuple. None takes all features, in the order of their first columns.
+        Feature groups by name.
+    entries : list of tuple of one int or str, optional
+        Columns or names of groups, as :func:`resolve_features` gives them with
+        ``max_order=1``. None takes all of them, in the order of their first columns.
 
     Returns
     -------
     players : list of tuple of int
         Columns of each player.
     player_names : list of str
-        Their names.
+        Names of features or groups.
+
+    Raises
+    ------
+    ValueError
+        A feature beside a group that has it.
     """
-    if entries is not None:
-        parts = [part for (part,) in entries]
-    else:
+    if entries is None:
         owner = {column: name for name, columns in groups.items() for column in columns}
-        parts = [
-            owner.get(column, column)
-            for column in range(len(names))
-            if column not in owner or column == min(groups[owner[column]])
-        ]
-    players = [
-        tuple(groups[part]) if isinstance(part, str) else (part,) for part in parts
-    ]
-    player_names = [
-        part if isinstance(part, str) else str(names[part]) for part in parts
-    ]
+        parts = [owner.get(column, column) for column in range(len(names))]
+        entries = [(part,) for part in dict.fromkeys(parts)]
+    players, player_names, seen = [], [], set()
+    for (part,) in entries:
+        columns = tuple(groups[part]) if isinstance(part, str) else (part,)
+        name = part if isinstance(part, str) else str(names[part])
+        if seen & set(columns):
+            raise ValueError(
+                f"features has {name!r} and the group or feature that shares a column "
+                "with it."
+            )
+        seen |= set(columns)
+        players.append(columns)
+        player_names.append(name)
     return players, player_names
 
 

@@ -68,6 +68,7 @@ __all__ = [
     "recursion_partial_dependence",
     "root_callback_context",
     "routing_enabled",
+    "scorer_takes_weights",
     "with_callbacks",
 ]
 
@@ -129,6 +130,27 @@ def has_independent_labels(estimator):
         return bool(estimator.multilabel_)
     binarizer = getattr(estimator, "_label_binarizer", None)  # of neural networks
     return getattr(binarizer, "y_type_", None) == "multilabel-indicator"
+
+
+def scorer_takes_weights(scorer):
+    """Whether the metric inside of one of scikit-learn's scorers takes weights.
+
+    The scorer's own signature has `sample_weight` either way.
+
+    Wish: a public way to tell.
+
+    Parameters
+    ----------
+    scorer : callable
+        A scorer, of scikit-learn's making or not.
+
+    Returns
+    -------
+    bool or None
+        None where it is no scorer of scikit-learn's.
+    """
+    tell = getattr(scorer, "_accept_sample_weight", None)
+    return None if tell is None else bool(tell())
 
 
 def columns_of_transformers(column_transformer):

@@ -148,6 +148,39 @@ def test_a_group_may_have_the_name_of_a_member():
     assert resolve_groups({"bmi": ["bmi", "age"]}, NAMES) == {"bmi": [2, 0]}
 
 
+@pytest.mark.parametrize(
+    "groups, entries, players, player_names",
+    [
+        ({}, None, [(0,), (1,), (2,), (3,)], NAMES),
+        ({"g": [3, 1]}, None, [(0,), (3, 1), (2,)], ["age", "g", "bmi"]),
+        ({"g": [3, 1]}, [("g",), (0,)], [(3, 1), (0,)], ["g", "age"]),
+        ({}, [(2,)], [(2,)], ["bmi"]),
+    ],
+)
+def test_players(groups, entries, players, player_names):
+    assert resolve_players(NAMES, groups, entries) == (players, player_names)
+
+
+@pytest.mark.parametrize("entries", [[("g",), (1,)], [(1,), ("g",)]])
+def test_a_feature_is_one_player_alone(entries):
+    with pytest.raises(ValueError, match="shares a column"):
+        resolve_players(NAMES, {"g": [1, 2]}, entries)
+
+
+def test_entries_of_pairs_alone_under_another_name():
+    take = {"min_order": 2, "parameter": "pairs"}
+    assert resolve_features([("age", 2)], NAMES, **take) == [(0, 2)]
+    for bad, message in [
+        ([0], r"pairs has the entry \(0,\) of 1 features; 2 to 2 features"),
+        ([], "pairs is empty: name at least one entry of 2 features"),
+        ([("age", "bmy")], "pairs has the unknown feature 'bmy'"),
+        ([(0, 0)], "pairs has the entry .* a feature twice"),
+        ([(0, 1), (1, 0)], "pairs has the entry .* more than once"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            resolve_features(bad, NAMES, **take)
+
+
 DETECTED = np.array([False, True, False, True])
 
 

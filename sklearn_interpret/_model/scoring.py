@@ -1,0 +1,339 @@
+"""Scores and losses of a model, under one face, whatever the user calls them by."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from inspect import Parameter, signature
+
+import numpy as np
+from sklearn import metrics
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.metrics import get_scorer, make_scorer
+from sklearn.pipeline import Pipeline
+
+from sklearn_interpret._core import losses
+from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.seams import scorer_takes_weights
+from sklearn_interpret._model.tags import unfrozen
+
+# What a score is in terms of a loss; each is its own inverse.
+_TURNS = {
+    "loss": lambda loss: loss,
+    "negated": lambda loss: -loss,
+    "complement": lambda loss: 1 - loss,
+}
+
+# Losses that are means over rows: their row by row form, and what of the model's they
+# compare with the targets.
+ROW_LOSSES = {
+    "squared": (losses.squared, "values"),
+    "r2": (losses.weighted_squared, "values"),
+    "absolute": (losses.absolute, "values"),
+    "relative": (losses.relative, "values"),
+    "squared_logarithmic": (losses.squared_logarithmic, "values"),
+    "poisson": (losses.poisson_deviance, "values"),
+    "gamma": (losses.gamma_deviance, "values"),
+    "log": (losses.log_loss, "probabilities"),
+    "brier": (losses.brier, "probabilities"),
+    "zero_one": (losses.zero_one, "labels"),
+}
+
+_BY_NAME = {
+    "r2": "r2",
+    "accuracy": "zero_one",
+    "neg_mean_squared_error": "squared",
+    "neg_mean_absolute_error": "absolute",
+    "neg_mean_absolute_percentage_error": "relative",
+    "neg_mean_squared_log_error": "squared_logarithmic",
+    "neg_mean_poisson_deviance": "poisson",
+    "neg_mean_gamma_deviance": "gamma",
+    "neg_log_loss": "log",
+    "neg_brier_score": "brier",
+}
+
+# Scikit-learn's losses passed as they are: method of the model, and row by row form.
+_FUNCTIONS = {
+    metrics.mean_squared_error: ("predict", "squared"),
+    metrics.mean_absolute_error: ("predict", "absolute"),
+    metrics.mean_absolute_percentage_error: ("predict", "relative"),
+    metrics.mean_squared_log_error: ("predict", "squared_logarithmic"),
+    metrics.mean_poisson_deviance: ("predict", "poisson"),
+    metrics.mean_gamma_deviance: ("predict", "gamma"),
+    metrics.log_loss: ("predict_proba", "log"),
+    metrics.brier_score_loss: ("predict_proba", "brier"),
+    metrics.zero_one_loss: ("predict", "zero_one"),
+}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A score, or a loss, of a fitted model on rows.
+
+    Build it with :func:`resolve_metrics`.
+
+    Parameters
+    ----------
+    name : str
+        What results are kept under.
+    scorer : callable
+        ``scorer(estimator, X, y[, sample_weight])``.
+    takes_weights : bool
+        Whether it takes `sample_weight`.
+    turn : {"loss", "negated", "complement"} or None
+        The number is a loss, minus a loss, or one minus a loss; None where it is a
+        score that belongs to no loss.
+    row_loss : str or None
+        Which of the `ROW_LOSSES` it is the mean of.
+    """
+
+    name: str
+    scorer: Callable
+    takes_weights: bool
+    turn: str | None = None
+    row_loss: str | None = None
+
+    def __call__(self, estimator, X, y, weights):
+        """The number, for rows, their targets, and weights or None."""
+        params = {} if weights is None else {"sample_weight": weights}
+        found = self.scorer(estimator, X, y, **params)
+        try:
+            number = float(found)
+        except (TypeError, ValueError):
+            number = np.nan
+        if np.isnan(number):
+            raise ValueError(
+                f"scoring: {self.name!r} must be a number for every table of rows; got "
+                f"{found!r}."
+            )
+        return number
+
+    @property
+    def worse(self):
+        """The sign of a change for the worse: 1 for losses, -1 for scores."""
+        return 1.0 if self.turn == "loss" else -1.0
+
+    def as_loss(self, number):
+        """The number as a loss, or the number of a loss."""
+        return _TURNS[self.turn](number)
+
+
+@dataclass(frozen=True)
+class LossOfModel:
+    """A loss of targets and answers as a function of a model and rows.
+
+    Parameters
+    ----------
+    loss : callable
+        ``loss(y_true, y_pred[, sample_weight])``: a number, or one for each row.
+    response : Response
+        How the model is asked.
+    """
+
+    loss: Callable
+    response: object
+
+    def __call__(self, estimator, X, y, sample_weight=None):
+        """Mean loss of the model on rows."""
+        answer = self.ask(estimator, X)
+        if sample_weight is None or not _takes_weights(self.loss):
+            found = np.asarray(self.loss(y, answer))
+        else:
+            found = np.asarray(self.loss(y, answer, sample_weight=sample_weight))
+        if found.shape == (len(answer),):
+            return np.average(found, weights=sample_weight)
+        if sample_weight is not None and not _takes_weights(self.loss):
+            raise ValueError(
+                f"scoring: the loss {_name(self.loss)} must take sample_weight, or "
+                "return one number for each row, where rows have weights."
+            )
+        return found
+
+    def ask(self, estimator, X):
+        """What the loss compares with the targets."""
+        method = self.response.method
+        if callable(method):
+            return self._flat(self.response.read(method(estimator, X)))
+        answer = getattr(estimator, method)(X)
+        if method == "predict":
+            return np.asarray(answer)
+        return self._flat(self.response.read(answer))
+
+    @staticmethod
+    def _flat(answer):
+        return answer[:, 0] if answer.shape[1] == 1 else answer
+
+
+def resolve_metrics(scoring, estimator, response_method="auto"):
+    """Scores and losses, from whatever `scoring` is.
+
+    Parameters
+    ----------
+    scoring : None, str, callable, or list or dict of str and callable
+        See :class:`~sklearn_interpret.importance.PermutationImportance`.
+    estimator : fitted predictor
+        The model.
+    response_method : str, list of str or callable, default="auto"
+        What losses compare with the targets.
+
+    Returns
+    -------
+    list of Metric
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming `scoring`.
+    """
+    if scoring is None:
+        return [_default_metric(estimator)]
+    if isinstance(scoring, str) or callable(scoring):
+        return [_metric(_name(scoring), scoring, estimator, response_method)]
+    if isinstance(scoring, Mapping):
+        named = [(str(name), one) for name, one in scoring.items()]
+    elif isinstance(scoring, list | tuple | set):
+        named = [(_name(one), one) for one in scoring]
+    else:
+        raise TypeError(
+            "scoring must be None, a scorer's name, a callable, or a list or dict of "
+            f"these; got {scoring!r}."
+        )
+    names = [name for name, _ in named]
+    if not named or len(set(names)) < len(names):
+        raise ValueError(
+            f"scoring={scoring!r} must have at least one entry, and none twice."
+        )
+    return [_metric(name, one, estimator, response_method) for name, one in named]
+
+
+def check_weights_are_taken(found):
+    """Refuse scorers that would leave the weights of rows out.
+
+    Raises
+    ------
+    ValueError
+        Naming the first of them.
+    """
+    for metric in found:
+        if not metric.takes_weights:
+            raise ValueError(
+                f"scoring: {metric.name!r} takes no sample_weight, and rows have "
+                "different weights."
+            )
+
+
+def _default_metric(estimator):
+    """What the model's own `score` is."""
+    score = getattr(estimator, "score", None)
+    if score is None:
+        raise TypeError(
+            f"scoring=None takes the model's own score, and "
+            f"{type(unfrozen(estimator)).__name__} has none: name a scorer."
+        )
+    turn = row_loss = None
+    own = getattr(type(_innermost(estimator)), "score", None)
+    if own is RegressorMixin.score:
+        turn, row_loss = "complement", "r2"
+    elif own is ClassifierMixin.score:
+        turn, row_loss = "complement", "zero_one"
+    return Metric("score", _own_score, _takes_weights(score), turn, row_loss)
+
+
+def _own_score(estimator, X, y, sample_weight=None):
+    if sample_weight is None:
+        return estimator.score(X, y)
+    return estimator.score(X, y, sample_weight=sample_weight)
+
+
+def _innermost(estimator):
+    """The model whose `score` it is: out of its frost, last of a pipeline."""
+    estimator = unfrozen(estimator)
+    while isinstance(estimator, Pipeline):
+        estimator = unfrozen(estimator[-1])
+    return estimator
+
+
+def _metric(name, scoring, estimator, response_method):
+    """One score or loss."""
+    if isinstance(scoring, str):
+        scorer, row_loss = get_scorer(scoring), _BY_NAME.get(scoring)
+        turn = _turn_of_name(scoring)
+        return Metric(name, scorer, bool(scorer_takes_weights(scorer)), turn, row_loss)
+    if not callable(scoring):
+        raise TypeError(
+            f"scoring: {name!r} must be a scorer's name or a callable; got {scoring!r}."
+        )
+    if _is_of_scikit_learn(scoring):
+        return _metric_of_function(name, scoring, response_method)
+    if _is_loss(scoring):
+        response = make_response(estimator, response_method)
+        return Metric(name, LossOfModel(scoring, response), True, "loss", None)
+    takes = scorer_takes_weights(scoring)
+    takes = _takes_weights(scoring) if takes is None else takes
+    return Metric(name, scoring, takes)
+
+
+def _turn_of_name(name):
+    if name.startswith("neg_"):
+        return "negated"
+    if name in ("accuracy", "r2", "explained_variance") or name.startswith("d2_"):
+        return "complement"
+    return None
+
+
+def _metric_of_function(name, function, response_method):
+    """One of scikit-learn's losses, passed as the function."""
+    if function.__name__.endswith("_score"):
+        raise ValueError(
+            f"scoring: {function.__name__} is a score of targets and predictions, and "
+            "a function of these is taken for a loss: name the scorer, or make one with "
+            "sklearn.metrics.make_scorer."
+        )
+    method, row_loss = _FUNCTIONS.get(function, ("predict", None))
+    if response_method != "auto":
+        method = response_method
+    scorer = make_scorer(function, response_method=method)
+    return Metric(name, scorer, _takes_weights(function), "loss", row_loss)
+
+
+def _is_of_scikit_learn(function):
+    module = getattr(function, "__module__", None) or ""
+    return module.startswith("sklearn.metrics.") and hasattr(function, "__name__")
+
+
+def _name(scoring):
+    if isinstance(scoring, str):
+        return scoring
+    return str(getattr(scoring, "__name__", None) or scoring)
+
+
+def _takes_weights(function):
+    try:
+        return "sample_weight" in signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _is_loss(function):
+    """Whether a callable is a loss of targets and predictions, and no scorer.
+
+    Scorers take an estimator, rows and, maybe by default None, targets.
+    """
+    try:
+        parameters = signature(function).parameters.values()
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"scoring: the arguments of {_name(function)} can't be read, and so it may "
+            "be a loss or a scorer: wrap it in a function."
+        ) from error
+    kinds = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    places = [
+        p for p in parameters if p.kind in kinds and p.name not in ("sample_weight",)
+    ]
+    needed = [p for p in places if p.default is Parameter.empty]
+    if len(needed) == 3 or (len(places) > 2 and places[2].name.startswith("y")):
+        return False
+    if len(needed) == 2:
+        return True
+    raise TypeError(
+        f"scoring: {_name(function)} must be a scorer(estimator, X, y) or a "
+        f"loss(y_true, y_pred); it takes {', '.join(p.name for p in parameters)}."
+    )
