@@ -4,6 +4,7 @@ A new inspector adds its row here. The first set of arguments has to serve any d
 the others may name features of the contract's tables, which have five.
 """
 
+import numpy as np
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -18,7 +19,19 @@ from sklearn_interpret.effects import (
     IndividualConditionalExpectation,
     PartialDependence,
 )
+from sklearn_interpret.importance import (
+    DropColumnImportance,
+    PartialDependenceImportance,
+    PermutationTest,
+)
 from sklearn_interpret.shapley import TreeSHAP
+
+
+def spread_of_predictions(model):
+    """Importances that any model has: how far predictions part along each feature."""
+    rows = np.eye(model.n_features_in_)
+    return np.abs(model.predict(rows) - model.predict(0 * rows)).astype(float)
+
 
 EFFECTS = {
     PartialDependence: [
@@ -49,8 +62,30 @@ EFFECTS = {
     ],
 }
 
+IMPORTANCE = {
+    DropColumnImportance: [
+        {"cv": 2},
+        {"cv": 3, "feature_groups": {"g": [0, 3]}, "removal": "constant"},
+        {"cv": 2, "scoring": ["r2", "neg_mean_squared_error"]},
+    ],
+    PartialDependenceImportance: [
+        {"grid_resolution": 5},
+        {"categorical_features": [3], "subsample": 30, "threshold": 0.01},
+    ],
+    PermutationTest: [
+        {"n_permutations": 3, "importance_getter": spread_of_predictions},
+        {
+            "n_permutations": 3,
+            "distribution": "normal",
+            "feature_groups": {"g": [0, 3]},
+            "importance_getter": spread_of_predictions,
+        },
+    ],
+}
+
 ARGUMENTS = {
     **EFFECTS,
+    **IMPORTANCE,
     TreeSHAP: [
         {},
         {"perturbation": "path_dependent", "feature_groups": {"g": [0, 3]}},
