@@ -34,7 +34,9 @@ def random_donors(weights, rng, strata=None):
     strata = np.zeros(len(weights), dtype=np.intp) if strata is None else strata
     first, second = (_order(strata, rng) for _ in range(2))
     totals = np.bincount(strata, weights)
-    return _under(weights, first, second, strata, rng.uniform(size=len(totals)) * totals)
+    return _under(
+        weights, first, second, strata, rng.uniform(size=len(totals)) * totals
+    )
 
 
 def exchanged_halves(weights, rng, strata=None):

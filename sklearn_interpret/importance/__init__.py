@@ -1,3 +1,5 @@
 """Which features the model needs."""
 
-__all__: list[str] = []
+from sklearn_interpret.importance._permutation import PermutationImportance
+
+__all__ = ["PermutationImportance"]

@@ -54,7 +54,7 @@ class BaseImportance(SelectorMixin, BaseInspector):
         if sample.y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y "
-                "is None: importance is an effect on a score, also where the model is a "
+                "is None: importance is an effect on a score, also of a "
                 "FrozenEstimator."
             )
         return sample.y
