@@ -18,6 +18,7 @@ from sklearn_interpret.effects import (
     IndividualConditionalExpectation,
     PartialDependence,
 )
+from sklearn_interpret.importance import PermutationImportance
 from sklearn_interpret.shapley import TreeSHAP
 
 EFFECTS = {
@@ -49,8 +50,18 @@ EFFECTS = {
     ],
 }
 
+IMPORTANCES = {
+    PermutationImportance: [
+        {"n_repeats": 3},
+        {"method": "exact", "feature_groups": {"g": [0, 3]}},
+        {"method": "split", "n_repeats": 2, "comparison": "ratio", "threshold": 1.0},
+        {"conditional": True, "n_repeats": 2, "subsample": 50},
+    ],
+}
+
 ARGUMENTS = {
     **EFFECTS,
+    **IMPORTANCES,
     TreeSHAP: [
         {},
         {"perturbation": "path_dependent", "feature_groups": {"g": [0, 3]}},

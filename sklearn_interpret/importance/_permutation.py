@@ -112,8 +112,8 @@ class PermutationImportance(BaseImportance):
     A feature that others can stand in for has little importance, and so has each of
     them: give such features as a group. Rows of which one value comes from elsewhere
     may be unlike all rows that the model was fitted on; ``conditional=True`` avoids
-    that, and shows what a feature says beyond the others. Leaves have at least ten rows.
-    Splits of its tree that chance would make as well are taken back, so that a feature
+    that, and shows what a feature says beyond the others. Leaves have ten rows or more.
+    Splits of the tree that chance would make as well are taken back, so that a feature
     which does not depend on the others is exchanged among all rows.
 
     Rows that weigh more lend their values more often; weights count rows with
@@ -189,6 +189,10 @@ class PermutationImportance(BaseImportance):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    @property
+    def _weights_count_rows(self):
+        return self.method == "exact"
 
     def _measure(self, sample, response, on_block):
         self._targets(sample)
