@@ -22,6 +22,7 @@ from sklearn_interpret.effects import (
 from sklearn_interpret.importance import (
     DropColumnImportance,
     PartialDependenceImportance,
+    PermutationImportance,
     PermutationTest,
 )
 from sklearn_interpret.shapley import TreeSHAP
@@ -29,8 +30,13 @@ from sklearn_interpret.shapley import TreeSHAP
 
 def spread_of_predictions(model):
     """Importances that any model has: how far predictions part along each feature."""
-    rows = np.eye(model.n_features_in_)
-    return np.abs(model.predict(rows) - model.predict(0 * rows)).astype(float)
+    n_features = model.n_features_in_
+    rows = np.vstack([np.zeros((1, n_features)), np.eye(n_features)])
+    scale = getattr(model, "classes_", None)
+    answers = model.predict(rows)
+    if scale is not None:
+        answers = np.searchsorted(scale, answers)
+    return np.abs(answers[1:] - answers[0]).reshape(n_features, -1).T
 
 
 EFFECTS = {
@@ -62,7 +68,7 @@ EFFECTS = {
     ],
 }
 
-IMPORTANCE = {
+IMPORTANCES = {
     DropColumnImportance: [
         {"cv": 2},
         {"cv": 3, "feature_groups": {"g": [0, 3]}, "removal": "constant"},
@@ -81,11 +87,17 @@ IMPORTANCE = {
             "importance_getter": spread_of_predictions,
         },
     ],
+    PermutationImportance: [
+        {"n_repeats": 3},
+        {"method": "exact", "feature_groups": {"g": [0, 3]}},
+        {"method": "split", "n_repeats": 2, "comparison": "ratio", "threshold": 1.0},
+        {"conditional": True, "n_repeats": 2, "subsample": 50},
+    ],
 }
 
 ARGUMENTS = {
     **EFFECTS,
-    **IMPORTANCE,
+    **IMPORTANCES,
     TreeSHAP: [
         {},
         {"perturbation": "path_dependent", "feature_groups": {"g": [0, 3]}},

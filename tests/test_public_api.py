@@ -8,7 +8,7 @@ from importlib.resources import files
 import pytest
 
 import sklearn_interpret
-from sklearn_interpret import effects, shapley
+from sklearn_interpret import effects, importance, shapley
 
 PUBLIC = [
     module.name
@@ -63,7 +63,24 @@ SHAPLEY = {
         "feature_groups": None,
     },
 }
+IMPORTANCE = {
+    "PermutationImportance": {
+        "scoring": None,
+        "n_repeats": 10,
+        "comparison": "difference",
+        "method": "permutation",
+        "feature_groups": None,
+        "conditional": False,
+        "threshold": 0.0,
+        "response_method": "auto",
+        "subsample": None,
+        "random_state": None,
+        "n_jobs": None,
+        "verbose": 0,
+    },
+}
 PROMISED = {
+    **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
     **{getattr(effects, name): {**FIRST, **own, **LAST} for name, own in OWN.items()},
     **{getattr(shapley, name): {**own, **LAST} for name, own in SHAPLEY.items()},
 }

@@ -3,7 +3,7 @@
 from functools import wraps
 
 from sklearn_interpret._model.response import RESPONSE_METHODS
-from sklearn_interpret._model.rows import copy_of, same_content
+from sklearn_interpret._model.rows import copy_of
 
 
 class RememberingModel:
@@ -85,24 +85,3 @@ def _part(answer, place, n_parts):
     if isinstance(answer, list):  # one array for each output
         return [_part(one, place, n_parts) for one in answer]
     return answer[place::n_parts]
-
-
-def changes_input(estimator, X, use):
-    """Whether a model writes to what it is given.
-
-    Parameters
-    ----------
-    estimator : fitted predictor
-        The model.
-    X : native container
-        Rows, which are left alone.
-    use : callable
-        ``use(X)`` asks the model whatever will be asked of it.
-
-    Returns
-    -------
-    bool
-    """
-    sent = copy_of(X)
-    use(sent)
-    return not same_content(X, sent)

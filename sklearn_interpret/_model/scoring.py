@@ -133,17 +133,35 @@ class LossOfModel:
 
     def __call__(self, estimator, X, y, sample_weight=None):
         """Mean loss of the model on rows."""
-        answer = self.ask(estimator, X)
-        if sample_weight is None or not _takes_weights(self.loss):
-            found = np.asarray(self.loss(y, answer))
+        return self.mean(y, self.ask(estimator, X), sample_weight)
+
+    def mean(self, y, answer, weights=None):
+        """Mean loss of answers.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n_rows, ...)
+            Targets.
+        answer : ndarray of shape (n_rows, ...)
+            What the model answers.
+        weights : ndarray of shape (n_rows,), optional
+            Weights.
+
+        Returns
+        -------
+        float
+        """
+        takes = _takes_weights(self.loss)
+        if weights is not None and takes:
+            found = np.asarray(self.loss(y, answer, sample_weight=weights))
         else:
-            found = np.asarray(self.loss(y, answer, sample_weight=sample_weight))
+            found = np.asarray(self.loss(y, answer))
         if found.shape == (len(answer),):
-            return np.average(found, weights=sample_weight)
-        if sample_weight is not None and not _takes_weights(self.loss):
+            return np.average(found, weights=weights)
+        if weights is not None and not takes:
             raise ValueError(
                 f"scoring: the loss {_name(self.loss)} must take sample_weight, or "
-                "return one number for each row, where rows have weights."
+                "return one number for each row, for rows to be weighed."
             )
         return found
 
@@ -156,6 +174,15 @@ class LossOfModel:
         if method == "predict":
             return np.asarray(answer)
         return self._flat(self.response.read(answer))
+
+    def told(self, answers):
+        """The same from responses of shape (n_rows, n_outputs)."""
+        classes = self.response.classes
+        if self.response.method != "predict" or classes is None:
+            return self._flat(answers)
+        if len(classes) == 2:
+            return classes[(answers[:, 0] > 0.5).astype(np.intp)]
+        return classes[answers.argmax(axis=1)]
 
     @staticmethod
     def _flat(answer):
@@ -284,7 +311,7 @@ def _metric_of_function(name, function, response_method):
     if function.__name__.endswith("_score"):
         raise ValueError(
             f"scoring: {function.__name__} is a score of targets and predictions, and "
-            "a function of these is taken for a loss: name the scorer, or make one with "
+            "such a function is taken for a loss: name the scorer, or make one with "
             "sklearn.metrics.make_scorer."
         )
     method, row_loss = _FUNCTIONS.get(function, ("predict", None))

@@ -153,7 +153,7 @@ def check_refit_forgets(inspector):
     X, y = numeric_table(), target_for(inspector)
     wider = named_table()
     wider["more"] = np.arange(N_ROWS) % 7
-    defaults = type(inspector)(clone(inspector.estimator)).get_params(deep=False)
+    defaults = prepared(type(inspector)(inspector.estimator)).get_params(deep=False)
     own = prepared(inspector).get_params(deep=False)
     del defaults["estimator"]
     for first, second in ((own, own), (defaults, own), (own, defaults)):

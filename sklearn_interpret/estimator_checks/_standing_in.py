@@ -39,6 +39,8 @@ def check_given_estimator_is_cloned(inspector):
 def check_frozen_is_not_refitted(inspector):
     """A frozen model is inspected as it is, and needs no targets.
 
+    An inspector that needs them for more than to fit the model says so.
+
     Parameters
     ----------
     inspector : inspector
@@ -47,9 +49,15 @@ def check_frozen_is_not_refitted(inspector):
     X, y = numeric_table(), target_for(inspector)
     model = recorder_for(inspector).fit(X, y)
     inspector = without_draws(inspector, estimator=FrozenEstimator(model))
-    without_y = fitted_results(clone(inspector).fit(X))
+    with_y = fitted_results(inspector.fit(X, y))
+    try:
+        without_y = fitted_results(clone(inspector).fit(X))
+    except ValueError as error:
+        if "requires y" not in str(error):
+            raise
+    else:
+        assert_same(without_y, with_y)
     assert model.n_fits_ == 1
-    assert_same(fitted_results(inspector.fit(X, y)), without_y)
     np.testing.assert_array_equal(inspector.predict(X), model.predict(X))
 
 

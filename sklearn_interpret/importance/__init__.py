@@ -4,10 +4,14 @@ from sklearn_interpret.importance._drop_column import DropColumnImportance
 from sklearn_interpret.importance._partial_dependence import (
     PartialDependenceImportance,
 )
+from sklearn_interpret.importance._permutation import PermutationImportance
 from sklearn_interpret.importance._permutation_test import PermutationTest
+from sklearn_interpret.importance._plot import PermutationImportanceDisplay
 
-__all__: list[str] = [
+__all__ = [
     "DropColumnImportance",
     "PartialDependenceImportance",
+    "PermutationImportance",
+    "PermutationImportanceDisplay",
     "PermutationTest",
 ]

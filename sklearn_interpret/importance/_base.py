@@ -56,7 +56,7 @@ class BaseImportance(SelectorMixin, BaseInspector):
         if sample.y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y "
-                "is None: importance is an effect on a score, also where the model is a "
+                "is None: importance is an effect on a score, also of a "
                 "FrozenEstimator."
             )
         return sample.y
@@ -71,6 +71,8 @@ class RefittingImportance(BaseImportance):
 
     A frozen model is inspected as it is; fitted again are clones of what is inside.
     """
+
+    _refits = True
 
     def _fit_estimator(self, X, y, sample_weight, params, context):
         super()._fit_estimator(X, y, sample_weight, params, context)

@@ -1,0 +1,126 @@
+"""Scores of a model on rows whose columns take values of other rows."""
+
+from itertools import pairwise
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from sklearn_interpret._core.donors import exchanged_halves, random_donors
+from sklearn_interpret._model.containers import as_rows
+from sklearn_interpret._model.parallel import batch_rows, run
+from sklearn_interpret._model.remembering import RememberingModel
+from sklearn_interpret._model.rows import copy_of, same_content
+
+DRAWS = {"permutation": random_donors, "split": exchanged_halves}
+
+
+class PermutedScores:
+    """A model's scores on the rows of a sample, and on permuted copies of them.
+
+    Parameters
+    ----------
+    estimator : fitted predictor
+        The model, asked through its own methods with the user's own containers.
+    sample : Sample
+        Rows, targets and weights.
+    metrics : list of Metric
+        The scores. All that look at the same method of the model share its answer.
+
+    Attributes
+    ----------
+    baseline : ndarray of shape (n_metrics,)
+        Scores on the rows as they are.
+    """
+
+    def __init__(self, estimator, sample, metrics):
+        self._estimator, self._metrics = estimator, metrics
+        self._rows, self._y, self._all_weights = sample.rows, sample.y, sample.weights
+        equal = (sample.weights == sample.weights[0]).all()
+        self._weights = None if equal else sample.weights
+        self.baseline = self._watched_baseline()
+
+    def _watched_baseline(self):
+        """Scores of the rows; looks whether the model writes to what it is given."""
+        sent = copy_of(self._rows.native)
+        found = self._scores_of(sent, [sent], protect=False)
+        self._changes_input = not same_content(self._rows.native, sent)
+        return found[0]
+
+    def permuted(self, tasks, n_repeats, *, n_jobs=None, verbose=0, on_block=None):
+        """Scores with players permuted.
+
+        Parameters
+        ----------
+        tasks : list of tuple
+            For each player its columns, how donors are drawn (a key of `DRAWS`), a seed
+            for each repeat, and the rows' strata or None.
+        n_repeats : int
+            Draws of donors for each.
+        n_jobs : int or None, default=None
+            Workers.
+        verbose : int, default=0
+            Passed to joblib.
+        on_block : callable, optional
+            Called with no arguments after each block of work.
+
+        Returns
+        -------
+        ndarray of shape (n_players, n_repeats, n_metrics)
+        """
+        # Several repeats go to the model together where rows are few.
+        at_once = max(
+            1, min(n_repeats, batch_rows(self._rows.row_bytes) // self.n_rows)
+        )
+        blocks = [
+            (columns, draw, seeds[start : start + at_once], strata)
+            for columns, draw, seeds, strata in tasks
+            for start in range(0, n_repeats, at_once)
+        ]
+        n_groups = min(len(blocks), 4 * effective_n_jobs(n_jobs))
+        if effective_n_jobs(n_jobs) <= 1:
+            n_groups = len(blocks)
+        edges = np.linspace(0, len(blocks), n_groups + 1).astype(int)
+        groups = [(self, blocks[a:b]) for a, b in pairwise(edges)]
+        found = []
+        for scores in run(_scores_of_blocks, groups, n_jobs=n_jobs, verbose=verbose):
+            found += scores
+            if on_block is not None:
+                on_block()
+        return np.concatenate(found).reshape(len(tasks), n_repeats, -1)
+
+    @property
+    def n_rows(self):
+        """Number of rows."""
+        return self._rows.n_rows
+
+    def of_block(self, columns, draw, seeds, strata):
+        """Scores of one player for some repeats: (n_repeats, n_metrics)."""
+        n_repeats = len(seeds)
+        donors = [
+            DRAWS[draw](self._all_weights, np.random.RandomState(seed), strata)
+            for seed in seeds
+        ]
+        whole = self._rows.tiles(0, self.n_rows, n_repeats).replaced(
+            columns,
+            [self._rows.column(j) for j in columns],
+            [np.stack(donors, axis=1)] * len(columns),
+        )
+        parts = [whole]
+        if n_repeats > 1:
+            tiled, index = as_rows(whole), np.arange(self.n_rows) * n_repeats
+            parts = [tiled.take(index + repeat).native for repeat in range(n_repeats)]
+        return self._scores_of(whole, parts, self._changes_input)
+
+    def _scores_of(self, whole, parts, protect):
+        model = RememberingModel(self._estimator, protect)
+        model.look_at(whole, parts)
+        return np.array(
+            [
+                [metric(model, X, self._y, self._weights) for metric in self._metrics]
+                for X in parts
+            ]
+        )
+
+
+def _scores_of_blocks(scores, blocks):
+    return [scores.of_block(*block) for block in blocks]

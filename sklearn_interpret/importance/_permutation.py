@@ -1,0 +1,280 @@
+"""How much worse a model scores when a feature's values are those of other rows."""
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch, check_random_state
+
+from sklearn_interpret._model.exchanged import exchanged_losses
+from sklearn_interpret._model.neighbourhoods import alike
+from sklearn_interpret._model.permuted import PermutedScores
+from sklearn_interpret._model.scoring import check_weights_are_taken, resolve_metrics
+from sklearn_interpret._model.seams import Interval, StrOptions
+from sklearn_interpret.importance._base import BaseImportance
+
+Scoring = str | Callable[..., Any]
+
+
+class PermutationImportance(BaseImportance):
+    """Loss of score when a feature no longer says anything about its row.
+
+    A feature's values are exchanged among the rows, everything else stays, and the
+    model scores worse by as much as it relies on that feature:
+
+    .. math:: \\frac{1}{n(n-1)} \\sum_{i \\ne i'} L(y_i, f(x_{i'j}, x_{i,-j}))
+        - \\frac{1}{n} \\sum_i L(y_i, f(x_i))
+
+    over all pairs of rows, or an estimate of it from random permutations.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The model; a clone of it is fitted. Pass a fitted one as
+        ``FrozenEstimator(model)``, and rows that it has not seen.
+    scoring : str, callable, list, tuple, set or dict, default=None
+        What is lost: a scorer's name, a ``scorer(estimator, X, y)``, a ``loss(y_true,
+        y_pred)`` such as those of :mod:`sklearn.metrics` whose names do not end in
+        "score", or several of these. None takes the score of `estimator`. Scores that
+        look at the same predictions share them.
+    n_repeats : int, default=10
+        Random permutations of each feature.
+    comparison : {"difference", "ratio"}, default="difference"
+        "ratio" divides the loss after by the loss before, and so one is no importance.
+        It takes losses, and scores that stand for one: those named "neg_...", accuracy,
+        and R squared.
+    method : {"permutation", "exact", "split"}, default="permutation"
+        "permutation" and "split" repeat random exchanges, among all rows or between two
+        random halves. "exact" is the mean over all pairs of rows, which needs no
+        repeats; it takes losses that are means over rows.
+    feature_groups : dict of str to list, default=None
+        Features whose values move together.
+    conditional : bool, default=False
+        Whether values are exchanged between rows only that are alike in the other
+        features: those in the same leaf of a tree that predicts the feature from them.
+    threshold : float, default=0.0
+        The importance above which `transform` keeps a feature.
+    response_method : str, list of str or callable, default="auto"
+        What losses compare with the targets; scorers know by themselves. "auto" takes
+        ``predict`` of regressors and ``predict_proba`` of classifiers, and for losses
+        of :mod:`sklearn.metrics` what these are defined for.
+    subsample : int, float or None, default=None
+        How many rows to use: a number, a share, or all.
+    random_state : int, RandomState or None, default=None
+        Draws the subsample and the permutations.
+    n_jobs : int or None, default=None
+        Workers.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    importances_ : ndarray of shape (n_players, n_repeats)
+        Importance of each feature or group in each repeat; one column with
+        ``method="exact"``.
+    importances_mean_ : ndarray of shape (n_players,)
+        Mean over the repeats.
+    importances_std_ : ndarray of shape (n_players,)
+        Standard deviation over the repeats.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The mean for each feature; members of a group all have the group's.
+    baseline_score_ : float
+        Score, or loss, of the rows as they are.
+    results_ : dict of str to Bunch
+        For each score `importances`, `importances_mean`, `importances_std` and
+        `baseline_score`. The attributes are those of the first.
+    features_ : list of tuple of int
+        Columns of each feature or group.
+    player_names_ : list of str
+        Their names.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where the input has string column names.
+    classes_ : ndarray
+        Class labels of a classifier.
+
+    Raises
+    ------
+    ValueError
+        In `fit`: no `y`; a score of which there is no ratio, or no mean over pairs; a
+        scorer that takes no weights where rows have different ones.
+
+    Notes
+    -----
+    The model answers ``1 + n_repeats x n_players`` times about as many rows as there
+    are. With ``method="exact"`` it answers about each row with each distinct value of
+    each player, and not at all where it is a model of trees that can be read.
+
+    A feature that others can stand in for has little importance, and so has each of
+    them: give such features as a group. Rows of which one value comes from elsewhere
+    may be unlike all rows that the model was fitted on; ``conditional=True`` avoids
+    that, and shows what a feature says beyond the others. Leaves have ten rows or more.
+    Splits of the tree that chance would make as well are taken back, so that a feature
+    which does not depend on the others is exchanged among all rows.
+
+    Rows that weigh more lend their values more often; weights count rows with
+    ``method="exact"``, where a row of weight two is two rows.
+
+    References
+    ----------
+    Breiman, L. (2001). Random forests. Machine Learning 45(1).
+    https://doi.org/10.1023/A:1010933404324
+
+    Fisher, A., Rudin, C., Dominici, F. (2019). All models are wrong, but many are
+    useful: learning a variable's importance by studying an entire class of prediction
+    models simultaneously. Journal of Machine Learning Research 20(177).
+    https://doi.org/10.48550/arXiv.1801.01489
+
+    Molnar, C., König, G., Bischl, B., Casalicchio, G. (2023). Model-agnostic feature
+    importance and effects with dependent features: a conditional subgroup approach.
+    Data Mining and Knowledge Discovery 38. https://doi.org/10.1007/s10618-022-00901-9
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import HistGradientBoostingRegressor
+    >>> from sklearn.frozen import FrozenEstimator
+    >>> from sklearn.model_selection import train_test_split
+    >>> from sklearn_interpret.importance import PermutationImportance
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+    >>> model = HistGradientBoostingRegressor(max_iter=20, random_state=0)
+    >>> frozen = FrozenEstimator(model.fit(X_train, y_train))
+    >>> inspector = PermutationImportance(frozen, method="exact").fit(X_test, y_test)
+    >>> best = inspector.feature_importances_.argsort()[::-1][:2]
+    >>> [str(name) for name in inspector.feature_names_in_[best]]
+    ['s5', 'bmi']
+    """
+
+    _parameter_constraints = {
+        **BaseImportance._parameter_constraints,
+        "scoring": "no_validation",
+        "n_repeats": [Interval(Integral, 1, None, closed="left")],
+        "comparison": [StrOptions({"difference", "ratio"})],
+        "method": [StrOptions({"permutation", "exact", "split"})],
+        "conditional": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        scoring: Scoring | list[Scoring] | dict[str, Scoring] | None = None,
+        n_repeats: int = 10,
+        comparison: str = "difference",
+        method: str = "permutation",
+        feature_groups: dict[str, Any] | None = None,
+        conditional: bool = False,
+        threshold: float = 0.0,
+        response_method: Any = "auto",
+        subsample: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.scoring = scoring
+        self.n_repeats = n_repeats
+        self.comparison = comparison
+        self.method = method
+        self.feature_groups = feature_groups
+        self.conditional = conditional
+        self.threshold = threshold
+        self.response_method = response_method
+        self.subsample = subsample
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @property
+    def _weights_count_rows(self):
+        return self.method == "exact"
+
+    def _measure(self, sample, response, on_block):
+        self._targets(sample)
+        if sample.rows.n_rows < 2:
+            raise ValueError(
+                f"{type(self).__name__} exchanges values between rows, and X has "
+                f"n_samples = 1 of positive weight."
+            )
+        metrics = resolve_metrics(self.scoring, self.estimator_, self.response_method)
+        self._check_comparison(metrics)
+        strata = self._strata(sample)
+        loop = {"n_jobs": self.n_jobs, "verbose": self.verbose, "on_block": on_block}
+        if self.method == "exact":
+            before, after = exchanged_losses(
+                self.estimator_, sample, self.features_, metrics, strata, **loop
+            )
+            turned = zip(metrics, before, after.T, strict=True)
+            found = [
+                (metric.as_loss(plain), metric.as_loss(exchanged)[:, None])
+                for metric, plain, exchanged in turned
+            ]
+        else:
+            found = self._permuted(sample, metrics, strata, loop)
+        return self._compared(metrics, found)
+
+    def _permuted(self, sample, metrics, strata, loop):
+        """For each metric the score, and those with each player permuted."""
+        if (sample.weights != sample.weights[0]).any():
+            check_weights_are_taken(metrics)
+        scores = PermutedScores(self.estimator_, sample, metrics)
+        seeds = check_random_state(self.random_state).randint(
+            np.iinfo(np.int32).max, size=(len(self.features_), self.n_repeats)
+        )
+        tasks = [
+            (columns, self.method, of_player, of_one)
+            for columns, of_player, of_one in zip(
+                self.features_, seeds, strata, strict=True
+            )
+        ]
+        after = scores.permuted(tasks, self.n_repeats, **loop)
+        return list(zip(scores.baseline, np.moveaxis(after, 2, 0), strict=True))
+
+    def _strata(self, sample):
+        """For each player the rows that exchange it, None for all."""
+        if not self.conditional:
+            return [None] * len(self.features_)
+        return [
+            alike(sample.rows, columns, sample.weights) for columns in self.features_
+        ]
+
+    def _check_comparison(self, metrics):
+        if self.comparison == "ratio":
+            for metric in metrics:
+                if metric.turn is None:
+                    raise ValueError(
+                        f"comparison='ratio' divides losses, and {metric.name!r} of "
+                        "scoring is not known to stand for one."
+                    )
+
+    def _compared(self, metrics, found):
+        """Set the results of each metric; return the first one's importances."""
+        self.results_ = {}
+        for metric, (before, after) in zip(metrics, found, strict=True):
+            if self.comparison == "ratio":
+                importances = self._ratio(metric, before, after)
+            else:
+                importances = metric.worse * (after - before)
+            self.results_[metric.name] = Bunch(
+                importances=importances,
+                importances_mean=importances.mean(axis=1),
+                importances_std=importances.std(axis=1),
+                baseline_score=float(before),
+            )
+        first = next(iter(self.results_.values()))
+        self.baseline_score_ = first.baseline_score
+        return first.importances
+
+    def _ratio(self, metric, before, after):
+        before, after = metric.as_loss(before), metric.as_loss(after)
+        if not before > 0:
+            raise ValueError(
+                f"comparison='ratio' divides by the loss of the rows as they are, and "
+                f"that of {metric.name!r} is {before:g}."
+            )
+        return after / before
