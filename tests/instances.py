@@ -105,15 +105,19 @@ ARGUMENTS = {
     ],
 }
 
+# Inspectors that fit the model to parts of the rows, which has to take weights there.
+REFITTING = {DropColumnImportance}
 # Inspectors that take models of trees only.
 OF_TREES = {TreeSHAP}
 
 
 def estimators(inspector_class):
     """Models of both kinds that the contract is tested around, the fast ones first."""
+    # Leaves are bounded in rows, whatever these weigh.
+    leaf = {"min_samples_leaf": 1} if inspector_class in REFITTING else {}
     of_trees = [
-        HistGradientBoostingRegressor(max_iter=5),
-        HistGradientBoostingClassifier(max_iter=5),
+        HistGradientBoostingRegressor(max_iter=5, **leaf),
+        HistGradientBoostingClassifier(max_iter=5, **leaf),
     ]
     if inspector_class in OF_TREES:
         # Whole samples, for the weight of a row to be as good as its copies.

@@ -16,6 +16,8 @@ from sklearn_interpret._model.seams import StrOptions
 from sklearn_interpret._model.tags import is_classifier
 from sklearn_interpret.importance._base import RefittingImportance
 
+_ROUNDING = 1e-12
+
 
 class DropColumnImportance(RefittingImportance):
     """How much worse a model is that never saw a feature (LOCO).
@@ -198,7 +200,11 @@ class DropColumnImportance(RefittingImportance):
         """Set the fitted attributes from scores (n_metrics, 1 + n_players, n_folds)."""
         self.results_ = {}
         for metric, (baseline, *without) in zip(metrics, scores, strict=True):
-            importances = metric.worse * (np.array(without) - baseline)
+            without = np.array(without)
+            importances = metric.worse * (without - baseline)
+            # What differs by rounding alone must not be selected for it.
+            size = np.maximum(np.abs(without), np.abs(baseline))
+            importances[np.abs(importances) <= _ROUNDING * size] = 0.0
             self.results_[metric.name] = Bunch(
                 importances=importances,
                 importances_mean=importances.mean(axis=1),

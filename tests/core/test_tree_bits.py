@@ -112,3 +112,8 @@ def test_blocks_hold_whole_trees():
             inner = nodes[~trees.is_leaf[nodes]]
             assert set(trees.left[inner]) | set(trees.right[inner]) <= set(nodes)
     assert len(blocks) == 1
+
+
+def test_number_of_rows_of_numpys_kind():
+    (word,) = first_bits(np.int64(63))
+    assert word == 2**63 - 1

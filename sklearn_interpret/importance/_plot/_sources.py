@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.response import check_is_predictor
+from sklearn_interpret._model.scoring import resolve_metrics
 from sklearn_interpret._model.tags import has_tags
 from sklearn_interpret._plotting.parameters import (
     divided,
@@ -15,7 +16,12 @@ from sklearn_interpret._plotting.parameters import (
 )
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.importance._base import BaseImportance
+from sklearn_interpret.importance._drop_column import DropColumnImportance
+from sklearn_interpret.importance._partial_dependence import (
+    PartialDependenceImportance,
+)
 from sklearn_interpret.importance._permutation import PermutationImportance
+from sklearn_interpret.importance._permutation_test import PermutationTest
 
 
 def split_parameters(given, plot, display):
@@ -175,27 +181,25 @@ def _refuse_targets_alone(test):
 
 def _arrays(inspector, score_name):
     """Constructor arguments that hold what an inspector found."""
+    results = getattr(inspector, "results_", {})
+    if score_name is not None and score_name not in results:
+        known = ", ".join(map(repr, results)) or "none to choose from"
+        raise ValueError(
+            f"score_name={score_name!r} is not a score of the "
+            f"{type(inspector).__name__}, which has {known}."
+        )
     importances = inspector.importances_
-    results = getattr(inspector, "results_", None)
     if score_name is not None:
-        if results is None or score_name not in results:
-            known = ", ".join(map(repr, results or ()))
-            raise ValueError(
-                f"score_name={score_name!r} is not a score of the "
-                f"{type(inspector).__name__}, which has {known or 'none'}."
-            )
         importances = results[score_name].importances
-    elif results:
-        score_name = next(iter(results))
-    draws_name = getattr(inspector, "_draws_name", "repeats")
     arrays = {
         "importances": importances,
         "feature_names": list(inspector.player_names_),
         "importance_name": _text(inspector, score_name),
-        "draws_name": draws_name,
         "no_effect": float(getattr(inspector, "comparison", None) == "ratio"),
     }
-    if hasattr(inspector, "pvalues_"):
+    if isinstance(inspector, DropColumnImportance):
+        arrays["draws_name"] = "folds"
+    if isinstance(inspector, PermutationTest):
         arrays |= {
             "null_importances": inspector.null_importances_,
             "pvalues": inspector.pvalues_,
@@ -205,4 +209,27 @@ def _arrays(inspector, score_name):
 
 
 def _text(inspector, score_name):
-    return "Importance"
+    """What the importances are, for the axis."""
+    if isinstance(inspector, PermutationTest):
+        return "The model's own importance"
+    if isinstance(inspector, PartialDependenceImportance):
+        return "Partial dependence importance\n(standard deviation of the curve)"
+    change = _change(inspector, score_name)
+    if isinstance(inspector, DropColumnImportance):
+        return f"Drop-column importance\n({change} without the feature)"
+    kind = "Conditional permutation" if inspector.conditional else "Permutation"
+    return f"{kind} importance\n({change})"
+
+
+def _change(inspector, score_name):
+    """What becomes of which score."""
+    metrics = resolve_metrics(
+        inspector.scoring, inspector.estimator_, inspector.response_method
+    )
+    metric = {one.name: one for one in metrics}.get(score_name, metrics[0])
+    name = metric.name
+    if inspector.scoring is None:
+        name = {"r2": "R squared", "zero_one": "accuracy"}.get(metric.row_loss, name)
+    if getattr(inspector, "comparison", None) == "ratio":
+        return f"ratio of losses: {name}"
+    return f"{'increase' if metric.worse > 0 else 'decrease'} of {name}"
