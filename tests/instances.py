@@ -12,6 +12,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_interpret.effects import (
     AccumulatedLocalEffects,
@@ -105,7 +106,8 @@ ARGUMENTS = {
     ],
 }
 
-# Inspectors that fit the model to parts of the rows, which has to take weights there.
+# Inspectors that fit the model to parts of the rows. A weight has to be as good as copies
+# there, which it is not where leaves are bounded in rows, as those of boosting are.
 REFITTING = {DropColumnImportance}
 # Inspectors that take models of trees only.
 OF_TREES = {TreeSHAP}
@@ -113,11 +115,9 @@ OF_TREES = {TreeSHAP}
 
 def estimators(inspector_class):
     """Models of both kinds that the contract is tested around, the fast ones first."""
-    # Leaves are bounded in rows, whatever these weigh.
-    leaf = {"min_samples_leaf": 1} if inspector_class in REFITTING else {}
     of_trees = [
-        HistGradientBoostingRegressor(max_iter=5, **leaf),
-        HistGradientBoostingClassifier(max_iter=5, **leaf),
+        HistGradientBoostingRegressor(max_iter=5),
+        HistGradientBoostingClassifier(max_iter=5),
     ]
     if inspector_class in OF_TREES:
         # Whole samples, for the weight of a row to be as good as its copies.
@@ -126,5 +126,10 @@ def estimators(inspector_class):
             *of_trees,
             RandomForestRegressor(3, max_depth=4, **whole),
             RandomForestClassifier(3, max_depth=4, **whole),
+        ]
+    if inspector_class in REFITTING:
+        of_trees = [
+            DecisionTreeRegressor(max_depth=3, random_state=0),
+            DecisionTreeClassifier(max_depth=3, random_state=0),
         ]
     return [LinearRegression(), LogisticRegression(), *of_trees]

@@ -1,0 +1,141 @@
+"""Importance by the spread of the partial dependence."""
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from sklearn_interpret.effects import PartialDependence
+from sklearn_interpret.importance import PartialDependenceImportance
+from tests.importance.data import linear_table, mixed_frame
+
+
+def test_linear_models_in_closed_form():
+    """Along an even grid a line's deviation is its slope times that of the grid."""
+    X, y = linear_table()
+    model = LinearRegression().fit(X, y)
+    importance = PartialDependenceImportance(FrozenEstimator(model), grid_resolution=7)
+    importance.fit(X)
+    low, high = np.quantile(X, [0.05, 0.95], axis=0, method="inverted_cdf")
+    grid = np.linspace(low, high, 7)
+    expected = np.abs(model.coef_) * grid.std(axis=0, ddof=1)
+    np.testing.assert_allclose(importance.feature_importances_, expected)
+    np.testing.assert_allclose(importance.importances_[:, 0], expected)
+    assert not importance.importances_std_.any()
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_categories_have_a_quarter_of_their_range(kind):
+    X, y = mixed_frame()
+    frame = X if kind == "pandas" else pl.from_pandas(X)
+    encode = make_column_transformer(
+        (OneHotEncoder(), ["colour"]), remainder="passthrough"
+    )
+    model = make_pipeline(encode, LinearRegression()).fit(frame, y)
+    importance = PartialDependenceImportance(FrozenEstimator(model)).fit(frame)
+    effect = PartialDependence(FrozenEstimator(model)).fit(frame)
+    size, colour, _ = effect.average_
+    np.testing.assert_allclose(
+        importance.feature_importances_[:2], [size.std(ddof=1), np.ptp(colour) / 4]
+    )
+    assert importance.feature_importances_[1] == pytest.approx(0.5)
+    np.testing.assert_array_equal(importance.effect_.average_[1], colour)
+
+
+def test_outputs_are_averaged():
+    X, y = linear_table()
+    model = LogisticRegression().fit(X, np.digitize(y, [-1, 1]))
+    each = [
+        PartialDependenceImportance(FrozenEstimator(model), target=label).fit(X)
+        for label in model.classes_
+    ]
+    together = PartialDependenceImportance(FrozenEstimator(model)).fit(X)
+    np.testing.assert_allclose(
+        together.feature_importances_,
+        np.mean([one.feature_importances_ for one in each], axis=0),
+    )
+
+
+def test_groups_move_over_their_joint_values():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, size=(80, 3)).astype(float)
+    y = X[:, 0] + X[:, 2] + 0.1 * X[:, 1]
+    model = FrozenEstimator(LinearRegression().fit(X, y))
+    importance = PartialDependenceImportance(
+        model, feature_groups={"g": [2, 0]}, threshold=0.2
+    ).fit(X)
+    assert importance.player_names_ == ["g", "x1"]
+    np.testing.assert_allclose(importance.importances_[:, 0], [4 / 4, 0.1])
+    assert importance.get_support().tolist() == [True, False, True]
+    several = PartialDependenceImportance(
+        model, feature_groups={"g": [2, 0]}, grid_resolution=4
+    )
+    with pytest.raises(ValueError, match="'g' has 9 distinct joint values"):
+        several.fit(X)
+
+
+def test_weights_count_as_copies():
+    X, y = linear_table()
+    X[:, 0] *= X[:, 1]
+    model = FrozenEstimator(HistGradientBoostingRegressor(max_iter=5).fit(X, y))
+    counts = np.arange(60) % 3
+    weighted = PartialDependenceImportance(model).fit(X, sample_weight=counts)
+    repeated = PartialDependenceImportance(model).fit(np.repeat(X, counts, axis=0))
+    np.testing.assert_allclose(
+        weighted.feature_importances_, repeated.feature_importances_
+    )
+
+
+def test_trees_and_predictions_agree():
+    X, y = linear_table()
+    model = HistGradientBoostingRegressor(max_iter=5).fit(X, y)
+    found = [
+        PartialDependenceImportance(FrozenEstimator(model), method=method).fit(X)
+        for method in ("tree", "brute", "auto")
+    ]
+    for one in found:
+        np.testing.assert_allclose(
+            one.feature_importances_, found[0].feature_importances_, atol=1e-8
+        )
+
+
+def test_a_flat_feature_has_none_and_is_left_out():
+    X, _ = linear_table()
+    model = HistGradientBoostingRegressor(max_iter=3, max_depth=1).fit(X, X[:, 0])
+    importance = PartialDependenceImportance(FrozenEstimator(model)).fit(X)
+    assert importance.feature_importances_[0] > 0
+    assert not importance.feature_importances_[1:].any()
+    np.testing.assert_array_equal(importance.transform(X), X[:, :1])
+
+
+def test_rows_are_drawn_once():
+    X, y = linear_table()
+    model = FrozenEstimator(LinearRegression().fit(X, y))
+    importance = PartialDependenceImportance(model, subsample=7, random_state=0).fit(X)
+    again = PartialDependenceImportance(model, subsample=7, random_state=0).fit(X)
+    full = PartialDependenceImportance(model).fit(X)
+    np.testing.assert_array_equal(importance.importances_, again.importances_)
+    assert (importance.importances_ != full.importances_).any()
+    assert len(importance.effect_.grid_values_[0]) == 7
+
+
+@pytest.mark.parametrize(
+    "parameters, message",
+    [
+        ({"grid_resolution": 1}, "grid_resolution"),
+        ({"percentiles": (0.9, 0.1)}, "percentiles"),
+        ({"method": "recursion"}, "method"),
+        ({"threshold": None}, "threshold"),
+        ({"custom_values": {9: [1]}}, "custom_values has the position 9"),
+        ({"response_method": "predict_proba"}, "response_method"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    X, y = linear_table()
+    with pytest.raises(ValueError, match=message):
+        PartialDependenceImportance(LinearRegression(), **parameters).fit(X, y)

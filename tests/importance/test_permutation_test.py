@@ -1,0 +1,293 @@
+"""The permutation test of importances (PIMP)."""
+
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.feature_selection import SelectFromModel
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+
+from sklearn_interpret._core.null_distributions import DISTRIBUTIONS, upper_tail
+from sklearn_interpret.importance import PermutationImportance, PermutationTest
+from tests.importance.data import Covariances, linear_table, mixed_frame
+
+
+def test_pvalues_of_noise_are_uniform():
+    """Of features beside a real one, which has the smallest p-value there is."""
+    rng = np.random.default_rng(0)
+    noise, real = [], []
+    for seed in range(100):
+        X = rng.normal(size=(40, 3))
+        y = X[:, 0] + rng.normal(size=40)
+        test = PermutationTest(Covariances(), n_permutations=19, random_state=seed)
+        pvalues = test.fit(X, y).pvalues_
+        real.append(pvalues[0])
+        noise += pvalues[1:].tolist()
+    counts = np.bincount(np.round(20 * np.array(noise)).astype(int), minlength=21)
+    assert counts[0] == 0
+    assert stats.chisquare(counts[1:]).pvalue > 0.01
+    assert np.mean(np.array(real) <= 0.05) > 0.95
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestRegressor(5, max_depth=4, random_state=0),
+        RandomForestClassifier(5, max_depth=4, random_state=0),
+    ],
+)
+def test_real_features_are_found_in_forests(model):
+    """Also beside a feature of many values, which impurity importances favour."""
+    X, y = linear_table(150)
+    X[:, :2] = np.sign(X[:, :2])
+    y = 2 * X[:, 0] - X[:, 1]
+    if isinstance(model, RandomForestClassifier):
+        y = y > 0
+    test = PermutationTest(model, n_permutations=15, random_state=0, alpha=0.1)
+    test.fit(X, y)
+    assert test.pvalues_[0] == 1 / 16
+    assert (test.pvalues_[2:] > 0.1).all()
+    assert test.get_support()[0]
+    assert not test.get_support()[2:].any()
+
+
+def test_pvalues_count_the_null_importances():
+    X, y = linear_table()
+    test = PermutationTest(LinearRegression(), n_permutations=25, random_state=0)
+    test.fit(X, y)
+    assert test.null_importances_.shape == (25, 4)
+    np.testing.assert_allclose(test.importances_[:, 0], np.abs(test.estimator_.coef_))
+    np.testing.assert_array_equal(test.importances_mean_, test.feature_importances_)
+    counted = 1 + (test.null_importances_ >= test.importances_.T).sum(axis=0)
+    np.testing.assert_allclose(test.pvalues_, counted / 26)
+    np.testing.assert_array_equal(test.get_support(), test.pvalues_ < 0.05)
+
+
+def test_null_importances_are_those_of_shuffled_targets():
+    """A model of one feature: the null is that of all correlations, exactly known."""
+    X, y = linear_table(6)
+    X = X[:, :1]
+    test = PermutationTest(Covariances(), n_permutations=400, random_state=0).fit(X, y)
+    centred = y - y.mean()
+    all_of_them = [abs(np.array(p) @ X[:, 0]) / 6 for p in permutations(centred)]
+    found = test.null_importances_[:, 0]
+    assert np.isclose(found[:, None], all_of_them, atol=1e-12).any(axis=1).all()
+    assert stats.ks_2samp(found, all_of_them).pvalue > 0.01
+
+
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_distributions_agree_on_their_own_draws(distribution):
+    rng = np.random.default_rng(0)
+    draws = {
+        "empirical": rng.uniform(size=(2000, 1)),
+        "normal": rng.normal(3, 2, size=(2000, 1)),
+        "lognormal": rng.lognormal(1, 0.5, size=(2000, 1)),
+        "gamma": rng.gamma(2.5, 3.0, size=(2000, 1)),
+    }[distribution]
+    for share in (0.5, 0.1, 0.02):
+        observed = np.quantile(draws, [1 - share])
+        assert upper_tail(observed, draws, distribution)[0] == pytest.approx(
+            share, rel=0.25
+        )
+
+
+def test_fitted_distributions_at_their_edges():
+    null = np.array([[1.0, 2.0, 5.0], [2.0, 2.0, 6.0], [3.0, 2.0, 7.0]])
+    observed = np.array([-1.0, 2.0, 6.0])
+    for distribution in ("lognormal", "gamma"):
+        tail = upper_tail(observed, null, distribution)
+        assert tail[0] == 1  # nothing positive is smaller
+        assert tail[1] == 1  # draws all alike are counted
+        assert 0.3 < tail[2] < 0.7
+    normal = upper_tail(observed, null, "normal")
+    assert normal[1] == 1
+    assert normal[2] == pytest.approx(0.5)
+
+
+def test_a_distribution_of_positive_numbers_needs_them():
+    X, y = linear_table()
+    test = PermutationTest(
+        DecisionTreeRegressor(max_depth=1),
+        n_permutations=8,
+        distribution="gamma",
+        random_state=0,
+    )
+    with pytest.raises(ValueError, match=r"distribution='gamma' takes positive.*'x0'"):
+        test.fit(X, y)
+
+
+def test_frozen_models_are_tested_by_clones_of_theirs():
+    X, y = linear_table()
+    model = LinearRegression().fit(X, y)
+    coefficients = model.coef_.copy()
+    frozen = PermutationTest(FrozenEstimator(model), n_permutations=5, random_state=0)
+    fresh = PermutationTest(LinearRegression(), n_permutations=5, random_state=0)
+    frozen.fit(X, y)
+    fresh.fit(X, y)
+    np.testing.assert_array_equal(model.coef_, coefficients)
+    np.testing.assert_allclose(frozen.null_importances_, fresh.null_importances_)
+    np.testing.assert_allclose(frozen.pvalues_, fresh.pvalues_)
+    with pytest.raises(ValueError, match=r"requires y.*clones of the model"):
+        frozen.fit(X)
+
+
+def test_groups_are_tested_by_their_sum():
+    X, y = linear_table()
+    groups = {"first": [0, 2]}
+    alone = PermutationTest(LinearRegression(), n_permutations=9, random_state=0)
+    alone.fit(X, y)
+    test = PermutationTest(
+        LinearRegression(), n_permutations=9, random_state=0, feature_groups=groups
+    ).fit(X, y)
+    assert test.player_names_ == ["first", "x1", "x3"]
+    null = alone.null_importances_
+    expected = np.column_stack([null[:, 0] + null[:, 2], null[:, 1], null[:, 3]])
+    np.testing.assert_allclose(test.null_importances_, expected)
+    assert test.feature_importances_[0] == test.feature_importances_[2]
+    assert len(test.pvalues_) == 3
+    assert len(test.get_support()) == 4
+
+
+def test_weights_go_to_every_fit():
+    X, y = linear_table(40)
+    weights = np.r_[np.ones(20), np.zeros(20)]
+    weighted = PermutationTest(Covariances(), n_permutations=7, random_state=0)
+    weighted.fit(X, y, sample_weight=weights)
+    cut = PermutationTest(Covariances(), n_permutations=7, random_state=0)
+    cut.fit(X[:20], y[:20])
+    np.testing.assert_allclose(weighted.null_importances_, cut.null_importances_)
+    np.testing.assert_allclose(weighted.pvalues_, cut.pvalues_)
+    heavy = np.r_[np.full(20, 1000.0), np.full(20, 1e-6)]
+    weighted.fit(X, y, sample_weight=heavy)
+    # Targets of rows that weigh next to nothing are next to never drawn.
+    spread = np.abs(cut.null_importances_).mean(), weighted.null_importances_.mean()
+    assert spread[1] == pytest.approx(spread[0], rel=0.5)
+    frozen = FrozenEstimator(Covariances().fit(X, y, weights))
+    again = PermutationTest(frozen, n_permutations=7, random_state=0)
+    again.fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(again.null_importances_, cut.null_importances_)
+
+
+def test_seeds_settle_everything():
+    X, y = linear_table(30)
+    one, two, other = (
+        PermutationTest(Covariances(), n_permutations=6, random_state=seed).fit(X, y)
+        for seed in (3, 3, 4)
+    )
+    np.testing.assert_array_equal(one.null_importances_, two.null_importances_)
+    assert (other.null_importances_ != one.null_importances_).any()
+
+
+def test_fit_parameters_reach_every_fit():
+    seen = []
+
+    class Listening(LinearRegression):
+        def fit(self, X, y, sample_weight=None, note=None):
+            seen.append(note)
+            return super().fit(X, y, sample_weight)
+
+    X, y = linear_table()
+    test = PermutationTest(Listening(), n_permutations=3, random_state=0)
+    test.fit(X, y, note="heard")
+    assert seen == ["heard"] * 4
+    assert not hasattr(test, "_given")
+
+
+def test_where_importances_are_found():
+    X, y = linear_table()
+    pipeline = make_pipeline(StandardScaler(), LinearRegression())
+    found = [
+        PermutationTest(
+            pipeline, n_permutations=4, random_state=0, importance_getter=getter
+        ).fit(X, y)
+        for getter in (
+            "auto",
+            "named_steps.linearregression.coef_",
+            lambda model: np.abs(model[-1].coef_),
+        )
+    ]
+    for test in found:
+        np.testing.assert_allclose(test.pvalues_, found[0].pvalues_)
+        np.testing.assert_allclose(test.importances_, found[0].importances_)
+    labels = np.digitize(y, [-1, 1])
+    test = PermutationTest(LogisticRegression(), n_permutations=3, random_state=0)
+    test.fit(X, labels)
+    coefficients = np.abs(test.estimator_.coef_).sum(axis=0)
+    np.testing.assert_allclose(test.feature_importances_, coefficients)
+
+
+def test_any_model_inside_of_permutation_importance():
+    X, y = linear_table(80)
+    inner = PermutationImportance(KNeighborsRegressor(), n_repeats=2, random_state=0)
+    test = PermutationTest(inner, n_permutations=9, random_state=0).fit(X, y)
+    assert test.pvalues_[0] == 0.1
+    np.testing.assert_array_equal(
+        test.feature_importances_, test.estimator_.feature_importances_
+    )
+
+
+def test_pipelines_that_change_the_columns():
+    X, y = mixed_frame()
+    encode = make_column_transformer(
+        (OneHotEncoder(), ["colour"]), remainder="passthrough"
+    )
+    pipeline = make_pipeline(encode, LinearRegression())
+    test = PermutationTest(pipeline, n_permutations=9, random_state=0)
+    with pytest.raises(ValueError, match=r"coef_ of shape \(5,\), and X has 3 feat"):
+        test.fit(X, y)
+    inside = PermutationImportance(pipeline, n_repeats=2, random_state=0)
+    test = PermutationTest(inside, n_permutations=4, random_state=0, alpha=0.3)
+    test.set_output(transform="pandas").fit(X, y)
+    assert test.pvalues_[:2].tolist() == [0.2, 0.2]
+    kept = test.transform(X)
+    assert isinstance(kept, pd.DataFrame)
+    assert kept["colour"].dtype == X["colour"].dtype
+
+
+def test_inside_of_scikit_learn():
+    X, y = linear_table()
+    test = PermutationTest(LinearRegression(), n_permutations=19, random_state=0)
+    selector = SelectFromModel(test, threshold=0.5).fit(X, y)
+    assert selector.get_support().tolist() == [True, True, False, False]
+    pipeline = make_pipeline(test.set_params(alpha=0.2), LinearRegression())
+    search = GridSearchCV(
+        pipeline, {"permutationtest__alpha": [0.1, 0.2]}, cv=2, error_score="raise"
+    )
+    assert search.fit(X, y).best_score_ > 0.9
+
+
+@pytest.mark.parametrize(
+    "parameters, message",
+    [
+        ({"n_permutations": 0}, "n_permutations"),
+        ({"alpha": 1.5}, "alpha"),
+        ({"distribution": "cauchy"}, "distribution"),
+        ({"importance_getter": 3}, "importance_getter"),
+        ({"importance_getter": "weights_"}, "importance_getter='weights_' fails"),
+        (
+            {"importance_getter": lambda model: np.full(4, np.nan)},
+            "gives what is not finite",
+        ),
+        ({"feature_groups": {"g": [9]}}, "feature_groups has the position 9"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    X, y = linear_table()
+    with pytest.raises(ValueError, match=message):
+        PermutationTest(LinearRegression(), **parameters).fit(X, y)
+
+
+def test_models_without_importances():
+    X, y = linear_table()
+    with pytest.raises(ValueError, match="none of coef_, feature_importances_ in the"):
+        PermutationTest(KNeighborsRegressor()).fit(X, y)
