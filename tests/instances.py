@@ -29,15 +29,11 @@ from sklearn_interpret.importance import (
 from sklearn_interpret.shapley import TreeSHAP
 
 
-def spread_of_predictions(model):
-    """Importances that any model has: how far predictions part along each feature."""
+def coefficients_or_none(model):
+    """Coefficients, one for each feature, or the same for all where there are none."""
+    sizes = np.abs(np.atleast_2d(getattr(model, "coef_", [[]]))).sum(axis=0)
     n_features = model.n_features_in_
-    rows = np.vstack([np.zeros((1, n_features)), np.eye(n_features)])
-    scale = getattr(model, "classes_", None)
-    answers = model.predict(rows)
-    if scale is not None:
-        answers = np.searchsorted(scale, answers)
-    return np.abs(answers[1:] - answers[0]).reshape(n_features, -1).T
+    return sizes if len(sizes) == n_features else np.ones(n_features)
 
 
 EFFECTS = {
@@ -77,15 +73,15 @@ IMPORTANCES = {
     ],
     PartialDependenceImportance: [
         {"grid_resolution": 5},
-        {"categorical_features": [3], "subsample": 30, "threshold": 0.01},
+        {"subsample": 30, "threshold": 0.01, "percentiles": (0, 1)},
     ],
     PermutationTest: [
-        {"n_permutations": 3, "importance_getter": spread_of_predictions},
+        {"n_permutations": 3, "importance_getter": coefficients_or_none},
         {
             "n_permutations": 3,
             "distribution": "normal",
             "feature_groups": {"g": [0, 3]},
-            "importance_getter": spread_of_predictions,
+            "importance_getter": coefficients_or_none,
         },
     ],
     PermutationImportance: [

@@ -11,6 +11,8 @@ from sklearn_interpret._model.seams import StrOptions
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.importance._base import BaseImportance
 
+_ROUNDING = 1e-12
+
 
 class PartialDependenceImportance(BaseImportance):
     """How much the partial dependence varies along a feature.
@@ -178,8 +180,10 @@ class PartialDependenceImportance(BaseImportance):
 
 def _variation(average, categorical):
     """How much a curve (G,), or the mean one of several (k, G), varies."""
-    if average.shape[-1] < 2:
+    curves = np.atleast_2d(average)
+    span = np.ptp(curves, axis=1) if curves.shape[1] else np.zeros(len(curves))
+    varies = span > _ROUNDING * np.abs(curves).max(axis=1, initial=0.0)
+    if not varies.any():  # but for rounding, which must not be selected
         return 0.0
-    if categorical:
-        return np.mean(np.ptp(average, axis=-1)) / 4
-    return np.mean(np.std(average, axis=-1, ddof=1))
+    sizes = span / 4 if categorical else curves.std(axis=1, ddof=1)
+    return np.where(varies, sizes, 0.0).mean()

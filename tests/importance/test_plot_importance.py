@@ -291,8 +291,9 @@ def test_the_others_have_their_mean():
 def test_what_is_far_below_none_is_shown():
     display = shown([3.0, 0.1, -2.0, 0.2, 0.0], list("abcde"), max_display=3)
     assert names(display) == ["a", "c", "mean of 3 other features"]
-    below = [text for text in display.labels_ if text.get_ha() == "right"]
-    assert [text.get_text() for text in below] == ["\N{MINUS SIGN}2"]
+    # Beside the line of no effect, where the bar leaves room.
+    assert [text.xy[0] for text in display.labels_] == [3, 0, 0.1]
+    assert display.labels_[1].get_text() == "\N{MINUS SIGN}2"
     far = shown([0.0, 0.1], list("ab"), test_importances=[-5.0, 0.2], max_display=1)
     assert names(far) == ["mean of 2 other features"]
 
@@ -306,6 +307,7 @@ def test_ratios_start_at_one():
     low, high = display.ax_.get_xlim()
     assert 0.8 < low < 0.9
     assert 1.5 < high < 1.7
+    assert [text.xy[0] for text in display.labels_] == [1.5, 1, 1]
 
 
 def test_boxes_hold_the_quartiles():

@@ -351,43 +351,35 @@ default=None
         return samples, null, pvalues
 
     def _label_lines(self, lines, ends):
-        """Numbers, or p-values, beyond the farthest mark on the bar's side."""
+        """Numbers, or p-values, to the right of all marks of a line."""
         if len(lines.samples) > 1:
             return []
-        means = lines.samples[0].mean(axis=1)
-        texts = [number_text(mean) for mean in means]
+        texts = [number_text(mean) for mean in lines.samples[0].mean(axis=1)]
         if lines.pvalues is not None:
             texts = [_p_text(pvalue) for pvalue in lines.pvalues]
         places = np.arange(len(lines))[::-1]
-        labels, away = [], 8 if self.points_ else 4
-        for line, (text, place) in enumerate(zip(texts, places, strict=True)):
-            left = means[line] < self.no_effect
-            end = (np.min if left else np.max)(ends[:, line])
-            labels.append(
-                self.ax_.annotate(
-                    text,
-                    (end, place),
-                    xytext=(-away if left else away, 0),
-                    textcoords="offset points",
-                    ha="right" if left else "left",
-                    va="center",
-                    fontsize="small",
-                )
+        return [
+            self.ax_.annotate(
+                text,
+                (end, place),
+                xytext=(8 if self.points_ else 4, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize="small",
             )
-        return labels
+            for text, end, place in zip(texts, ends.max(axis=0), places, strict=True)
+        ]
 
     def _finish(self, ends, kind):
         """Limits, ticks, axis label and legend."""
         ax = self.ax_
         low, high = ends.min(), ends.max()
-        room = (high - low) * ROOM
+        span, room = high - low, ROOM
         if self.labels_:
-            room = (high - low) * (NUMBER_ROOM if self.pvalues is None else P_ROOM)
-        if low < self.no_effect:
-            low -= room
-        if high > self.no_effect or low == self.no_effect:
-            high += room if room > 0 else 1.0
-        ax.set_xlim(low, high)
+            room = NUMBER_ROOM if self.pvalues is None else P_ROOM
+        right = high + room * span if self.labels_ or high > self.no_effect else high
+        left = low - ROOM * span if low < self.no_effect else low
+        ax.set_xlim(left, right if span > 0 else low + 1.0)
         plain_number_ticks(ax)
         if low < self.no_effect:
             ax.axvline(self.no_effect, color="0.2", linewidth=0.8, zorder=2.3)
