@@ -4,7 +4,14 @@ from importlib import import_module
 
 from sklearn_interpret._version import __version__
 
-_submodules = ["base", "effects", "estimator_checks", "exceptions", "shapley"]
+_submodules = [
+    "base",
+    "effects",
+    "estimator_checks",
+    "exceptions",
+    "interactions",
+    "shapley",
+]
 
 __all__ = ["__version__", *_submodules]
 
