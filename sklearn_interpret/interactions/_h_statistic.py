@@ -169,7 +169,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
            [0.78, 0.  , 0.  ],
            [0.  , 0.  , 0.  ]])
     >>> h.transform(X[:1]).round(2)
-    array([[-0.1,  0. ,  0. ]])
+    array([[-0.02,  0.  ,  0.  ]])
     """
 
     _parameter_constraints = {

@@ -114,8 +114,8 @@ class PartialDependenceInteraction(BaseInteraction):
     >>> y = X[:, 0] * X[:, 1] + X[:, 2]
     >>> model = make_pipeline(PolynomialFeatures(2), LinearRegression())
     >>> PartialDependenceInteraction(model).fit(X, y).pairwise_.round(2)
-    array([[0.  , 0.08, 0.  ],
-           [0.08, 0.  , 0.  ],
+    array([[0.  , 0.07, 0.  ],
+           [0.07, 0.  , 0.  ],
            [0.  , 0.  , 0.  ]])
     """
 
