@@ -19,6 +19,7 @@ from sklearn_interpret.effects import (
     PartialDependence,
 )
 from sklearn_interpret.importance import PermutationImportance
+from sklearn_interpret.interactions import HStatistic, PartialDependenceInteraction
 from sklearn_interpret.shapley import TreeSHAP
 
 EFFECTS = {
@@ -62,6 +63,16 @@ IMPORTANCES = {
 ARGUMENTS = {
     **EFFECTS,
     **IMPORTANCES,
+    HStatistic: [
+        {},
+        {"pairs": [(0, 1), (4, 2)], "three_way": [(0, 1, 2)], "squared": False},
+        {"features": [0, 3, "g"], "feature_groups": {"g": [1, 2]}, "three_way": True},
+        {"method": "brute", "subsample": 20, "features": [0, 2, 3]},
+    ],
+    PartialDependenceInteraction: [
+        {"grid_resolution": 3},
+        {"pairs": [(0, 1), (3, 2)], "categorical_features": [3], "subsample": 30},
+    ],
     TreeSHAP: [
         {},
         {"perturbation": "path_dependent", "feature_groups": {"g": [0, 3]}},

@@ -70,7 +70,8 @@ ALLOWED = {
     "_core": {"_core"},
     "_model": {"_model", "_core", "exceptions"},
     "base": {"base", "_model", "_core", "exceptions"},
-    "method": {"method", "base", "_model", "_core", "exceptions"},
+    # Of another family, its public classes, as any user has them.
+    "method": {"method", "family", "base", "_model", "_core", "exceptions"},
     "display": {"display", "method", "family", "_plotting", "base", "_model", "_core"}
     | {"exceptions"},
     "_plotting": {"_plotting"},

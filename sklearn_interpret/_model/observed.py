@@ -1,8 +1,8 @@
 """Responses to rows of which some players are taken from the other rows of a sample.
 
-A *player* is a feature, or several that move as one. What partial dependence at the rows'
-own values, H statistics and exact permutation importance ask of a model are the same
-points: the values that one row has for a set of players, with everything else from
+A *player* is a feature, or several that move as one. What partial dependence at the
+rows' own values, H statistics and exact permutation importance ask of a model are the
+same points: the values that one row has for a set of players, with everything else from
 another row. Each distinct point goes to the model once.
 """
 
