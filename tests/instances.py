@@ -53,9 +53,9 @@ EFFECTS = {
 
 IMPORTANCES = {
     PermutationImportance: [
-        {"n_repeats": 3},
+        {"n_repeats": 3, "random_state": 0},
         {"method": "exact", "feature_groups": {"g": [0, 3]}},
-        {"method": "split", "n_repeats": 2, "comparison": "ratio", "threshold": 1.0},
+        {"method": "split", "n_repeats": 2, "threshold": 0.01},
         {"conditional": True, "n_repeats": 2, "subsample": 50},
     ],
 }
