@@ -10,6 +10,7 @@ _submodules = [
     "estimator_checks",
     "exceptions",
     "importance",
+    "interactions",
     "shapley",
 ]
 

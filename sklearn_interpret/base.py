@@ -247,6 +247,11 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return params if name is None else {**params, name: sample_weight}
 
     def _choose_sample(self, rows, y, weights):
+        """What `_inspect` gets to work on."""
+        random_state = getattr(self, "random_state", None)
+        return self._draw_sample(rows, y, weights, random_state)
+
+    def _draw_sample(self, rows, y, weights, random_state):
         """Drop rows of weight zero and draw the subsample."""
         kept = np.flatnonzero(weights > 0)
         y = None if y is None else np.asarray(y)[kept]
@@ -255,7 +260,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             len(kept),
             getattr(self, "subsample", None),
             stratify=y if stratified else None,
-            random_state=getattr(self, "random_state", None),
+            random_state=random_state,
         )
         kept = kept[drawn]
         if len(kept) < rows.n_rows:

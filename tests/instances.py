@@ -26,6 +26,7 @@ from sklearn_interpret.importance import (
     PermutationImportance,
     PermutationTest,
 )
+from sklearn_interpret.interactions import HStatistic, PartialDependenceInteraction
 from sklearn_interpret.shapley import TreeSHAP
 
 
@@ -85,9 +86,9 @@ IMPORTANCES = {
         },
     ],
     PermutationImportance: [
-        {"n_repeats": 3},
+        {"n_repeats": 3, "random_state": 0},
         {"method": "exact", "feature_groups": {"g": [0, 3]}},
-        {"method": "split", "n_repeats": 2, "comparison": "ratio", "threshold": 1.0},
+        {"method": "split", "n_repeats": 2, "threshold": 0.01},
         {"conditional": True, "n_repeats": 2, "subsample": 50},
     ],
 }
@@ -95,6 +96,16 @@ IMPORTANCES = {
 ARGUMENTS = {
     **EFFECTS,
     **IMPORTANCES,
+    HStatistic: [
+        {},
+        {"pairs": [(0, 1), (4, 2)], "three_way": [(0, 1, 2)], "squared": False},
+        {"features": [0, 3, "g"], "feature_groups": {"g": [1, 2]}, "three_way": True},
+        {"method": "brute", "subsample": 20, "features": [0, 2, 3]},
+    ],
+    PartialDependenceInteraction: [
+        {"grid_resolution": 3},
+        {"pairs": [(0, 1), (3, 2)], "categorical_features": [3], "subsample": 30},
+    ],
     TreeSHAP: [
         {},
         {"perturbation": "path_dependent", "feature_groups": {"g": [0, 3]}},
@@ -102,8 +113,8 @@ ARGUMENTS = {
     ],
 }
 
-# Inspectors that fit the model to parts of the rows. A weight has to be as good as copies
-# there, which it is not where leaves are bounded in rows, as those of boosting are.
+# Inspectors that fit the model to parts of the rows. A weight has to be as good as
+# copies there, which it is not where leaves are bounded in rows, as in boosting.
 REFITTING = {DropColumnImportance}
 # Inspectors that take models of trees only.
 OF_TREES = {TreeSHAP}

@@ -70,7 +70,7 @@ ALLOWED = {
     "_core": {"_core"},
     "_model": {"_model", "_core", "exceptions"},
     "base": {"base", "_model", "_core", "exceptions"},
-    # "family": what another family makes public.
+    # Of another family, its public classes, as any user has them.
     "method": {"method", "family", "base", "_model", "_core", "exceptions"},
     "display": {"display", "method", "family", "_plotting", "base", "_model", "_core"}
     | {"exceptions"},

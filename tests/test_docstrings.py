@@ -27,7 +27,7 @@ NOT_ASKED = {
 
 
 # Parameters that mean something else, or less, from class to class.
-OWN_MEANING = {"centered", "method", "response_method"}
+OWN_MEANING = {"centered", "method", "n_repeats", "response_method"}
 
 
 def public_objects():

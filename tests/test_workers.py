@@ -28,8 +28,8 @@ def table():
 
 
 def effects_of(inspector):
-    """Return the effects, or the base value, that a fitted inspector found."""
-    for name in ("effects_", "average_"):
+    """Return what a fitted inspector found, by whatever name."""
+    for name in ("effects_", "average_", "importances_"):
         if hasattr(inspector, name):
             return getattr(inspector, name)
     return [inspector.base_values_]

@@ -1,7 +1,7 @@
 """H statistics of Friedman & Popescu (2008) from partial dependences at the rows.
 
-Everything is centred over the rows, so that each statistic is the variance of what a sum
-of lower-order terms leaves over, in units of the variance of the whole.
+Everything is centred over the rows, so that each statistic is the variance of what a
+sum of lower-order terms leaves over, in units of the variance of the whole.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,8 @@
 """Losses of single rows, whose weighted mean over rows is the loss of a model.
 
 All take targets of shape (m, k) and answers of shape (m, ..., k), and return losses of
-shape (m, ...). Targets of classifiers are indicators: one column for each class.
+shape (m, ...). Targets of classifiers are indicators: one column for each class. The
+answers for two classes may be those for the second alone.
 """
 
 import numpy as np
@@ -17,7 +18,11 @@ def squared(targets, answers):
 
 def absolute(targets, answers):
     """Absolute error, mean over outputs."""
-    return np.abs(answers - _beside(targets, answers)).mean(axis=-1)
+    errors = answers - _beside(targets, answers)
+    if errors.shape[-1] == 1:
+        errors = errors[..., 0]
+        return np.abs(errors, out=errors)
+    return np.abs(errors).mean(axis=-1)
 
 
 def relative(targets, answers):
@@ -53,8 +58,9 @@ def log_loss(targets, answers):
 
 def brier(targets, answers):
     """Squared error of the probabilities, summed over classes; half of it for two."""
-    half = 0.5 if answers.shape[-1] == 2 else 1.0
-    return half * ((answers - _beside(targets, answers)) ** 2).sum(axis=-1)
+    if targets.shape[1] == 2:
+        return (1 - _of_class(targets, answers)) ** 2
+    return ((answers - _beside(targets, answers)) ** 2).sum(axis=-1)
 
 
 def zero_one(targets, answers):
@@ -70,18 +76,24 @@ def _beside(targets, answers):
 
 def _mean_square(errors):
     if errors.shape[-1] == 1:
-        return np.square(errors[..., 0])
+        errors = errors[..., 0]
+        return np.square(errors, out=errors)
     return np.square(errors).mean(axis=-1)
 
 
 def _of_class(targets, answers):
-    """What is answered for the class of each row."""
-    if answers.shape[-1] == 2:  # a plain choice is quicker than a sum
-        second = targets[:, 1].reshape(-1, *(1,) * (answers.ndim - 2)) > 0
-        return np.where(second, answers[..., 1], answers[..., 0])
-    return (_beside(targets, answers) * answers).sum(axis=-1)
+    """What is answered for the class of each row; of two classes, for the second."""
+    if answers.shape[-1] > 1:
+        return (_beside(targets, answers) * answers).sum(axis=-1)
+    # One minus the answer where it is the first class.
+    second = targets[:, 1:].reshape(-1, *(1,) * (answers.ndim - 2))
+    return (1 - second) + (2 * second - 1) * answers[..., 0]
 
 
 def weighted_squared(targets, answers, shares):
     """Squared error, the sum over outputs in the given shares of shape (k,)."""
-    return np.square(answers - _beside(targets, answers)) @ shares
+    errors = answers - _beside(targets, answers)
+    if errors.shape[-1] == 1:
+        errors = errors[..., 0]
+        return np.square(errors, out=errors) * shares[0]
+    return np.square(errors, out=errors) @ shares

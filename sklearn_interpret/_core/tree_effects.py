@@ -38,7 +38,7 @@ _AMOUNTS_AT_ONCE = 2**20
 
 
 @dataclass(frozen=True, eq=False)
-class _Reached:
+class Reached:
     """Leaves, and the rows that reach them if only in spite of one condition.
 
     Parameters
@@ -80,6 +80,18 @@ class TreeEffects:
     ----------
     rows_at_once : int
         How many rows to give at once: a multiple of 64.
+    n_points : int
+        Number of points of all parts.
+    first : ndarray of shape (n_parts,), intp
+        The first point of each part.
+    constant : ndarray of shape (k,)
+        What does not depend on the row.
+    paths : TreePaths
+        Paths of the trees, whose first players are the parts.
+    steps : Steps
+        Where along the points the conditions on parts begin and cease to hold.
+    blocks : list of BlockOfTrees
+        The trees, some at a time.
     """
 
     def __init__(self, ensemble, values, base, parts):
@@ -87,18 +99,18 @@ class TreeEffects:
         self.values = values
         self.parts = parts
         # Trees that are a single leaf add to every output.
-        self._constant = base + values[ensemble.roots].sum(axis=0)
+        self.constant = base + values[ensemble.roots].sum(axis=0)
         players = np.full(ensemble.n_features, len(parts))
         for player, part in enumerate(parts):
             if part.n_points:
                 players[part.features] = player
         self.paths = TreePaths.of_ensemble(ensemble, players)
         ends = np.cumsum([0, *(part.n_points for part in parts)])
-        self._first, self.n_points = ends[:-1], int(ends[-1])
-        self._steps = Steps.of_parts(ensemble, self.paths, parts)
+        self.first, self.n_points = ends[:-1], int(ends[-1])
+        self.steps = Steps.of_parts(ensemble, self.paths, parts)
         self.rows_at_once = _rows_at_once(ensemble)
         most_nodes = _WORDS_OF_CONDITIONS * 64 // self.rows_at_once
-        self._blocks = [
+        self.blocks = [
             BlockOfTrees.of_nodes(ensemble, self.paths, nodes)
             for nodes in blocks_of_trees(ensemble, most_nodes)
         ]
@@ -106,7 +118,7 @@ class TreeEffects:
     @property
     def curves_at_once(self):
         """For how many rows to ask for curves at once: a multiple of 64."""
-        n_amounts = max(1, self.n_points * len(self._constant))
+        n_amounts = max(1, self.n_points * len(self.constant))
         n_words = _AMOUNTS_AT_ONCE // (64 * n_amounts)
         return min(self.rows_at_once, 64 * max(1, n_words))
 
@@ -129,7 +141,7 @@ class TreeEffects:
         """
         bits, weigh = RowBits(self.ensemble, codes), RowWeights(weights)
         found = []
-        for block in self._blocks:
+        for block in self.blocks:
             met = block.conditions.met(bits)
             for splits in block.groups:
                 d, m = splits.conditions.shape
@@ -158,11 +170,11 @@ class TreeEffects:
         list of ndarray of shape (n_points, k)
         """
         arrived = iter(arrived)
-        mean = self._constant.copy()
+        mean = self.constant.copy()
         # By condition: what its leaves give where it is met, and what they give to
         # the mean, which does not hold when the part moves.
         met, given = np.zeros((2, self.ensemble.n_nodes, len(mean)))
-        for block in self._blocks:
+        for block in self.blocks:
             found = np.zeros((2, len(block.nodes) + 1, len(mean)))
             for splits in block.groups:
                 names, weights = splits.names.ravel(), next(arrived) / total
@@ -179,7 +191,7 @@ class TreeEffects:
         return self._average_curves(mean, met, given)
 
     def _average_curves(self, mean, met, given):
-        node, point, sign = self._steps.of_conditions(np.arange(len(met)))
+        node, point, sign = self.steps.of_conditions(np.arange(len(met)))
         player = self.paths.player
         moves = np.flatnonzero((player >= 0) & (player < len(self.parts)))
         changes = np.empty((1, self.n_points, len(mean)))
@@ -187,15 +199,15 @@ class TreeEffects:
             amounts = met[node, output] * sign
             changes[0, :, output] = np.bincount(point, amounts, self.n_points)
             lost = np.bincount(player[moves], given[moves, output], len(self.parts))
-            at = self._first < self.n_points
-            np.add.at(changes[0, :, output], self._first[at], (mean[output] - lost)[at])
+            at = self.first < self.n_points
+            np.add.at(changes[0, :, output], self.first[at], (mean[output] - lost)[at])
         return [curves[0] for curves in self._summed(changes)]
 
     def _summed(self, changes):
         """Outputs at the points of each part from changes (n_rows, n_points, k)."""
         n_rows, _, k = changes.shape
         found = []
-        for part, first in zip(self.parts, self._first, strict=True):
+        for part, first in zip(self.parts, self.first, strict=True):
             at = changes[:, first : first + part.n_points]
             at = at.reshape(n_rows, *part.shape, k)
             for axis in range(1, at.ndim - 1):
@@ -215,11 +227,11 @@ class TreeEffects:
         -------
         list of ndarray of shape (n_rows, n_points, k)
         """
-        k = len(self._constant)
+        k = len(self.constant)
         bits = RowBits(self.ensemble, codes)
         outputs = _Sums(len(codes), k)
         changes = _Sums(len(codes) * self.n_points, k)
-        for reached in self._leaves(bits, self.curves_at_once):
+        for reached in self.leaves(bits, self.curves_at_once):
             for leaves in reached:
                 which, row = set_bits(leaves.inside)
                 outputs.add(row, self.values[leaves.nodes[which]])
@@ -228,8 +240,8 @@ class TreeEffects:
             outputs.settle()
             changes.settle()
         changes = changes.total().reshape(len(codes), self.n_points, k)
-        first = self._first[[part.n_points > 0 for part in self.parts]]
-        changes[:, first] += (outputs.total() + self._constant)[:, None]
+        first = self.first[[part.n_points > 0 for part in self.parts]]
+        changes[:, first] += (outputs.total() + self.constant)[:, None]
         return self._summed(changes)
 
     def _row_changes(self, leaves):
@@ -244,13 +256,13 @@ class TreeEffects:
         which, row = set_bits(leaves.beside)
         leaf, name = leaves.leaf[which], leaves.names[which]
         values = self.values[leaves.nodes[leaf]]
-        step, point, sign = self._steps.of_conditions(name)
+        step, point, sign = self.steps.of_conditions(name)
         yield row[step] * self.n_points + point, values[step] * sign[:, None]
         # What a leaf adds to the row's own output holds only where it is met.
         words = leaves.inside[leaf, row >> 6] >> (row & 63).astype(WORD)
         held = np.flatnonzero(words & WORD.type(1))
         player = self.paths.player[name[held]]
-        yield row[held] * self.n_points + self._first[player], -values[held]
+        yield row[held] * self.n_points + self.first[player], -values[held]
 
     def differences(self, codes, crossings):
         """Changes of the output of rows where they step from one point to the next.
@@ -269,12 +281,12 @@ class TreeEffects:
         ndarray of shape (n_rows, n_parts, k)
             The difference; for a part with two axes the second difference.
         """
-        k, n_parts = len(self._constant), len(self.parts)
+        k, n_parts = len(self.constant), len(self.parts)
         bits = RowBits(self.ensemble, codes)
         crossing = self._rows_by_point(crossings, bits.n_words)
         crossed = crossing.any(axis=1)
         found = _Sums(len(codes) * n_parts, k)
-        for reached in self._leaves(bits, self.rows_at_once):
+        for reached in self.leaves(bits, self.rows_at_once):
             for leaves in reached:
                 for row, player, amounts in self._crossed(leaves, crossing, crossed):
                     found.add(row * n_parts + player, amounts)
@@ -290,7 +302,7 @@ class TreeEffects:
             The row, and the part that moves.
         amounts : ndarray of shape (n, k)
         """
-        step, point, sign = self._steps.of_conditions(leaves.names)
+        step, point, sign = self.steps.of_conditions(leaves.names)
         used = np.flatnonzero(crossed[point])
         size = max(1, _WORDS_AT_ONCE // crossing.shape[1])
         for start in range(0, len(used), size):
@@ -309,19 +321,31 @@ class TreeEffects:
     def _rows_by_point(self, crossings, n_words):
         """Rows that step to each point, as bit sets."""
         row, part = np.nonzero(crossings >= 0)
-        point = self._first[part] + crossings[row, part]
+        point = self.first[part] + crossings[row, part]
         sets = np.zeros((self.n_points, n_words), dtype=WORD)
         bit = WORD.type(1) << (row & 63).astype(WORD)
         np.add.at(sets, (point, row >> 6), bit)
         return sets
 
-    def _leaves(self, bits, n_rows):
+    def leaves(self, bits, n_rows):
         """For each block its leaves, some at a time, with the rows that reach them.
 
         The order does not depend on how many rows there are, up to `n_rows`: then
         neither do the last bits of what is added up for one of them.
+
+        Parameters
+        ----------
+        bits : RowBits
+            The rows.
+        n_rows : int
+            As many as there might be.
+
+        Yields
+        ------
+        generator of Reached
+            The leaves of a block.
         """
-        for block in self._blocks:
+        for block in self.blocks:
             yield self._leaves_of(block, bits, n_rows // 64)
 
     def _leaves_of(self, block, bits, n_words):
@@ -343,7 +367,7 @@ class TreeEffects:
         names = np.append(block.nodes, -1)[splits.names[child][:, chunk][:, at]]
         player = np.where(names >= 0, self.paths.player[names], -1)
         slot, leaf = np.nonzero((player >= 0) & (player < len(self.parts)))
-        return _Reached(
+        return Reached(
             nodes=splits.children[child, chunk][at],
             inside=inside,
             names=names[slot, leaf],

@@ -48,7 +48,7 @@ class AlteredTrees:
             trees.values,
             trees.base,
         )
-        codes, telling = _codes(trees.model, rows)
+        codes, telling = codes_of_rows(trees.model, rows)
         self._codes = codes
         trees.check(response, rows.take(telling).native, codes[telling])
         self._parts = [None] * len(replacements)
@@ -223,8 +223,23 @@ def read_altered(method, response, rows, replacements, shapes):
         return None
 
 
-def _codes(model, rows):
-    """Codes of the rows, and positions of rows that tell whether the model is read."""
+def codes_of_rows(model, rows):
+    """Codes of rows.
+
+    Parameters
+    ----------
+    model : TreeModel
+        The trees.
+    rows : Rows
+        The rows.
+
+    Returns
+    -------
+    codes : ndarray of shape (n_rows, ensemble.n_features), int
+        Their codes.
+    telling : ndarray of intp
+        Positions of rows that tell whether the model is what was read.
+    """
     ensemble = model.ensemble
     dtype = np.min_scalar_type(ensemble.split_codes.n_codes.max(initial=1))
     codes = np.empty((rows.n_rows, ensemble.n_features), dtype=dtype, order="F")

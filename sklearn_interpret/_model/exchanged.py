@@ -20,6 +20,9 @@ _METHODS = {
     "labels": "predict",
 }
 
+# Losses are worked on while they are in the processor's cache.
+_ENTRIES_AT_ONCE = 2**15
+
 # How far the parts of a mean over rows may be from the whole.
 _RELATIVE_ERROR = 1e-9
 
@@ -41,13 +44,16 @@ class _RowLoss:
 
     def total(self, index, answers, weights, shares):
         """Sum over rows and points, times the rows' weights and the points' shares."""
-        if self.targets.shape[1] == 2 and answers.shape[-1] == 1:
-            # The first class of two.
-            answers = np.concatenate([1 - answers, answers], axis=-1)
-        found = self.function(self.targets[index], answers)
-        if shares.ndim == 1:
-            return weights @ (found @ shares)
-        return weights @ np.einsum("ij,ij->i", found, shares)
+        height = max(1, _ENTRIES_AT_ONCE // max(1, answers[0].size))
+        total = 0.0
+        for start in range(0, len(answers), height):
+            rows = slice(start, start + height)
+            found = self.function(self.targets[index[rows]], answers[rows])
+            if shares.ndim == 1:
+                total += weights[rows] @ (found @ shares)
+            else:
+                total += weights[rows] @ np.einsum("ij,ij->i", found, shares[rows])
+        return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,10 +162,11 @@ def exchanged_losses(estimator, sample, players, metrics, strata, **loop):
     exchanged = np.empty((len(players), len(metrics)))
     for response, which in _by_response([response for response, _ in prepared]):
         found = [prepared[metric][1] for metric in which]
+        weights = sample.weights
         answers = observed(
-            "auto", response, sample.rows, sample.weights, players, **loop
+            "auto", response, sample.rows, weights, players, averaged=False, **loop
         )
-        predictions, weights = answers.predictions, sample.weights
+        predictions = answers.predictions
         plain[which] = _own_losses(found, weights, predictions) / weights.sum()
         exchange = _Exchange(found, weights, answers.positions, strata)
         sums = np.stack([sum(part) for part in answers.outcomes(exchange)])

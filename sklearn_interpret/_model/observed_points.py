@@ -1,8 +1,8 @@
 """Points at which a model is asked: rows whose players come from two rows of a sample.
 
-A point of a set S of players has the values of one row of the sample, the *donor*, for S,
-and those of another one, the *base*, for everything else. Points are told apart by keys,
-which add up from those of the two rows.
+A point of a set S of players has the values of one row of the sample, the *donor*, for
+S, and those of another one, the *base*, for everything else. Points are told apart by
+keys, which add up from those of the two rows.
 """
 
 from dataclasses import dataclass
@@ -27,10 +27,8 @@ class RowKeys:
         else:
             # Two random sums stand for numbers too large: that different points have
             # both in common does not happen.
-            shape = len(sizes), 2
-            words = np.random.default_rng(0).integers(
-                2**64, size=shape, dtype=np.uint64
-            )
+            rng = np.random.default_rng(0)
+            words = rng.integers(2**64, size=(len(sizes), 2), dtype=np.uint64)
         self._parts = codes.astype(np.uint64)[:, :, None] * words  # wraps around
         self.whole = self._parts.sum(axis=1, dtype=np.uint64)
 
@@ -173,8 +171,8 @@ def may_meet(first, second, unique):
     """Whether points of two sets can be the same, other than rows of the sample.
 
     Let the points be (a for S, b elsewhere) and (c for T, d elsewhere). Each player
-    without repeated values, wherever it stands, says that two of these four rows are the
-    same one; a = b or c = d leave rows of the sample only.
+    without repeated values, wherever it stands, says that two of these four rows are
+    the same one; a = b or c = d leave rows of the sample only.
 
     Parameters
     ----------

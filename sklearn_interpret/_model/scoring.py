@@ -50,6 +50,9 @@ _BY_NAME = {
     "neg_brier_score": "brier",
 }
 
+# What the `score` of most models is.
+_OWN_SCORES = {RegressorMixin.score: "r2", ClassifierMixin.score: "accuracy"}
+
 # Scikit-learn's losses passed as they are: method of the model, and row by row form.
 _FUNCTIONS = {
     metrics.mean_squared_error: ("predict", "squared"),
@@ -255,13 +258,12 @@ def _default_metric(estimator):
             f"scoring=None takes the model's own score, and "
             f"{type(unfrozen(estimator)).__name__} has none: name a scorer."
         )
-    turn = row_loss = None
     own = getattr(type(_innermost(estimator)), "score", None)
-    if own is RegressorMixin.score:
-        turn, row_loss = "complement", "r2"
-    elif own is ClassifierMixin.score:
-        turn, row_loss = "complement", "zero_one"
-    return Metric("score", _own_score, _takes_weights(score), turn, row_loss)
+    for known, name in _OWN_SCORES.items():
+        if own is known:  # as a scorer, it need not ask for predictions itself
+            scorer = get_scorer(name)
+            return Metric("score", scorer, True, _turn_of_name(name), _BY_NAME[name])
+    return Metric("score", _own_score, _takes_weights(score))
 
 
 def _own_score(estimator, X, y, sample_weight=None):

@@ -1,42 +1,39 @@
-"""Tables and models that the tests of importances share."""
+"""Tables, models and losses that the tests of importance share."""
 
 import numpy as np
-import pandas as pd
-from sklearn.base import BaseEstimator, RegressorMixin
+
+LABELS = np.array(["no", "perhaps", "yes"], dtype=object)
 
 
-def linear_table(n_rows=60, n_features=4, seed=0):
-    """Independent features, and targets that two of them make with a little noise."""
+def table(n_rows=40, n_features=4, seed=0):
+    """Numbers with repeated values; a target in which features act together."""
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_rows, n_features))
-    return X, 2 * X[:, 0] - X[:, 1] + 0.1 * rng.normal(size=n_rows)
+    X = rng.normal(size=(n_rows, n_features)).round(1)
+    y = 2 * X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=n_rows) / 4
+    return X, y
 
 
-def mixed_frame(n_rows=60, seed=0):
-    """A frame with a category and a missing value, and its targets."""
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "size": rng.normal(size=n_rows),
-            "colour": pd.Categorical(rng.choice(["red", "blue", "green"], n_rows)),
-            "noise": rng.normal(size=n_rows),
-        }
-    )
-    y = frame["size"] + 2.0 * (frame["colour"] == "red")
-    return frame, y.to_numpy()
+def labels_of(y, n_classes):
+    """Classes by quantiles of a number, as strings."""
+    edges = np.quantile(y, np.arange(1, n_classes) / n_classes)
+    return LABELS[np.searchsorted(edges, y)]
 
 
-class Covariances(RegressorMixin, BaseEstimator):
-    """Covariances with the targets as coefficients: quick, and each feature alone."""
+def log_loss_of(classes):
+    """The logarithmic loss of a row of probabilities."""
+    place = {label: k for k, label in enumerate(classes)}
 
-    def fit(self, X, y, sample_weight=None):
-        """Set `coef_`."""
-        weights = np.ones(len(y)) if sample_weight is None else sample_weight
-        centred = y - np.average(y, weights=weights)
-        self.coef_ = (weights * centred) @ X / weights.sum()
-        self.n_features_in_ = X.shape[1]
-        return self
+    def loss(label, probabilities):
+        return -np.log(np.clip(probabilities[place[label]], 2**-52, 1 - 2**-52))
 
-    def predict(self, X):
-        """Give linear predictions."""
-        return X @ self.coef_
+    return loss
+
+
+def brier_of(classes):
+    """The squared error of a row of probabilities, halved for two classes."""
+
+    def loss(label, probabilities):
+        errors = ((classes == label) - probabilities) ** 2
+        return errors.sum() / (2 if len(classes) == 2 else 1)
+
+    return loss

@@ -27,7 +27,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.removal import dropped, held_constant, names_columns
 from sklearn_interpret.importance import DropColumnImportance
-from tests.importance.data import linear_table, mixed_frame
+from tests.importance.quick import linear_table, mixed_frame
 
 
 def by_hand(model, X, y, cv, players, score, weights=None):

@@ -12,7 +12,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.importance import PartialDependenceImportance
-from tests.importance.data import linear_table, mixed_frame
+from tests.importance.quick import linear_table, mixed_frame
 
 
 def test_linear_models_in_closed_form():

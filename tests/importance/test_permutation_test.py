@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._core.null_distributions import DISTRIBUTIONS, upper_tail
 from sklearn_interpret.importance import PermutationImportance, PermutationTest
-from tests.importance.data import Covariances, linear_table, mixed_frame
+from tests.importance.quick import Covariances, linear_table, mixed_frame
 
 
 def test_pvalues_of_noise_are_uniform():

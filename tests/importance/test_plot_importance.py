@@ -24,7 +24,7 @@ from sklearn_interpret.importance import (
     PermutationImportanceDisplay,
     PermutationTest,
 )
-from tests.importance.data import linear_table
+from tests.importance.quick import linear_table
 
 NAMES = ["first", "second", "third", "fourth"]
 

@@ -85,7 +85,28 @@ def additive_trees(response):
     UnreadableModelError
         Saying why the model can't be read, or what its trees add up to instead.
     """
-    model = read_trees(response.estimator)
+    return sum_of_trees(read_trees(response.estimator), response)
+
+
+def sum_of_trees(model, response):
+    """The same for a model that was read.
+
+    Parameters
+    ----------
+    model : TreeModel
+        The trees.
+    response : Response
+        The model, and how it is asked.
+
+    Returns
+    -------
+    AdditiveTrees
+
+    Raises
+    ------
+    UnreadableModelError
+        Saying what the trees add up to instead.
+    """
     methods = _additive_methods(model)
     labels = response.method == "predict" and response.classes is not None
     if callable(response.method) or response.method not in methods or labels:

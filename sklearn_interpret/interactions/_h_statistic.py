@@ -1,0 +1,459 @@
+"""H statistics."""
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.interactions import (
+    Strength,
+    overall_strength,
+    pair_strength,
+    rounding_floor,
+    symmetric,
+    three_way_strength,
+    total_strength,
+)
+from sklearn_interpret._model.altered import Replacement, altered_responses
+from sklearn_interpret._model.altered_trees import read_altered
+from sklearn_interpret._model.containers import as_rows
+from sklearn_interpret._model.features import default_name
+from sklearn_interpret._model.observed import observed
+from sklearn_interpret._model.seams import (
+    Interval,
+    StrOptions,
+    check_feature_names_in,
+)
+from sklearn_interpret.interactions._base import BaseInteraction, drop_single_output
+
+
+class HStatistic(TransformerMixin, BaseInteraction):
+    """Friedman and Popescu's H statistics: how much features act together.
+
+    With all partial dependences centred over the rows,
+
+    .. math::
+
+        H_{jk}^2 = \\frac{\\sum_i w_i (PD_{jk} - PD_j - PD_k)^2}{\\sum_i w_i PD_{jk}^2},
+        \\qquad
+        H_j^2 = \\frac{\\sum_i w_i (f - PD_j - PD_{-j})^2}{\\sum_i w_i f^2},
+
+    each evaluated at the rows themselves.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The predictor to inspect; a clone of it is fitted. Pass a fitted one as
+        ``FrozenEstimator(model)``.
+    features : None, int, str, bool mask, or list of ints and strs, default=None
+        Features and groups to look at, by position or name; None takes all.
+    pairs : None or list of pairs of ints and strs, default=None
+        Pairs of them; None takes all pairs.
+    three_way : bool or list of triples of ints and strs, default=False
+        Whether, or which, interactions of three features beyond those of their pairs
+        are found. True takes all triples whose pairs are all looked at.
+    squared : bool, default=True
+        Give H^2, a share of variance; False gives H.
+    method : {"auto", "tree", "brute"}, default="auto"
+        "brute" sends the needed rows to the model. "tree" finds the same numbers from
+        the trees of the model; it needs a response that is the sum of trees that can be
+        read. "auto" is "tree" where that works, and else "brute".
+    n_repeats : int, default=1
+        How often `subsample` is drawn. Statistics are means over the draws.
+    feature_groups : dict of str to list, default=None
+        Features that are taken as one.
+    response_method : str, list of str or callable, default="auto"
+        "auto" is `predict` of regressors, and `predict_proba`, else
+        `decision_function`, of classifiers. Also a method's name, a list of names of
+        which the first found is used, "centered_log_proba", or ``f(estimator, X)``.
+    target : class label or int, default=None
+        Output to keep. None keeps the only one, the positive class of a binary
+        classifier, or all.
+    subsample : int, float or None, default=None
+        How many rows to work on: a number, a share, or all.
+    random_state : int, RandomState or None, default=None
+        Draws the subsamples.
+    n_jobs : int or None, default=None
+        Workers.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    pairwise_ : ndarray of shape (p, p) or (k, p, p)
+        H^2, or H, of each pair of the p features and groups; symmetric, zero on the
+        diagonal, NaN for pairs that were not asked for. Several outputs lead.
+    pairwise_unnormalized_ : ndarray of the same shape
+        Square root of the mean numerator, in the units of the response.
+    pairwise_numerator_, pairwise_denominator_ : ndarray of the same shape
+        Weighted means of the squares over the rows.
+    pairwise_std_ : ndarray of the same shape, or None
+        Standard deviation of `pairwise_` over the draws; None for a single one.
+    overall_ : ndarray of shape (p,) or (k, p)
+        H^2, or H, of each feature with all others together.
+    overall_unnormalized_, overall_numerator_, overall_denominator_ : ndarray
+        As for pairs.
+    overall_std_ : ndarray of the shape of `overall_`, or None
+        As for pairs.
+    three_way_ : dict of tuple of three str to float or ndarray of shape (k,)
+        H^2, or H, of each triple of features.
+    three_way_unnormalized_ : dict
+        As for pairs.
+    total_ : float or ndarray of shape (k,)
+        Share of the response's variance that the sum of all partial dependences leaves
+        over; NaN where `features` leaves some out.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        `overall_unnormalized_`, mean over outputs; members of a group all have the
+        group's, features left out have zero.
+    features_ : list of tuple of int
+        Columns of each feature or group.
+    player_names_ : list of str
+        Their names.
+    pairs_ : list of tuple of two ints
+        Positions of the pairs in `player_names_`.
+    output_names_ : list
+        Class labels, or positions of outputs.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where the input has string column names.
+    classes_ : ndarray
+        Class labels of a classifier.
+
+    Raises
+    ------
+    ValueError
+        In `fit`: unknown or repeated features, pairs or triples; several repeats
+        without a subsample; a non-finite response; a fitted model passed bare without
+        `y`.
+    UnreadableModelError
+        In `fit` with "tree": the trees can't be read, or the response is not their sum.
+
+    Notes
+    -----
+    For n rows, p features and m pairs the model gets at most n (n - 1) (p + m) rows
+    with "brute", and n more: fewer where values repeat, since no row is sent twice.
+    `subsample` makes n smaller. With "tree" it gets none but a few to check what was
+    read, and time grows about linearly with n.
+
+    H^2 is a ratio. Where the denominator, the joint effect of the pair, is weak, the
+    ratio of two small numbers says little, and over dependent features it can exceed 1;
+    look at `pairwise_unnormalized_` beside it. Nothing of nothing is zero.
+
+    References
+    ----------
+    Friedman, J. H. and Popescu, B. E. (2008). Predictive learning via rule ensembles.
+    Annals of Applied Statistics 2(3). https://doi.org/10.1214/07-AOAS148
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import PolynomialFeatures
+    >>> from sklearn_interpret.interactions import HStatistic
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(50, 3))
+    >>> y = X[:, 0] * X[:, 1] + X[:, 2]
+    >>> model = make_pipeline(PolynomialFeatures(2), LinearRegression())
+    >>> h = HStatistic(model).fit(X, y)
+    >>> h.pairwise_.round(2)
+    array([[0.  , 0.78, 0.  ],
+           [0.78, 0.  , 0.  ],
+           [0.  , 0.  , 0.  ]])
+    >>> h.transform(X[:1]).round(2)
+    array([[-0.02,  0.  ,  0.  ]])
+    """
+
+    _parameter_constraints = {
+        **BaseInteraction._parameter_constraints,
+        "three_way": "no_validation",
+        "squared": ["boolean"],
+        "method": [StrOptions({"auto", "tree", "brute"})],
+        "n_repeats": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        features: Any = None,
+        pairs: Any = None,
+        three_way: Any = False,
+        squared: bool = True,
+        method: str = "auto",
+        n_repeats: int = 1,
+        feature_groups: dict[str, Any] | None = None,
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
+        target: Any = None,
+        subsample: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.features = features
+        self.pairs = pairs
+        self.three_way = three_way
+        self.squared = squared
+        self.method = method
+        self.n_repeats = n_repeats
+        self.feature_groups = feature_groups
+        self.response_method = response_method
+        self.target = target
+        self.subsample = subsample
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _choose_sample(self, rows, y, weights):
+        """One sample for each repeat."""
+        if self.n_repeats > 1 and self.subsample is None:
+            raise ValueError(
+                f"n_repeats={self.n_repeats} draws subsample anew, and subsample=None "
+                "takes all rows each time: pass a subsample, or n_repeats=1."
+            )
+        rng = check_random_state(self.random_state)
+        return [self._draw_sample(rows, y, weights, rng) for _ in range(self.n_repeats)]
+
+    def _inspect(self, samples, response, on_block):
+        first = samples[0]
+        self._resolve(first.rows)
+        triples = self._triples(first.rows)
+        found = [
+            self._statistics(sample, response, triples, on_block) for sample in samples
+        ]
+        constants = found[0].pop("constants")
+        means = {
+            name: np.mean([part[name] for part in found], axis=0) for name in found[0]
+        }
+        spreads = {
+            name: np.std([part[name] for part in found], axis=0, ddof=1)
+            if len(found) > 1
+            else None
+            for name in ("pairwise", "overall")
+        }
+        self._set_results(means, spreads, triples)
+        self.output_names_ = response.output_names(len(means["total"]))
+        self._background = first.rows.native
+        self._weights = first.weights
+        self._constants = constants
+
+    def _triples(self, rows):
+        """Triples of players, as positions."""
+        if not isinstance(self.three_way, bool | np.bool_):
+            return self._sets(rows, self.three_way, 3, "three_way")
+        if not self.three_way:
+            return []
+        known = set(map(frozenset, self.pairs_))
+        return [
+            triple
+            for triple in combinations(range(len(self.features_)), 3)
+            if all(frozenset(pair) in known for pair in combinations(triple, 2))
+        ]
+
+    def _statistics(self, sample, response, triples, on_block):
+        """Everything that one sample tells, outputs leading."""
+        answers = observed(
+            self.method,
+            response,
+            sample.rows,
+            sample.weights,
+            self.features_,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            on_block=on_block,
+        )
+        weights, predictions, alone = (
+            sample.weights,
+            answers.predictions,
+            answers.alone(),
+        )
+        floor = rounding_floor(predictions, weights)
+        overall = overall_strength(
+            predictions, alone, answers.all_but(), weights, floor
+        )
+        total = total_strength(predictions, alone, weights, floor).squared
+        if sum(map(len, self.features_)) < sample.rows.n_columns:
+            total = np.full_like(total, np.nan)
+        pairs, three_way, constants = _strengths_of_sets(
+            answers, alone, self.pairs_, triples, weights, floor
+        )
+        found = {"total": total, "constants": constants}
+        n_players = len(self.features_)
+        for name, strength, shape in (
+            ("pairwise", pairs, lambda v: symmetric(v, self.pairs_, n_players)),
+            ("overall", overall, np.transpose),
+            ("three_way", three_way, np.transpose),
+        ):
+            ratio = strength.squared if self.squared else np.sqrt(strength.squared)
+            found[name] = shape(ratio)
+            for what in ("unnormalized", "numerator", "denominator"):
+                found[f"{name}_{what}"] = shape(getattr(strength, what))
+        return found
+
+    def _set_results(self, means, spreads, triples):
+        for name in ("pairwise", "overall"):
+            for what in ("", "unnormalized_", "numerator_", "denominator_"):
+                value = means[f"{name}_{what}".rstrip("_")]
+                setattr(self, f"{name}_{what}", drop_single_output(value))
+            spread = spreads[name]
+            setattr(
+                self,
+                f"{name}_std_",
+                None if spread is None else drop_single_output(spread),
+            )
+        keys = [tuple(self.player_names_[i] for i in triple) for triple in triples]
+        for what in ("", "unnormalized_"):
+            values = drop_single_output(means[f"three_way_{what}".rstrip("_")])
+            by_triple = dict(zip(keys, np.moveaxis(values, -1, 0), strict=True))
+            setattr(self, f"three_way_{what}", by_triple)
+        self.total_ = drop_single_output(means["total"])
+        self.feature_importances_ = np.zeros(self.n_features_in_)
+        sizes = means["overall_unnormalized"].mean(axis=0)
+        for columns, size in zip(self.features_, sizes, strict=True):
+            self.feature_importances_[list(columns)] = size
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """What each pair adds to a row beyond the sum of its two features.
+
+        The centred partial dependence on both, less those on each, over the rows of
+        `fit` (those of the first draw, where there are several).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_pairs x n_outputs)
+            The outputs of the first pair first.
+
+        Raises
+        ------
+        ValueError
+            A value that the rows of `fit` cannot hold, such as an unknown category.
+        """
+        check_is_fitted(self)
+        rows = self._check_rows(X, reset=False)
+        n_outputs = len(self.output_names_)
+        if not self.pairs_:
+            return np.empty((rows.n_rows, 0))
+        players = sorted({player for pair in self.pairs_ for player in pair})
+        sets = [(player,) for player in players] + self.pairs_
+        averages = dict(zip(sets, self._averages_at(rows, sets), strict=True))
+        terms = np.empty((rows.n_rows, len(self.pairs_), n_outputs))
+        for place, (first, second) in enumerate(self.pairs_):
+            terms[:, place] = averages[first, second]
+            terms[:, place] -= averages[first,] + averages[second,]
+        terms -= self._constants
+        return terms.reshape(rows.n_rows, -1)
+
+    def _averages_at(self, rows, sets):
+        """Partial dependence on sets of players at rows: for each, (n_rows, k)."""
+        background = as_rows(self._background)
+        places, replacements = [], []
+        for players in sets:
+            columns = tuple(j for player in players for j in self.features_[player])
+            codes, _, first = rows.encode(columns)
+            levels = tuple(background.cast(j, rows.values(j)[first]) for j in columns)
+            variants = (np.arange(len(first))[None],) * len(columns)
+            places.append(codes)
+            replacements.append(Replacement(columns, levels, variants))
+        response = self._make_response()
+        shapes = [(replacement.n_variants,) for replacement in replacements]
+        trees = read_altered(self.method, response, background, replacements, shapes)
+        loop = {"n_jobs": self.n_jobs, "verbose": self.verbose}
+        if trees is not None:
+            averages = trees.averages(self._weights, **loop)
+        else:
+            reduce = _WeightedSum(self._weights / self._weights.sum())
+            blocks = altered_responses(
+                response, background, replacements, reduce, merge=np.add, **loop
+            )
+            averages = map(np.concatenate, blocks)
+        return [average[codes] for average, codes in zip(averages, places, strict=True)]
+
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> NDArray[np.object_]:
+        """Names of the columns that `transform` returns.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the input features where `fit` saw none.
+
+        Returns
+        -------
+        ndarray of str objects
+            As in "a x b", with the output's name behind it where there are several.
+        """
+        check_is_fitted(self)
+        given = check_feature_names_in(self, input_features)
+        names = [
+            given[columns[0]]
+            if len(columns) == 1 and name == default_name(columns[0])
+            else name
+            for columns, name in zip(self.features_, self.player_names_, strict=True)
+        ]
+        several = len(self.output_names_) > 1
+        outputs = [f"_{name}" for name in self.output_names_] if several else [""]
+        return np.array(
+            [
+                f"{names[first]} x {names[second]}{output}"
+                for first, second in self.pairs_
+                for output in outputs
+            ],
+            dtype=object,
+        )
+
+
+class _WeightedSum:
+    """Reduces answers of shape (n_rows, n_variants, k) to weighted sums over rows."""
+
+    def __init__(self, shares):
+        self.shares = shares
+
+    def __call__(self, which, index, variants, answers):
+        return np.tensordot(self.shares[index], answers, axes=1)
+
+
+def _strengths_of_sets(answers, alone, pairs, triples, weights, floor):
+    """Strengths of pairs and triples, and the means of what pairs leave over.
+
+    Pairs of triples are found too where they are not among the pairs.
+    """
+    wanted = dict.fromkeys(pairs)
+    position = {frozenset(pair): pair for pair in pairs}
+    within = {frozenset(two) for triple in triples for two in combinations(triple, 2)}
+    more = [tuple(sorted(pair)) for pair in within - position.keys()]
+    kept, of_pairs, constants, of_triples = {}, [], [], []
+    n_outputs = alone.shape[2]
+    sets = [*wanted, *sorted(more), *triples]
+    for players, joint in zip(sets, answers.joint(sets), strict=True):
+        if len(players) == 3:
+            parts = [kept[frozenset(two)] for two in combinations(players, 2)]
+            of_triples.append(
+                three_way_strength(joint, parts, alone, players, weights, floor)
+            )
+            continue
+        if frozenset(players) in within:
+            kept[frozenset(players)] = joint
+        if players in wanted:
+            of_pairs.append(pair_strength(joint, alone, players, weights, floor))
+            left = joint - alone[:, list(players)].sum(axis=1)
+            constants.append(np.average(left, axis=0, weights=weights))
+    return (
+        Strength.stacked(of_pairs, n_outputs),
+        Strength.stacked(of_triples, n_outputs),
+        np.reshape(constants, (-1, n_outputs)),
+    )
