@@ -64,6 +64,34 @@ SHAPLEY = {
     },
 }
 IMPORTANCE = {
+    "DropColumnImportance": {
+        "cv": None,
+        "scoring": None,
+        "removal": "auto",
+        "feature_groups": None,
+        "threshold": 0.0,
+        "response_method": "auto",
+        "n_jobs": None,
+        "verbose": 0,
+    },
+    "PartialDependenceImportance": {
+        "categorical_features": "auto",
+        "feature_groups": None,
+        **GRID,
+        "method": "auto",
+        "threshold": 0.0,
+        **LAST,
+    },
+    "PermutationTest": {
+        "n_permutations": 100,
+        "distribution": "empirical",
+        "alpha": 0.05,
+        "importance_getter": "auto",
+        "feature_groups": None,
+        "random_state": None,
+        "n_jobs": None,
+        "verbose": 0,
+    },
     "PermutationImportance": {
         "scoring": None,
         "n_repeats": 10,
