@@ -37,6 +37,11 @@ def coefficients_or_none(model):
     return sizes if len(sizes) == n_features else np.ones(n_features)
 
 
+def own_score(estimator, X, y, sample_weight=None):
+    """Score of a model, of whatever kind."""
+    return estimator.score(X, y, sample_weight=sample_weight)
+
+
 EFFECTS = {
     PartialDependence: [
         {"grid_resolution": 5},
@@ -70,7 +75,7 @@ IMPORTANCES = {
     DropColumnImportance: [
         {"cv": 2},
         {"cv": 3, "feature_groups": {"g": [0, 3]}, "removal": "constant"},
-        {"cv": 2, "scoring": ["r2", "neg_mean_squared_error"]},
+        {"cv": 2, "scoring": {"one": own_score, "same": own_score}},
     ],
     PartialDependenceImportance: [
         {"grid_resolution": 5},
@@ -113,9 +118,10 @@ ARGUMENTS = {
     ],
 }
 
-# Inspectors that fit the model to parts of the rows. A weight has to be as good as
-# copies there, which it is not where leaves are bounded in rows, as in boosting.
-REFITTING = {DropColumnImportance}
+# Inspectors that fit the model again, to parts of the rows, or look for its own
+# importances. Boosting has none of these, and bounds its leaves in rows, so that a
+# weight is not as good as copies in parts.
+REFITTING = {DropColumnImportance, PermutationTest}
 # Inspectors that take models of trees only.
 OF_TREES = {TreeSHAP}
 

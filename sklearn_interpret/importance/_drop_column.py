@@ -37,7 +37,7 @@ class DropColumnImportance(RefittingImportance):
     cv : int, cross-validation splitter, iterable of splits, or None, default=None
         Folds; None and a number as in
         :func:`~sklearn.model_selection.cross_val_score`.
-    scoring : None, str, callable, or list or dict of these, default=None
+    scoring : str, callable, list, tuple, set or dict, default=None
         Scorers, by name or as ``scorer(estimator, X, y)``, or losses as
         ``loss(y_true, y_pred)``; None is the estimator's own `score`. Several have
         their results in `results_`, and the first one's are the main ones.
@@ -120,7 +120,7 @@ class DropColumnImportance(RefittingImportance):
     _parameter_constraints = {
         **RefittingImportance._parameter_constraints,
         "cv": ["cv_object"],
-        "scoring": [str, callable, list, tuple, dict, None],
+        "scoring": "no_validation",
         "removal": [StrOptions({"auto", "drop", "constant"})],
     }
 

@@ -102,7 +102,10 @@ class PermutationTest(RefittingImportance):
     w takes its target from a row drawn in the shares of the weights.
 
     A p-value says that the model uses a feature more than chance would let it. It says
-    nothing of how much, and of correlated features the model may use any one.
+    nothing of how much, and of correlated features the model may use any one. The null
+    hypothesis is that no feature tells anything. Impurities share a sum, of which a
+    strong feature leaves less to the others than shuffled targets do: theirs are then
+    too large. Permutation importance has no such sum.
 
     References
     ----------

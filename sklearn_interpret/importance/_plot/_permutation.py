@@ -227,7 +227,7 @@ default=None
             and of test, which stand side by side, and else on all rows.
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
             The rows that went to `cross_validate`.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Their targets.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
