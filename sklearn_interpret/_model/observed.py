@@ -21,6 +21,7 @@ from sklearn_interpret._model.observed_points import (
     distinct,
     may_meet,
 )
+from sklearn_interpret._model.observed_trees import read_observed
 from sklearn_interpret._model.parallel import batch_rows, run
 
 # Largest number of players that are exchanged together.
@@ -365,7 +366,7 @@ def _exchanged(rows, bases, donors, sets, columns):
     return tiles.replaced(moved, [rows.column(j) for j in moved], codes)
 
 
-def observed(method, response, rows, weights, players, **loop):
+def observed(method, response, rows, weights, players, *, averaged, **loop):
     """What the model answers when players of a row come from the other rows.
 
     Parameters
@@ -374,6 +375,9 @@ def observed(method, response, rows, weights, players, **loop):
         "auto" works with trees where they can be read, "tree" wants them.
     response, rows, weights, players : object
         As :class:`ObservedResponses` takes them.
+    averaged : bool
+        Whether means of responses are needed: trees know them for plain sums only, and
+        single outcomes also through a link function.
     **loop : dict
         `n_jobs`, `verbose` and `on_block`.
 
@@ -384,6 +388,9 @@ def observed(method, response, rows, weights, players, **loop):
     Raises
     ------
     UnreadableModelError
-        With "tree".
+        With "tree"; means that trees do not know raise it when they are asked for.
     """
+    trees = read_observed(method, response, rows, weights, players, **loop)
+    if trees is not None and (trees.additive or method == "tree" or not averaged):
+        return trees
     return ObservedResponses(response, rows, weights, players, **loop)
