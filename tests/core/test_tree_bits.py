@@ -112,3 +112,10 @@ def test_blocks_hold_whole_trees():
             inner = nodes[~trees.is_leaf[nodes]]
             assert set(trees.left[inner]) | set(trees.right[inner]) <= set(nodes)
     assert len(blocks) == 1
+
+
+@pytest.mark.parametrize("n", [0, 1, 63, 64, 127, 130])
+@pytest.mark.parametrize("kind", [int, np.int64])
+def test_the_first_bits(n, kind):
+    found = members(first_bits(kind(n)), 192)
+    assert found.tolist() == [True] * n + [False] * (len(found) - n)
