@@ -8,7 +8,7 @@ from importlib.resources import files
 import pytest
 
 import sklearn_interpret
-from sklearn_interpret import effects, importance, shapley
+from sklearn_interpret import effects, importance, interactions, shapley
 
 PUBLIC = [
     module.name
@@ -107,10 +107,34 @@ IMPORTANCE = {
         "verbose": 0,
     },
 }
+INTERACTIONS = {
+    "HStatistic": {
+        "features": None,
+        "pairs": None,
+        "three_way": False,
+        "squared": True,
+        "method": "auto",
+        "n_repeats": 1,
+        "feature_groups": None,
+    },
+    "PartialDependenceInteraction": {
+        "features": None,
+        "pairs": None,
+        "categorical_features": "auto",
+        "feature_groups": None,
+        **GRID,
+        "grid_resolution": 20,
+        "method": "auto",
+    },
+}
 PROMISED = {
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
     **{getattr(effects, name): {**FIRST, **own, **LAST} for name, own in OWN.items()},
-    **{getattr(shapley, name): {**own, **LAST} for name, own in SHAPLEY.items()},
+    **{
+        getattr(family, name): {**own, **LAST}
+        for family, classes in ((interactions, INTERACTIONS), (shapley, SHAPLEY))
+        for name, own in classes.items()
+    },
 }
 
 every_class = pytest.mark.parametrize(
@@ -154,6 +178,7 @@ def test_public_modules():
         "sklearn_interpret.estimator_checks",
         "sklearn_interpret.exceptions",
         "sklearn_interpret.importance",
+        "sklearn_interpret.interactions",
         "sklearn_interpret.shapley",
     ]
 

@@ -114,6 +114,8 @@ def test_blocks_hold_whole_trees():
     assert len(blocks) == 1
 
 
-def test_number_of_rows_of_numpys_kind():
-    (word,) = first_bits(np.int64(63))
-    assert word == 2**63 - 1
+@pytest.mark.parametrize("n", [0, 1, 63, 64, 127, 130])
+@pytest.mark.parametrize("kind", [int, np.int64])
+def test_the_first_bits(n, kind):
+    found = members(first_bits(kind(n)), 192)
+    assert found.tolist() == [True] * n + [False] * (len(found) - n)

@@ -1,0 +1,91 @@
+"""H statistics as Friedman & Popescu (2008) define them, in section 8.1, row by row."""
+
+from itertools import combinations
+
+import numpy as np
+
+
+def partial_dependence(ask, rows, weights, members):
+    """Partial dependence on columns at each row's own values, centred (eq. 41).
+
+    Parameters
+    ----------
+    ask : callable
+        A row, a list of values, to a number.
+    rows : list of list
+        The sample.
+    weights : sequence of float
+        Weights of the rows.
+    members : collection of int
+        The columns.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+    """
+    found = []
+    for row in rows:
+        answers = [
+            ask([row[j] if j in members else other[j] for j in range(len(row))])
+            for other in rows
+        ]
+        found.append(np.average(answers, weights=weights))
+    found = np.array(found)
+    return found - np.average(found, weights=weights)
+
+
+def h_statistics(ask, rows, weights, players, *, three_way=False):
+    """All statistics of a model of one output.
+
+    Parameters
+    ----------
+    ask, rows, weights : object
+        As above.
+    players : list of tuple of int
+        Columns of each player; together all columns.
+    three_way : bool, default=False
+        Whether to go on to triples.
+
+    Returns
+    -------
+    dict
+        `pairwise` (p, p), `overall` (p,), `total`, `three_way` by triple, each a ratio
+        (eq. 44 to 46), and the weighted means of their numerators beside them.
+    """
+    p, everything = len(players), range(len(rows[0]))
+
+    def pd(which):
+        columns = {j for player in which for j in players[player]}
+        return partial_dependence(ask, rows, weights, columns)
+
+    def mean_square(values):
+        return np.average(values**2, weights=weights)
+
+    f = np.array([ask(row) for row in rows])
+    f = f - np.average(f, weights=weights)
+    alone = [pd([j]) for j in range(p)]
+    pairs = {pair: pd(pair) for pair in combinations(range(p), 2)}
+    found = {
+        "pairwise": np.zeros((p, p)),
+        "pairwise_numerator": np.zeros((p, p)),
+        "overall": np.zeros(p),
+        "overall_numerator": np.zeros(p),
+        "total": mean_square(f - sum(alone)) / mean_square(f),
+        "three_way": {},
+    }
+    for (j, k), both in pairs.items():
+        numerator = mean_square(both - alone[j] - alone[k])
+        for place in ((j, k), (k, j)):
+            found["pairwise"][place] = numerator / mean_square(both)
+            found["pairwise_numerator"][place] = numerator
+    for j in range(p):
+        others = partial_dependence(ask, rows, weights, set(everything) - {*players[j]})
+        numerator = mean_square(f - alone[j] - others)
+        found["overall"][j] = numerator / mean_square(f)
+        found["overall_numerator"][j] = numerator
+    for triple in combinations(range(p), 3) if three_way else ():
+        whole = pd(triple)
+        left = whole - sum(pairs[two] for two in combinations(triple, 2))
+        left = left + sum(alone[j] for j in triple)
+        found["three_way"][triple] = mean_square(left) / mean_square(whole)
+    return found
