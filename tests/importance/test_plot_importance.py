@@ -292,7 +292,7 @@ def test_what_is_far_below_none_is_shown():
     display = shown([3.0, 0.1, -2.0, 0.2, 0.0], list("abcde"), max_display=3)
     assert names(display) == ["a", "c", "mean of 3 other features"]
     # Beside the line of no effect, where the bar leaves room.
-    assert [text.xy[0] for text in display.labels_] == [3, 0, 0.1]
+    assert [text.xy[0] for text in display.labels_] == pytest.approx([3, 0, 0.1])
     assert display.labels_[1].get_text() == "\N{MINUS SIGN}2"
     far = shown([0.0, 0.1], list("ab"), test_importances=[-5.0, 0.2], max_display=1)
     assert names(far) == ["mean of 2 other features"]

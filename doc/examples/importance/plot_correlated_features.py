@@ -7,8 +7,9 @@ over the three columns of the second.
 
 Permuting one of the three leaves the others to tell the truth: each looks far less
 important than income alone did. Moved together, as a group, they have what income had
-alone. Conditional importance permutes among rows whose other features are alike; it asks
-what one column says beyond the others, which for each of the three is next to nothing.
+alone. Conditional importance permutes among rows whose other features are alike; it
+asks what one column says beyond the others, which for each of the three is next to
+nothing.
 
 The second figure has the importances on the rows that the forest was fitted on beside
 those on rows that it never saw: what it has learnt by heart shows as the difference.
