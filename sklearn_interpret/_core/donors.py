@@ -31,7 +31,10 @@ def random_donors(weights, rng, strata=None):
         Positions of the donors. Of all rows, and of each one alone, they are a draw in
         which a row of twice the weight is twice as likely.
     """
-    strata = np.zeros(len(weights), dtype=np.intp) if strata is None else strata
+    if strata is None:
+        if _are_equal(weights):
+            return rng.permutation(len(weights))
+        strata = np.zeros(len(weights), dtype=np.intp)
     first, second = (_order(strata, rng) for _ in range(2))
     totals = np.bincount(strata, weights)
     return _under(
@@ -54,9 +57,14 @@ def exchanged_halves(weights, rng, strata=None):
         halves are halves of the total weight; of an odd number of rows, the one in the
         middle gives to the second half and takes from the first.
     """
-    strata = np.zeros(len(weights), dtype=np.intp) if strata is None else strata
+    if strata is None:
+        strata = np.zeros(len(weights), dtype=np.intp)
     order = _order(strata, rng)
     return _under(weights, order, order, strata, np.bincount(strata, weights) / 2)
+
+
+def _are_equal(weights):
+    return bool((weights == weights[0]).all())
 
 
 def _order(strata, rng):

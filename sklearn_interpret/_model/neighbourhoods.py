@@ -22,7 +22,7 @@ def alike(rows, columns, weights, random_state=0):
     columns : tuple of int
         Columns that a regression tree predicts from all others. Branches that chance
         would grow as well are cut, so that columns which do not depend on the others
-        have all rows in one group.
+        nearly always have all rows in one group.
     weights : ndarray of shape (n_rows,)
         Weights of the rows.
     random_state : int, default=0

@@ -1,6 +1,6 @@
 """Scores of a model on rows whose columns take values of other rows."""
 
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -10,6 +10,9 @@ from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.parallel import batch_rows, run
 from sklearn_interpret._model.remembering import RememberingModel
 from sklearn_interpret._model.rows import copy_of, same_content
+
+# Tables of few rows go to the model together; with more, that is no quicker.
+_ROWS_TOGETHER = 2**12
 
 DRAWS = {"permutation": random_donors, "split": exchanged_halves}
 
@@ -67,23 +70,25 @@ class PermutedScores:
         -------
         ndarray of shape (n_players, n_repeats, n_metrics)
         """
-        # Several repeats go to the model together where rows are few.
-        at_once = max(
-            1, min(n_repeats, batch_rows(self._rows.row_bytes) // self.n_rows)
-        )
+        at_once = min(_ROWS_TOGETHER, batch_rows(self._rows.row_bytes)) // self.n_rows
+        at_once = max(1, min(n_repeats, at_once))
         blocks = [
             (columns, draw, seeds[start : start + at_once], strata)
             for columns, draw, seeds, strata in tasks
             for start in range(0, n_repeats, at_once)
         ]
-        n_groups = min(len(blocks), 4 * effective_n_jobs(n_jobs))
-        if effective_n_jobs(n_jobs) <= 1:
-            n_groups = len(blocks)
-        edges = np.linspace(0, len(blocks), n_groups + 1).astype(int)
-        groups = [(self, blocks[a:b]) for a, b in pairwise(edges)]
+        workers = effective_n_jobs(n_jobs)
+        if workers <= 1:
+            answered = self.of_blocks(blocks)
+        else:
+            edges = np.linspace(0, len(blocks), min(len(blocks), 4 * workers) + 1)
+            groups = [(self, blocks[a:b]) for a, b in pairwise(edges.astype(int))]
+            answered = chain.from_iterable(
+                run(_scores_of_blocks, groups, n_jobs=n_jobs, verbose=verbose)
+            )
         found = []
-        for scores in run(_scores_of_blocks, groups, n_jobs=n_jobs, verbose=verbose):
-            found += scores
+        for scores in answered:
+            found.append(scores)
             if on_block is not None:
                 on_block()
         return np.concatenate(found).reshape(len(tasks), n_repeats, -1)
@@ -93,23 +98,26 @@ class PermutedScores:
         """Number of rows."""
         return self._rows.n_rows
 
-    def of_block(self, columns, draw, seeds, strata):
-        """Scores of one player for some repeats: (n_repeats, n_metrics)."""
-        n_repeats = len(seeds)
-        donors = [
-            DRAWS[draw](self._all_weights, np.random.RandomState(seed), strata)
-            for seed in seeds
-        ]
-        whole = self._rows.tiles(0, self.n_rows, n_repeats).replaced(
-            columns,
-            [self._rows.column(j) for j in columns],
-            [np.stack(donors, axis=1)] * len(columns),
-        )
-        parts = [whole]
-        if n_repeats > 1:
-            tiled, index = as_rows(whole), np.arange(self.n_rows) * n_repeats
-            parts = [tiled.take(index + repeat).native for repeat in range(n_repeats)]
-        return self._scores_of(whole, parts, self._changes_input)
+    def of_blocks(self, blocks):
+        """Scores of a player for some repeats, block by block: (n_repeats, n_metrics).
+
+        The work copy of the rows serves all blocks of as many repeats.
+        """
+        tiles, standing = None, 0
+        for columns, draw, seeds, strata in blocks:
+            if len(seeds) != standing:
+                standing = len(seeds)
+                tiles = self._rows.tiles(0, self.n_rows, standing)
+            donors = [
+                DRAWS[draw](self._all_weights, np.random.RandomState(seed), strata)
+                for seed in seeds
+            ]
+            whole = tiles.replaced(
+                columns,
+                [self._rows.column(j) for j in columns],
+                [np.stack(donors, axis=1)] * len(columns),
+            )
+            yield self._scores_of(whole, _apart(whole, standing), self._changes_input)
 
     def _scores_of(self, whole, parts, protect):
         model = RememberingModel(self._estimator, protect)
@@ -123,4 +131,14 @@ class PermutedScores:
 
 
 def _scores_of_blocks(scores, blocks):
-    return [scores.of_block(*block) for block in blocks]
+    return list(scores.of_blocks(blocks))
+
+
+def _apart(whole, n_parts):
+    """Tables whose rows stand in `whole` in turn."""
+    if n_parts == 1:
+        return [whole]
+    if isinstance(whole, np.ndarray):
+        return [whole[part::n_parts] for part in range(n_parts)]
+    tiled, index = as_rows(whole), np.arange(0, whole.shape[0], n_parts)
+    return [tiled.take(index + part).native for part in range(n_parts)]

@@ -50,9 +50,6 @@ _BY_NAME = {
     "neg_brier_score": "brier",
 }
 
-# What the `score` of most models is.
-_OWN_SCORES = {RegressorMixin.score: "r2", ClassifierMixin.score: "accuracy"}
-
 # Scikit-learn's losses passed as they are: method of the model, and row by row form.
 _FUNCTIONS = {
     metrics.mean_squared_error: ("predict", "squared"),
@@ -259,11 +256,22 @@ def _default_metric(estimator):
             f"{type(unfrozen(estimator)).__name__} has none: name a scorer."
         )
     own = getattr(type(_innermost(estimator)), "score", None)
-    for known, name in _OWN_SCORES.items():
-        if own is known:  # as a scorer, it need not ask for predictions itself
-            scorer = get_scorer(name)
-            return Metric("score", scorer, True, _turn_of_name(name), _BY_NAME[name])
+    if own is RegressorMixin.score:
+        return Metric("score", _r2_score, True, "complement", "r2")
+    if own is ClassifierMixin.score:
+        return Metric("score", _accuracy_score, True, "complement", "zero_one")
     return Metric("score", _own_score, _takes_weights(score))
+
+
+# What the `score` of most models is, from predictions that others may share.
+
+
+def _r2_score(estimator, X, y, sample_weight=None):
+    return metrics.r2_score(y, estimator.predict(X), sample_weight=sample_weight)
+
+
+def _accuracy_score(estimator, X, y, sample_weight=None):
+    return metrics.accuracy_score(y, estimator.predict(X), sample_weight=sample_weight)
 
 
 def _own_score(estimator, X, y, sample_weight=None):
