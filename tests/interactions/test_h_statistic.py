@@ -539,7 +539,7 @@ def test_rows_with_an_unknown_category():
     other.loc[3, "colour"] = "pink"
     with pytest.raises(ValueError, match="'colour' has no category 'pink'"):
         h.transform(other)
-    with pytest.raises(ValueError, match="features"):
+    with pytest.raises(ValueError, match="feature names should match"):
         h.transform(frame.iloc[:, :2])
 
 
