@@ -16,7 +16,7 @@ def first_bits(n):
     """A bit set that holds the first n rows: (n_words,)."""
     words = np.full(-(-n // 64), _ALL, dtype=WORD)
     if n % 64:
-        words[-1] = 2 ** (n % 64) - 1
+        words[-1] = 2 ** int(n % 64) - 1
     return words
 
 
