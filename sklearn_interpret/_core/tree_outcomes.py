@@ -103,7 +103,7 @@ class TreeOutcomes:
         effects, n_parts = self.effects, self._n_parts
         bits = RowBits(effects.ensemble, codes)
         outputs = np.zeros((self._k, len(codes)))
-        for leaves in chain.from_iterable(effects.leaves(bits, len(codes))):
+        for leaves in chain.from_iterable(effects.leaves(bits, 64 * bits.n_words)):
             which, row = set_bits(leaves.inside)
             own, player = _players_of(effects.paths, leaves.nodes[which], n_parts)
             for output, values in enumerate(effects.values[leaves.nodes[which]].T):
