@@ -12,7 +12,7 @@ import numpy as np
 from sklearn_interpret._core.tree_bits import RowBits, set_bits
 
 # Bytes that an entry takes while it is kept, and while its part is added up.
-_KEPT, _ADDED = 8, 40
+_KEPT, _ADDED = 12, 48
 
 # Steps of conditions that are worked on at once.
 _STEPS_AT_ONCE = 2**20
@@ -103,7 +103,7 @@ class TreeOutcomes:
         effects, n_parts = self.effects, self._n_parts
         bits = RowBits(effects.ensemble, codes)
         outputs = np.zeros((self._k, len(codes)))
-        for leaves in chain.from_iterable(effects.leaves(bits, effects.rows_at_once)):
+        for leaves in chain.from_iterable(effects.leaves(bits, 64 * bits.n_words)):
             which, row = set_bits(leaves.inside)
             own, player = _players_of(effects.paths, leaves.nodes[which], n_parts)
             for output, values in enumerate(effects.values[leaves.nodes[which]].T):
@@ -129,42 +129,34 @@ class TreeOutcomes:
         fixed = np.zeros((self._k, n_rows * n_parts))
         entries = _Entries(n_parts)
         for leaves in self._reached(codes, fixed):
-            player = self.effects.paths.player[leaves.names]
-            entries.add(leaves, player)
+            entries.add(leaves, self.effects.paths.player[leaves.names])
         fixed = fixed.reshape(self._k, n_rows, n_parts)
-        leaf, name = entries.conditions()
         for part in range(n_parts):
-            yield self._curves_of(part, fixed[:, :, part], leaf, name, entries)
+            yield self._curves_of(part, fixed[:, :, part], *entries.of(part))
 
-    def _curves_of(self, part, fixed, leaf, name, entries):
-        effects = self.effects
+    def _curves_of(self, part, fixed, row, leaf, name):
+        """Curves of a part from rows that reach leaves but for a condition on it."""
+        effects, steps = self.effects, self.effects.steps
         n_points, first = effects.parts[part].n_points, effects.first[part]
-        found = np.empty((self._k, len(fixed[0]), n_points))
-        which, row = entries.of(part)
-        begin, end = effects.steps.starts[name], effects.steps.starts[name + 1]
-        for output, curves in enumerate(found):
-            values, sums = effects.values[leaf, output], None
-            for at, steps in _portions(which, begin, end):
-                index = row[at] * np.intp(n_points) + (
-                    effects.steps.point[steps] - first
-                )
-                amounts = effects.steps.sign[steps] * values[which[at]]
-                if sums is None:
-                    sums = np.bincount(index, amounts, curves.size)
-                else:
-                    np.add.at(sums, index, amounts)
-            curves[:] = 0 if sums is None else sums.reshape(curves.shape)
-            if n_points:
-                curves[:, 0] += fixed[output]
-            np.cumsum(curves, axis=1, out=curves)
-        return np.moveaxis(found, 0, 2)
+        sums = np.zeros((self._k, len(fixed[0]) * n_points))
+        start = row * np.intp(n_points) - first
+        for at, step in _portions(steps.starts, name):
+            index = start[at] + steps.point[step]
+            sign = steps.sign[step]
+            for output, sums_of in enumerate(sums):
+                amounts = effects.values[leaf[at], output] * sign
+                np.add.at(sums_of, index, amounts)
+        curves = sums.reshape(self._k, -1, n_points)
+        if n_points:
+            curves[:, :, 0] += fixed
+        np.cumsum(curves, axis=2, out=curves)
+        return np.moveaxis(curves, 0, 2)
 
 
 class _Entries:
     """Rows that reach leaves if it were not for one condition, part by part."""
 
     def __init__(self, n_parts):
-        self._leaf, self._name, self._n_sets = [], [], 0
         self._found = [[] for _ in range(n_parts)]
 
     def add(self, leaves, player):
@@ -173,28 +165,19 @@ class _Entries:
         which, row = set_bits(leaves.beside.take(order, axis=0))
         ends = np.searchsorted(player[order], np.arange(len(self._found) + 1))
         ends = np.searchsorted(which, ends)
-        which = (which + self._n_sets).astype(np.int32)
         row = row.astype(np.int32)
-        for part, found in enumerate(self._found):
-            if ends[part] < ends[part + 1]:
-                at = slice(ends[part], ends[part + 1])
-                found.append((which[at], row[at]))
-        self._leaf.append(leaves.nodes[leaves.leaf[order]])
-        self._name.append(leaves.names[order])
-        self._n_sets += len(order)
-
-    def conditions(self):
-        """Leaf and condition that is left out, by number."""
-        none = np.empty(0, dtype=np.intp)
-        return np.concatenate([none, *self._leaf]), np.concatenate([none, *self._name])
+        leaf = leaves.nodes[leaves.leaf[order]].astype(np.int32)[which]
+        name = leaves.names[order].astype(np.int32)[which]
+        for part in np.flatnonzero(np.diff(ends)):
+            at = slice(ends[part], ends[part + 1])
+            self._found[part].append((row[at], leaf[at], name[at]))
 
     def of(self, part):
-        """Numbers and rows of the entries of a part, which are then forgotten."""
-        none = np.empty((2, 0), dtype=np.int32)
+        """Rows, leaves and conditions of the entries of a part, then forgotten."""
+        none = np.empty((3, 0), dtype=np.int32)
         found = [none, *self._found[part]]
         self._found[part] = []
-        which, row = zip(*found, strict=True)
-        return np.concatenate(which), np.concatenate(row)
+        return map(np.concatenate, zip(*found, strict=True))
 
 
 def _players_of(paths, nodes, n_parts):
@@ -209,25 +192,23 @@ def _players_of(paths, nodes, n_parts):
     return which[moves], player[moves]
 
 
-def _portions(which, begin, end):
+def _portions(starts, name):
     """Entries and the steps of their conditions, some at a time.
 
     Nearly all conditions are intervals, and have a first step and perhaps a second.
     """
-    counts = end - begin
+    begin = starts[name]
+    counts = starts[name + 1] - begin
     for step in range(2):
-        has = (counts > step)[which]
-        at = slice(None) if has.all() else np.flatnonzero(has)
-        if len(which[at]):
-            yield at, begin[which[at]] + step
-    rest = np.flatnonzero((counts > 2)[which])
-    total = np.cumsum(counts[which[rest]] - 2)
+        at = np.flatnonzero(counts > step)
+        yield at, begin[at] + step
+    rest = np.flatnonzero(counts > 2)
+    total = np.cumsum(counts[rest] - 2)
     while len(rest):
         some = max(1, int(np.searchsorted(total, total[0] + _STEPS_AT_ONCE)))
-        at = rest[:some]
-        many = counts[which[at]] - 2
+        at, many = rest[:some], counts[rest[:some]] - 2
         steps = np.arange(many.sum()) + np.repeat(
-            begin[which[at]] + 2 - np.cumsum(many) + many, many
+            begin[at] + 2 - np.cumsum(many) + many, many
         )
         yield np.repeat(at, many), steps
         rest, total = rest[some:], total[some:]

@@ -248,10 +248,10 @@ class HStatistic(TransformerMixin, BaseInteraction):
 
     def _triples(self, rows):
         """Triples of players, as positions."""
-        if not isinstance(self.three_way, bool | np.bool_):
-            return self._sets(rows, self.three_way, 3, "three_way")
-        if not self.three_way:
+        if self.three_way is None or self.three_way is False:
             return []
+        if self.three_way is not True:
+            return self._sets(rows, self.three_way, 3, "three_way")
         known = set(map(frozenset, self.pairs_))
         return [
             triple

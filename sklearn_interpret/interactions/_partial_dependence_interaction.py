@@ -101,7 +101,7 @@ class PartialDependenceInteraction(BaseInteraction):
     References
     ----------
     Greenwell, B. M., Boehmke, B. C. and McCarthy, A. J. (2018). A simple and effective
-    model-based variable importance measure. https://arxiv.org/abs/1805.04755
+    model-based variable importance measure. https://doi.org/10.48550/arXiv.1805.04755
 
     Examples
     --------

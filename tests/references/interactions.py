@@ -61,6 +61,12 @@ def h_statistics(ask, rows, weights, players, *, three_way=False):
     def mean_square(values):
         return np.average(values**2, weights=weights)
 
+    def ratio(left, whole):
+        # Nothing of nothing is zero: of numbers some 1e-15 of the response, here.
+        if np.abs(left).max() < 1e-12 * np.abs(f).max():
+            return 0.0
+        return mean_square(left) / mean_square(whole)
+
     f = np.array([ask(row) for row in rows])
     f = f - np.average(f, weights=weights)
     alone = [pd([j]) for j in range(p)]
@@ -70,22 +76,22 @@ def h_statistics(ask, rows, weights, players, *, three_way=False):
         "pairwise_numerator": np.zeros((p, p)),
         "overall": np.zeros(p),
         "overall_numerator": np.zeros(p),
-        "total": mean_square(f - sum(alone)) / mean_square(f),
+        "total": ratio(f - sum(alone), f),
         "three_way": {},
     }
     for (j, k), both in pairs.items():
-        numerator = mean_square(both - alone[j] - alone[k])
+        left = both - alone[j] - alone[k]
         for place in ((j, k), (k, j)):
-            found["pairwise"][place] = numerator / mean_square(both)
-            found["pairwise_numerator"][place] = numerator
+            found["pairwise"][place] = ratio(left, both)
+            found["pairwise_numerator"][place] = mean_square(left)
     for j in range(p):
         others = partial_dependence(ask, rows, weights, set(everything) - {*players[j]})
-        numerator = mean_square(f - alone[j] - others)
-        found["overall"][j] = numerator / mean_square(f)
-        found["overall_numerator"][j] = numerator
+        left = f - alone[j] - others
+        found["overall"][j] = ratio(left, f)
+        found["overall_numerator"][j] = mean_square(left)
     for triple in combinations(range(p), 3) if three_way else ():
         whole = pd(triple)
         left = whole - sum(pairs[two] for two in combinations(triple, 2))
         left = left + sum(alone[j] for j in triple)
-        found["three_way"][triple] = mean_square(left) / mean_square(whole)
+        found["three_way"][triple] = ratio(left, whole)
     return found

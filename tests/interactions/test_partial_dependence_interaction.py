@@ -1,0 +1,120 @@
+"""Greenwell's interactions: from surfaces of partial dependence, by hand."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestRegressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression
+from sklearn.svm import SVR
+
+from sklearn_interpret.effects import PartialDependence
+from sklearn_interpret.exceptions import UnreadableModelError
+from sklearn_interpret.interactions import PartialDependenceInteraction
+from tests.effects.data import classes, encoded, mixed_frame, numeric_table
+from tests.references.models import frozen
+
+X, Y = numeric_table(40, 3)
+
+
+def by_hand(surface):
+    """Loops over one surface (n_points, n_points_2)."""
+    first = np.std([np.std(row, ddof=1) for row in surface], ddof=1)
+    second = np.std([np.std(column, ddof=1) for column in surface.T], ddof=1)
+    return (first + second) / 2
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "model", [SVR(), RandomForestRegressor(3, random_state=0)], ids=["any", "trees"]
+)
+def test_deviations_of_deviations_of_the_surface(model, weighted):
+    weights = np.arange(1.0, 41) if weighted else None
+    model = FrozenEstimator(model.fit(X, Y))
+    grid = {"grid_resolution": 6, "percentiles": (0.1, 0.9)}
+    found = PartialDependenceInteraction(model, **grid).fit(X, sample_weight=weights)
+    assert found.pairs_ == [(0, 1), (0, 2), (1, 2)]
+    surfaces = PartialDependence(model, features=found.pairs_, **grid)
+    surfaces.fit(X, sample_weight=weights)
+    expected = np.zeros((3, 3))
+    for (j, k), surface in zip(found.pairs_, surfaces.average_, strict=True):
+        expected[j, k] = expected[k, j] = by_hand(surface)
+    assert_allclose(found.pairwise_, expected, rtol=1e-10)
+
+
+def test_a_product_over_a_grid():
+    """Along x0 x1 the deviation at v is |v| s, with s that of the grid; so s^2."""
+    points = [0.0, 1.0, 2.0, 5.0]
+    found = PartialDependenceInteraction(
+        frozen(lambda a, b, c: a * b + c**2, X),
+        custom_values=dict.fromkeys(range(3), points),
+    ).fit(X)
+    expected = np.zeros((3, 3))
+    expected[0, 1] = expected[1, 0] = np.var(points, ddof=1)
+    assert_allclose(found.pairwise_, expected, atol=1e-12)
+
+
+def test_additive_models_have_none():
+    found = PartialDependenceInteraction(LinearRegression()).fit(X, Y)
+    assert_allclose(found.pairwise_, 0, atol=1e-12)
+
+
+def test_categories_groups_and_pairs():
+    frame, y = mixed_frame()
+    model = FrozenEstimator(encoded(SVR()).fit(frame, y))
+    groups = {"where": ["town", "new"]}
+    pairs = [("where", "colour"), ("size", "where")]
+    found = PartialDependenceInteraction(
+        model, pairs=pairs, feature_groups=groups, grid_resolution=8
+    ).fit(frame)
+    assert found.player_names_ == ["size", "rooms", "colour", "where"]
+    assert found.pairs_ == [(3, 2), (0, 3)]
+    surfaces = PartialDependence(
+        model, features=pairs, feature_groups=groups, grid_resolution=8
+    ).fit(frame)
+    assert_allclose(found.pairwise_[3, 2], by_hand(surfaces.average_[0]))
+    assert_allclose(found.pairwise_[3, 0], by_hand(surfaces.average_[1]))
+    assert np.isnan(found.pairwise_[0, 1])
+
+
+def test_several_outputs_lead():
+    model = GradientBoostingClassifier(n_estimators=3).fit(X, classes(Y, 3))
+    found = PartialDependenceInteraction(FrozenEstimator(model), grid_resolution=4)
+    found.fit(X)
+    assert found.pairwise_.shape == (3, 3, 3)
+    assert found.output_names_ == ["low", "mid", "top"]
+    one = PartialDependenceInteraction(
+        FrozenEstimator(model), grid_resolution=4, target="mid"
+    ).fit(X)
+    assert_allclose(one.pairwise_, found.pairwise_[1], atol=1e-12)
+
+
+def test_one_feature_has_no_partner():
+    found = PartialDependenceInteraction(LinearRegression()).fit(X[:, :1], Y)
+    assert found.pairwise_.tolist() == [[0]]
+    assert found.output_names_ == [0]
+
+
+def test_workers_change_nothing():
+    one, two = (
+        PartialDependenceInteraction(SVR(), grid_resolution=5, n_jobs=n_jobs).fit(X, Y)
+        for n_jobs in (1, 2)
+    )
+    assert_array_equal(one.pairwise_, two.pairwise_)
+
+
+@pytest.mark.parametrize(
+    "params, message",
+    [
+        ({"pairs": [(0, 9)]}, "pairs has the position 9"),
+        ({"pairs": [(0, 2)], "features": [0, 1]}, "pairs has 'x2'"),
+        ({"grid_resolution": 1}, "grid_resolution"),
+        ({"percentiles": (0.9, 0.1)}, "percentiles"),
+        ({"custom_values": {0: [2, 1]}}, "custom_values"),
+        ({"method": "recursion"}, "method"),
+        ({"method": "tree"}, "SVR"),
+    ],
+)
+def test_bad_parameters(params, message):
+    with pytest.raises((ValueError, UnreadableModelError), match=message):
+        PartialDependenceInteraction(SVR(), **params).fit(X, Y)
