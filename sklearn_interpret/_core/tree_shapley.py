@@ -6,6 +6,7 @@ up. Leaves that are too deep for a table are valued at the patterns that occur.
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise, starmap
 
 import numpy as np
@@ -18,7 +19,7 @@ from sklearn_interpret._core.tree_patterns import (
     met_conditions,
 )
 from sklearn_interpret._core.tree_tables import column_table, term_place, terms
-from sklearn_interpret._core.tree_units import units_of
+from sklearn_interpret._core.tree_units import UnitCut
 
 # Numbers that are worked on at once: few enough to stay in the cache.
 _AT_ONCE = 2**17
@@ -45,7 +46,7 @@ class TreePlan:
         The trees.
     paths : TreePaths
         Their paths.
-    groups : list of TreeUnits
+    cut : UnitCut
         Their units.
     part_of_tree : ndarray of shape (n_trees,), intp
         Part that each tree is in: those whose patterns are found together; increasing.
@@ -56,7 +57,7 @@ class TreePlan:
 
     ensemble: object
     paths: TreePaths
-    groups: list
+    cut: UnitCut
     part_of_tree: np.ndarray
     share_of_part: np.ndarray
     _direct: dict = field(default_factory=dict, repr=False)
@@ -79,23 +80,29 @@ class TreePlan:
         TreePlan
         """
         paths = TreePaths.of_ensemble(ensemble, players, n_players=n_players)
-        groups = units_of(ensemble, paths, max_splits=_SPLITS_PER_UNIT)
-        parts = _spread(ensemble, groups, lambda units: 1, _UNITS_PER_PART)
-        shares = _spread(
-            ensemble,
-            groups,
-            lambda units: _most_numbers(ensemble, units),
-            _NUMBERS_PER_SHARE,
-        )
-        _, part_of_tree = np.unique(
-            np.stack([shares, parts]), axis=1, return_inverse=True
-        )
+        cut = UnitCut.of_ensemble(ensemble, paths, max_splits=_SPLITS_PER_UNIT)
+        parts = _spread(ensemble, cut, np.ones(len(cut)), _UNITS_PER_PART)
+        numbers = _numbers_in_tables(ensemble, cut)
+        shares = _spread(ensemble, cut, numbers, _NUMBERS_PER_SHARE)
+        # Both increase: a new part starts where either does.
+        changes = (np.diff(parts, prepend=0) != 0) | (np.diff(shares, prepend=0) != 0)
+        part_of_tree = np.cumsum(changes)
         _, first = np.unique(part_of_tree, return_index=True)
-        return cls(ensemble, paths, groups, part_of_tree.ravel(), shares[first])
+        return cls(ensemble, paths, cut, part_of_tree, shares[first])
+
+    @property
+    def groups(self):
+        """The units: list of TreeUnits."""
+        return self.cut.groups
+
+    @cached_property
+    def part_of_unit(self):
+        """Part that each unit of the cut is in: intp of shape (n_units,)."""
+        return np.repeat(self.part_of_tree, _n_units(self.ensemble, self.cut))
 
     def part_of(self, units):
         """Part that each unit is in."""
-        return self.part_of_tree[_tree_of(self.ensemble, units.root)]
+        return self.part_of_unit[self.cut.unit[units.root]]
 
     @property
     def n_shares(self):
@@ -164,37 +171,34 @@ class TreePlan:
         return self._direct[order]
 
 
-def _tree_of(ensemble, nodes):
-    """Tree of each node: the trees stand one behind the other."""
-    return np.searchsorted(ensemble.roots, nodes, side="right") - 1
+def _n_units(ensemble, cut):
+    """Number of units of each tree: the trees stand one behind the other."""
+    starts = np.append(ensemble.roots, ensemble.n_nodes)
+    return np.diff(np.searchsorted(cut.root, starts))
 
 
-def _spread(ensemble, groups, cost, most):
-    """Number consecutive trees alike while their cost does not exceed a limit.
+def _spread(ensemble, cut, costs, most):
+    """Number consecutive trees alike while the cost of units does not exceed a limit.
 
     There are an even number of numbers where there are trees enough: that is fair to
     two workers.
     """
-    costs = np.zeros(ensemble.n_trees)
-    for units in groups:
-        costs += np.bincount(
-            _tree_of(ensemble, units.root), minlength=ensemble.n_trees
-        ) * float(cost(units))
-    total = max(costs.sum(), 1.0)
+    ends = np.cumsum(_n_units(ensemble, cut))
+    sums = np.append(0.0, np.cumsum(costs))[np.append(0, ends)]
+    total = max(sums[-1], 1.0)
     n_numbers = 2 * int(np.ceil(total / (2 * most)))
-    middle = np.cumsum(costs) - costs / 2
+    middle = (sums[1:] + sums[:-1]) / 2
     _, numbers = np.unique(
         (middle * n_numbers / total).astype(int), return_inverse=True
     )
     return numbers
 
 
-def _most_numbers(ensemble, units):
-    """Numbers in the tables of interaction values of one unit."""
-    if units.is_deep:
-        return 1
-    n_columns = units.n_bits * (units.n_bits + 1) // 2
-    return ensemble.n_outputs * n_columns * 2**units.n_bits
+def _numbers_in_tables(ensemble, cut):
+    """Numbers in the tables of interaction values of each unit."""
+    n_bits = np.where(cut.is_deep, 0, cut.n_bits)
+    sizes = ensemble.n_outputs * (n_bits * (n_bits + 1) // 2) * 2.0**n_bits
+    return np.where(cut.is_deep, 1.0, sizes)
 
 
 def shapley_values(plan, game, codes, order=1, *, run=starmap):
@@ -221,7 +225,7 @@ def shapley_values(plan, game, codes, order=1, *, run=starmap):
     """
     n_players = plan.paths.n_players
     shape = (plan.ensemble.n_outputs, *[n_players] * order, len(codes))
-    few = len(codes) <= _FEW_ROWS and not any(units.is_wide for units in plan.groups)
+    few = len(codes) <= _FEW_ROWS and not plan.cut.is_wide.any()
     if few and game.is_direct(plan, order):
         values = direct_values(plan, plan.direct(order), game, codes, order)
         return values.reshape(shape)
@@ -307,21 +311,23 @@ def _unit_tables(plan, units, numbers, starts, order):
     n_columns = len(terms(n_slots, order))
     tables = np.zeros((len(units), ensemble.n_outputs, n_columns, 2**n_slots))
     unit = np.arange(len(units))
-    for leaf in range(units.n_splits + 1):
-        patterns = units.leaf_patterns(leaf) + starts[:, leaf, None]
-        d = units.n_conditions[:, leaf]
-        values = ensemble.value[units.leaves[:, leaf]].T[..., None]
-        outputs = np.flatnonzero(values.any(axis=(1, 2)))
-        for term in terms(d.max(), order):
-            has = (term[-1] < d)[:, None]
-            at = patterns + (term_place(term, d)[:, None] << d[:, None])
-            gains = numbers.take(np.where(has, at, 0))
+    patterns = [
+        units.leaf_patterns(leaf) + starts[:, leaf, None]
+        for leaf in range(units.n_splits + 1)
+    ]
+    # The order in which `direct_values` adds up.
+    for term in terms(units.n_conditions.max(initial=0), order):
+        for leaf in np.flatnonzero((units.n_conditions > term[-1]).any(axis=0)):
+            d = units.n_conditions[:, leaf]
+            at = patterns[leaf] + (term_place(term, d)[:, None] << d[:, None])
+            gains = numbers.take(np.where((term[-1] < d)[:, None], at, 0))
             if term[-1] < units.n_path:  # the same players in all units
                 index = (slice(None), column_of[term])
             else:
                 players = tuple(units.columns[:, leaf, slot] for slot in term)
                 index = (unit, column_of[players])
-            for output in outputs:
+            values = ensemble.value[units.leaves[:, leaf]].T[..., None]
+            for output in np.flatnonzero(values.any(axis=(1, 2))):
                 tables[:, output][index] += values[output] * gains
     return tables.reshape(len(units), -1, 2**n_slots)
 

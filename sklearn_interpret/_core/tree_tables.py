@@ -26,9 +26,9 @@ def terms(d, order):
 
 
 def term_place(term, d):
-    """Position of a term among those of `d` conditions, an array of numbers."""
+    """Position of terms among those of `d` conditions; all may be arrays."""
     if len(term) == 1:
-        return np.full_like(d, term[0])
+        return term[0] + np.zeros_like(d)
     i, j = term
     return i * (2 * d - i - 1) // 2 + j - i - 1
 
@@ -54,9 +54,9 @@ class ProductRule:
 
     Parameters
     ----------
-    off, on : ndarray of shape (n_points, n_leaves, d)
+    off, on : ndarray of shape (n_points, d, n_leaves)
         Factor :math:`f_k(t)` of each condition where it is not met, and where it is.
-    gained : ndarray of shape (n_points, n_leaves, d)
+    gained : ndarray of shape (n_points, d, n_leaves)
         What trades a factor for the gain 1 - z of its condition where that is met.
     missed : ndarray of shape (n_points,)
         What trades it for the gain -z where it is not met.
@@ -79,7 +79,7 @@ class ProductRule:
 
         Parameters
         ----------
-        chances : ndarray of shape (n_leaves, d)
+        chances : ndarray of shape (d, n_leaves)
             Probability that each condition is met while its player is absent, z.
         order : {1, 2}
             1 for Shapley values, 2 for interaction values.
@@ -88,7 +88,7 @@ class ProductRule:
         -------
         ProductRule
         """
-        points, weights = quadrature(chances.shape[1] - order)
+        points, weights = quadrature(len(chances) - order)
         t = points[:, None, None]
         off = (1 - t) * chances
         on = t + off
@@ -98,7 +98,7 @@ class ProductRule:
 
     def __getitem__(self, leaves):
         """The rule of some of the leaves, by a slice."""
-        parts = (part[:, leaves] for part in (self.off, self.on, self.gained))
+        parts = (part[..., leaves] for part in (self.off, self.on, self.gained))
         return type(self)(*parts, self.missed, self.weights, self.order)
 
     def products(self, met):
@@ -118,20 +118,20 @@ class ProductRule:
         )
         for k, held in enumerate(met):
             product = product * np.where(
-                held, self.on[:, :, k, None], self.off[:, :, k, None]
+                held, self.on[:, k, :, None], self.off[:, k, :, None]
             )
         return product
 
     def all_products(self):
         """As `products`, to the last bit, for all patterns from 0 to 2**d - 1."""
-        n_points, n_leaves, d = self.on.shape
+        n_points, d, n_leaves = self.on.shape
         products = np.empty((n_points, n_leaves, 2**d))
         products[:, :, :1] = self.weights[:, None, None]
         for k in range(d):
             n = 2**k
             below, above = products[:, :, :n], products[:, :, n : 2 * n]
-            np.multiply(below, self.on[:, :, k, None], out=above)
-            below *= self.off[:, :, k, None]
+            np.multiply(below, self.on[:, k, :, None], out=above)
+            below *= self.off[:, k, :, None]
         return products
 
     def gains(self, products, met):
@@ -149,7 +149,7 @@ class ProductRule:
         ndarray of shape (n_terms, n_leaves, m)
             Each number depends on its leaf and situation only, to the last bit.
         """
-        gained = self.gained.transpose(0, 2, 1)[..., None]
+        gained = self.gained[..., None]
         missed = self.missed[:, None, None, None]
         products = products[:, None]
         if self.order == 1:
