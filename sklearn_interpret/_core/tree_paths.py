@@ -73,18 +73,19 @@ class TreePaths:
         shape = (ensemble.n_nodes,)
         player, previous, slot = (np.full(shape, -1, dtype=np.intp) for _ in range(3))
         n_conditions, starts, strides = (np.zeros(shape, np.intp) for _ in range(3))
-        none = np.empty((0, ensemble.n_trees), dtype=np.int32)
-        above, found, n_found = none, [none.ravel()], 0
-        for nodes, below in pairwise((*ensemble.levels(), none.ravel())):
+        # Conditions of the nodes of a level, and their players, by slot; -1 behind.
+        above, who = np.empty((2, 0, ensemble.n_trees), dtype=np.int32)
+        none = np.empty(0, dtype=np.intp)
+        found, n_found = [above.ravel()], 0
+        for nodes, below in pairwise((*ensemble.levels(), none)):
             starts[nodes] = n_found + np.arange(len(nodes))
             strides[nodes] = len(nodes)
             found.append(above.ravel())
             n_found += above.size
             at = np.flatnonzero(~ensemble.is_leaf[nodes])
-            splits, above = nodes[at], above[:, at]
-            new = players[ensemble.feature[splits]]
-            # Whose player comes up again, and in which slot it is.
-            again = np.nonzero((player[above] == new) & (above >= 0))
+            splits, above, who = nodes[at], above.take(at, axis=1), who.take(at, axis=1)
+            new = players[ensemble.feature[splits]].astype(np.int32)
+            again = np.nonzero(who == new)  # in which slot the player is already
             place, last = n_conditions[splits], np.full(len(splits), -1)
             count = place + 1
             place[again[1]], last[again[1]] = again[0], above[again]
@@ -98,6 +99,7 @@ class TreePaths:
             ):
                 into[children] = values[:, None]
             above = _one_level_down(above, place, children)
+            who = _one_level_down(who, place, new[:, None])
         return cls(
             player=player,
             previous=previous,
@@ -146,10 +148,11 @@ class TreePaths:
         return steps
 
 
-def _one_level_down(above, place, children):
-    """Conditions of the children of splits from those of the splits, -1 behind."""
-    width = max(len(above), place.max(initial=-1) + 1)
-    below = np.full((width, len(place), 2), -1, dtype=np.int32)
-    below[: len(above)] = above[:, :, None]
-    below[place, np.arange(len(place))] = children
-    return below.reshape(width, 2 * len(place))
+def _one_level_down(above, place, new):
+    """What is listed for the children of splits: as above, but for one new entry."""
+    n_above, n_splits = above.shape
+    below = np.empty((max(n_above, place.max(initial=-1) + 1), n_splits, 2), np.int32)
+    below[:n_above] = above[:, :, None]
+    below[n_above:] = -1
+    below[place, np.arange(n_splits)] = new
+    return below.reshape(len(below), 2 * n_splits)

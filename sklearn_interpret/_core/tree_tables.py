@@ -58,10 +58,8 @@ class ProductRule:
         Factor :math:`f_k(t)` of each condition where it is not met, and where it is.
     gained : ndarray of shape (n_points, d, n_leaves)
         What trades a factor for the gain 1 - z of its condition where that is met.
-    missed : ndarray of shape (n_points,)
-        What trades it for the gain -z where it is not met.
-    weights : ndarray of shape (n_points,)
-        Of the quadrature, over `order`.
+    points, weights : ndarray of shape (n_points,)
+        Of the quadrature; the weights over `order`.
     order : {1, 2}
         1 for Shapley values, 2 for interaction values.
     """
@@ -69,7 +67,7 @@ class ProductRule:
     off: np.ndarray
     on: np.ndarray
     gained: np.ndarray
-    missed: np.ndarray
+    points: np.ndarray
     weights: np.ndarray
     order: int
 
@@ -92,14 +90,12 @@ class ProductRule:
         t = points[:, None, None]
         off = (1 - t) * chances
         on = t + off
-        return cls(
-            off, on, (1 - chances) / on, -1 / (1 - points), weights / order, order
-        )
+        return cls(off, on, (1 - chances) / on, points, weights / order, order)
 
     def __getitem__(self, leaves):
         """The rule of some of the leaves, by a slice."""
         parts = (part[..., leaves] for part in (self.off, self.on, self.gained))
-        return type(self)(*parts, self.missed, self.weights, self.order)
+        return type(self)(*parts, self.points, self.weights, self.order)
 
     def products(self, met):
         """Products of all factors, times the points' weights.
@@ -112,15 +108,15 @@ class ProductRule:
         Returns
         -------
         ndarray of shape (n_points, n_leaves, m)
+            Each number is multiplied up condition by condition.
         """
-        product = np.broadcast_to(
-            self.weights[:, None, None], (len(self.weights), *met.shape[1:])
-        )
-        for k, held in enumerate(met):
-            product = product * np.where(
-                held, self.on[:, k, :, None], self.off[:, k, :, None]
-            )
-        return product
+        factors = np.empty((len(self.weights), len(met) + 1, *met.shape[1:]))
+        factors[:, 0] = self.weights[:, None, None]
+        # Arithmetic is faster than a choice at random.
+        points = self.points[:, None, None, None]
+        np.multiply(points, met.astype(np.float64), out=factors[:, 1:])
+        factors[:, 1:] += self.off[..., None]
+        return np.multiply.reduce(factors, axis=1)
 
     def all_products(self):
         """As `products`, to the last bit, for all patterns from 0 to 2**d - 1."""
@@ -150,7 +146,8 @@ class ProductRule:
             Each number depends on its leaf and situation only, to the last bit.
         """
         gained = self.gained[..., None]
-        missed = self.missed[:, None, None, None]
+        # What trades a factor for the gain -z where the condition is not met.
+        missed = -1 / (1 - self.points[:, None, None, None])
         products = products[:, None]
         if self.order == 1:
             return np.where(met, _total(products, gained), _total(products, missed))

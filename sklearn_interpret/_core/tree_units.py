@@ -255,19 +255,18 @@ class UnitCut:
 def _below(ensemble, paths, max_splits):
     """Number of splits at and below each node; most conditions of a leaf below.
 
-    Right for nodes with up to `max_splits` splits, and more than that for all others.
+    Right for nodes with up to `max_splits` splits; the others have more.
     """
-    inner = np.flatnonzero(~ensemble.is_leaf)
-    left, right = ensemble.left[inner], ensemble.right[inner]
-    n_splits = np.zeros(ensemble.n_nodes, dtype=np.intp)
-    n_splits[inner] = max_splits + 1
+    n_splits = np.where(ensemble.is_leaf, 0, max_splits + 1)
     most = paths.n_conditions.copy()
+    inner = np.flatnonzero(~ensemble.is_leaf)
     for _ in range(max_splits):
-        n_splits[inner] = 1 + n_splits[left] + n_splits[right]
-    few = n_splits[inner] <= max_splits
-    inner, left, right = inner[few], left[few], right[few]
-    for _ in range(max_splits):
-        most[inner] = np.maximum(most[left], most[right])
+        left, right = ensemble.left[inner], ensemble.right[inner]
+        known = np.maximum(n_splits[left], n_splits[right]) <= max_splits
+        now, left, right = inner[known], left[known], right[known]
+        n_splits[now] = 1 + n_splits[left] + n_splits[right]
+        most[now] = np.maximum(most[left], most[right])
+        inner = inner[~known]
     return n_splits, most
 
 

@@ -16,6 +16,9 @@ from sklearn_interpret._model.seams import check_feature_names_in
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import AdditivityWarning
 
+# How far models' answers are from exact, relative to the numbers added up.
+_DOUBLE, _SINGLE = 1e-9, 1e-5
+
 
 class BaseShapley(TransformerMixin, BaseInspector):
     """Base of the Shapley estimators.
@@ -69,7 +72,10 @@ class BaseShapley(TransformerMixin, BaseInspector):
 
     @abstractmethod
     def _values(self, rows):
-        """Shapley values (m, n_players, k) of rows, and predictions (m, k)."""
+        """Shapley values (m, n_players, k) of rows, and predictions (m, k).
+
+        The latter in the precision in which the model answers.
+        """
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -127,13 +133,11 @@ class BaseShapley(TransformerMixin, BaseInspector):
             columns=self.features_ if grouped else None,
         )
 
-    # Rounding that the model's answers carry, relative to the numbers added up.
-    _rounding = 1e-9
-
     def _check_additivity(self, values, base_values, predictions):
+        rounding = _SINGLE if predictions.dtype == np.float32 else _DOUBLE
         error = np.abs(base_values + values.sum(axis=1) - predictions)
         size = np.abs(base_values) + np.abs(values).sum(axis=1) + np.abs(predictions)
-        missed = np.flatnonzero((error > self._rounding * size).any(axis=1))
+        missed = np.flatnonzero((error > rounding * size).any(axis=1))
         if len(missed):
             warnings.warn(
                 f"Base value and attributions miss the prediction of {len(missed)} "

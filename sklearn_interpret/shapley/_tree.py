@@ -20,9 +20,6 @@ from sklearn_interpret._model.seams import StrOptions
 from sklearn_interpret._model.trees.explained import explained_trees
 from sklearn_interpret.shapley._base import BaseShapley
 
-# How far models' answers are from exact, relative to the numbers added up.
-_DOUBLE_PRECISION, _SINGLE_PRECISION = 1e-9, 1e-5
-
 # Rows past which the tables of a model are better made again than memory used.
 _MOST_ROWS = 2**16
 
@@ -195,8 +192,6 @@ class TreeSHAP(BaseShapley):
 
     def _prepare(self, background, weights, response):
         self._trees = response
-        exact = response.is_exact(background.take(np.arange(1)).native)
-        self._rounding = _DOUBLE_PRECISION if exact else _SINGLE_PRECISION
         self._codes = self._shares = None
         if self.perturbation == "interventional":
             self._codes = self._encode(background)
@@ -210,8 +205,9 @@ class TreeSHAP(BaseShapley):
     def _background_responses(self, background):
         """Responses to the background, as exactly as they are explained."""
         trees = self._trees
-        if self._rounding == _DOUBLE_PRECISION:
-            return trees.predictions(background.native)
+        predictions = trees.predictions(background.native)
+        if predictions.dtype == np.float64:
+            return predictions
         return trees.of_margin(trees.ensemble.raw_of_codes(self._codes))
 
     def _encode(self, rows):
