@@ -199,15 +199,19 @@ class UnitCut:
             ensemble, paths, root, n_path, n_splits, unit, number, column, brings
         )
 
+    def __getstate__(self):
+        """The fields alone: what was derived from them is found again."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     def __len__(self):
         return len(self.root)
 
-    @property
+    @cached_property
     def n_bits(self):
         """Number of bits of the patterns of each unit."""
         return self.n_path + self.n_splits
 
-    @property
+    @cached_property
     def is_deep(self):
         """Which units are single leaves with too many patterns for a table."""
         return (self.n_path > MAX_TABLE_CONDITIONS) & (self.n_splits == 0)
@@ -217,7 +221,7 @@ class UnitCut:
         """Which units have patterns that are too long for integers."""
         return self.n_bits > MAX_PATTERN_BITS
 
-    @property
+    @cached_property
     def kind(self):
         """Number of conditions above and of splits, as one number."""
         return self.n_path * (self.brings.shape[1] + 1) + self.n_splits
