@@ -29,8 +29,6 @@ from sklearn_interpret._core.weighted import shares_of
 
 # Rows of a background that are counted at once, so that they stay in the cache.
 _ROWS_AT_ONCE = 2048
-# Rows whose codes are made at once where they are not at hand.
-_ROWS_MADE = 2**14
 # Numbers of tables that are kept from one call to the next: 64 megabytes.
 _MOST_KEPT = 2**23
 # Leaves with fewer patterns than this are valued together, else one by one.
@@ -387,12 +385,9 @@ class BackgroundGame:
 
     def _blocks(self):
         """Shares and codes of some rows after the other."""
-        for start in range(0, len(self._codes), _ROWS_MADE):
-            codes = self._codes[start : start + _ROWS_MADE]
-            shares = self.shares[start : start + _ROWS_MADE]
-            for first in range(0, len(codes), _ROWS_AT_ONCE):
-                rows = slice(first, first + _ROWS_AT_ONCE)
-                yield shares[rows], codes[rows]
+        for start in range(0, len(self._codes), _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            yield self.shares[rows], self._codes[rows]
 
     def deep_gains(self, leaves, owner, patterns, order):
         """Gains of leaves with equally many conditions at few patterns of all.

@@ -28,6 +28,25 @@ def shares_of(weights):
     return weights / weights.sum()
 
 
+def running_sum(total, addends):
+    """A sum that goes on, addend after addend.
+
+    Parameters
+    ----------
+    total : ndarray
+        Sum so far.
+    addends : ndarray of shape (n, ...)
+        What is to be added; written over.
+
+    Returns
+    -------
+    ndarray
+        The same to the last bit, however the addends are parted.
+    """
+    addends[0] += total
+    return np.add.accumulate(addends)[-1].copy()
+
+
 @dataclass(frozen=True)
 class Moments:
     """Total weight, mean and sum of squared deviations of one or many samples.

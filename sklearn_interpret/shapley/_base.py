@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._core.weighted import running_sum
 from sklearn_interpret._explanation import Explanation
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.features import default_name, resolve_groups
@@ -55,7 +56,7 @@ class BaseShapley(TransformerMixin, BaseInspector):
         except (TypeError, ValueError) as error:
             raise type(error)(f"background can't be taken as rows: {error}") from error
         rows = self._check_rows(rows.native, reset=False)
-        return rows, np.ones(rows.n_rows)
+        return rows, np.broadcast_to(1.0, rows.n_rows)
 
     # What is kept at hand, and made again rather than pickled.
     _at_hand: ClassVar[tuple] = ("_importances",)
@@ -95,9 +96,7 @@ class BaseShapley(TransformerMixin, BaseInspector):
             values, _ = self._values(rows.part(part))
             np.abs(values, out=values)
             values *= self._weights[part, None, None]
-            # Row by row: the same to the last bit, whatever the parts.
-            values[0] += total
-            total = np.add.accumulate(values)[-1].copy()
+            total = running_sum(total, values)
         return total / self._weights.sum()
 
     def explain(self, X: Any) -> Explanation:

@@ -17,7 +17,7 @@ from sklearn_interpret._core.tree_shapley import (
     rescaled_values,
     value_blocks,
 )
-from sklearn_interpret._core.weighted import shares_of
+from sklearn_interpret._core.weighted import running_sum, shares_of
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.parallel import batch_rows, held_rows, slices, stream
 from sklearn_interpret._model.seams import StrOptions
@@ -27,10 +27,6 @@ from sklearn_interpret.shapley._base import BaseShapley
 
 # How far models' answers are from exact, relative to the numbers added up.
 _DOUBLE_PRECISION, _SINGLE_PRECISION = 1e-9, 1e-5
-
-# Rows whose responses are summed at once: the same number whatever the memory, so that
-# the sum is the same to the last bit.
-_ROWS_SUMMED = 2**14
 
 
 class TreeSHAP(BaseShapley):
@@ -210,10 +206,11 @@ class TreeSHAP(BaseShapley):
         if self._shares is None:
             _, game = self._made
             return game.base_values()
-        return sum(
-            self._shares[part] @ self._background_responses(background.part(part))
-            for part in slices(background.n_rows, _ROWS_SUMMED)
-        )
+        total = np.zeros(response.ensemble.n_outputs)
+        for part in slices(background.n_rows, batch_rows(background.row_bytes)):
+            responses = self._background_responses(background.part(part))
+            total = running_sum(total, self._shares[part, None] * responses)
+        return total
 
     def _background_responses(self, background):
         """Responses to the background, as exactly as they are explained."""
