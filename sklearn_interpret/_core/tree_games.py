@@ -4,6 +4,7 @@ A game says, for leaves and patterns (bit i: the row meets the condition of slot
 gains of all terms; see :mod:`~sklearn_interpret._core.tree_tables`.
 """
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,7 @@ from sklearn_interpret._core.tree_tables import (
     pattern_bits,
     terms,
 )
+from sklearn_interpret._core.weighted import shares_of
 
 # Rows of a background that are counted at once, so that they stay in the cache.
 _ROWS_AT_ONCE = 2048
@@ -107,6 +109,10 @@ class CoverGame:
         """Absent players take their values from one row, given by its codes."""
         met = all_met(ensemble, paths, codes[None, :])[:, 0]
         return cls(ensemble, paths, met.astype(np.float64))
+
+    def of_nodes(self, ensemble, paths, nodes):
+        """The game of some of the trees, given by the range of their nodes."""
+        return type(self)(ensemble, paths, self.chances[nodes])
 
     def is_direct(self, plan, order):
         """Whether `gains` has no tables to make."""
@@ -260,8 +266,9 @@ class BackgroundGame:
         The trees.
     paths : TreePaths
         Their paths.
-    codes : ndarray of shape (n_rows, n_features)
-        Codes of the background's rows.
+    codes : array-like of shape (n_rows, n_features)
+        Codes of the background's rows: an array, or what makes parts of it as they are
+        asked for by a slice.
     weights : ndarray of shape (n_rows,)
         Their weights.
     """
@@ -269,9 +276,22 @@ class BackgroundGame:
     def __init__(self, ensemble, paths, codes, weights):
         self.ensemble = ensemble
         self.paths = paths
-        self.codes = codes
-        self.shares = weights / weights.sum()
+        self._codes = codes
+        self.shares = shares_of(weights)
         self._kept = {}
+
+    @property
+    def codes(self):
+        """Codes of all rows of the background."""
+        return self._codes[:]
+
+    def of_nodes(self, ensemble, paths, nodes):
+        """The game of some of the trees, given by the range of their nodes."""
+        part = copy(self)
+        part.ensemble, part.paths = ensemble, paths
+        part._codes = self.codes
+        part._kept = {}
+        return part
 
     def is_direct(self, plan, order):
         """Whether the tables that `gains` looks into are small enough to be kept."""
@@ -365,13 +385,18 @@ class BackgroundGame:
         """Share of the background with each pattern: (n_units, 2 ** n_bits) each."""
         shares = [np.zeros((len(part), 2**part.n_bits)) for part in units]
         finder = PatternFinder(self.ensemble, self.paths, units)
-        for start in range(0, len(self.codes), _ROWS_AT_ONCE):
-            rows = slice(start, start + _ROWS_AT_ONCE)
-            patterns = finder.find(self.codes[rows])
+        for weights, codes in self._blocks():
+            patterns = finder.find(codes)
             for of_part, found in zip(shares, patterns, strict=True):
                 for of_unit, pattern in zip(of_part, found, strict=True):
-                    of_unit += np.bincount(pattern, self.shares[rows], len(of_unit))
+                    of_unit += np.bincount(pattern, weights, len(of_unit))
         return shares
+
+    def _blocks(self):
+        """Shares and codes of some rows after the other."""
+        for start in range(0, len(self._codes), _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            yield self.shares[rows], self._codes[rows]
 
     def deep_gains(self, leaves, owner, patterns, order):
         """Gains of leaves with equally many conditions at few patterns of all.
@@ -428,6 +453,24 @@ class BackgroundGame:
         distinct, place = np.unique(others, axis=1, return_inverse=True)
         shares = np.bincount(place.ravel(), self.shares)
         return _compared(~met, ~distinct, shares, order)
+
+    def distinct_rows(self):
+        """Rows of the background, each once.
+
+        Returns
+        -------
+        codes : ndarray of shape (n_distinct, n_features)
+            Codes of the rows.
+        shares : ndarray of shape (n_distinct,)
+            Their shares of the weight.
+        """
+        distinct, shares = self._codes[:0], np.empty(0)
+        for of_block, codes in self._blocks():
+            known = np.concatenate([distinct, codes])
+            weights = np.concatenate([shares, of_block])
+            distinct, place = np.unique(known, axis=0, return_inverse=True)
+            shares = np.bincount(place.ravel(), weights)
+        return distinct, shares
 
     def base_values(self):
         """Mean raw output over the background: (k,)."""

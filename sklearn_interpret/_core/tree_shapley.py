@@ -7,7 +7,7 @@ up. Leaves that are too deep for a table are valued at the patterns that occur.
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise, starmap
+from itertools import chain, pairwise, starmap
 
 import numpy as np
 
@@ -18,12 +18,14 @@ from sklearn_interpret._core.tree_patterns import (
     distinct_patterns,
     met_conditions,
 )
+from sklearn_interpret._core.tree_shares import TreeShare
 from sklearn_interpret._core.tree_tables import column_table, term_place, terms
 from sklearn_interpret._core.tree_units import UnitCut
 
 # Numbers that are worked on at once: few enough to stay in the cache.
 _AT_ONCE = 2**17
-_ROWS_AT_ONCE = 4096
+# Rows that are worked on together, at most.
+MOST_AT_ONCE = 4096
 _DEEP_AT_ONCE = 64
 # Up to so many rows are valued leaf by leaf.
 _FEW_ROWS = 16
@@ -109,14 +111,17 @@ class TreePlan:
         """Number of shares."""
         return int(self.share_of_part.max(initial=-1)) + 1
 
-    def shares(self):
-        """The units of each share, part by part.
+    def shares(self, game):
+        """The shares, each to be worked on by itself.
+
+        Parameters
+        ----------
+        game : CoverGame or BackgroundGame
+            What stands in for absent players.
 
         Returns
         -------
-        list of list of (TreeUnits, ndarray of shape (n_parts + 1,))
-            For each share its units, single deep leaves last, and where those of each
-            of its parts start.
+        list of TreeShare
         """
         places = np.arange(len(self.share_of_part) + 1)
         edges = [np.searchsorted(self.part_of(units), places) for units in self.groups]
@@ -124,14 +129,16 @@ class TreePlan:
             zip(self.groups, edges, strict=True), key=lambda pair: pair[0].is_deep
         )
         ends = np.searchsorted(self.share_of_part, np.arange(self.n_shares + 1))
-        return [
-            [
+        shares = []
+        for start, stop in pairwise(map(int, ends)):
+            units = [
                 (units[at[start] : at[stop]], at[start : stop + 1] - at[start])
                 for units, at in deep_last
                 if at[start] < at[stop]
             ]
-            for start, stop in pairwise(ends)
-        ]
+            trees = slice(*map(int, np.searchsorted(self.part_of_tree, [start, stop])))
+            shares.append(TreeShare(self, game, units, trees))
+        return shares
 
     def n_keys(self, order):
         """Number of totals: one for each output, and player or pair of players."""
@@ -201,8 +208,52 @@ def _numbers_in_tables(ensemble, cut):
     return np.where(cut.is_deep, 1.0, sizes)
 
 
-def shapley_values(plan, game, codes, order=1, *, run=starmap):
+def one_by_one(function, tasks):
+    """All that ``function(*task)`` yields, task after task."""
+    return chain.from_iterable(starmap(function, tasks))
+
+
+def shapley_values(plan, game, codes, order=1, **blocks):
     """Shapley values, or interaction values of pairs, of rows.
+
+    Parameters
+    ----------
+    plan, game, codes, order, **blocks
+        As `value_blocks` takes them.
+
+    Returns
+    -------
+    ndarray of shape (k, n_players, n_rows) or (k, n_players, n_players, n_rows)
+        By output; of pairs, where the smaller player comes first, and zero elsewhere.
+        A row's numbers do not depend on the other rows, nor on the blocks, to the last
+        bit.
+    """
+    shape = plan.ensemble.n_outputs, *[plan.paths.n_players] * order, len(codes)
+    values = np.zeros(shape)
+    add_blocks(values, value_blocks(plan, game, codes, order, **blocks))
+    return values
+
+
+def add_blocks(into, blocks):
+    """Add values as they come.
+
+    Parameters
+    ----------
+    into : ndarray
+        Of the shape that `shapley_values` returns.
+    blocks : iterable of (slice, ndarray)
+        As `value_blocks` returns them.
+    """
+    shape = into.shape[:-1]
+    for rows, totals in blocks:
+        here = into[..., rows]
+        here += totals.reshape(*shape, -1)
+
+
+def value_blocks(
+    plan, game, codes, order=1, *, rows_at_once=MOST_AT_ONCE, run=one_by_one
+):
+    """Parts of what sums to Shapley values, or to interaction values of pairs, of rows.
 
     Parameters
     ----------
@@ -214,49 +265,58 @@ def shapley_values(plan, game, codes, order=1, *, run=starmap):
         The rows' codes; fast if each column is one stretch of memory.
     order : {1, 2}
         1 for Shapley values, 2 for interaction values.
-    run : callable, default=itertools.starmap
-        Calls a function with each of some tuples of arguments; results in order.
+    rows_at_once : int
+        How many rows are worked on together.
+    run : callable, default=one_by_one
+        Calls a function that yields with each of some tuples of arguments; what it
+        yields, in order.
 
     Returns
     -------
-    ndarray of shape (k, n_players, n_rows) or (k, n_players, n_players, n_rows)
-        By output; of pairs, where the smaller player comes first, and zero elsewhere.
-        A row's numbers do not depend on the other rows, nor on `run`, to the last bit.
+    iterable of (slice, ndarray of shape (n_keys, m))
+        Some rows, and their totals over one share of the trees: by output and player,
+        or pair of players. Added in this order, they give the same to the last bit,
+        whatever the other rows and `rows_at_once` are.
     """
-    n_players = plan.paths.n_players
-    shape = (plan.ensemble.n_outputs, *[n_players] * order, len(codes))
     few = len(codes) <= _FEW_ROWS and not plan.cut.is_wide.any()
     if few and game.is_direct(plan, order):
         values = direct_values(plan, plan.direct(order), game, codes, order)
-        return values.reshape(shape)
-    totals = np.zeros(shape)
-    tasks = [(plan, game, share, codes, order) for share in plan.shares()]
-    for part in run(_share_values, tasks):
-        totals += part.reshape(shape)
-    return totals
+        return iter([(slice(0, len(codes)), values)])
+    tasks = [(share, codes, order, rows_at_once) for share in plan.shares(game)]
+    return run(_share_blocks, tasks)
 
 
-def _share_values(plan, game, share, codes, order):
-    """What a share of the trees gives: (n_keys, n_rows)."""
-    totals = np.zeros((plan.n_keys(order), len(codes)))
-    share = [(units, edges) for units, edges in share if units.n_bits >= order]
-    flat = [units for units, _ in share if not units.is_deep]
+def _share_blocks(share, codes, order, rows_at_once):
+    """What a share of the trees gives to some rows after the other."""
+    plan, game = share.plan, share.game
+    codes = np.asarray(codes)  # a memory map is slow to take parts of
+    parts = _parts(share, order)
+    for start in range(0, len(codes), rows_at_once):
+        rows = slice(start, start + rows_at_once)
+        totals = np.zeros((plan.n_keys(order), len(codes[rows])))
+        into = list(totals)
+        for part, finder in parts:
+            _add_part(plan, game, part, finder, codes[rows], order, into)
+        yield rows, totals
+
+
+def _parts(share, order):
+    """For each part its units with their tables, and what finds patterns there."""
+    plan, game = share.plan, share.game
+    units = [(units, edges) for units, edges in share.units if units.n_bits >= order]
+    flat = [units for units, _ in units if not units.is_deep]
     lookups = _lookups(plan, game, flat, order) if flat else []
-    lookups += [None] * (len(share) - len(flat))
-    n_parts = len(share[0][1]) - 1 if share else 0
-    for part in range(n_parts):
+    lookups += [None] * (len(units) - len(flat))
+    parts = []
+    for part in range(len(units[0][1]) - 1 if units else 0):
         here = []
-        for (units, edges), lookup in zip(share, lookups, strict=True):
+        for (of_kind, edges), lookup in zip(units, lookups, strict=True):
             of_part = slice(edges[part], edges[part + 1])
             if of_part.start < of_part.stop:
-                here.append((units[of_part], lookup and lookup[of_part]))
-        narrow = [units for units, _ in here if not units.is_wide]
-        finder = PatternFinder(plan.ensemble, plan.paths, narrow)
-        for start in range(0, len(codes), _ROWS_AT_ONCE):
-            rows = slice(start, start + _ROWS_AT_ONCE)
-            into = list(totals[:, rows])
-            _add_part(plan, game, here, finder, codes[rows], order, into)
-    return totals
+                here.append((of_kind[of_part], lookup and lookup[of_part]))
+        narrow = [of_kind for of_kind, _ in here if not of_kind.is_wide]
+        parts.append((here, PatternFinder(plan.ensemble, plan.paths, narrow)))
+    return parts
 
 
 def _add_part(plan, game, part, finder, codes, order, into):
@@ -367,7 +427,7 @@ def _add_wide(plan, game, units, codes, order, into):
                 into[key] += values[output] * gain
 
 
-def rescaled_values(plan, games, codes, order, factors, *, run=starmap):
+def rescaled_values(plan, games, codes, order, factors, **blocks):
     """Values of a function of the sum of trees, from comparisons with single rows.
 
     Against one background row the function's difference is shared out as that of the
@@ -386,8 +446,8 @@ def rescaled_values(plan, games, codes, order, factors, *, run=starmap):
     factors : iterable of ndarray of shape (n_rows,)
         For each game, share of the background row times the function's difference over
         that of the sums.
-    run : callable, default=itertools.starmap
-        As in `shapley_values`.
+    **blocks
+        As `value_blocks` takes them.
 
     Returns
     -------
@@ -396,5 +456,7 @@ def rescaled_values(plan, games, codes, order, factors, *, run=starmap):
     """
     totals = 0.0
     for game, factor in zip(games, factors, strict=True):
-        totals = totals + shapley_values(plan, game, codes, order, run=run) * factor
+        values = shapley_values(plan, game, codes, order, **blocks)
+        values *= factor
+        totals += values
     return totals
