@@ -283,7 +283,9 @@ class TreeSHAP(BaseShapley):
         for part, codes in self._coded_parts(rows, order=2):
             # Values stand on the diagonal until all pairs are there.
             values = np.einsum("ijjk->ijk", pairs[part])
-            add_blocks(values.transpose(2, 1, 0), self._blocks(codes, order=1))
+            blocks = self._blocks(codes, order=1)
+            self._predictions(rows.part(part))  # refuses what the model does
+            add_blocks(values.transpose(2, 1, 0), blocks)
             into = pairs[part].transpose(3, 1, 2, 0)
             add_blocks(into, self._blocks(codes, order=2))
         for part in slices(rows.n_rows, batch_rows(2 * pairs[:1].nbytes)):
