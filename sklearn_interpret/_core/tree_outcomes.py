@@ -216,9 +216,9 @@ def _players_of(paths, nodes, n_parts):
     """Players of the conditions of nodes, and the position of each one's node."""
     counts = paths.n_conditions[nodes]
     which = np.repeat(np.arange(len(nodes)), counts)
-    place = np.arange(len(which)) + np.repeat(
-        paths.starts[nodes] - np.cumsum(counts) + counts, counts
-    )
+    slot = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+    place = np.repeat(paths.starts[nodes], counts)
+    place += slot * np.repeat(paths.strides[nodes], counts)
     player = paths.player[paths.conditions[place]]
     moves = player < n_parts
     return which[moves], player[moves]
