@@ -232,19 +232,21 @@ def _codes(model, rows):
     known = np.ones(ensemble.n_features, dtype=bool)
     step = batch_rows(rows.row_bytes)
     for start in range(0, rows.n_rows, step):
-        index = np.arange(start, min(start + step, rows.n_rows))
-        numbers = model.encode(_taken(rows, index).native)
-        codes[index] = ensemble.codes(numbers)
+        stop = min(start + step, rows.n_rows)
+        numbers = model.encode(_taken(rows, start, stop).native)
+        codes[start:stop] = ensemble.codes(numbers)
         # Missing and infinite values, which the model may well refuse.
         special = ~np.isfinite(numbers)
-        new = np.flatnonzero(special.any(axis=0) & known)
-        telling.append(start + special[:, new].argmax(axis=0))
-        known[new] = False
+        if special.any():
+            new = np.flatnonzero(special.any(axis=0) & known)
+            telling.append(start + special[:, new].argmax(axis=0))
+            known[new] = False
     return codes, np.unique(np.concatenate(telling))
 
 
-def _taken(rows, index):
-    return rows if len(index) == rows.n_rows else rows.take(index)
+def _taken(rows, start, stop):
+    whole = stop - start == rows.n_rows
+    return rows if whole else rows.take(np.arange(start, stop))
 
 
 def _points(trees, response, rows, replacements):
