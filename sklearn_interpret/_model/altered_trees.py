@@ -7,6 +7,7 @@ pass through the model's own encoder, so that they are compared as the model doe
 
 import numpy as np
 
+from sklearn_interpret._core.row_order import order_of_likeness
 from sklearn_interpret._core.tree_effects import TreeEffects
 from sklearn_interpret._core.tree_steps import Part
 from sklearn_interpret._model.parallel import batch_rows, run_in_threads
@@ -84,16 +85,19 @@ class AlteredTrees:
             For each replacement.
         """
         found = [None] * len(self._parts)
+        order = None
         for which, effects in self._effects():
+            if effects.wants_order and order is None:
+                order = order_of_likeness(self._ensemble, self._codes)
             tasks = [
-                (effects, self._codes[rows], weights[rows])
+                (effects, self._codes, weights, rows if order is None else order[rows])
                 for rows in self._tasks(effects.rows_at_once)
             ]
-            total = None
+            total = 0
             for arrived in run_in_threads(
                 _arrivals, tasks, n_jobs=n_jobs, verbose=verbose
             ):
-                total = _added(total, arrived)
+                total += arrived
                 if on_block is not None:
                     on_block()
             averages = effects.averages(total, weights.sum())
@@ -173,7 +177,8 @@ class AlteredTrees:
         """Replacements that do not share features, and what moving them does."""
         for which in _apart([part.features for part in self._parts]):
             parts = [self._parts[entry] for entry in which]
-            yield which, TreeEffects(self._ensemble, self._values, self._base, parts)
+            trees = self._ensemble, self._values, self._base
+            yield which, TreeEffects(*trees, parts, n_rows=len(self._codes))
 
     def _tasks(self, size):
         """Slices of rows, each a multiple of `size` of them."""
@@ -299,19 +304,14 @@ def _blocks(codes, size):
     return [slice(start, start + size) for start in range(0, len(codes), size)]
 
 
-def _arrivals(effects, codes, weights):
-    total = None
-    for rows in _blocks(codes, effects.rows_at_once):
-        total = _added(total, effects.arrivals(codes[rows], weights[rows]))
-    return total
-
-
-def _added(total, arrived):
-    if total is None:
-        return arrived
-    for sums, more in zip(total, arrived, strict=True):
-        sums += more
-    return total
+def _arrivals(effects, codes, weights, rows):
+    """Sum of the arrivals of some rows: a slice, or positions."""
+    if isinstance(rows, slice):
+        return effects.arrivals(codes[rows], weights[rows])
+    taken = np.empty((len(rows), codes.shape[1]), dtype=codes.dtype, order="F")
+    for j in range(codes.shape[1]):
+        taken[:, j] = codes[:, j].take(rows)
+    return effects.arrivals(taken, weights.take(rows))
 
 
 def _curves(effects, codes, start, which, reduce):
