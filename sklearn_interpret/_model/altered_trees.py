@@ -157,12 +157,12 @@ class AlteredTrees:
         """
         found = [[] for _ in self._parts]
         for which, effects in self._effects():
-            kinds = _by_kind([crossings[entry] for entry in which], len(self._codes))
+            chosen = [crossings[entry] for entry in which]
             tasks = [
                 (
                     effects,
                     self._codes[rows],
-                    [kind[rows] for kind in kinds],
+                    [[kind[rows] for kind in part] for part in chosen],
                     rows.start,
                     which,
                     reduce,
@@ -327,20 +327,23 @@ def _curves(effects, codes, start, which, reduce):
     return found
 
 
-def _by_kind(crossings, n_rows):
+def _by_kind(crossings, rows, n_rows):
     """Crossings (n_rows, n_parts) for each kind of step, -1 where a part lacks it."""
-    kinds = []
     for kind in range(max(map(len, crossings), default=0)):
-        none = np.full(n_rows, -1)
-        columns = [part[kind] if kind < len(part) else none for part in crossings]
-        kinds.append(np.column_stack(columns))
-    return kinds
+        steps = np.full((n_rows, len(crossings)), -1)
+        for column, part in enumerate(crossings):
+            if kind < len(part):
+                steps[:, column] = part[kind][rows]
+        yield steps
 
 
-def _differences(effects, codes, kinds, start, which, reduce):
+def _differences(effects, codes, crossings, start, which, reduce):
     found = []
     for rows in _blocks(codes, effects.rows_at_once):
-        steps = [effects.differences(codes[rows], kind[rows]) for kind in kinds]
+        steps = [
+            effects.differences(codes[rows], kind)
+            for kind in _by_kind(crossings, rows, len(codes[rows]))
+        ]
         index = np.arange(rows.start, rows.start + len(codes[rows])) + start
         found += [
             (entry, reduce(entry, index, [step[:, part] for step in steps]))
