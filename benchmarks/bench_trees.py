@@ -75,6 +75,8 @@ class Sizes:
         Background rows.
     pd_rows, many_rows : int
         Rows of partial dependence, and of the large cases.
+    memory_rows : tuple of int
+        Rows, and background rows, between which memory should not grow.
     growth, grids : tuple of int
         Rows and grid values of the plot.
     """
@@ -87,6 +89,7 @@ class Sizes:
     little_background: int
     pd_rows: int
     many_rows: int
+    memory_rows: tuple[int, int]
     growth: tuple[int, ...]
     grids: tuple[int, ...]
     judged: bool
@@ -113,7 +116,8 @@ FULL = Sizes(
     little_background=100,
     pd_rows=2000,
     many_rows=100_000,
-    growth=(2000, 8000, 32_000, 128_000),
+    memory_rows=(25_000, 400_000),
+    growth=(2000, 8000, 32_000, 128_000, 400_000),
     grids=(10, 100, 1000, 10_000),
     judged=True,
 )
@@ -126,6 +130,7 @@ QUICK = Sizes(
     little_background=20,
     pd_rows=300,
     many_rows=3000,
+    memory_rows=(1000, 8000),
     growth=(100, 400, 1600, 6400),
     grids=(10, 100, 1000),
     judged=False,
@@ -356,10 +361,10 @@ def job_cases(sizes: Sizes, timing: Timing) -> dict[str, Case]:
 
 
 def memory(name: str, what: str, sizes: Sizes) -> Result:
-    """Four times the rows, and four times the background."""
+    """Many times the rows, and as many times the background."""
     small, large = (
         large_work(what, sizes, n_rows=n_rows, n_background=n_rows)
-        for n_rows in (sizes.many_rows // 4, sizes.many_rows)
+        for n_rows in sizes.memory_rows
     )
     limit = sizes.target(1)
     return bounded_memory(

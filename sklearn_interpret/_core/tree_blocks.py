@@ -117,7 +117,7 @@ class BlockOfTrees:
 
 
 def _last_splits(ensemble, paths, place, splits):
-    conditions = paths.of_nodes(splits).T
+    conditions = paths.of_nodes(splits)
     children = np.stack([ensemble.left[splits], ensemble.right[splits]])
     slot = paths.slot[children[0]]
     d, m = conditions.shape

@@ -169,9 +169,12 @@ class SplitCodes:
 def _by_group(feature, wanted):
     """The wanted inner nodes, feature by feature."""
     nodes = np.flatnonzero(wanted & (feature >= 0))
-    nodes = nodes[np.argsort(feature[nodes], kind="stable")]
     if len(nodes) == 0:
         return
+    owner = feature[nodes]
+    # Short integers are sorted fast.
+    owner = owner.astype(np.min_scalar_type(owner.max()))
+    nodes = nodes[np.argsort(owner, kind="stable")]
     starts = np.flatnonzero(np.diff(feature[nodes])) + 1
     for group in np.split(nodes, starts):
         yield feature[group[0]], group

@@ -5,38 +5,60 @@ row alone gets what it gets among thousands, to the last bit.
 """
 
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 
-from sklearn_interpret._core import tree_units
-from sklearn_interpret._core.tree_patterns import WayDown
-from sklearn_interpret._core.tree_tables import terms
+from sklearn_interpret._core.tree_patterns import all_met
+from sklearn_interpret._core.tree_tables import term_place, terms
+
+# Leaves that are valued together: what they need stays in the cache.
+_LEAVES_AT_ONCE = 2048
+# Numbers that are kept until they are added up: 64 megabytes.
+_NUMBERS_AT_ONCE = 2**23
+
+
+@dataclass(frozen=True, eq=False)
+class LeafBlock:
+    """Leaves with equally many conditions, and where their terms are added.
+
+    Parameters
+    ----------
+    leaves : ndarray of shape (n_leaves,), intp
+        Nodes.
+    conditions : ndarray of shape (d, n_leaves), int32
+        Their conditions.
+    given : list of (ndarray or slice, ndarray, list)
+        For each output that they add to, which leaves do, with what value, and where
+        the entries of each term start.
+    """
+
+    leaves: np.ndarray
+    conditions: np.ndarray
+    given: list
 
 
 @dataclass(frozen=True, eq=False)
 class DirectPlan:
-    """What every leaf of a plan adds to, entry by entry.
+    """What every leaf of a plan adds to.
+
+    What a leaf adds to an output for one term is an *entry*. The entries of an output
+    are ordered by terms, then by the number of the leaves' conditions, then by leaves.
+    They are added to the *sums* of their unit, one for each output and each of the
+    unit's players or pairs of players; and these are added to the totals.
 
     Parameters
     ----------
-    leaves : list of ndarray of intp
-        The leaves, those with equally many conditions together.
-    way : WayDown
-        The way to these leaves, one list behind the other.
-    source : ndarray of shape (n_entries,), intp
-        Which gain an entry takes: list after list of leaves, leaf by leaf.
-    factor : ndarray of shape (n_entries,)
-        Value of the leaf, in the output that the entry belongs to.
+    blocks : list of LeafBlock
+        All leaves.
     target : ndarray of shape (n_entries,), intp
-        Which sum the entry is added to: one for each unit, output and player or pair.
+        The sum that each entry is added to, output after output.
     keys : ndarray of shape (n_sums,), intp
-        Total that each sum is added to: share of the trees, output and players.
+        The total that each sum of an output is added to: by share of the trees and by
+        players. What is always zero goes to one more total.
     """
 
-    leaves: list
-    way: WayDown
-    source: np.ndarray
-    factor: np.ndarray
+    blocks: list
     target: np.ndarray
     keys: np.ndarray
 
@@ -57,62 +79,91 @@ class DirectPlan:
         """
         nodes = np.flatnonzero(plan.ensemble.is_leaf)
         d = plan.paths.n_conditions[nodes]
-        leaves = [nodes[d == size] for size in np.unique(d) if size >= order]
-        unit, share = _places(plan)
-        none = np.empty(0, dtype=np.intp)
-        sources, factors, sums = [none], [np.empty(0)], [none]
-        n_gains = 0
-        for nodes in leaves:
-            keys = _term_keys(plan, nodes, order)
-            n_terms = keys.shape[1]
-            value = plan.ensemble.value[nodes]
-            leaf, output = np.nonzero(value)
-            key = keys[leaf] + (output * plan.paths.n_players**order)[:, None]
-            sums.append((unit[nodes[leaf], None] * plan.n_keys(order) + key).ravel())
-            source = leaf[:, None] * n_terms + np.arange(n_terms) + n_gains
-            sources.append(source.ravel())
-            factors.append(np.repeat(value[leaf, output], n_terms))
-            n_gains += keys.size
-        found, target = np.unique(np.concatenate(sums), return_inverse=True)
-        unit, key = np.divmod(found, plan.n_keys(order))
-        return cls(
-            leaves=leaves,
-            way=WayDown(plan.ensemble, plan.paths, np.concatenate([none, *leaves])),
-            source=np.concatenate(sources),
-            factor=np.concatenate(factors),
-            target=target,
-            keys=share[unit] * plan.n_keys(order) + key,
-        )
+        groups = [nodes[d == size] for size in np.unique(d) if size >= order]
+        starts, n_entries = _starts(plan, groups, order)
+        first, of_share, n_sums = _sums(plan, order)
+        target = np.empty(n_entries, dtype=np.intp)
+        keys = np.full(n_sums, plan.n_shares * plan.paths.n_players**order)
+        blocks = []
+        for group, starts_of_group in zip(groups, starts, strict=True):
+            for begin in range(0, len(group), _LEAVES_AT_ONCE):
+                leaves = group[begin : begin + _LEAVES_AT_ONCE]
+                conditions = plan.paths.of_nodes(leaves)
+                unit = plan.cut.unit[leaves]
+                sums = first[unit] + _columns(plan, conditions, unit, order)
+                keys[sums] = of_share[unit] + _players(plan, conditions, order)
+                given = []
+                for output, value in enumerate(plan.ensemble.value[leaves].T):
+                    at = np.flatnonzero(value)
+                    begins = starts_of_group[output]
+                    for start, place in zip(begins, sums, strict=True):
+                        here = slice(start, start + len(at))
+                        target[here] = place[at] + output * n_sums
+                    if len(at):
+                        which = at if len(at) < len(value) else slice(None)
+                        given.append((which, value[at], begins.tolist()))
+                    begins += len(at)
+                blocks.append(LeafBlock(leaves, conditions, given))
+        return cls(blocks, target, keys)
 
 
-def _places(plan):
-    """Place of each leaf's unit in the order of sums, and share of each place."""
-    parts = [plan.part_of(units) for units in plan.groups]
-    # Within a part group after group, the single deep leaves last.
-    ranks = [
-        (part * 2 + units.is_deep) * len(plan.groups) + number
-        for number, (units, part) in enumerate(zip(plan.groups, parts, strict=True))
-    ]
-    none = np.empty(0, dtype=np.intp)
-    order = np.argsort(np.concatenate([none, *ranks]), kind="stable")
-    place = np.empty(len(order), dtype=np.intp)
-    place[order] = np.arange(len(order))
-    of_leaf = np.zeros(plan.ensemble.n_nodes, dtype=np.intp)
-    n_before = 0
-    for units in plan.groups:
-        of_leaf[units.leaves] = place[n_before : n_before + len(units), None]
-        n_before += len(units)
-    return of_leaf, plan.share_of_part[np.concatenate([none, *parts])[order]]
+def _starts(plan, groups, order):
+    """Where entries start: by group of leaves, (k, n_terms); and how many there are."""
+    value, n_conditions = plan.ensemble.value, plan.paths.n_conditions
+    d = np.array([n_conditions[group[0]] for group in groups], dtype=np.intp)
+    counts = [np.count_nonzero(value[group], axis=0) for group in groups]
+    counts = np.array(counts, dtype=np.intp).reshape(-1, value.shape[1])
+    every = np.array(terms(d.max(initial=0), order), dtype=np.intp).reshape(-1, order)
+    has = every[:, -1:] < d
+    numbers = counts.T[:, None, :] * has
+    starts = np.cumsum(numbers).reshape(numbers.shape) - numbers
+    starts = [starts[:, has[:, number], number] for number in range(len(groups))]
+    return starts, numbers.sum()
 
 
-def _term_keys(plan, leaves, order):
-    """Player, or pair of players, of each term of leaves: (n_leaves, n_terms)."""
-    players = plan.paths.player[plan.paths.of_nodes(leaves)]
-    columns = np.array(terms(players.shape[1], order), dtype=np.intp)
-    players = np.sort(players[:, columns], axis=2)
+def _sums(plan, order):
+    """Where the sums of each unit start, the totals of its share, number of sums.
+
+    Units stand in the order in which their tables are looked up: part by part, within
+    a part by their kind, single deep leaves last.
+    """
+    cut = plan.cut
+    kind = cut.kind
+    rank = plan.part_of_unit * 2 + cut.is_deep
+    rank = rank * (kind.max(initial=0) + 1) + kind
+    # Short integers are sorted fast.
+    rank = rank.astype(np.min_scalar_type(rank.max(initial=0)))
+    places = np.argsort(rank, kind="stable")
+    n_bits = cut.n_bits
+    sizes = [comb(n, order) for n in range(n_bits.max(initial=0) + 1)]
+    sizes = np.array(sizes)[n_bits[places]]
+    first = np.empty(len(places), dtype=np.intp)
+    first[places] = np.cumsum(sizes) - sizes
+    share = plan.share_of_part[plan.part_of_unit]
+    return first, share * plan.paths.n_players**order, sizes.sum()
+
+
+def _columns(plan, conditions, unit, order):
+    """Which of its unit's columns each term of leaves belongs to: (n_terms, m)."""
+    columns, n_bits = plan.cut.column[conditions], plan.cut.n_bits[unit]
+    return term_place(_by_term(columns, order), n_bits)
+
+
+def _players(plan, conditions, order):
+    """Player, or pair of players as one number, of each term: (n_terms, m)."""
+    players = plan.paths.player[conditions]
+    return np.ravel_multi_index(
+        _by_term(players, order), (plan.paths.n_players,) * order
+    )
+
+
+def _by_term(of_conditions, order):
+    """Numbers of the members of each term, the smallest first: (n_terms, m) each."""
     if order == 1:
-        return players[..., 0]
-    return players[..., 0] * plan.paths.n_players + players[..., 1]
+        return (of_conditions,)
+    i, j = np.array(terms(len(of_conditions), order)).T
+    pair = of_conditions[i], of_conditions[j]
+    return np.minimum(*pair), np.maximum(*pair)
 
 
 def direct_values(plan, direct, game, codes, order):
@@ -136,26 +187,31 @@ def direct_values(plan, direct, game, codes, order):
     ndarray of shape (n_keys, n_rows)
         As :func:`~sklearn_interpret._core.tree_shapley.shapley_values` has them.
     """
-    n_rows = len(codes)
-    patterns = direct.way.patterns(codes)
-    gains, n_before = [np.empty((0, n_rows))], 0
-    for nodes in direct.leaves:
-        here = patterns[n_before : n_before + len(nodes)]
-        if plan.paths.n_conditions[nodes[0]] > tree_units.MAX_TABLE_CONDITIONS:
-            owner = np.repeat(np.arange(len(nodes)), n_rows)
-            found = game.deep_gains(nodes, owner, here.ravel(), order)
-        else:
-            found = game.gains(nodes, here, order)
-        found = found.reshape(-1, len(nodes), n_rows).transpose(1, 0, 2)
-        gains.append(found.reshape(-1, n_rows))
-        n_before += len(nodes)
-    gains = np.concatenate(gains)
-    n_keys = plan.n_keys(order)
-    totals = np.zeros((n_keys, n_rows))
-    for row in range(n_rows):
-        given = direct.factor * gains[direct.source, row]
-        sums = np.bincount(direct.target, given, len(direct.keys))
-        by_share = np.bincount(direct.keys, sums, plan.n_shares * n_keys)
-        for share in by_share.reshape(plan.n_shares, n_keys):
-            totals[:, row] += share
-    return totals
+    n_outputs, n_sums = plan.ensemble.n_outputs, len(direct.keys)
+    shape = plan.n_shares, plan.paths.n_players**order
+    n_totals = shape[0] * shape[1]
+    totals = np.zeros((n_outputs, shape[1], len(codes)))
+    step = max(1, _NUMBERS_AT_ONCE // max(1, len(direct.target)))
+    for start in range(0, len(codes), step):
+        entries = _entries(plan, direct, game, codes[start : start + step], order)
+        for row, of_row in enumerate(entries, start):
+            sums = np.bincount(direct.target, of_row, n_outputs * n_sums)
+            for into, added in zip(totals, sums.reshape(n_outputs, -1), strict=True):
+                by_share = np.bincount(direct.keys, added, n_totals + 1)[:n_totals]
+                for share in by_share.reshape(shape):
+                    into[:, row] += share
+    return totals.reshape(-1, len(codes))
+
+
+def _entries(plan, direct, game, codes, order):
+    """What every leaf gives to rows: (n_rows, n_entries)."""
+    met = all_met(plan.ensemble, plan.paths, codes)
+    entries = np.empty((len(codes), len(direct.target)))
+    for block in direct.blocks:
+        held = met[block.conditions]
+        gains = game.gains(block.leaves, block.conditions, held, order)
+        for which, value, starts in block.given:
+            for start, gain in zip(starts, gains, strict=True):
+                into = entries[:, start : start + len(value)].T
+                np.multiply(gain[which], value[:, None], out=into)
+    return entries

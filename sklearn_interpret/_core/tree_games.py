@@ -4,16 +4,17 @@ A game says, for leaves and patterns (bit i: the row meets the condition of slot
 gains of all terms; see :mod:`~sklearn_interpret._core.tree_tables`.
 """
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_interpret._core import tree_units
 from sklearn_interpret._core.tree_patterns import (
     PatternFinder,
     WayDown,
+    all_met,
     distinct_patterns,
-    features_with_gaps,
-    lefts,
     met_conditions,
 )
 from sklearn_interpret._core.tree_tables import (
@@ -23,7 +24,7 @@ from sklearn_interpret._core.tree_tables import (
     pattern_bits,
     terms,
 )
-from sklearn_interpret._core.tree_units import MAX_TABLE_CONDITIONS
+from sklearn_interpret._core.weighted import shares_of
 
 # Rows of a background that are counted at once, so that they stay in the cache.
 _ROWS_AT_ONCE = 2048
@@ -106,12 +107,12 @@ class CoverGame:
     @classmethod
     def against(cls, ensemble, paths, codes):
         """Absent players take their values from one row, given by its codes."""
-        inner = np.flatnonzero(~ensemble.is_leaf)
-        codes = codes[None, :]
-        (left,) = lefts(ensemble, inner, codes, features_with_gaps(ensemble, codes)).T
-        met = np.ones(ensemble.n_nodes)
-        met[ensemble.left[inner]], met[ensemble.right[inner]] = left, ~left
-        return cls(ensemble, paths, _merged(ensemble, paths, met))
+        met = all_met(ensemble, paths, codes[None, :])[:, 0]
+        return cls(ensemble, paths, met.astype(np.float64))
+
+    def of_nodes(self, ensemble, paths, nodes):
+        """The game of some of the trees, given by the range of their nodes."""
+        return type(self)(ensemble, paths, self.chances[nodes])
 
     def is_direct(self, plan, order):
         """Whether `gains` has no tables to make."""
@@ -136,7 +137,7 @@ class CoverGame:
 
         def make(at):
             rule = self._rule(nodes[at], order)
-            d = rule.on.shape[2]
+            d = rule.on.shape[1]
             met = pattern_bits(np.arange(2**d)[None, :], d)
             tables = np.empty((len(at), len(terms(d, order)), 2**d))
             step = max(1, _PAIRS_AT_ONCE >> d)
@@ -148,25 +149,26 @@ class CoverGame:
 
         return LeafTables.of_leaves(self.paths.n_conditions[nodes], order, make)
 
-    def gains(self, leaves, patterns, order):
+    def gains(self, leaves, conditions, met, order):
         """Gains of leaves with equally many conditions.
 
         Parameters
         ----------
         leaves : ndarray of shape (n_leaves,), intp
             Nodes.
-        patterns : ndarray of shape (n_leaves or 1, m), integer
-            Patterns at each of them.
+        conditions : ndarray of shape (d, n_leaves), integer
+            Their conditions, as `TreePaths.of_nodes` has them.
+        met : ndarray of shape (d, n_leaves or 1, m), bool
+            Which of them are met in each of m situations.
         order : {1, 2}
             1 for Shapley values, 2 for interaction values.
 
         Returns
         -------
         ndarray of shape (n_terms, n_leaves, m)
-            Each number depends on its leaf and its pattern only, to the last bit.
+            Each number depends on its leaf and what is met only, to the last bit.
         """
-        rule = self._rule(leaves, order)
-        met = pattern_bits(patterns, rule.on.shape[2])
+        rule = ProductRule.of_chances(self.chances[conditions], order)
         return rule.gains(rule.products(met), met)
 
     def _rule(self, leaves, order):
@@ -197,8 +199,10 @@ class CoverGame:
             gains = np.empty((len(terms(d, order)), len(patterns)))
             for start in range(0, len(patterns), _PAIRS_AT_ONCE):
                 at = slice(start, start + _PAIRS_AT_ONCE)
-                here = leaves[owner[at]], patterns[at, None]
-                gains[:, at] = self.gains(*here, order)[:, :, 0]
+                here = leaves[owner[at]]
+                met = pattern_bits(patterns[at, None], d)
+                found = self.gains(here, self.paths.of_nodes(here), met, order)
+                gains[:, at] = found[:, :, 0]
             return gains
         rule = self._rule(leaves, order)
         ends = np.searchsorted(owner, np.arange(len(leaves) + 1))
@@ -210,7 +214,7 @@ class CoverGame:
         for start in range(0, len(leaves), step):
             some = rule[start : start + step]
             products = some.all_products() if every else None
-            for leaf in range(some.on.shape[1]):
+            for leaf in range(some.on.shape[2]):
                 one = some[leaf : leaf + 1]
                 at = slice(ends[start + leaf], ends[start + leaf + 1])
                 here = met[:, None, at]
@@ -262,8 +266,9 @@ class BackgroundGame:
         The trees.
     paths : TreePaths
         Their paths.
-    codes : ndarray of shape (n_rows, n_features)
-        Codes of the background's rows.
+    codes : array-like of shape (n_rows, n_features)
+        Codes of the background's rows: an array, or what makes parts of it as they are
+        asked for by a slice.
     weights : ndarray of shape (n_rows,)
         Their weights.
     """
@@ -271,9 +276,22 @@ class BackgroundGame:
     def __init__(self, ensemble, paths, codes, weights):
         self.ensemble = ensemble
         self.paths = paths
-        self.codes = codes
-        self.shares = weights / weights.sum()
+        self._codes = codes
+        self.shares = shares_of(weights)
         self._kept = {}
+
+    @property
+    def codes(self):
+        """Codes of all rows of the background."""
+        return self._codes[:]
+
+    def of_nodes(self, ensemble, paths, nodes):
+        """The game of some of the trees, given by the range of their nodes."""
+        part = copy(self)
+        part.ensemble, part.paths = ensemble, paths
+        part._codes = self.codes
+        part._kept = {}
+        return part
 
     def is_direct(self, plan, order):
         """Whether the tables that `gains` looks into are small enough to be kept."""
@@ -281,7 +299,8 @@ class BackgroundGame:
             flat = [units for units in plan.groups if not units.is_deep]
             n_conditions = [units.n_conditions.ravel() for units in flat]
             sizes = [
-                len(terms(d, order)) * 2**d for d in range(MAX_TABLE_CONDITIONS + 1)
+                len(terms(d, order)) * 2**d
+                for d in range(tree_units.MAX_TABLE_CONDITIONS + 1)
             ]
             n_numbers = sum(np.take(sizes, part).sum() for part in n_conditions)
             self._kept[order] = None
@@ -330,25 +349,35 @@ class BackgroundGame:
 
         return LeafTables.of_leaves(n_conditions, order, make)
 
-    def gains(self, leaves, patterns, order):
+    def gains(self, leaves, conditions, met, order):
         """Gains of leaves with equally many conditions, from the tables kept.
 
         Parameters
         ----------
         leaves : ndarray of shape (n_leaves,), intp
             Nodes.
-        patterns : ndarray of shape (n_leaves, m), integer
-            Patterns at each of them.
+        conditions : ndarray of shape (d, n_leaves), integer
+            Their conditions, as `TreePaths.of_nodes` has them.
+        met : ndarray of shape (d, n_leaves, m), bool
+            Which of them are met in each of m situations.
         order : {1, 2}
             1 for Shapley values, 2 for interaction values.
 
         Returns
         -------
         ndarray of shape (n_terms, n_leaves, m)
+            Each number depends on its leaf and what is met only, to the last bit.
         """
-        d = self.paths.n_conditions[leaves[0]]
+        d, n_leaves, m = met.shape
+        patterns = np.zeros((n_leaves, m), dtype=np.intp)
+        for slot, held in enumerate(met):
+            patterns |= held.astype(np.intp) << slot
+        if d > tree_units.MAX_TABLE_CONDITIONS:
+            owner = np.repeat(np.arange(n_leaves), m)
+            found = self.deep_gains(leaves, owner, patterns.ravel(), order)
+            return found.reshape(-1, n_leaves, m)
         tables = self._kept[order]
-        places = tables.start[leaves, None] + patterns.astype(np.intp)
+        places = tables.start[leaves, None] + patterns
         term = np.arange(len(terms(d, order)))[:, None, None]
         return tables.numbers[places + (term << d)]
 
@@ -356,13 +385,18 @@ class BackgroundGame:
         """Share of the background with each pattern: (n_units, 2 ** n_bits) each."""
         shares = [np.zeros((len(part), 2**part.n_bits)) for part in units]
         finder = PatternFinder(self.ensemble, self.paths, units)
-        for start in range(0, len(self.codes), _ROWS_AT_ONCE):
-            rows = slice(start, start + _ROWS_AT_ONCE)
-            patterns = finder.find(self.codes[rows])
+        for weights, codes in self._blocks():
+            patterns = finder.find(codes)
             for of_part, found in zip(shares, patterns, strict=True):
                 for of_unit, pattern in zip(of_part, found, strict=True):
-                    of_unit += np.bincount(pattern, self.shares[rows], len(of_unit))
+                    of_unit += np.bincount(pattern, weights, len(of_unit))
         return shares
+
+    def _blocks(self):
+        """Shares and codes of some rows after the other."""
+        for start in range(0, len(self._codes), _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            yield self.shares[rows], self._codes[rows]
 
     def deep_gains(self, leaves, owner, patterns, order):
         """Gains of leaves with equally many conditions at few patterns of all.
@@ -420,6 +454,24 @@ class BackgroundGame:
         shares = np.bincount(place.ravel(), self.shares)
         return _compared(~met, ~distinct, shares, order)
 
+    def distinct_rows(self):
+        """Rows of the background, each once.
+
+        Returns
+        -------
+        codes : ndarray of shape (n_distinct, n_features)
+            Codes of the rows.
+        shares : ndarray of shape (n_distinct,)
+            Their shares of the weight.
+        """
+        distinct, shares = self._codes[:0], np.empty(0)
+        for of_block, codes in self._blocks():
+            known = np.concatenate([distinct, codes])
+            weights = np.concatenate([shares, of_block])
+            distinct, place = np.unique(known, axis=0, return_inverse=True)
+            shares = np.bincount(place.ravel(), weights)
+        return distinct, shares
+
     def base_values(self):
         """Mean raw output over the background: (k,)."""
         return self.shares @ self.ensemble.raw_of_codes(self.codes)
@@ -460,12 +512,7 @@ def node_chances(ensemble, paths):
         Product of the shares of cover at the splits that a condition is made of; 1 at
         roots.
     """
-    return _merged(ensemble, paths, _cover_shares(ensemble))
-
-
-def _merged(ensemble, paths, chances):
-    """Chances of conditions from those of the single splits above nodes."""
-    chances = np.append(chances, 1.0)  # -1 points to none
-    for level in ensemble.levels()[1:]:
-        chances[level] *= chances[paths.previous[level]]
-    return chances[:-1]
+    chances = _cover_shares(ensemble)
+    for nodes, previous in paths.merged:
+        chances[nodes] *= chances[previous]
+    return chances

@@ -273,17 +273,24 @@ def _last_rounded_to(numbers):
 
 
 def _column(trees, name, dtype):
-    parts = []
-    for tree in trees:
-        part = np.asarray(getattr(tree, name), dtype=dtype)
-        # One number for all nodes; np.broadcast_to takes longer than all else here.
-        parts.append(part if part.ndim else np.full(len(tree.left), part))
-    return np.concatenate(parts) if parts else np.empty(0, dtype=dtype)
+    parts = [getattr(tree, name) for tree in trees]
+    if all(np.ndim(part) == 0 for part in parts):  # one number for all nodes
+        sizes = np.array([len(tree.left) for tree in trees], dtype=np.intp)
+        return np.repeat(np.array(parts, dtype=dtype), sizes)
+    parts = [
+        np.asarray(part, dtype=dtype)
+        if np.ndim(part)
+        else np.full(len(tree.left), part)
+        for tree, part in zip(trees, parts, strict=True)
+    ]
+    return np.concatenate(parts, dtype=dtype)
+
+
+_NO_TABLE = np.zeros((0, 0), dtype=bool)
 
 
 def _table(rows):
-    table = np.asarray(rows, dtype=bool)
-    return table if table.ndim == 2 else np.zeros((0, 0), dtype=bool)
+    return np.asarray(rows, dtype=bool) if len(rows) else _NO_TABLE
 
 
 def _stacked(tables):
@@ -291,7 +298,7 @@ def _stacked(tables):
     width = max((table.shape[1] for table in tables), default=0)
     stacked = np.zeros((sum(map(len, tables)), width), dtype=bool)
     row = 0
-    for table in tables:
+    for table in filter(len, tables):
         stacked[row : row + len(table), : table.shape[1]] = table
         row += len(table)
     return stacked

@@ -1,6 +1,8 @@
 """The way from the root to each leaf, its splits merged player by player."""
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -28,12 +30,13 @@ class TreePaths:
         Position of the node's condition among those of any node below; -1 at roots.
     n_conditions : ndarray of shape (n_nodes,), intp
         How many conditions each node needs.
-    starts : ndarray of shape (n_nodes,), intp
-        Where the node's conditions start in `conditions`.
-    conditions : ndarray, intp
-        The conditions, node after node, each named by its node. Those of a node's
-        parent come at the same positions, one of them replaced by the node itself, or
-        the node appended.
+    starts, strides : ndarray of shape (n_nodes,), intp
+        Where the node's first condition stands in `conditions`, and how far behind each
+        other its conditions stand.
+    conditions : ndarray, int32
+        The conditions, each named by its node: level by level, those in the first
+        slots first. Those of a node's parent are in the same slots, one of them
+        replaced by the node itself, or the node behind them.
     n_players : int
         Number of players.
     """
@@ -43,6 +46,7 @@ class TreePaths:
     slot: np.ndarray
     n_conditions: np.ndarray
     starts: np.ndarray
+    strides: np.ndarray
     conditions: np.ndarray
     n_players: int
 
@@ -66,36 +70,44 @@ class TreePaths:
             players = np.arange(ensemble.n_features)
         if n_players is None:
             n_players = int(np.max(players, initial=-1)) + 1
-        parents = ensemble.parents
-        player = np.append(players, -1)[ensemble.feature[parents]]
-        player[parents < 0] = -1
-        previous = _previous(parents, player)
-        slot = np.full(ensemble.n_nodes, -1, dtype=np.intp)
-        n_conditions = np.zeros(ensemble.n_nodes, dtype=np.intp)
-        starts = np.zeros(ensemble.n_nodes, dtype=np.intp)
-        above = np.empty((len(ensemble.roots), 0), dtype=np.intp)
-        found, n_found = [], 0
-        place = np.zeros(ensemble.n_nodes, dtype=np.intp)
-        for level in ensemble.levels():
-            if found:
-                above = _one_level_down(
-                    level, parents, previous, slot, n_conditions, above[place[level]]
-                )
-            needed = above >= 0
-            starts[level] = n_found + np.cumsum(n_conditions[level])
-            starts[level] -= n_conditions[level]
-            found.append(above[needed])
-            n_found += len(found[-1])
-            inner = ~ensemble.is_leaf[level]
-            for child in (ensemble.left, ensemble.right):
-                place[child[level[inner]]] = np.flatnonzero(inner)
+        shape = (ensemble.n_nodes,)
+        player, previous, slot = (np.full(shape, -1, dtype=np.intp) for _ in range(3))
+        n_conditions, starts, strides = (np.zeros(shape, np.intp) for _ in range(3))
+        # Conditions of the nodes of a level, and their players, by slot; -1 behind.
+        above, who = np.empty((2, 0, ensemble.n_trees), dtype=np.int32)
+        none = np.empty(0, dtype=np.intp)
+        found, n_found = [above.ravel()], 0
+        for nodes, below in pairwise((*ensemble.levels(), none)):
+            starts[nodes] = n_found + np.arange(len(nodes))
+            strides[nodes] = len(nodes)
+            found.append(above.ravel())
+            n_found += above.size
+            at = np.flatnonzero(~ensemble.is_leaf[nodes])
+            splits, above, who = nodes[at], above.take(at, axis=1), who.take(at, axis=1)
+            new = players[ensemble.feature[splits]].astype(np.int32)
+            again = np.nonzero(who == new)  # in which slot the player is already
+            place, last = n_conditions[splits], np.full(len(splits), -1)
+            count = place + 1
+            place[again[1]], last[again[1]] = again[0], above[again]
+            count[again[1]] -= 1
+            children = below.reshape(len(splits), 2)
+            for into, values in (
+                (player, new),
+                (previous, last),
+                (slot, place),
+                (n_conditions, count),
+            ):
+                into[children] = values[:, None]
+            above = _one_level_down(above, place, children)
+            who = _one_level_down(who, place, new[:, None])
         return cls(
             player=player,
             previous=previous,
             slot=slot,
             n_conditions=n_conditions,
             starts=starts,
-            conditions=np.concatenate([np.empty(0, dtype=np.intp), *found]),
+            strides=strides,
+            conditions=np.concatenate(found),
             n_players=n_players,
         )
 
@@ -109,35 +121,38 @@ class TreePaths:
 
         Returns
         -------
-        ndarray of shape (m, d), intp
-            Conditions, each named by its node, in the order of their slots.
+        ndarray of shape (d, m), int32
+            Conditions by slot, each named by its node.
         """
         d = self.n_conditions[nodes[0]] if len(nodes) else 0
-        return self.conditions[self.starts[nodes, None] + np.arange(d)]
+        slots = np.arange(d)[:, None]
+        return self.conditions[self.starts[nodes] + slots * self.strides[nodes]]
+
+    @cached_property
+    def merged(self):
+        """Which conditions are part of others, in the order in which they are merged.
+
+        Returns
+        -------
+        list of (ndarray of intp, ndarray of intp)
+            Nodes and their previous ones: the latter are themselves merged before.
+        """
+        steps = []
+        ready = self.previous < 0
+        nodes = np.flatnonzero(~ready)
+        while len(nodes):
+            now = ready[self.previous[nodes]]
+            steps.append((nodes[now], self.previous[nodes[now]]))
+            ready[nodes[now]] = True
+            nodes = nodes[~now]
+        return steps
 
 
-def _previous(parents, player):
-    """Nearest node above whose split above has the same player."""
-    previous = np.full(len(parents), -1, dtype=np.intp)
-    node = np.flatnonzero(parents >= 0)
-    above = parents[node]
-    while len(node):
-        met = player[above] == player[node]
-        previous[node[met]] = above[met]
-        under_way = ~met & (parents[above] >= 0)
-        node, above = node[under_way], parents[above[under_way]]
-    return previous
-
-
-def _one_level_down(level, parents, previous, slot, n_conditions, above):
-    """Conditions of the nodes of a level from those of their parents, -1 behind."""
-    n_above = n_conditions[parents[level]]
-    new = previous[level] < 0
-    slot[level] = np.where(new, n_above, slot[previous[level]])
-    n_conditions[level] = n_above + new
-    width = n_conditions[level].max(initial=0)
-    if width > above.shape[1]:
-        behind = np.full((len(level), width - above.shape[1]), -1, dtype=np.intp)
-        above = np.hstack([above, behind])
-    above[np.arange(len(level)), slot[level]] = level
-    return above
+def _one_level_down(above, place, new):
+    """What is listed for the children of splits: as above, but for one new entry."""
+    n_above, n_splits = above.shape
+    below = np.empty((max(n_above, place.max(initial=-1) + 1), n_splits, 2), np.int32)
+    below[:n_above] = above[:, :, None]
+    below[n_above:] = -1
+    below[place, np.arange(n_splits)] = new
+    return below.reshape(len(below), 2 * n_splits)

@@ -58,6 +58,52 @@ def _lefts_by_category(ensemble, nodes):
     return table
 
 
+def sides_taken(ensemble, codes):
+    """Whether rows go to each node, once they are at the split above.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    codes : ndarray of shape (n_rows, n_features)
+        The rows' codes.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes, n_rows), bool
+        True at roots.
+    """
+    inner = np.flatnonzero(~ensemble.is_leaf)
+    left = lefts(ensemble, inner, codes, features_with_gaps(ensemble, codes))
+    taken = np.ones((ensemble.n_nodes, len(codes)), dtype=bool)
+    taken[ensemble.left[inner]] = left
+    taken[ensemble.right[inner]] = ~left
+    return taken
+
+
+def all_met(ensemble, paths, codes):
+    """Which conditions rows meet, of all that there are.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    paths : TreePaths
+        Their paths.
+    codes : ndarray of shape (n_rows, n_features)
+        The rows' codes.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes, n_rows), bool
+        By the nodes that name them; True at roots.
+    """
+    met = sides_taken(ensemble, codes)
+    for nodes, previous in paths.merged:
+        met[nodes] &= met[previous]
+    return met
+
+
 def met_conditions(ensemble, paths, node, codes):
     """Which conditions of one node rows meet.
 

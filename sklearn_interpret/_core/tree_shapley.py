@@ -6,7 +6,8 @@ up. Leaves that are too deep for a table are valued at the patterns that occur.
 """
 
 from dataclasses import dataclass, field
-from itertools import pairwise, starmap
+from functools import cached_property
+from itertools import chain, pairwise, starmap
 
 import numpy as np
 
@@ -17,12 +18,14 @@ from sklearn_interpret._core.tree_patterns import (
     distinct_patterns,
     met_conditions,
 )
+from sklearn_interpret._core.tree_shares import TreeShare
 from sklearn_interpret._core.tree_tables import column_table, term_place, terms
-from sklearn_interpret._core.tree_units import units_of
+from sklearn_interpret._core.tree_units import UnitCut
 
 # Numbers that are worked on at once: few enough to stay in the cache.
 _AT_ONCE = 2**17
-_ROWS_AT_ONCE = 4096
+# Rows that are worked on together, at most.
+MOST_AT_ONCE = 4096
 _DEEP_AT_ONCE = 64
 # Up to so many rows are valued leaf by leaf.
 _FEW_ROWS = 16
@@ -45,7 +48,7 @@ class TreePlan:
         The trees.
     paths : TreePaths
         Their paths.
-    groups : list of TreeUnits
+    cut : UnitCut
         Their units.
     part_of_tree : ndarray of shape (n_trees,), intp
         Part that each tree is in: those whose patterns are found together; increasing.
@@ -56,7 +59,7 @@ class TreePlan:
 
     ensemble: object
     paths: TreePaths
-    groups: list
+    cut: UnitCut
     part_of_tree: np.ndarray
     share_of_part: np.ndarray
     _direct: dict = field(default_factory=dict, repr=False)
@@ -79,37 +82,46 @@ class TreePlan:
         TreePlan
         """
         paths = TreePaths.of_ensemble(ensemble, players, n_players=n_players)
-        groups = units_of(ensemble, paths, max_splits=_SPLITS_PER_UNIT)
-        parts = _spread(ensemble, groups, lambda units: 1, _UNITS_PER_PART)
-        shares = _spread(
-            ensemble,
-            groups,
-            lambda units: _most_numbers(ensemble, units),
-            _NUMBERS_PER_SHARE,
-        )
-        _, part_of_tree = np.unique(
-            np.stack([shares, parts]), axis=1, return_inverse=True
-        )
+        cut = UnitCut.of_ensemble(ensemble, paths, max_splits=_SPLITS_PER_UNIT)
+        parts = _spread(ensemble, cut, np.ones(len(cut)), _UNITS_PER_PART)
+        numbers = _numbers_in_tables(ensemble, cut)
+        shares = _spread(ensemble, cut, numbers, _NUMBERS_PER_SHARE)
+        # Both increase: a new part starts where either does.
+        changes = (np.diff(parts, prepend=0) != 0) | (np.diff(shares, prepend=0) != 0)
+        part_of_tree = np.cumsum(changes)
         _, first = np.unique(part_of_tree, return_index=True)
-        return cls(ensemble, paths, groups, part_of_tree.ravel(), shares[first])
+        return cls(ensemble, paths, cut, part_of_tree, shares[first])
+
+    @property
+    def groups(self):
+        """The units: list of TreeUnits."""
+        return self.cut.groups
+
+    @cached_property
+    def part_of_unit(self):
+        """Part that each unit of the cut is in: intp of shape (n_units,)."""
+        return np.repeat(self.part_of_tree, _n_units(self.ensemble, self.cut))
 
     def part_of(self, units):
         """Part that each unit is in."""
-        return self.part_of_tree[_tree_of(self.ensemble, units.root)]
+        return self.part_of_unit[self.cut.unit[units.root]]
 
     @property
     def n_shares(self):
         """Number of shares."""
         return int(self.share_of_part.max(initial=-1)) + 1
 
-    def shares(self):
-        """The units of each share, part by part.
+    def shares(self, game):
+        """The shares, each to be worked on by itself.
+
+        Parameters
+        ----------
+        game : CoverGame or BackgroundGame
+            What stands in for absent players.
 
         Returns
         -------
-        list of list of (TreeUnits, ndarray of shape (n_parts + 1,))
-            For each share its units, single deep leaves last, and where those of each
-            of its parts start.
+        list of TreeShare
         """
         places = np.arange(len(self.share_of_part) + 1)
         edges = [np.searchsorted(self.part_of(units), places) for units in self.groups]
@@ -117,14 +129,16 @@ class TreePlan:
             zip(self.groups, edges, strict=True), key=lambda pair: pair[0].is_deep
         )
         ends = np.searchsorted(self.share_of_part, np.arange(self.n_shares + 1))
-        return [
-            [
+        shares = []
+        for start, stop in pairwise(map(int, ends)):
+            units = [
                 (units[at[start] : at[stop]], at[start : stop + 1] - at[start])
                 for units, at in deep_last
                 if at[start] < at[stop]
             ]
-            for start, stop in pairwise(ends)
-        ]
+            trees = slice(*map(int, np.searchsorted(self.part_of_tree, [start, stop])))
+            shares.append(TreeShare(self, game, units, trees))
+        return shares
 
     def n_keys(self, order):
         """Number of totals: one for each output, and player or pair of players."""
@@ -164,41 +178,82 @@ class TreePlan:
         return self._direct[order]
 
 
-def _tree_of(ensemble, nodes):
-    """Tree of each node: the trees stand one behind the other."""
-    return np.searchsorted(ensemble.roots, nodes, side="right") - 1
+def _n_units(ensemble, cut):
+    """Number of units of each tree: the trees stand one behind the other."""
+    starts = np.append(ensemble.roots, ensemble.n_nodes)
+    return np.diff(np.searchsorted(cut.root, starts))
 
 
-def _spread(ensemble, groups, cost, most):
-    """Number consecutive trees alike while their cost does not exceed a limit.
+def _spread(ensemble, cut, costs, most):
+    """Number consecutive trees alike while the cost of units does not exceed a limit.
 
     There are an even number of numbers where there are trees enough: that is fair to
     two workers.
     """
-    costs = np.zeros(ensemble.n_trees)
-    for units in groups:
-        costs += np.bincount(
-            _tree_of(ensemble, units.root), minlength=ensemble.n_trees
-        ) * float(cost(units))
-    total = max(costs.sum(), 1.0)
+    ends = np.cumsum(_n_units(ensemble, cut))
+    sums = np.append(0.0, np.cumsum(costs))[np.append(0, ends)]
+    total = max(sums[-1], 1.0)
     n_numbers = 2 * int(np.ceil(total / (2 * most)))
-    middle = np.cumsum(costs) - costs / 2
+    middle = (sums[1:] + sums[:-1]) / 2
     _, numbers = np.unique(
         (middle * n_numbers / total).astype(int), return_inverse=True
     )
     return numbers
 
 
-def _most_numbers(ensemble, units):
-    """Numbers in the tables of interaction values of one unit."""
-    if units.is_deep:
-        return 1
-    n_columns = units.n_bits * (units.n_bits + 1) // 2
-    return ensemble.n_outputs * n_columns * 2**units.n_bits
+def _numbers_in_tables(ensemble, cut):
+    """Numbers in the tables of interaction values of each unit."""
+    n_bits = np.where(cut.is_deep, 0, cut.n_bits)
+    sizes = ensemble.n_outputs * (n_bits * (n_bits + 1) // 2) * 2.0**n_bits
+    return np.where(cut.is_deep, 1.0, sizes)
 
 
-def shapley_values(plan, game, codes, order=1, *, run=starmap):
+def one_by_one(function, tasks):
+    """All that ``function(*task)`` yields, task after task."""
+    return chain.from_iterable(starmap(function, tasks))
+
+
+def shapley_values(plan, game, codes, order=1, **blocks):
     """Shapley values, or interaction values of pairs, of rows.
+
+    Parameters
+    ----------
+    plan, game, codes, order, **blocks
+        As `value_blocks` takes them.
+
+    Returns
+    -------
+    ndarray of shape (k, n_players, n_rows) or (k, n_players, n_players, n_rows)
+        By output; of pairs, where the smaller player comes first, and zero elsewhere.
+        A row's numbers do not depend on the other rows, nor on the blocks, to the last
+        bit.
+    """
+    shape = plan.ensemble.n_outputs, *[plan.paths.n_players] * order, len(codes)
+    values = np.zeros(shape)
+    add_blocks(values, value_blocks(plan, game, codes, order, **blocks))
+    return values
+
+
+def add_blocks(into, blocks):
+    """Add values as they come.
+
+    Parameters
+    ----------
+    into : ndarray
+        Of the shape that `shapley_values` returns.
+    blocks : iterable of (slice, ndarray)
+        As `value_blocks` returns them.
+    """
+    shape = into.shape[:-1]
+    for rows, totals in blocks:
+        here = into[..., rows]
+        here += totals.reshape(*shape, -1)
+
+
+def value_blocks(
+    plan, game, codes, order=1, *, rows_at_once=MOST_AT_ONCE, run=one_by_one
+):
+    """Parts of what sums to Shapley values, or to interaction values of pairs, of rows.
 
     Parameters
     ----------
@@ -210,49 +265,58 @@ def shapley_values(plan, game, codes, order=1, *, run=starmap):
         The rows' codes; fast if each column is one stretch of memory.
     order : {1, 2}
         1 for Shapley values, 2 for interaction values.
-    run : callable, default=itertools.starmap
-        Calls a function with each of some tuples of arguments; results in order.
+    rows_at_once : int
+        How many rows are worked on together.
+    run : callable, default=one_by_one
+        Calls a function that yields with each of some tuples of arguments; what it
+        yields, in order.
 
     Returns
     -------
-    ndarray of shape (k, n_players, n_rows) or (k, n_players, n_players, n_rows)
-        By output; of pairs, where the smaller player comes first, and zero elsewhere.
-        A row's numbers do not depend on the other rows, nor on `run`, to the last bit.
+    iterable of (slice, ndarray of shape (n_keys, m))
+        Some rows, and their totals over one share of the trees: by output and player,
+        or pair of players. Added in this order, they give the same to the last bit,
+        whatever the other rows and `rows_at_once` are.
     """
-    n_players = plan.paths.n_players
-    shape = (plan.ensemble.n_outputs, *[n_players] * order, len(codes))
-    few = len(codes) <= _FEW_ROWS and not any(units.is_wide for units in plan.groups)
+    few = len(codes) <= _FEW_ROWS and not plan.cut.is_wide.any()
     if few and game.is_direct(plan, order):
         values = direct_values(plan, plan.direct(order), game, codes, order)
-        return values.reshape(shape)
-    totals = np.zeros(shape)
-    tasks = [(plan, game, share, codes, order) for share in plan.shares()]
-    for part in run(_share_values, tasks):
-        totals += part.reshape(shape)
-    return totals
+        return iter([(slice(0, len(codes)), values)])
+    tasks = [(share, codes, order, rows_at_once) for share in plan.shares(game)]
+    return run(_share_blocks, tasks)
 
 
-def _share_values(plan, game, share, codes, order):
-    """What a share of the trees gives: (n_keys, n_rows)."""
-    totals = np.zeros((plan.n_keys(order), len(codes)))
-    share = [(units, edges) for units, edges in share if units.n_bits >= order]
-    flat = [units for units, _ in share if not units.is_deep]
+def _share_blocks(share, codes, order, rows_at_once):
+    """What a share of the trees gives to some rows after the other."""
+    plan, game = share.plan, share.game
+    codes = np.asarray(codes)  # a memory map is slow to take parts of
+    parts = _parts(share, order)
+    for start in range(0, len(codes), rows_at_once):
+        rows = slice(start, start + rows_at_once)
+        totals = np.zeros((plan.n_keys(order), len(codes[rows])))
+        into = list(totals)
+        for part, finder in parts:
+            _add_part(plan, game, part, finder, codes[rows], order, into)
+        yield rows, totals
+
+
+def _parts(share, order):
+    """For each part its units with their tables, and what finds patterns there."""
+    plan, game = share.plan, share.game
+    units = [(units, edges) for units, edges in share.units if units.n_bits >= order]
+    flat = [units for units, _ in units if not units.is_deep]
     lookups = _lookups(plan, game, flat, order) if flat else []
-    lookups += [None] * (len(share) - len(flat))
-    n_parts = len(share[0][1]) - 1 if share else 0
-    for part in range(n_parts):
+    lookups += [None] * (len(units) - len(flat))
+    parts = []
+    for part in range(len(units[0][1]) - 1 if units else 0):
         here = []
-        for (units, edges), lookup in zip(share, lookups, strict=True):
+        for (of_kind, edges), lookup in zip(units, lookups, strict=True):
             of_part = slice(edges[part], edges[part + 1])
             if of_part.start < of_part.stop:
-                here.append((units[of_part], lookup and lookup[of_part]))
-        narrow = [units for units, _ in here if not units.is_wide]
-        finder = PatternFinder(plan.ensemble, plan.paths, narrow)
-        for start in range(0, len(codes), _ROWS_AT_ONCE):
-            rows = slice(start, start + _ROWS_AT_ONCE)
-            into = list(totals[:, rows])
-            _add_part(plan, game, here, finder, codes[rows], order, into)
-    return totals
+                here.append((of_kind[of_part], lookup and lookup[of_part]))
+        narrow = [of_kind for of_kind, _ in here if not of_kind.is_wide]
+        parts.append((here, PatternFinder(plan.ensemble, plan.paths, narrow)))
+    return parts
 
 
 def _add_part(plan, game, part, finder, codes, order, into):
@@ -307,21 +371,23 @@ def _unit_tables(plan, units, numbers, starts, order):
     n_columns = len(terms(n_slots, order))
     tables = np.zeros((len(units), ensemble.n_outputs, n_columns, 2**n_slots))
     unit = np.arange(len(units))
-    for leaf in range(units.n_splits + 1):
-        patterns = units.leaf_patterns(leaf) + starts[:, leaf, None]
-        d = units.n_conditions[:, leaf]
-        values = ensemble.value[units.leaves[:, leaf]].T[..., None]
-        outputs = np.flatnonzero(values.any(axis=(1, 2)))
-        for term in terms(d.max(), order):
-            has = (term[-1] < d)[:, None]
-            at = patterns + (term_place(term, d)[:, None] << d[:, None])
-            gains = numbers.take(np.where(has, at, 0))
+    patterns = [
+        units.leaf_patterns(leaf) + starts[:, leaf, None]
+        for leaf in range(units.n_splits + 1)
+    ]
+    # The order in which `direct_values` adds up.
+    for term in terms(units.n_conditions.max(initial=0), order):
+        for leaf in np.flatnonzero((units.n_conditions > term[-1]).any(axis=0)):
+            d = units.n_conditions[:, leaf]
+            at = patterns[leaf] + (term_place(term, d)[:, None] << d[:, None])
+            gains = numbers.take(np.where((term[-1] < d)[:, None], at, 0))
             if term[-1] < units.n_path:  # the same players in all units
                 index = (slice(None), column_of[term])
             else:
                 players = tuple(units.columns[:, leaf, slot] for slot in term)
                 index = (unit, column_of[players])
-            for output in outputs:
+            values = ensemble.value[units.leaves[:, leaf]].T[..., None]
+            for output in np.flatnonzero(values.any(axis=(1, 2))):
                 tables[:, output][index] += values[output] * gains
     return tables.reshape(len(units), -1, 2**n_slots)
 
@@ -361,7 +427,7 @@ def _add_wide(plan, game, units, codes, order, into):
                 into[key] += values[output] * gain
 
 
-def rescaled_values(plan, games, codes, order, factors, *, run=starmap):
+def rescaled_values(plan, games, codes, order, factors, **blocks):
     """Values of a function of the sum of trees, from comparisons with single rows.
 
     Against one background row the function's difference is shared out as that of the
@@ -380,8 +446,8 @@ def rescaled_values(plan, games, codes, order, factors, *, run=starmap):
     factors : iterable of ndarray of shape (n_rows,)
         For each game, share of the background row times the function's difference over
         that of the sums.
-    run : callable, default=itertools.starmap
-        As in `shapley_values`.
+    **blocks
+        As `value_blocks` takes them.
 
     Returns
     -------
@@ -390,5 +456,7 @@ def rescaled_values(plan, games, codes, order, factors, *, run=starmap):
     """
     totals = 0.0
     for game, factor in zip(games, factors, strict=True):
-        totals = totals + shapley_values(plan, game, codes, order, run=run) * factor
+        values = shapley_values(plan, game, codes, order, **blocks)
+        values *= factor
+        totals += values
     return totals

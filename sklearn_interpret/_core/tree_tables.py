@@ -26,9 +26,9 @@ def terms(d, order):
 
 
 def term_place(term, d):
-    """Position of a term among those of `d` conditions, an array of numbers."""
+    """Position of terms among those of `d` conditions; all may be arrays."""
     if len(term) == 1:
-        return np.full_like(d, term[0])
+        return term[0] + np.zeros_like(d)
     i, j = term
     return i * (2 * d - i - 1) // 2 + j - i - 1
 
@@ -54,14 +54,12 @@ class ProductRule:
 
     Parameters
     ----------
-    off, on : ndarray of shape (n_points, n_leaves, d)
+    off, on : ndarray of shape (n_points, d, n_leaves)
         Factor :math:`f_k(t)` of each condition where it is not met, and where it is.
-    gained : ndarray of shape (n_points, n_leaves, d)
+    gained : ndarray of shape (n_points, d, n_leaves)
         What trades a factor for the gain 1 - z of its condition where that is met.
-    missed : ndarray of shape (n_points,)
-        What trades it for the gain -z where it is not met.
-    weights : ndarray of shape (n_points,)
-        Of the quadrature, over `order`.
+    points, weights : ndarray of shape (n_points,)
+        Of the quadrature; the weights over `order`.
     order : {1, 2}
         1 for Shapley values, 2 for interaction values.
     """
@@ -69,7 +67,7 @@ class ProductRule:
     off: np.ndarray
     on: np.ndarray
     gained: np.ndarray
-    missed: np.ndarray
+    points: np.ndarray
     weights: np.ndarray
     order: int
 
@@ -79,7 +77,7 @@ class ProductRule:
 
         Parameters
         ----------
-        chances : ndarray of shape (n_leaves, d)
+        chances : ndarray of shape (d, n_leaves)
             Probability that each condition is met while its player is absent, z.
         order : {1, 2}
             1 for Shapley values, 2 for interaction values.
@@ -88,18 +86,16 @@ class ProductRule:
         -------
         ProductRule
         """
-        points, weights = quadrature(chances.shape[1] - order)
+        points, weights = quadrature(len(chances) - order)
         t = points[:, None, None]
         off = (1 - t) * chances
         on = t + off
-        return cls(
-            off, on, (1 - chances) / on, -1 / (1 - points), weights / order, order
-        )
+        return cls(off, on, (1 - chances) / on, points, weights / order, order)
 
     def __getitem__(self, leaves):
         """The rule of some of the leaves, by a slice."""
-        parts = (part[:, leaves] for part in (self.off, self.on, self.gained))
-        return type(self)(*parts, self.missed, self.weights, self.order)
+        parts = (part[..., leaves] for part in (self.off, self.on, self.gained))
+        return type(self)(*parts, self.points, self.weights, self.order)
 
     def products(self, met):
         """Products of all factors, times the points' weights.
@@ -112,26 +108,26 @@ class ProductRule:
         Returns
         -------
         ndarray of shape (n_points, n_leaves, m)
+            Each number is multiplied up condition by condition.
         """
-        product = np.broadcast_to(
-            self.weights[:, None, None], (len(self.weights), *met.shape[1:])
-        )
-        for k, held in enumerate(met):
-            product = product * np.where(
-                held, self.on[:, :, k, None], self.off[:, :, k, None]
-            )
-        return product
+        factors = np.empty((len(self.weights), len(met) + 1, *met.shape[1:]))
+        factors[:, 0] = self.weights[:, None, None]
+        # Arithmetic is faster than a choice at random.
+        points = self.points[:, None, None, None]
+        np.multiply(points, met.astype(np.float64), out=factors[:, 1:])
+        factors[:, 1:] += self.off[..., None]
+        return np.multiply.reduce(factors, axis=1)
 
     def all_products(self):
         """As `products`, to the last bit, for all patterns from 0 to 2**d - 1."""
-        n_points, n_leaves, d = self.on.shape
+        n_points, d, n_leaves = self.on.shape
         products = np.empty((n_points, n_leaves, 2**d))
         products[:, :, :1] = self.weights[:, None, None]
         for k in range(d):
             n = 2**k
             below, above = products[:, :, :n], products[:, :, n : 2 * n]
-            np.multiply(below, self.on[:, :, k, None], out=above)
-            below *= self.off[:, :, k, None]
+            np.multiply(below, self.on[:, k, :, None], out=above)
+            below *= self.off[:, k, :, None]
         return products
 
     def gains(self, products, met):
@@ -149,8 +145,9 @@ class ProductRule:
         ndarray of shape (n_terms, n_leaves, m)
             Each number depends on its leaf and situation only, to the last bit.
         """
-        gained = self.gained.transpose(0, 2, 1)[..., None]
-        missed = self.missed[:, None, None, None]
+        gained = self.gained[..., None]
+        # What trades a factor for the gain -z where the condition is not met.
+        missed = -1 / (1 - self.points[:, None, None, None])
         products = products[:, None]
         if self.order == 1:
             return np.where(met, _total(products, gained), _total(products, missed))

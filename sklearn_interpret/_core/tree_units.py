@@ -1,6 +1,7 @@
 """Bottom subtrees of few splits, whose leaves are looked up together."""
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -32,7 +33,7 @@ class TreeUnits:
     root : ndarray of shape (n_units,), intp
         Root of each unit, as a node of the ensemble; increasing.
     splits : ndarray of shape (n_units, s), intp
-        The unit's own splits, top down.
+        The unit's own splits, in the order of their nodes.
     leaves : ndarray of shape (n_units, s + 1), intp
         The unit's leaves, those with fewer conditions first.
     n_conditions : ndarray of shape (n_units, s + 1), intp
@@ -109,8 +110,11 @@ class TreeUnits:
         return found
 
 
-def units_of(ensemble, paths, *, max_splits):
-    """Cut trees into units.
+@dataclass(frozen=True, eq=False)
+class UnitCut:
+    """Where trees are cut into units.
+
+    Build it with :meth:`of_ensemble`.
 
     Parameters
     ----------
@@ -118,115 +122,209 @@ def units_of(ensemble, paths, *, max_splits):
         The trees.
     paths : TreePaths
         Their paths.
-    max_splits : int
-        Largest number of splits of a unit. Leaves with more than
-        ``MAX_TABLE_CONDITIONS`` conditions are units of their own.
-
-    Returns
-    -------
-    list of TreeUnits
-        By increasing number of conditions above, and of splits.
+    root : ndarray of shape (n_units,), intp
+        Root of each unit; increasing.
+    n_path, n_splits : ndarray of shape (n_units,), intp
+        Number of conditions above each unit, and of its splits.
+    unit : ndarray of shape (n_nodes,), intp
+        The unit that each node is in; -1 above the units.
+    number : ndarray of shape (n_nodes,), intp
+        Number of each split among those of its unit; -1 at other nodes.
+    column : ndarray of shape (n_nodes,), intp
+        Which of the players of a unit each node's condition belongs to; -1 at the roots
+        of trees.
+    brings : ndarray of shape (n_units, max_splits), intp
+        Player that each split brings in; -1 where it brings in none.
     """
-    n_below, most = _below(ensemble, paths)
-    small = (n_below <= max_splits) & (most <= MAX_TABLE_CONDITIONS)
-    small &= paths.n_conditions + n_below <= MAX_UNIT_BITS
-    small |= ensemble.is_leaf
-    roots = np.flatnonzero(small & ~np.append(small, False)[ensemble.parents])
-    kinds = np.stack([paths.n_conditions[roots], n_below[roots]], axis=1)
-    number = np.full(ensemble.n_nodes, -1, dtype=np.intp)  # of splits in their units
-    found = []
-    for kind in np.unique(kinds, axis=0):
-        of_kind = roots[(kinds == kind).all(axis=1)]
-        found.append(_units_of_kind(ensemble, paths, number, of_kind, *map(int, kind)))
-    return found
+
+    ensemble: object
+    paths: object
+    root: np.ndarray
+    n_path: np.ndarray
+    n_splits: np.ndarray
+    unit: np.ndarray
+    number: np.ndarray
+    column: np.ndarray
+    brings: np.ndarray
+
+    @classmethod
+    def of_ensemble(cls, ensemble, paths, *, max_splits):
+        """Cut trees into units.
+
+        Parameters
+        ----------
+        ensemble : TreeEnsemble
+            The trees.
+        paths : TreePaths
+            Their paths.
+        max_splits : int
+            Largest number of splits of a unit. Leaves with more than
+            ``MAX_TABLE_CONDITIONS`` conditions are units of their own.
+
+        Returns
+        -------
+        UnitCut
+        """
+        parents, shape = ensemble.parents, (ensemble.n_nodes,)
+        n_below, most = _below(ensemble, paths, max_splits)
+        small = (n_below <= max_splits) & (most <= MAX_TABLE_CONDITIONS)
+        small &= paths.n_conditions + n_below <= MAX_UNIT_BITS
+        small |= ensemble.is_leaf
+        is_root = small & ~np.append(small, False)[parents]
+        root, below = np.flatnonzero(is_root), np.flatnonzero(small & ~is_root)
+        unit, number = (np.full(shape, -1, dtype=np.intp) for _ in range(2))
+        unit[root] = np.arange(len(root))
+        for _ in range(max_splits):
+            unit[below] = unit[parents[below]]
+        n_path, n_splits = paths.n_conditions[root], n_below[root]
+        splits = np.flatnonzero(small & ~ensemble.is_leaf)
+        owner = unit[splits]
+        by_unit = np.argsort(owner, kind="stable")
+        before = np.repeat(np.cumsum(n_splits) - n_splits, n_splits)
+        number[splits[by_unit]] = np.arange(len(splits)) - before
+        brings = np.full((len(root), max_splits), -1, dtype=np.intp)
+        child = ensemble.left[splits]
+        brings[owner, number[splits]] = np.where(
+            paths.previous[child] < 0, paths.player[child], -1
+        )
+        first = _first_alike(brings)
+        column = paths.slot.copy()
+        new = below[paths.slot[below] >= n_path[unit[below]]]
+        highest = new
+        for _ in range(1, max_splits):
+            above = paths.previous[highest]
+            highest = np.where(above < 0, highest, above)
+        column[new] = n_path[unit[new]] + first[unit[new], number[parents[highest]]]
+        return cls(
+            ensemble, paths, root, n_path, n_splits, unit, number, column, brings
+        )
+
+    def __getstate__(self):
+        """The fields alone: what was derived from them is found again."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __len__(self):
+        return len(self.root)
+
+    @cached_property
+    def n_bits(self):
+        """Number of bits of the patterns of each unit."""
+        return self.n_path + self.n_splits
+
+    @cached_property
+    def is_deep(self):
+        """Which units are single leaves with too many patterns for a table."""
+        return (self.n_path > MAX_TABLE_CONDITIONS) & (self.n_splits == 0)
+
+    @property
+    def is_wide(self):
+        """Which units have patterns that are too long for integers."""
+        return self.n_bits > MAX_PATTERN_BITS
+
+    @cached_property
+    def kind(self):
+        """Number of conditions above and of splits, as one number."""
+        return self.n_path * (self.brings.shape[1] + 1) + self.n_splits
+
+    @cached_property
+    def groups(self):
+        """The units, those with equally many conditions above and splits together.
+
+        Returns
+        -------
+        list of TreeUnits
+            By increasing number of conditions above, and of splits.
+        """
+        leaves = np.flatnonzero(self.ensemble.is_leaf)
+        splits = np.flatnonzero(self.number >= 0)
+        leaves, splits = (
+            nodes[np.argsort(self.unit[nodes], kind="stable")]
+            for nodes in (leaves, splits)
+        )
+        before = np.cumsum(self.n_splits) - self.n_splits
+        found = []
+        for kind in np.unique(self.kind):
+            units = np.flatnonzero(self.kind == kind)
+            n_path, n_splits = int(self.n_path[units[0]]), int(self.n_splits[units[0]])
+            first = before[units, None]
+            own_splits = splits[first + np.arange(n_splits)]
+            first = first + units[:, None]  # a unit has one leaf more
+            own_leaves = leaves[first + np.arange(n_splits + 1)]
+            found.append(
+                _units_of_kind(self, units, n_path, n_splits, own_splits, own_leaves)
+            )
+        return found
 
 
-def _below(ensemble, paths):
-    """Number of splits at and below each node; most conditions of a leaf below."""
-    n_splits = np.zeros(ensemble.n_nodes, dtype=np.intp)
+def _below(ensemble, paths, max_splits):
+    """Number of splits at and below each node; most conditions of a leaf below.
+
+    Right for nodes with up to `max_splits` splits; the others have more.
+    """
+    n_splits = np.where(ensemble.is_leaf, 0, max_splits + 1)
     most = paths.n_conditions.copy()
-    for level in reversed(ensemble.levels()):
-        inner = level[~ensemble.is_leaf[level]]
+    inner = np.flatnonzero(~ensemble.is_leaf)
+    for _ in range(max_splits):
         left, right = ensemble.left[inner], ensemble.right[inner]
-        n_splits[inner] = 1 + n_splits[left] + n_splits[right]
-        most[inner] = np.maximum(most[left], most[right])
+        known = np.maximum(n_splits[left], n_splits[right]) <= max_splits
+        now, left, right = inner[known], left[known], right[known]
+        n_splits[now] = 1 + n_splits[left] + n_splits[right]
+        most[now] = np.maximum(most[left], most[right])
+        inner = inner[~known]
     return n_splits, most
 
 
-def _units_of_kind(ensemble, paths, number, roots, n_path, n_splits):
+def _first_alike(brings):
+    """For each split of units the first that brings in the same player.
+
+    The player is left to that one.
+    """
+    first = np.tile(np.arange(brings.shape[1]), (len(brings), 1))
+    for one, other in combinations(range(brings.shape[1]), 2):
+        alike = np.flatnonzero(
+            (brings[:, one] == brings[:, other]) & (brings[:, one] >= 0)
+        )
+        first[alike, other] = one
+        brings[alike, other] = -1
+    return first
+
+
+def _units_of_kind(cut, units, n_path, n_splits, splits, leaves):
     """Units with equally many conditions above and splits."""
-    splits, leaves = _nodes_of(ensemble, roots, n_splits)
+    ensemble, paths, roots = cut.ensemble, cut.paths, cut.root[units]
     # Leaves with fewer conditions first, else as they stand in the ensemble.
     keys = np.sort(paths.n_conditions[leaves] * ensemble.n_nodes + leaves, axis=1)
     leaves = keys % ensemble.n_nodes
     n_units, n_slots = len(roots), n_path + n_splits
     slots = np.arange(n_slots)
     shape = (n_units, n_splits + 1, n_slots)
-    n_conditions = paths.n_conditions[leaves]
     masks = np.broadcast_to(
         np.where(slots < n_path, 1 << np.minimum(slots, 62), 0), shape
     ).copy()
     columns = np.broadcast_to(slots, shape).copy()
-    players = np.full((n_units, n_slots), -1, dtype=np.intp)
-    if n_path:
-        players[:, :n_path] = paths.player[paths.of_nodes(roots)]
     flips = np.zeros(shape[:2], dtype=np.int64)
-    number[splits] = np.arange(n_splits)
     unit, leaf = np.indices(shape[:2]).reshape(2, -1)
     node = leaves.ravel()
-    while len(node):  # up to the roots, so the split that brings a player in is last
+    while len(node):  # up to the roots
         below = node != roots[unit]
         unit, leaf, node = unit[below], leaf[below], node[below]
-        split = ensemble.parents[node]
-        bit = n_path + number[split]
-        slot = paths.slot[node]
+        split, slot = ensemble.parents[node], paths.slot[node]
+        bit = n_path + cut.number[split]
         masks[unit, leaf, slot] |= 1 << bit
         flips[unit, leaf] |= np.where(ensemble.left[split] == node, 0, 1 << bit)
-        new = paths.previous[node] < 0
-        columns[unit[new], leaf[new], slot[new]] = bit[new]
-        players[unit[new], bit[new]] = paths.player[node[new]]
+        columns[unit, leaf, slot] = cut.column[node]
         node = split
-    _join_columns(columns, players, n_path)
     return TreeUnits(
         n_path=n_path,
         n_splits=n_splits,
         root=roots,
         splits=splits,
         leaves=leaves,
-        n_conditions=n_conditions,
+        n_conditions=paths.n_conditions[leaves],
         masks=masks,
         flips=flips,
         columns=columns,
-        players=players,
+        players=np.hstack(
+            [paths.player[paths.of_nodes(roots).T], cut.brings[units, :n_splits]]
+        ),
     )
-
-
-def _join_columns(columns, players, n_path):
-    """Give splits that bring in the same player one column, the first one's."""
-    for first, second in combinations(range(n_path, players.shape[1]), 2):
-        alike = np.flatnonzero(
-            (players[:, first] == players[:, second]) & (players[:, first] >= 0)
-        )
-        of_alike = columns[alike]
-        columns[alike] = np.where(of_alike == second, first, of_alike)
-        players[alike, second] = -1
-
-
-def _nodes_of(ensemble, roots, n_splits):
-    """Splits and leaves of units that have equally many of them, top down."""
-    splits = np.empty((len(roots), n_splits), dtype=np.intp)
-    leaves = np.empty((len(roots), n_splits + 1), dtype=np.intp)
-    n_found = {True: np.zeros(len(roots), dtype=np.intp)}
-    n_found[False] = n_found[True].copy()
-    unit, node = np.arange(len(roots)), roots
-    while len(node):
-        for is_leaf, into in ((True, leaves), (False, splits)):
-            of_this = np.flatnonzero(ensemble.is_leaf[node] == is_leaf)
-            owner = unit[of_this]
-            # Nodes of a unit stand side by side: count up within each run.
-            within = np.arange(len(owner)) - np.searchsorted(owner, owner)
-            into[owner, n_found[is_leaf][owner] + within] = node[of_this]
-            n_found[is_leaf] += np.bincount(owner, minlength=len(roots))
-        unit, node = np.repeat(unit[of_this], 2), node[of_this]
-        node = np.column_stack([ensemble.left[node], ensemble.right[node]]).ravel()
-    return splits, leaves

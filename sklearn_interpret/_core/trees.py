@@ -53,6 +53,9 @@ class TreeEnsemble:
         float32 or float64: what inputs are cast to before they are compared.
     strict : bool
         Whether a number equal to the threshold goes to the right.
+    whole_codes : SplitCodes, optional
+        Of the ensemble that these trees are a part of, for their nodes; its codes are
+        theirs then. None gives these trees codes of their own.
 
     Notes
     -----
@@ -76,6 +79,7 @@ class TreeEnsemble:
     n_features: int
     precision: np.dtype
     strict: bool
+    whole_codes: SplitCodes | None = None
 
     def __getstate__(self):
         """The fields alone: what was derived from them is found again."""
@@ -143,6 +147,8 @@ class TreeEnsemble:
     @cached_property
     def split_codes(self):
         """The integers that stand for feature values in all comparisons."""
+        if self.whole_codes is not None:
+            return self.whole_codes
         return SplitCodes.of_splits(
             self.feature,
             self.threshold,

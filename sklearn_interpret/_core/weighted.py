@@ -9,6 +9,44 @@ import numpy as np
 _TIE = 1e-12
 
 
+def shares_of(weights):
+    """Weights over their sum; one number that is repeated where all are alike.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n,)
+        Weights that are not negative.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Not to be written to.
+    """
+    first = weights[:1]
+    if (weights == first).all():
+        return np.broadcast_to(first / weights.sum(), weights.shape)
+    return weights / weights.sum()
+
+
+def running_sum(total, addends):
+    """A sum that goes on, addend after addend.
+
+    Parameters
+    ----------
+    total : ndarray
+        Sum so far.
+    addends : ndarray of shape (n, ...)
+        What is to be added; written over.
+
+    Returns
+    -------
+    ndarray
+        The same to the last bit, however the addends are parted.
+    """
+    addends[0] += total
+    return np.add.accumulate(addends)[-1].copy()
+
+
 @dataclass(frozen=True)
 class Moments:
     """Total weight, mean and sum of squared deviations of one or many samples.

@@ -1,6 +1,7 @@
 """Batches that fit the working memory, and loops that joblib spreads."""
 
 import os
+from itertools import chain, starmap
 
 from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
@@ -34,6 +35,29 @@ def batch_rows(row_bytes):
     return max(1, int(min(preferred, allowed // row_bytes)))
 
 
+def held_rows(row_bytes):
+    """How many rows may be held at once in a form of our own.
+
+    Parameters
+    ----------
+    row_bytes : int
+        Memory of one row in bytes, in all forms that are held together.
+
+    Returns
+    -------
+    int
+        At least one; within an eighth of scikit-learn's `working_memory`, so that
+        there is room for what is made of them.
+    """
+    allowed = get_config()["working_memory"] * 2**20 / 8
+    return max(1, int(allowed // max(row_bytes, 1)))
+
+
+def slices(n_rows, step):
+    """Parts of so many rows, one after the other."""
+    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
+
+
 def run(function, tasks, *, n_jobs=None, verbose=0):
     """Results of ``function(*task)`` in the order of `tasks`, as they arrive.
 
@@ -62,6 +86,50 @@ def run(function, tasks, *, n_jobs=None, verbose=0):
     yield from Parallel(n_jobs=n_jobs, verbose=verbose)(
         delayed(_limited)(threads, function, task) for task in tasks
     )
+
+
+def stream(function, tasks, *, n_jobs=None, verbose=0):
+    """All that ``function(*task)`` yields, in the order of `tasks`.
+
+    Workers begin at once, and the caller may do something else meanwhile; without
+    workers nothing is done before it is asked for.
+
+    Parameters
+    ----------
+    function : callable
+        Picklable; returns an iterator, which a worker runs to its end.
+    tasks : list of tuple
+        Arguments, independent of each other.
+    n_jobs : int or None, default=None
+        As in scikit-learn; joblib's active backend is used.
+    verbose : int, default=0
+        Passed to joblib.
+
+    Returns
+    -------
+    iterator
+    """
+    n_workers = min(effective_n_jobs(n_jobs), len(tasks))
+    if n_workers <= 1:
+        return chain.from_iterable(starmap(function, tasks))
+    threads = max(1, (os.cpu_count() or 1) // n_workers)
+    backend, _ = get_active_backend()
+    return chain.from_iterable(
+        Parallel(n_jobs=n_jobs, verbose=verbose, return_as=_return_as(backend))(
+            delayed(_limited)(threads, _listed, (function, task)) for task in tasks
+        )
+    )
+
+
+def _listed(function, task):
+    """All that a function yields: an iterator does not travel."""
+    return list(function(*task))
+
+
+def _return_as(backend):
+    """How results are handed on as early as a backend can."""
+    one_by_one = getattr(backend, "supports_return_generator", False)
+    return "generator" if one_by_one else "list"
 
 
 def _limited(threads, function, task):
@@ -95,9 +163,10 @@ def run_in_threads(function, tasks, *, n_jobs=None, verbose=0):
         yield from run(function, tasks)
         return
     backend, _ = get_active_backend(prefer="threads")
-    one_by_one = getattr(backend, "supports_return_generator", False)
-    return_as = "generator" if one_by_one else "list"
     with threadpool_limits(1):
         yield from Parallel(
-            n_jobs=n_jobs, verbose=verbose, prefer="threads", return_as=return_as
+            n_jobs=n_jobs,
+            verbose=verbose,
+            prefer="threads",
+            return_as=_return_as(backend),
         )(delayed(function)(*task) for task in tasks)

@@ -43,6 +43,13 @@ class Rows(ABC):
     def take(self, index):
         """Rows at the integer positions `index`, as `Rows`."""
 
+    def part(self, rows):
+        """Rows of a slice, as `Rows`; these themselves where it takes them all."""
+        start, stop, _ = rows.indices(self.n_rows)
+        if stop - start == self.n_rows:
+            return self
+        return self.take(np.arange(start, stop))
+
     @abstractmethod
     def column(self, j):
         """Column `j` as a native vector; `gather` takes from it."""
@@ -375,10 +382,16 @@ class SparseRows(Rows):
 
     def __init__(self, native):
         super().__init__(native)
-        self._csr = native.tocsr()
-        self._csc = native.tocsc()
         # Chosen and altered rows have no diagonals worth storing: scipy warns.
         self._format = "csr" if native.format == "dia" else native.format
+
+    @cached_property
+    def _csr(self):
+        return self.native.tocsr()
+
+    @cached_property
+    def _csc(self):
+        return self.native.tocsc()
 
     @property
     def row_bytes(self):

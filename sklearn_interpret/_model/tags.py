@@ -35,9 +35,9 @@ def tags_of(estimator):
     -------
     sklearn.utils.Tags
     """
-    if has_tags(estimator):
-        return get_tags(estimator)
-    model = unfrozen(estimator)
+    model = unfrozen(estimator)  # whose tags a frozen one copies in depth
+    if has_tags(model):
+        return get_tags(model)
     classifies = any(
         hasattr(model, name)
         for name in ("classes_", "predict_proba", "decision_function")

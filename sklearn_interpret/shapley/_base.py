@@ -9,12 +9,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._core.weighted import running_sum
 from sklearn_interpret._explanation import Explanation
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.features import default_name, resolve_groups
+from sklearn_interpret._model.parallel import batch_rows, held_rows, slices
 from sklearn_interpret._model.seams import check_feature_names_in
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import AdditivityWarning
+
+# How far models' answers are from exact, relative to the numbers added up.
+_DOUBLE, _SINGLE = 1e-9, 1e-5
 
 
 class BaseShapley(TransformerMixin, BaseInspector):
@@ -54,7 +59,7 @@ class BaseShapley(TransformerMixin, BaseInspector):
         except (TypeError, ValueError) as error:
             raise type(error)(f"background can't be taken as rows: {error}") from error
         rows = self._check_rows(rows.native, reset=False)
-        return rows, np.ones(rows.n_rows)
+        return rows, np.broadcast_to(1.0, rows.n_rows)
 
     # What is kept at hand, and made again rather than pickled.
     _at_hand: ClassVar[tuple] = ("_importances",)
@@ -69,7 +74,10 @@ class BaseShapley(TransformerMixin, BaseInspector):
 
     @abstractmethod
     def _values(self, rows):
-        """Shapley values (m, n_players, k) of rows, and predictions (m, k)."""
+        """Shapley values (m, n_players, k) of rows, and predictions (m, k).
+
+        The latter in the precision in which the model answers.
+        """
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -80,13 +88,22 @@ class BaseShapley(TransformerMixin, BaseInspector):
         """
         check_is_fitted(self)
         if self._importances is None:
-            values, _ = self._values(as_rows(self._inspected))
-            sizes = np.average(np.abs(values), axis=0, weights=self._weights)
+            sizes = self._mean_sizes(as_rows(self._inspected))
             importances = np.zeros(self.n_features_in_)
             for columns, size in zip(self.features_, sizes.mean(axis=1), strict=True):
                 importances[list(columns)] = size
             self._importances = importances
         return self._importances
+
+    def _mean_sizes(self, rows):
+        """Mean absolute values over rows: (n_players, k)."""
+        total = np.zeros((len(self.features_), len(self.output_names_)))
+        for part in slices(rows.n_rows, held_rows(3 * total.nbytes)):
+            values, _ = self._values(rows.part(part))
+            np.abs(values, out=values)
+            values *= self._weights[part, None, None]
+            total = running_sum(total, values)
+        return total / self._weights.sum()
 
     def explain(self, X: Any) -> Explanation:
         """Share out the response to each row over the features.
@@ -127,18 +144,24 @@ class BaseShapley(TransformerMixin, BaseInspector):
             columns=self.features_ if grouped else None,
         )
 
-    # Rounding that the model's answers carry, relative to the numbers added up.
-    _rounding = 1e-9
-
     def _check_additivity(self, values, base_values, predictions):
-        error = np.abs(base_values + values.sum(axis=1) - predictions)
-        size = np.abs(base_values) + np.abs(values).sum(axis=1) + np.abs(predictions)
-        missed = np.flatnonzero((error > self._rounding * size).any(axis=1))
-        if len(missed):
+        rounding = _SINGLE if predictions.dtype == np.float32 else _DOUBLE
+        n_missed, first, largest = 0, None, 0.0
+        for part in slices(len(values), batch_rows(2 * values[:1].nbytes)):
+            given, answer = values[part], predictions[part]
+            error = np.abs(base_values[part] + given.sum(axis=1) - answer)
+            size = np.abs(base_values[part]) + np.abs(answer)
+            size += np.abs(given).sum(axis=1)
+            missed = np.flatnonzero((error > rounding * size).any(axis=1))
+            if len(missed) and first is None:
+                first = part.start + missed[0]
+            n_missed += len(missed)
+            largest = max(largest, error.max())
+        if n_missed:
             warnings.warn(
-                f"Base value and attributions miss the prediction of {len(missed)} "
-                f"of {len(error)} rows, by up to {error.max():.3g}; the first is row "
-                f"{missed[0]}.",
+                f"Base value and attributions miss the prediction of {n_missed} "
+                f"of {len(values)} rows, by up to {largest:.3g}; the first is row "
+                f"{first}.",
                 AdditivityWarning,
                 stacklevel=3,
             )

@@ -5,26 +5,25 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.tree_games import BackgroundGame, CoverGame
 from sklearn_interpret._core.tree_shapley import (
+    MOST_AT_ONCE,
     TreePlan,
+    add_blocks,
     rescaled_values,
-    shapley_values,
+    value_blocks,
 )
-from sklearn_interpret._model.parallel import run
+from sklearn_interpret._core.weighted import running_sum, shares_of
+from sklearn_interpret._model.containers import as_rows
+from sklearn_interpret._model.parallel import batch_rows, held_rows, slices, stream
 from sklearn_interpret._model.seams import StrOptions
+from sklearn_interpret._model.trees.coded_rows import CodedRows
 from sklearn_interpret._model.trees.explained import explained_trees
 from sklearn_interpret.shapley._base import BaseShapley
-
-# How far models' answers are from exact, relative to the numbers added up.
-_DOUBLE_PRECISION, _SINGLE_PRECISION = 1e-9, 1e-5
-
-# Rows past which the tables of a model are better made again than memory used.
-_MOST_ROWS = 2**16
 
 
 class TreeSHAP(BaseShapley):
@@ -195,30 +194,29 @@ class TreeSHAP(BaseShapley):
 
     def _prepare(self, background, weights, response):
         self._trees = response
-        exact = response.is_exact(background.take(np.arange(1)).native)
-        self._rounding = _DOUBLE_PRECISION if exact else _SINGLE_PRECISION
-        self._codes = self._shares = None
+        self._shares = None
         if self.perturbation == "interventional":
-            self._codes = self._encode(background)
-            self._shares = weights / weights.sum()
+            self._shares = shares_of(weights)
         self._made = self._make()
-        if self._codes is None:
+        if self._shares is None:
             _, game = self._made
             return game.base_values()
-        return self._shares @ self._background_responses(background)
+        total = np.zeros(response.ensemble.n_outputs)
+        for part in slices(background.n_rows, batch_rows(background.row_bytes)):
+            responses = self._background_responses(background.part(part))
+            total = running_sum(total, self._shares[part, None] * responses)
+        return total
 
     def _background_responses(self, background):
         """Responses to the background, as exactly as they are explained."""
         trees = self._trees
-        if self._rounding == _DOUBLE_PRECISION:
-            return trees.predictions(background.native)
-        return trees.of_margin(trees.ensemble.raw_of_codes(self._codes))
+        predictions = self._predictions(background)
+        if predictions.dtype == np.float64:
+            return predictions
+        return trees.of_margin(trees.ensemble.raw_of_codes(self._coded(background)[:]))
 
-    def _encode(self, rows):
-        trees = self._trees
-        codes = trees.ensemble.codes(trees.model.encode(rows.native))
-        most = int(trees.ensemble.split_codes.n_codes.max(initial=1)) - 1
-        return codes.astype(np.min_scalar_type(most))
+    def _coded(self, rows):
+        return CodedRows(self._trees.model, self._trees.ensemble, rows)
 
     def _make(self):
         """The cut of the trees, each feature of which belongs to a player; the game."""
@@ -229,9 +227,10 @@ class TreeSHAP(BaseShapley):
         plan = TreePlan.of_ensemble(
             trees, player[self._trees.model.columns], n_players=len(self.features_)
         )
-        if self._codes is None:
+        if self._shares is None:
             return plan, CoverGame(trees, plan.paths)
-        return plan, BackgroundGame(trees, plan.paths, self._codes, self._shares)
+        codes = self._coded(as_rows(self.background_)).held()
+        return plan, BackgroundGame(trees, plan.paths, codes, self._shares)
 
     _at_hand = (*BaseShapley._at_hand, "_made")
 
@@ -240,12 +239,25 @@ class TreeSHAP(BaseShapley):
             self._made = self._make()
         return self._made
 
+    def _predictions(self, rows):
+        """What the model itself answers in its own precision, a batch at a time."""
+        return np.concatenate(
+            [
+                self._trees.predictions(rows.part(part).native)
+                for part in slices(rows.n_rows, batch_rows(rows.row_bytes))
+            ]
+        )
+
     def _values(self, rows):
-        predictions = self._trees.predictions(rows.native)
-        values = np.empty((rows.n_rows, len(self.features_), predictions.shape[1]))
-        for part, gains in self._by_blocks(rows, order=1):
-            values[part] = gains.transpose(2, 1, 0)
-        return values, predictions
+        n_outputs = self._trees.ensemble.n_outputs
+        values = np.zeros((rows.n_rows, len(self.features_), n_outputs))
+        predictions = []
+        for part, codes in self._coded_parts(rows, order=1):
+            blocks = self._blocks(codes, order=1)
+            # The model answers while other processes work.
+            predictions.append(self._predictions(rows.part(part)))
+            add_blocks(values[part].transpose(2, 1, 0), blocks)
+        return values, np.concatenate(predictions)
 
     def interaction_values(self, X: Any) -> NDArray[np.float64]:
         """Shapley interaction values: shares of pairs of features.
@@ -266,36 +278,47 @@ class TreeSHAP(BaseShapley):
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
-        values, _ = self._values(rows)
-        n_rows, n_players, n_outputs = values.shape
-        pairs = np.empty((n_rows, n_players, n_players, n_outputs))
-        for part, gains in self._by_blocks(rows, order=2):
-            pairs[part] = gains.transpose(3, 1, 2, 0) + gains.transpose(3, 2, 1, 0)
-        players = np.arange(n_players)
-        pairs[:, players, players] = values - pairs.sum(axis=2)
+        n_players, n_outputs = len(self.features_), self._trees.ensemble.n_outputs
+        pairs = np.zeros((rows.n_rows, n_players, n_players, n_outputs))
+        for part, codes in self._coded_parts(rows, order=2):
+            # Values stand on the diagonal until all pairs are there.
+            values = np.einsum("ijjk->ijk", pairs[part])
+            blocks = self._blocks(codes, order=1)
+            self._predictions(rows.part(part))  # refuses what the model does
+            add_blocks(values.transpose(2, 1, 0), blocks)
+            into = pairs[part].transpose(3, 1, 2, 0)
+            add_blocks(into, self._blocks(codes, order=2))
+        for part in slices(rows.n_rows, batch_rows(2 * pairs[:1].nbytes)):
+            _complete(pairs[part])
         return pairs[..., 0] if n_outputs == 1 else pairs
 
-    def _by_blocks(self, rows, order):
-        """Values of blocks of rows, as `shapley_values` returns them, and where."""
-        plan, game = self._plan_and_game()
-        spread = partial(run, n_jobs=self.n_jobs, verbose=self.verbose)
-        n_totals = plan.ensemble.n_outputs * len(self.features_) ** order
-        # A few sums of the shares of the trees are alive at once.
-        allowed = get_config()["working_memory"] * 2**20 / (8 * n_totals * 4)
-        step = int(np.clip(allowed, 1, _MOST_ROWS))
-        for start in range(0, rows.n_rows, step):
-            part = slice(start, min(start + step, rows.n_rows))
-            codes = self._encode(rows.take(np.arange(part.start, part.stop)))
-            if self._trees.link == "identity":
-                yield part, shapley_values(plan, game, codes, order, run=spread)
-            else:
-                yield part, self._rescaled(plan, codes, order, spread)
+    def _coded_parts(self, rows, order):
+        """Parts of the rows, as large as the working memory allows, and their codes."""
+        coded = self._coded(rows)
+        plan, _ = self._plan_and_game()
+        row_bytes = coded.row_bytes
+        if self._trees.link != "identity":
+            row_bytes += 3 * 8 * plan.n_keys(order)
+        if effective_n_jobs(self.n_jobs) > 1:  # results arrive, one for each share
+            row_bytes += 2 * 8 * plan.n_keys(order) * plan.n_shares
+        for part in slices(rows.n_rows, held_rows(row_bytes)):
+            yield part, coded[part]
 
-    def _rescaled(self, plan, codes, order, run):
+    def _blocks(self, codes, order):
+        """What sums to the values of rows."""
+        plan, game = self._plan_and_game()
+        blocks = {
+            "rows_at_once": min(held_rows(8 * plan.n_keys(order)), MOST_AT_ONCE),
+            "run": partial(stream, n_jobs=self.n_jobs, verbose=self.verbose),
+        }
+        if self._trees.link == "identity":
+            return value_blocks(plan, game, codes, order, **blocks)
+        return [(slice(None), self._rescaled(plan, game, codes, order, **blocks))]
+
+    def _rescaled(self, plan, game, codes, order, **blocks):
         """Values of a link of the sum: against each background row by itself."""
         trees = self._trees
-        distinct, place = np.unique(self._codes, axis=0, return_inverse=True)
-        shares = np.bincount(place.ravel(), self._shares)
+        distinct, shares = game.distinct_rows()
         margins = trees.ensemble.raw_of_codes(codes)[:, 0]
         others = trees.ensemble.raw_of_codes(distinct)[:, 0]
         games = (
@@ -305,7 +328,19 @@ class TreeSHAP(BaseShapley):
             share * _secant(trees, margins, other)
             for share, other in zip(shares, others, strict=True)
         )
-        return rescaled_values(plan, games, codes, order, factors, run=run)
+        return rescaled_values(plan, games, codes, order, factors, **blocks)
+
+
+def _complete(pairs):
+    """Interaction matrices from their upper halves, values on the diagonal; in place.
+
+    Each row of a matrix sums to the value.
+    """
+    players = np.arange(pairs.shape[1])
+    values = pairs[:, players, players]
+    pairs[:, players, players] = 0
+    pairs += pairs.transpose(0, 2, 1, 3).copy()
+    pairs[:, players, players] = values - pairs.sum(axis=2)
 
 
 def _secant(trees, margins, other):

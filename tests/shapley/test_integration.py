@@ -172,17 +172,6 @@ def test_pickles_hold_no_tables(regression):
     assert len(pickle.dumps(inspector)) == before
 
 
-def test_refit_in_another_precision_forgets_the_first():
-    """A tolerance is that of the model at hand."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(50, 2))
-    xgboost = pytest.importorskip("xgboost")
-    inspector = TreeSHAP(xgboost.XGBRegressor(n_estimators=2, n_jobs=1)).fit(X, X[:, 0])
-    loose = inspector._rounding
-    inspector.set_params(estimator=DecisionTreeRegressor()).fit(X, X[:, 0])
-    assert inspector._rounding < loose
-
-
 # Weights and metadata
 
 

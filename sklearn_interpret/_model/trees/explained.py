@@ -72,10 +72,6 @@ class ExplainedTrees:
         """Names of the explained outputs."""
         return self.response.output_names(n_outputs)
 
-    def is_exact(self, X):
-        """Whether the model answers in double precision, asked about a row `X`."""
-        return self._answer(X).dtype != np.float32
-
     def predictions(self, X):
         """What the model itself answers for rows.
 
@@ -86,14 +82,16 @@ class ExplainedTrees:
 
         Returns
         -------
-        ndarray of shape (n_rows, k), float64
-            Where no method of the model returns the sum of its trees, that sum.
+        ndarray of shape (n_rows, k)
+            In the precision of the model's answers. Where no method of the model
+            returns the sum of its trees, that sum.
         """
-        answer = self._answer(X).astype(np.float64)
+        answer = self._answer(X)
         if self.link == "identity" and self.model.raw_method is None:
             return answer
         classes = self.model.classes if self.link == "identity" else None
-        return self.response.read(as_answered(answer, classes))
+        read = self.response.read(as_answered(answer, classes))
+        return read.astype(np.float32 if answer.dtype == np.float32 else np.float64)
 
     def _answer(self, X):
         """What the model returns, in its own precision; one array."""

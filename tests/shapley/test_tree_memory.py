@@ -1,0 +1,131 @@
+"""Memory that TreeSHAP takes in passing: set by the working memory, not by the rows."""
+
+import gc
+import tracemalloc
+from functools import partial
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from sklearn import config_context
+from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+from sklearn.frozen import FrozenEstimator
+
+from sklearn_interpret.shapley import TreeSHAP
+
+FEW, MANY = 1500, 6000
+IMPORTANCES = "feature_importances_"
+
+
+def table(n_rows, seed=0):
+    return np.random.default_rng(seed).normal(size=(n_rows, 6))
+
+
+def target(X):
+    return X[:, 0] * X[:, 1] + X[:, 2]
+
+
+def regressor():
+    # Forests leave circles of objects behind, which hold rows until they are collected.
+    X = table(200)
+    model = GradientBoostingRegressor(n_estimators=3, max_depth=3, random_state=0)
+    return model.fit(X, target(X))
+
+
+def classifier():
+    X = table(200)
+    model = GradientBoostingClassifier(n_estimators=2, max_depth=2, random_state=0)
+    return model.fit(X, target(X) > 0)
+
+
+def path_dependent(X, n_fitted=10):
+    inspector = TreeSHAP(FrozenEstimator(regressor()), perturbation="path_dependent")
+    return inspector.fit(X[:n_fitted])
+
+
+def interventional(X):
+    inspector = TreeSHAP(FrozenEstimator(regressor()), background=X[::-1])
+    return inspector.fit(X[:10])
+
+
+def of_probabilities(X):
+    inspector = TreeSHAP(
+        FrozenEstimator(classifier()),
+        background=X[:2],
+        response_method="predict_proba",
+    )
+    return inspector.fit(X[:10])
+
+
+# What is done with rows; it returns the work to be measured.
+WORKS = {
+    "path-dependent": lambda X: lambda: path_dependent(X).explain(X),
+    "as many background rows": lambda X: lambda: interventional(X).explain(X),
+    "a background alone": lambda X: lambda: interventional(X),
+    "interactions": lambda X: lambda: path_dependent(X).interaction_values(X),
+    "probabilities": lambda X: lambda: of_probabilities(X).explain(X),
+    "importances": lambda X: partial(getattr, path_dependent(X, None), IMPORTANCES),
+    "sparse": lambda X: partial(path_dependent(X).explain, sparse.csr_array(X)),
+}
+
+
+def passing_memory(work):
+    """Peak of traced memory beyond what is kept at the end."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        kept = work()
+        now, peak = tracemalloc.get_traced_memory()
+        del kept
+        return peak - now
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", WORKS)
+def test_peak_memory_does_not_grow_with_the_rows(name):
+    work, X = WORKS[name], table(MANY)
+    with config_context(working_memory=0.05):
+        work(X[:FEW])()  # what a first call imports and caches is not the work's own
+        few, many = (passing_memory(work(X[:n])) for n in (FEW, MANY))
+    # One number for each further row would be more.
+    assert many - few < 8 * (MANY - FEW)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("make", [path_dependent, interventional, of_probabilities])
+@pytest.mark.parametrize("memory", [1e-6, 0.01, 1])
+def test_values_do_not_depend_on_the_working_memory(memory, make, order):
+    X = table(150)
+
+    def found():
+        inspector = make(X)
+        if order == 2:
+            return inspector.interaction_values(X), inspector.base_values_
+        return inspector.transform(X), inspector.feature_importances_
+
+    expected = found()
+    with config_context(working_memory=memory):
+        for here, there in zip(found(), expected, strict=True):
+            assert_array_equal(here, there)
+
+
+def test_codes_of_a_large_background_are_made_as_they_are_needed():
+    X = table(3000)
+    expected = interventional(X).transform(X[:40])
+    with config_context(working_memory=0.01):
+        inspector = interventional(X)
+        _, game = inspector._plan_and_game()
+        assert not isinstance(game._codes, np.ndarray)
+        assert_array_equal(inspector.transform(X[:40]), expected)
+
+
+def test_only_the_trees_of_a_share_travel():
+    X = table(150)
+    plan, game = interventional(X)._plan_and_game()
+    shares = plan.shares(game)
+    assert len(shares) == 2
+    travelling = [share.__getstate__()["plan"].ensemble for share in shares]
+    assert sum(part.n_nodes for part in travelling) == plan.ensemble.n_nodes
+    assert all(0 < part.n_nodes < plan.ensemble.n_nodes for part in travelling)
