@@ -128,16 +128,32 @@ class SplitArrivals:
                 sums = found[part].reshape(shape)
                 sums += _by_child(splits, whole, left)
 
+    def by_split(self, weights):
+        """Weights of rows, by split.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (size,)
+            As :meth:`add_rows` finds them.
+
+        Returns
+        -------
+        list of ndarray of shape (2, d + 2, m)
+            For each group of splits above leaves and each of its children, the weight
+            of the rows that meet all of the child's conditions but possibly the one
+            in a slot; in the last place that of the rows that meet them all.
+        """
+        return [weights[part].reshape(shape) for part, shape in self._parts]
+
     def by_condition(self, weights):
         """As :meth:`LeafArrivals.by_condition`."""
-        found, parts, n_leaves = [], iter(self._parts), 0
+        found, parts, n_leaves = [], iter(self.by_split(weights)), 0
         for block in self._blocks:
             nodes = np.append(block.nodes, -1)
             for splits in block.groups:
-                part, shape = next(parts)
                 child, split = np.nonzero(splits.is_leaf)
                 names = nodes[splits.names[child, :, split]]
-                arrived = weights[part].reshape(shape)[child, :, split]
+                arrived = next(parts)[child, :, split]
                 leaf, slot = np.nonzero(names >= 0)
                 found.append(
                     (

@@ -134,7 +134,8 @@ class TreeEffects:
         ]
 
     @cached_property
-    def _arrivals(self):
+    def by_arrivals(self):
+        """What finds :meth:`arrivals`, and sorts them."""
         if self.wants_order:
             return LeafArrivals(self.ensemble, self.paths, len(self.parts))
         return SplitArrivals(self.ensemble, self.blocks, self.rows_at_once)
@@ -161,7 +162,7 @@ class TreeEffects:
         ndarray of float
             To be added up, and given to :meth:`averages`.
         """
-        arrivals = self._arrivals
+        arrivals = self.by_arrivals
         found = np.zeros(arrivals.size)
         for start in range(0, len(codes), arrivals.rows_at_once):
             rows = slice(start, start + arrivals.rows_at_once)
@@ -182,7 +183,7 @@ class TreeEffects:
         -------
         list of ndarray of shape (n_points, k)
         """
-        leaves, inside, name, leaf, beside = self._arrivals.by_condition(
+        leaves, inside, name, leaf, beside = self.by_arrivals.by_condition(
             arrived / total
         )
         values = self.values[leaves]

@@ -55,7 +55,8 @@ class TreeOutcomes:
         """
         tried = np.linspace(0, len(codes) - 1, min(_ROWS_TRIED, len(codes)))
         tried = codes[tried.astype(np.intp)]
-        arrived = iter(self.effects.arrivals(tried, np.ones(len(tried))))
+        arrived = self.effects.arrivals(tried, np.ones(len(tried)))
+        arrived = iter(self.effects.by_arrivals.by_split(arrived))
         kept = np.zeros(self._n_parts + 1)
         for block in self.effects.blocks:
             player = np.append(self.effects.paths.player[block.nodes], self._n_parts)

@@ -90,9 +90,10 @@ class TreePairs:
 
         Parameters
         ----------
-        arrived, together : list of ndarray
-            Sums over all rows of what ``effects.arrivals`` and :meth:`arrivals`
-            return.
+        arrived : ndarray
+            Sums over all rows of what ``effects.arrivals`` returns.
+        together : list of ndarray
+            Sums of what :meth:`arrivals` returns.
         total : float
             Total weight of the rows.
         at : list of ndarray of shape (n,), intp
@@ -105,6 +106,7 @@ class TreePairs:
         """
         sums = _PairSums(self.effects, self.pairs, at)
         groups = ((block, s) for block in self.effects.blocks for s in block.groups)
+        arrived = self.effects.by_arrivals.by_split(arrived)
         given = zip(groups, self._openings, arrived, together, strict=True)
         for (block, splits), openings, alone, both in given:
             nodes = np.append(block.nodes, -1)

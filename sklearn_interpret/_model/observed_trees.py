@@ -347,6 +347,8 @@ def _arrivals(made, codes, weights, size):
 def _added(total, arrived):
     if total is None:
         return arrived
+    if isinstance(total, np.ndarray):
+        return np.add(total, arrived, out=total)
     for sums, more in zip(total, arrived, strict=True):
         sums += more
     return total
