@@ -201,7 +201,11 @@ class LeafArrivals:
         self._n_inner = int(widths[: len(nodes)].sum())
         self.size = int(widths[len(nodes) :].sum())
         self._starts = starts[self._leaves] - self._n_inner
-        self._names = paths.conditions, paths.starts[self._leaves]
+        self._names = (
+            paths.conditions,
+            paths.starts[self._leaves],
+            paths.strides[self._leaves],
+        )
         self._ways = _ways_down(ensemble, paths, nodes, starts, n_parts)
         roots = ensemble.roots
         self._roots = starts[roots[~ensemble.is_leaf[roots]]]
@@ -231,8 +235,8 @@ class LeafArrivals:
         d = np.diff(self._starts, append=self.size) - 1
         leaf = np.repeat(np.arange(len(d)), d)
         steps = np.arange(len(leaf)) - np.repeat(np.cumsum(d) - d, d)
-        conditions, first = self._names
-        names = conditions[first[leaf] + steps]
+        conditions, first, stride = self._names
+        names = conditions[first[leaf] + steps * stride[leaf]]
         beside = weights[self._starts[leaf] + 1 + steps]
         return self._leaves, weights[self._starts], names, leaf, beside
 
