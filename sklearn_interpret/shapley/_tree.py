@@ -210,7 +210,7 @@ class TreeSHAP(BaseShapley):
     def _background_responses(self, background):
         """Responses to the background, as exactly as they are explained."""
         trees = self._trees
-        predictions = self._predictions(background)
+        predictions = trees.predictions(background.native)
         if predictions.dtype == np.float64:
             return predictions
         return trees.of_margin(trees.ensemble.raw_of_codes(self._coded(background)[:]))
@@ -239,25 +239,26 @@ class TreeSHAP(BaseShapley):
             self._made = self._make()
         return self._made
 
-    def _predictions(self, rows):
-        """What the model itself answers in its own precision, a batch at a time."""
-        return np.concatenate(
-            [
-                self._trees.predictions(rows.part(part).native)
-                for part in slices(rows.n_rows, batch_rows(rows.row_bytes))
-            ]
-        )
+    def _answers(self, rows, part):
+        """What the model answers to some rows in its own precision, batch by batch."""
+        step = batch_rows(rows.row_bytes)
+        for start in range(part.start, part.stop, step):
+            batch = slice(start, min(start + step, part.stop))
+            yield batch, self._trees.predictions(rows.part(batch).native)
 
     def _values(self, rows):
         n_outputs = self._trees.ensemble.n_outputs
         values = np.zeros((rows.n_rows, len(self.features_), n_outputs))
-        predictions = []
+        predictions = None
         for part, codes in self._coded_parts(rows, order=1):
             blocks = self._blocks(codes, order=1)
             # The model answers while other processes work.
-            predictions.append(self._predictions(rows.part(part)))
+            for batch, answers in self._answers(rows, part):
+                if predictions is None:
+                    predictions = np.empty((rows.n_rows, n_outputs), answers.dtype)
+                predictions[batch] = answers
             add_blocks(values[part].transpose(2, 1, 0), blocks)
-        return values, np.concatenate(predictions)
+        return values, predictions
 
     def interaction_values(self, X: Any) -> NDArray[np.float64]:
         """Shapley interaction values: shares of pairs of features.
@@ -284,7 +285,8 @@ class TreeSHAP(BaseShapley):
             # Values stand on the diagonal until all pairs are there.
             values = np.einsum("ijjk->ijk", pairs[part])
             blocks = self._blocks(codes, order=1)
-            self._predictions(rows.part(part))  # refuses what the model does
+            for _ in self._answers(rows, part):
+                pass  # the model refuses what it can't take
             add_blocks(values.transpose(2, 1, 0), blocks)
             into = pairs[part].transpose(3, 1, 2, 0)
             add_blocks(into, self._blocks(codes, order=2))
