@@ -201,8 +201,11 @@ class LeafArrivals:
         self._n_inner = int(widths[: len(nodes)].sum())
         self.size = int(widths[len(nodes) :].sum())
         self._starts = starts[self._leaves] - self._n_inner
-        at = paths.starts[self._leaves], paths.strides[self._leaves]
-        self._names = paths.conditions, *at
+        self._names = (
+            paths.conditions,
+            paths.starts[self._leaves],
+            paths.strides[self._leaves],
+        )
         self._ways = _ways_down(ensemble, paths, nodes, starts, n_parts)
         roots = ensemble.roots
         self._roots = starts[roots[~ensemble.is_leaf[roots]]]
@@ -221,7 +224,7 @@ class LeafArrivals:
             The leaves.
         inside : ndarray of shape (n_leaves,)
             Of the rows that meet all conditions of a leaf.
-        names : ndarray of shape (n,), int
+        names : ndarray of shape (n,), intp
             The conditions of all leaves.
         leaf : ndarray of shape (n,), intp
             Position of each one's leaf in `leaves`.
@@ -232,8 +235,8 @@ class LeafArrivals:
         d = np.diff(self._starts, append=self.size) - 1
         leaf = np.repeat(np.arange(len(d)), d)
         steps = np.arange(len(leaf)) - np.repeat(np.cumsum(d) - d, d)
-        conditions, first, strides = self._names
-        names = conditions[first[leaf] + steps * strides[leaf]]
+        conditions, first, stride = self._names
+        names = conditions[first[leaf] + steps * stride[leaf]]
         beside = weights[self._starts[leaf] + 1 + steps]
         return self._leaves, weights[self._starts], names, leaf, beside
 
