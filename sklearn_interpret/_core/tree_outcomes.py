@@ -12,7 +12,13 @@ import numpy as np
 from sklearn_interpret._core.tree_bits import RowBits, set_bits
 
 # Bytes that an entry takes while it is kept, and while its part is added up.
-_KEPT, _ADDED = 12, 48
+_KEPT, _ADDED = 12, 60
+
+# Outputs that are added up at once should stay in the processor's cache.
+_OUTPUTS_AT_ONCE = 2**20
+
+# Rows that tell how many leaves a row reaches.
+_ROWS_TRIED = 256
 
 # Steps of conditions that are worked on at once.
 _STEPS_AT_ONCE = 2**20
@@ -32,15 +38,13 @@ class TreeOutcomes:
         self._n_parts = len(effects.parts)
         self._k = effects.values.shape[1]
 
-    def rows_at_once(self, arrived, total, most_bytes):
+    def rows_at_once(self, codes, most_bytes):
         """For how many rows to ask for curves at once.
 
         Parameters
         ----------
-        arrived : list of ndarray
-            Sums over the rows of what ``effects.arrivals`` returns.
-        total : float
-            Total weight of the rows.
+        codes : ndarray of shape (n_rows, n_features), int
+            Codes of all rows.
         most_bytes : float
             Memory to take.
 
@@ -49,18 +53,19 @@ class TreeOutcomes:
         int
             A multiple of 64.
         """
+        tried = np.linspace(0, len(codes) - 1, min(_ROWS_TRIED, len(codes)))
+        tried = codes[tried.astype(np.intp)]
+        arrived = iter(self.effects.arrivals(tried, np.ones(len(tried))))
         kept = np.zeros(self._n_parts + 1)
-        sums = iter(arrived)
         for block in self.effects.blocks:
             player = np.append(self.effects.paths.player[block.nodes], self._n_parts)
             for splits in block.groups:
-                beside = next(sums)[:, :-1] * splits.is_leaf[:, None]
+                beside = next(arrived)[:, :-1] * splits.is_leaf[:, None]
                 owner = player[splits.names].ravel()
                 kept += np.bincount(owner, beside.ravel(), len(kept))
-        kept = kept[:-1] / total
-        widest = max((part.n_points for part in self.effects.parts), default=0)
+        kept = kept[:-1] / len(tried)
         bytes_of_row = _KEPT * kept.sum() + _ADDED * kept.max(initial=0)
-        bytes_of_row += 3 * 8 * self._k * widest
+        bytes_of_row += 8 * self._k * self._n_parts
         n_words = int(most_bytes / max(bytes_of_row, 1)) // 64
         return min(self.effects.rows_at_once, 64 * max(1, n_words))
 
@@ -114,7 +119,7 @@ class TreeOutcomes:
         fixed += np.repeat(outputs, n_parts, axis=1)
 
     def curves(self, codes):
-        """Outputs of each row with each part at each of its points, part by part.
+        """Outputs of each row with each part at each of its points.
 
         Parameters
         ----------
@@ -123,16 +128,23 @@ class TreeOutcomes:
 
         Yields
         ------
-        ndarray of shape (n_rows, n_points, k)
+        part : int
+            The part.
+        rows : slice
+            Some of the rows; part by part all of them.
+        outputs : ndarray of shape (rows, n_points, k)
         """
-        n_rows, n_parts = len(codes), self._n_parts
-        fixed = np.zeros((self._k, n_rows * n_parts))
+        n_parts = self._n_parts
+        fixed = np.zeros((self._k, len(codes) * n_parts))
         entries = _Entries(n_parts)
         for leaves in self._reached(codes, fixed):
             entries.add(leaves, self.effects.paths.player[leaves.names])
-        fixed = fixed.reshape(self._k, n_rows, n_parts)
+        fixed = fixed.reshape(self._k, len(codes), n_parts)
         for part in range(n_parts):
-            yield self._curves_of(part, fixed[:, :, part], *entries.of(part))
+            n_amounts = self._k * self.effects.parts[part].n_points
+            height = max(1, _OUTPUTS_AT_ONCE // max(n_amounts, 1))
+            for rows, found in entries.of(part, len(codes), height):
+                yield part, rows, self._curves_of(part, fixed[:, rows, part], *found)
 
     def _curves_of(self, part, fixed, row, leaf, name):
         """Curves of a part from rows that reach leaves but for a condition on it."""
@@ -172,21 +184,41 @@ class _Entries:
             at = slice(ends[part], ends[part + 1])
             self._found[part].append((row[at], leaf[at], name[at]))
 
-    def of(self, part):
-        """Rows, leaves and conditions of the entries of a part, then forgotten."""
+    def of(self, part, n_rows, height):
+        """Entries of a part, then forgotten.
+
+        Yields
+        ------
+        rows : slice
+            So many of the rows at a time.
+        found : list of three ndarray
+            For each entry the row, counted from the first of these, the leaf, and the
+            condition.
+        """
         none = np.empty((3, 0), dtype=np.int32)
-        found = [none, *self._found[part]]
+        found = zip(none, *self._found[part], strict=True)
         self._found[part] = []
-        return map(np.concatenate, zip(*found, strict=True))
+        found = [np.concatenate(pieces) for pieces in found]
+        n_portions = -(-n_rows // height)
+        ends = [0, len(found[0])]
+        if n_portions > 1:
+            portion = (found[0] // height).astype(np.min_scalar_type(n_portions))
+            order = np.argsort(portion, kind="stable")
+            ends = np.searchsorted(portion[order], np.arange(n_portions + 1))
+            found = [each[order] for each in found]
+        for number in range(n_portions):
+            start = number * height
+            row, leaf, name = (each[ends[number] : ends[number + 1]] for each in found)
+            yield slice(start, min(start + height, n_rows)), (row - start, leaf, name)
 
 
 def _players_of(paths, nodes, n_parts):
     """Players of the conditions of nodes, and the position of each one's node."""
     counts = paths.n_conditions[nodes]
     which = np.repeat(np.arange(len(nodes)), counts)
-    place = np.arange(len(which)) + np.repeat(
-        paths.starts[nodes] - np.cumsum(counts) + counts, counts
-    )
+    slot = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+    place = np.repeat(paths.starts[nodes], counts)
+    place += slot * np.repeat(paths.strides[nodes], counts)
     player = paths.player[paths.conditions[place]]
     moves = player < n_parts
     return which[moves], player[moves]

@@ -126,8 +126,9 @@ def _conditions_of_leaves(ensemble, paths):
     leaves = np.flatnonzero(ensemble.is_leaf)
     counts = paths.n_conditions[leaves]
     names = np.full((2, len(leaves)), -1)
-    for place in range(2):
-        has = np.flatnonzero(counts > place)
-        node = paths.conditions[paths.starts[leaves[has]] + place]
+    for slot in range(2):
+        has = np.flatnonzero(counts > slot)
+        place = paths.starts[leaves[has]] + slot * paths.strides[leaves[has]]
+        node = paths.conditions[place]
         names[paths.player[node], has] = node
     return *names, leaves

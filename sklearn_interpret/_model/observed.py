@@ -355,15 +355,13 @@ def _answer(response, rows, columns, batches):
 
 def _exchanged(rows, bases, donors, sets, columns):
     """Rows `bases`, the columns of each one's set taken from rows `donors`."""
-    used = np.unique(sets)
-    moved = sorted({j for which in used for j in columns[which]})
-    codes = []
-    for j in moved:
-        moves = np.array([j in members for members in columns])[sets]
-        code = donors if moves.all() else np.where(moves, donors, bases)
-        codes.append(code[:, None])
-    tiles = rows.take(bases).tiles(0, len(bases), 1)
-    return tiles.replaced(moved, [rows.column(j) for j in moved], codes)
+    used = np.flatnonzero(np.bincount(sets))
+    moving = {}
+    for j in sorted({j for which in used for j in columns[which]}):
+        moves = np.array([j in members for members in columns])
+        everywhere = moves[used].all()
+        moving[j] = donors if everywhere else np.where(moves[sets], donors, bases)
+    return rows.mixed(bases, moving)
 
 
 def observed(method, response, rows, weights, players, *, averaged, **loop):

@@ -189,9 +189,7 @@ class ObservedTrees:
             For each player, the results, in the order of the rows.
         """
         most_bytes = get_config()["working_memory"] * 2**20 / 4
-        size = self._outcomes.rows_at_once(
-            self._arrived(), self._weights.sum(), most_bytes
-        )
+        size = self._outcomes.rows_at_once(self._codes, most_bytes)
         tasks = [
             (self._outcomes, self._trees, self._codes, rows, size, reduce)
             for rows in self._tasks(size)
@@ -372,6 +370,7 @@ def _reduced(outcomes, trees, codes, rows, size, reduce):
     found = [[] for _ in outcomes.effects.parts]
     for start in range(rows.start, rows.stop, size):
         index = np.arange(start, min(start + size, rows.stop))
-        for player, sums in enumerate(outcomes.curves(codes[index])):
-            found[player].append(reduce(player, index, trees.finished(sums)))
+        for player, some, sums in outcomes.curves(codes[index]):
+            answers = trees.finished(sums)
+            found[player].append(reduce(player, index[some], answers))
     return found

@@ -92,6 +92,26 @@ class Rows(ABC):
     def tiles(self, start, stop, repeats):
         """Rows start..stop, each `repeats` times in a row, as `Tiles`."""
 
+    def mixed(self, index, donors):
+        """Rows put together from several rows each, in the native container.
+
+        Parameters
+        ----------
+        index : ndarray of int of shape (m,)
+            Where each row comes from.
+        donors : dict of int to ndarray of int of shape (m,)
+            For some columns, the rows that these come from instead.
+
+        Returns
+        -------
+        native container of m rows
+        """
+        tiles = self.take(index).tiles(0, len(index), 1)
+        levels = [self.column(j) for j in donors]
+        return tiles.replaced(
+            list(donors), levels, [places[:, None] for places in donors.values()]
+        )
+
     @property
     def detected_categorical(self):
         """Flags of the columns that are categorical by dtype."""
@@ -291,6 +311,13 @@ class ArrayRows(Rows):
     def keep_columns(self, columns):
         """Some of the columns."""
         return ArrayRows(self.native[:, columns])
+
+    def mixed(self, index, donors):
+        """Rows put together; no work copy is needed for a container of one dtype."""
+        mixed = self.native[index]
+        for j, places in donors.items():
+            mixed[:, j] = self.native[places, j]
+        return mixed
 
     def column(self, j):
         """Column `j`."""

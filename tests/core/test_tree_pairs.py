@@ -113,8 +113,12 @@ def check_outcomes(trees, codes, weights, groups):
         for places, part in zip(at, effects.parts, strict=True)
     ]
     means = made.expectations(codes, shares)
-    curves = list(made.curves(codes))
-    assert len(curves) == len(groups)
+    curves = [[] for _ in groups]
+    for part, rows, answers in made.curves(codes):
+        assert rows.start == sum(map(len, curves[part]))
+        assert rows.stop == rows.start + len(answers)
+        curves[part].append(answers)
+    curves = [np.concatenate(blocks) for blocks in curves]
     for which, features in enumerate(groups):
         others = [j for j in everything if j not in features]
         expected = mean_given(trees.raw_of_codes, codes, weights, others)
@@ -175,6 +179,7 @@ def test_portions_do_not_matter(monkeypatch):
     monkeypatch.setattr(tree_sets, "_WORDS_OF_CONDITIONS", 8)
     monkeypatch.setattr(tree_pairs, "_CORNERS_AT_ONCE", 8)
     monkeypatch.setattr(tree_outcomes, "_STEPS_AT_ONCE", 8)
+    monkeypatch.setattr(tree_outcomes, "_OUTPUTS_AT_ONCE", 90)
     for groups in GROUPS:
         pairs = list(combinations(range(len(groups)), 2))
         check_pairs(trees, codes, weights, groups, pairs)
@@ -193,7 +198,7 @@ def test_leaves_and_steps_are_counted():
     paths = effects.paths
     expected = np.zeros((4, 4), dtype=int)
     for leaf in np.flatnonzero(trees.is_leaf):
-        own = paths.conditions[paths.starts[leaf] :][: paths.n_conditions[leaf]]
+        own = paths.of_nodes(np.array([leaf]))[:, 0]
         met = paths.player[own]
         expected[np.ix_(met, met)] += 1
     np.testing.assert_array_equal(counts, expected)
@@ -206,11 +211,8 @@ def test_leaves_and_steps_are_counted():
 
 def test_rows_at_once_follow_the_memory():
     trees = random_ensemble(9, depth=7, n_trees=8)
-    codes, weights = sample(trees, 100, weighted=False)
+    codes, _ = sample(trees, 100)
     effects, _ = observed(trees, codes, GROUPS[0])
     made = TreeOutcomes(effects)
-    arrived = effects.arrivals(codes, weights)
-    few, some, many = (
-        made.rows_at_once(arrived, weights.sum(), most) for most in (1, 2**21, 2**40)
-    )
+    few, some, many = (made.rows_at_once(codes, most) for most in (1, 2**21, 2**40))
     assert few == 64 < some < many == effects.rows_at_once

@@ -295,7 +295,7 @@ def test_blocks_of_outcomes_follow_the_memory():
 
 
 def test_logarithms_of_zero_are_refused_as_those_of_the_model_are():
-    model, X, _ = LINKS["centred forest"]
+    model, *_ = LINKS["centred forest"]
     trees = linked_trees(make_response(model, "predict_log_proba"))
     certain = np.array([[[0.5, 0.25, 0.25]], [[1.0, 0.0, 0.0]]])
     with pytest.raises(NonFiniteResponseError, match="not finite"):

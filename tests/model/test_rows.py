@@ -86,6 +86,21 @@ def test_taken_rows_are_those_rows(container):
     assert as_rows(container).take(np.array([], dtype=int)).n_rows == 0
 
 
+def test_rows_put_together_from_several(container):
+    before = cells(container)
+    rows = as_rows(container)
+    index, others = np.array([4, 0, 4, 2]), np.array([1, 1, 3, 2])
+    for columns in ([], [0], sorted({0, rows.n_columns - 1})):
+        expected = [
+            [before[b if j in columns else a][j] for j in range(rows.n_columns)]
+            for a, b in zip(index, others, strict=True)
+        ]
+        found = rows.mixed(index, dict.fromkeys(columns, others))
+        assert same_cells(cells(found), expected)
+        assert schema(found) == schema(container)
+    assert same_cells(cells(container), before)
+
+
 def test_levels_are_told_apart_as_the_cells_are(container):
     """Codes, labels and first rows against a loop over the cells."""
     rows, source = as_rows(container), cells(container)
