@@ -26,7 +26,11 @@ from sklearn_interpret.importance import (
     PermutationImportance,
     PermutationTest,
 )
-from sklearn_interpret.interactions import HStatistic, PartialDependenceInteraction
+from sklearn_interpret.interactions import (
+    HStatistic,
+    PartialDependenceInteraction,
+    VariableInteractionNetwork,
+)
 from sklearn_interpret.shapley import TreeSHAP
 
 
@@ -110,6 +114,16 @@ ARGUMENTS = {
     PartialDependenceInteraction: [
         {"grid_resolution": 3},
         {"pairs": [(0, 1), (3, 2)], "categorical_features": [3], "subsample": 30},
+    ],
+    VariableInteractionNetwork: [
+        {"n_repeats": 3},
+        {
+            "features": [0, 3, "g"],
+            "feature_groups": {"g": [1, 2]},
+            "max_order": 3,
+            "n_repeats": 2,
+            "subsample": 30,
+        },
     ],
     TreeSHAP: [
         {},

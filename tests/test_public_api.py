@@ -126,6 +126,13 @@ INTERACTIONS = {
         "grid_resolution": 20,
         "method": "auto",
     },
+    "VariableInteractionNetwork": {
+        "features": None,
+        "threshold": 0.01,
+        "max_order": 2,
+        "n_repeats": 10,
+        "feature_groups": None,
+    },
 }
 PROMISED = {
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},

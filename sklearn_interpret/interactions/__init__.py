@@ -4,5 +4,18 @@ from sklearn_interpret.interactions._h_statistic import HStatistic
 from sklearn_interpret.interactions._partial_dependence_interaction import (
     PartialDependenceInteraction,
 )
+from sklearn_interpret.interactions._plot import (
+    HStatisticDisplay,
+    VariableInteractionNetworkDisplay,
+)
+from sklearn_interpret.interactions._variable_interaction_network import (
+    VariableInteractionNetwork,
+)
 
-__all__ = ["HStatistic", "PartialDependenceInteraction"]
+__all__ = [
+    "HStatistic",
+    "HStatisticDisplay",
+    "PartialDependenceInteraction",
+    "VariableInteractionNetwork",
+    "VariableInteractionNetworkDisplay",
+]

@@ -16,13 +16,12 @@ class BaseInteraction(BaseInspector):
     _parameter_constraints = {
         **BaseInspector._parameter_constraints,
         "features": "no_validation",
-        "pairs": "no_validation",
         "feature_groups": [dict, None],
         "target": "no_validation",
     }
 
-    def _resolve(self, rows):
-        """Set the players and their pairs."""
+    def _resolve_players(self, rows):
+        """Set the players."""
         names, named = rows.names, rows.named
         groups = resolve_groups(self.feature_groups, names, named=named)
         entries = None
@@ -31,6 +30,10 @@ class BaseInteraction(BaseInspector):
                 self.features, names, named=named, groups=groups, max_order=1
             )
         self.features_, self.player_names_ = resolve_players(names, groups, entries)
+
+    def _resolve(self, rows):
+        """Set the players and their pairs."""
+        self._resolve_players(rows)
         if self.pairs is None:
             self.pairs_ = list(combinations(range(len(self.features_)), 2))
         else:

@@ -174,6 +174,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
 
     _parameter_constraints = {
         **BaseInteraction._parameter_constraints,
+        "pairs": "no_validation",
         "three_way": "no_validation",
         "squared": ["boolean"],
         "method": [StrOptions({"auto", "tree", "brute"})],

@@ -121,6 +121,7 @@ class PartialDependenceInteraction(BaseInteraction):
 
     _parameter_constraints = {
         **BaseInteraction._parameter_constraints,
+        "pairs": "no_validation",
         "categorical_features": ["array-like", StrOptions({"auto"}), None],
         "grid_resolution": [Interval(Integral, 2, None, closed="left")],
         "percentiles": [tuple, list],

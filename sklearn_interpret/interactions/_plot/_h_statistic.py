@@ -1,0 +1,465 @@
+"""Display of interactions of pairs, and of each feature with all others."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_interpret._plotting.axes import (
+    merged_style,
+    side_legend,
+    take_single,
+)
+from sklearn_interpret._plotting.labels import (
+    colours,
+    literal,
+    shorten,
+)
+from sklearn_interpret._plotting.layouts import row_height
+from sklearn_interpret._plotting.numbers import number_text, plain_number_ticks
+from sklearn_interpret._plotting.ranking import check_count
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.interactions._h_statistic import HStatistic
+from sklearn_interpret.interactions._plot._heat_map import draw_pairs, heat_map_size
+from sklearn_interpret.interactions._plot._lines import (
+    known_pairs,
+    make_group,
+    name_lines,
+)
+from sklearn_interpret.interactions._plot._sources import (
+    h_arrays,
+    h_fold_arrays,
+    split_parameters,
+)
+
+KINDS = ("bar", "heatmap")
+ROOM = 0.16  # share of the longest bar, for the numbers
+WIDTH, LEGEND_WIDTH = 6.4, 1.6  # inches
+LABEL_WIDTH = 60
+SPREAD_STYLE = {"color": "0.15", "linewidth": 1.1, "zorder": 2.6}
+
+
+class HStatisticDisplay:
+    """Strengths of interactions, as bars or as a heat map.
+
+    Bars show each feature with all others, and the strongest pairs. It shows
+    :class:`HStatistic`, and the pairs of :class:`PartialDependenceInteraction`.
+
+    Build it with `from_estimator` or `from_cv_results`, or from arrays of your own.
+
+    Parameters
+    ----------
+    pairwise : array-like of shape (n_features, n_features)
+        Symmetric strengths of the pairs, NaN for those that were not looked at; the
+        diagonal is left out.
+    feature_names : sequence of str
+        Name of each feature.
+    overall : array-like of shape (n_features,), default=None
+        Strengths of each feature with all others.
+    pairwise_std : array-like of shape (n_features, n_features), default=None
+        Standard deviations of the strengths.
+    overall_std : array-like of shape (n_features,), default=None
+        As for pairs.
+    strength_name : str, default="Interaction"
+        What the numbers are, for the axis.
+    spread_name : str, default="draws"
+        What the standard deviations are over.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    bars_ : list of BarContainer
+        Bars of the features, where there is `overall`, and of the pairs, the first
+        line's first. Empty for a heat map.
+    spreads_ : list of LineCollection
+        One standard deviation to each side, for each of `bars_`.
+    labels_ : list of Text
+        The numbers beside the bars, or on the cells of a small heat map.
+    heatmap_ : QuadMesh or None
+        The heat map.
+    colorbar_ : matplotlib Colorbar or None
+        Its colour bar.
+    legend_ : matplotlib Legend or None
+        The legend of the bars.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.interactions import HStatisticDisplay
+    >>> display = HStatisticDisplay(
+    ...     [[0, 0.3], [0.3, 0]], feature_names=["age", "income"], overall=[0.2, 0.1]
+    ... ).plot()
+    >>> len(display.bars_)
+    2
+    >>> display.to_frame()
+      feature feature2  strength
+    0     age     <NA>       0.2
+    1  income     <NA>       0.1
+    2     age   income       0.3
+    """
+
+    def __init__(
+        self,
+        pairwise: ArrayLike,
+        *,
+        feature_names: Any,
+        overall: ArrayLike | None = None,
+        pairwise_std: ArrayLike | None = None,
+        overall_std: ArrayLike | None = None,
+        strength_name: str = "Interaction",
+        spread_name: str = "draws",
+    ) -> None:
+        self.pairwise = pairwise
+        self.feature_names = feature_names
+        self.overall = overall
+        self.pairwise_std = pairwise_std
+        self.overall_std = overall_std
+        self.strength_name = strength_name
+        self.spread_name = spread_name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        unnormalized: bool = False,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Find the interactions of a fitted predictor's features, and draw them.
+
+        Parameters
+        ----------
+        estimator : fitted predictor or inspector
+            A predictor is inspected by :class:`HStatistic` as it is. A fitted
+            :class:`HStatistic` or :class:`PartialDependenceInteraction` is shown as it
+            is, and not fitted again.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
+default=None
+            Rows to inspect on; not needed for a fitted inspector.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        unnormalized : bool, default=False
+            Show standard deviations, in the units of the response, in place of H^2.
+        ax : matplotlib Axes, default=None
+            As in `plot`.
+        **params : dict
+            Parameters of :class:`HStatistic`, and of `plot`. Of a fitted inspector of
+            several outputs, `target` names the one to show.
+
+        Returns
+        -------
+        display : object
+            The display, drawn.
+
+        Raises
+        ------
+        NotFittedError
+            The estimator is not fitted.
+        TypeError
+            An inspector of another kind, or an unknown parameter.
+        ValueError
+            Parameters of the inspector beside one that is fitted; several outputs and
+            no `target`; rows missing.
+        """
+        parameters, looks = split_parameters(params, HStatistic, cls.plot, cls.__name__)
+        arrays = h_arrays(
+            estimator,
+            (X, sample_weight),
+            parameters,
+            unnormalized=unnormalized,
+            display=cls.__name__,
+        )
+        return cls(**arrays).plot(ax=ax, **looks)
+
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results: Mapping[str, Any],
+        X: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        unnormalized: bool = False,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Draw the mean interactions of the models of a cross-validation.
+
+        Parameters
+        ----------
+        cv_results : dict
+            Result of :func:`~sklearn.model_selection.cross_validate` with
+            ``return_estimator=True``. Its estimators are predictors, which are all
+            inspected on `X`, or inspectors, which are shown as they are.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
+default=None
+            Rows to inspect predictors on.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        unnormalized : bool, default=False
+            As in `from_estimator`.
+        ax : matplotlib Axes, default=None
+            As in `plot`.
+        **params : dict
+            As in `from_estimator`.
+
+        Returns
+        -------
+        display : object
+            The display, drawn, with the standard deviations over the folds.
+
+        Raises
+        ------
+        ValueError
+            No key "estimator"; folds of different features; several outputs and no
+            `target`.
+        TypeError
+            Inspectors of another kind, or an unknown parameter.
+        """
+        parameters, looks = split_parameters(params, HStatistic, cls.plot, cls.__name__)
+        arrays = h_fold_arrays(
+            cv_results,
+            (X, sample_weight),
+            parameters,
+            unnormalized=unnormalized,
+            display=cls.__name__,
+        )
+        return cls(**arrays).plot(ax=ax, **looks)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        kind: str = "bar",
+        max_display: int | None = 10,
+        bar_kw: dict[str, Any] | None = None,
+        heatmap_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the strongest interactions.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+        kind : {"bar", "heatmap"}, default="bar"
+            Bars for the features and for the strongest pairs, or a table of the pairs
+            of the strongest features.
+        max_display : int, default=10
+            Largest number of features, and of pairs; None shows all. Of bars, those
+            beyond it share a line, which is their mean.
+        bar_kw : dict, default=None
+            Style of the bars.
+        heatmap_kw : dict, default=None
+            Style of the heat map.
+
+        Returns
+        -------
+        self : object
+            The display.
+
+        Raises
+        ------
+        ValueError
+            An unknown kind, a `max_display` that is no number of lines, arrays that do
+            not fit each other, or nothing to draw.
+        """
+        if kind not in KINDS:
+            raise ValueError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
+        check_count(max_display, "max_display")
+        arrays = self._arrays()
+        self.bars_, self.spreads_, self.labels_ = [], [], []
+        self.heatmap_ = self.colorbar_ = self.legend_ = None
+        if kind == "heatmap":
+            self._plot_table(ax, arrays, max_display, heatmap_kw)
+        else:
+            self._plot_bars(ax, arrays, max_display, bar_kw)
+        return self
+
+    def _arrays(self):
+        """The four arrays by name, checked against the names of the features."""
+        p = len(self.feature_names)
+        shapes = {
+            "pairwise": (p, p),
+            "overall": (p,),
+            "pairwise_std": (p, p),
+            "overall_std": (p,),
+        }
+        arrays = {
+            name: _checked(getattr(self, name), shape, name)
+            for name, shape in shapes.items()
+        }
+        for name in ("pairwise", "pairwise_std"):
+            values = arrays[name]
+            if values is not None and not np.array_equal(values, values.T, True):
+                raise ValueError(f"{name} is not symmetric.")
+        if arrays["overall"] is None and not len(known_pairs(arrays["pairwise"])):
+            raise ValueError("There is no pair of features: nothing to draw.")
+        return arrays
+
+    def _groups(self, arrays, max_display):
+        """The lines of features, where there are any, and of pairs."""
+        names = list(map(str, self.feature_names))
+        groups = []
+        if arrays["overall"] is not None:
+            group = make_group(
+                "with all others",
+                [(name,) for name in names],
+                arrays["overall"],
+                arrays["overall_std"],
+                max_display,
+            )
+            groups.append(group)
+        pairs = known_pairs(arrays["pairwise"])
+        if len(pairs):
+            place, spreads = tuple(pairs.T), arrays["pairwise_std"]
+            group = make_group(
+                "pairs",
+                [(names[first], names[second]) for first, second in pairs],
+                arrays["pairwise"][place],
+                None if spreads is None else spreads[place],
+                max_display,
+            )
+            groups.append(group)
+        return groups
+
+    def _plot_bars(self, ax, arrays, max_display, style):
+        groups = self._groups(arrays, max_display)
+        n_lines = sum(map(len, groups)) + len(groups) - 1
+        spread = any(group.spreads is not None for group in groups)
+        width = WIDTH + LEGEND_WIDTH if len(groups) > 1 or spread else WIDTH
+        ax = take_single(
+            ax, (width, row_height(n_lines)), caller=f"{type(self).__name__}.plot"
+        )
+        self.figure_, self.ax_ = ax.figure, ax
+        ends = [
+            self._draw_group(group, at, colour, style)
+            for group, at, colour in zip(
+                groups, name_lines(ax, groups), colours(len(groups)), strict=True
+            )
+        ]
+        longest = np.concatenate(ends).max()
+        ax.set_xlim(0, longest * (1 + ROOM) if longest > 0 else 1.0)
+        plain_number_ticks(ax)
+        ax.set_xlabel(_lines_of(self.strength_name))
+        ax.spines[["top", "right"]].set_visible(False)
+        handles = [bars.patches[0] for bars in self.bars_] if len(groups) > 1 else []
+        texts = [group.title for group in groups][: len(handles)]
+        if self.spreads_:
+            handles.append(self.spreads_[0])
+            texts.append(f"± 1 std of {self.spread_name}")
+        if handles:
+            corner = "lower right"
+            self.legend_ = side_legend(ax, handles, texts, title=None, corner=corner)
+
+    def _draw_group(self, group, at, colour, style):
+        """Bars of a group with their spread and numbers; how far they reach."""
+        from matplotlib.patches import Rectangle
+
+        defaults = {"facecolor": colour, "edgecolor": "white", "linewidth": 0.5}
+        looks = merged_style({**defaults, "zorder": 2}, style, Rectangle)
+        bars = self.ax_.barh(at, group.values, height=0.74, **looks)
+        if group.n_others:
+            bars.patches[-1].set_alpha(0.45)
+        self.bars_.append(bars)
+        ends = group.values
+        if group.spreads is not None:
+            low, high = group.values - group.spreads, group.values + group.spreads
+            low = np.maximum(low, 0)
+            self.spreads_.append(self.ax_.hlines(at, low, high, **SPREAD_STYLE))
+            ends = np.fmax(ends, high)
+        self.labels_ += [
+            self.ax_.annotate(
+                number_text(value),
+                (end, place),
+                xytext=(4, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize="small",
+            )
+            for value, end, place in zip(group.values, ends, at, strict=True)
+        ]
+        return ends
+
+    def _plot_table(self, ax, arrays, max_display, style):
+        pairwise = arrays["pairwise"]
+        if not len(known_pairs(pairwise)):
+            raise ValueError("There is no pair of features: nothing to draw.")
+        shown = self._strongest(arrays, max_display)
+        names = [str(self.feature_names[place]) for place in shown]
+        size = heat_map_size(len(names))
+        ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")
+        self.figure_, self.ax_ = ax.figure, ax
+        table = pairwise[np.ix_(shown, shown)]
+        np.fill_diagonal(table, np.nan)
+        name = _lines_of(self.strength_name)
+        self.heatmap_, self.colorbar_, self.labels_ = draw_pairs(
+            ax, table, names, name, style
+        )
+        left_out = len(self.feature_names) - len(names)
+        if left_out:
+            ax.set_title(f"without {left_out} weaker features", fontsize="small")
+
+    def _strongest(self, arrays, max_display):
+        """Features of the table, the strongest first."""
+        pairwise = arrays["pairwise"].copy()
+        np.fill_diagonal(pairwise, np.nan)
+        known = np.where(np.isnan(pairwise), 0.0, pairwise)
+        order = np.lexsort((-known.sum(axis=1), -known.max(axis=1)))
+        return order if max_display is None else order[: max(max_display, 2)]
+
+    def to_frame(self) -> Any:
+        """Numbers drawn, as a DataFrame, all features and pairs on lines of their own.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the columns "feature", "feature2" (missing for a feature with all
+            others), "strength" and, where there are standard deviations, "std"; in the
+            order of the bars.
+        """
+        pandas = import_pandas(f"{type(self).__name__}.to_frame")
+        groups = self._groups(self._arrays(), None)
+        names = [name for group in groups for name in group.names]
+        seconds = [name[1] if len(name) > 1 else pandas.NA for name in names]
+        columns = {
+            "feature": [name[0] for name in names],
+            "feature2": pandas.array(seconds, dtype="string"),
+            "strength": np.concatenate([group.values for group in groups]),
+        }
+        spreads = [
+            np.full(len(group), np.nan) if group.spreads is None else group.spreads
+            for group in groups
+        ]
+        if any(group.spreads is not None for group in groups):
+            columns["std"] = np.concatenate(spreads)
+        return pandas.DataFrame(columns)
+
+
+def _lines_of(name):
+    """A name for an axis, line by line."""
+    return literal("\n".join(shorten(one, LABEL_WIDTH) for one in name.split("\n")))
+
+
+def _checked(values, shape, name):
+    """Numbers of a shape, finite but for pairs that are not known."""
+    if values is None:
+        return None
+    values = np.array(values, dtype=np.float64)
+    if values.shape != shape or not values.size:
+        raise ValueError(
+            f"{name} has the shape {values.shape}; {shape} is needed, for {shape[0]} "
+            "feature names."
+        )
+    fine = np.isfinite(values) & (values >= 0)
+    if len(shape) == 2:
+        fine |= np.isnan(values)
+    if not fine.all():
+        bad = np.argwhere(~fine)[0]
+        place = tuple(map(int, bad)) if len(bad) > 1 else int(bad[0])
+        raise ValueError(f"{name} is negative or not finite at position {place}.")
+    return values

@@ -1,0 +1,457 @@
+"""Display of a network of features on a circle."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_interpret._plotting.axes import (
+    WIDE,
+    axes_inches,
+    is_constrained,
+    merged_style,
+    named_legend,
+    take_single,
+)
+from sklearn_interpret._plotting.labels import SEQUENTIAL_MAP, literal
+from sklearn_interpret._plotting.numbers import number_text
+from sklearn_interpret._plotting.ranking import check_count
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.interactions._plot._circle import (
+    Room,
+    choose,
+    lay_out,
+    needed_size,
+)
+from sklearn_interpret.interactions._plot._sources import (
+    network_arrays,
+    split_parameters,
+)
+from sklearn_interpret.interactions._variable_interaction_network import (
+    VariableInteractionNetwork,
+)
+
+LEGEND_WIDTH, LEGEND_HEIGHT, NOTE_HEIGHT = 1.65, 0.8, 0.2  # inches
+SMALLEST, USUAL = 5.0, 9.0  # diameters of nodes in points
+THINNEST, THICKEST = 0.8, 6.0  # widths of edges in points
+NODE_COLOUR, ALONE_COLOUR, ALONE_TEXT = "#E69F00", "0.78", "0.45"
+
+
+class VariableInteractionNetworkDisplay:
+    """Features on a circle, joined where they act together.
+
+    The stronger an edge, the wider and darker it is; the larger a node, the larger the
+    feature's effect alone. Features without an edge are grey.
+
+    Build it with `from_estimator`, or from arrays of your own, such as the strengths
+    that other inspectors find for pairs.
+
+    Parameters
+    ----------
+    adjacency : array-like of shape (n_features, n_features)
+        Symmetric strengths of the edges, zero or NaN where there is none; the diagonal
+        is left out.
+    feature_names : sequence of str
+        Name of each feature.
+    main_effects : array-like of shape (n_features,), default=None
+        Sizes of the nodes; None draws them alike.
+    strength_name : str, default="Share of variance"
+        What the numbers are, for the legend.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    edges_ : LineCollection
+        The edges, the weakest first.
+    nodes_ : PathCollection
+        The nodes, in the order of the features.
+    labels_ : list of Annotation
+        Their names.
+    legend_ : matplotlib Legend or None
+        Widths and sizes of some strengths and main effects.
+    note_ : Text or None
+        What is not drawn.
+
+    See Also
+    --------
+    sklearn_interpret.interactions.VariableInteractionNetwork : What it shows.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.interactions import VariableInteractionNetworkDisplay
+    >>> display = VariableInteractionNetworkDisplay(
+    ...     [[0, 0.3], [0.3, 0]], feature_names=["age", "income"]
+    ... ).plot()
+    >>> display.to_frame()
+      feature feature2  strength
+    0     age   income       0.3
+    """
+
+    def __init__(
+        self,
+        adjacency: ArrayLike,
+        *,
+        feature_names: Any,
+        main_effects: ArrayLike | None = None,
+        strength_name: str = "Share of variance",
+    ) -> None:
+        self.adjacency = adjacency
+        self.feature_names = feature_names
+        self.main_effects = main_effects
+        self.strength_name = strength_name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Find the network of a fitted predictor's features, and draw it.
+
+        Parameters
+        ----------
+        estimator : fitted predictor or inspector
+            A predictor is inspected by :class:`VariableInteractionNetwork` as it is. A
+            fitted :class:`VariableInteractionNetwork` is shown as it is, and not fitted
+            again.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
+default=None
+            Rows to inspect on; not needed for a fitted inspector.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        ax : matplotlib Axes, default=None
+            As in `plot`.
+        **params : dict
+            Parameters of :class:`VariableInteractionNetwork`, and of `plot`. Of a
+            fitted inspector of several outputs, `target` names the one to show.
+
+        Returns
+        -------
+        display : object
+            The display, drawn.
+
+        Raises
+        ------
+        NotFittedError
+            The estimator is not fitted.
+        TypeError
+            An inspector of another kind, or an unknown parameter.
+        ValueError
+            Parameters of the inspector beside one that is fitted; several outputs and
+            no `target`; rows missing.
+        """
+        parameters, looks = split_parameters(
+            params, VariableInteractionNetwork, cls.plot, cls.__name__
+        )
+        arrays = network_arrays(
+            estimator, (X, sample_weight), parameters, display=cls.__name__
+        )
+        return cls(**arrays).plot(ax=ax, **looks)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_display: int | None = 40,
+        max_edges: int | None = 60,
+        edge_kw: dict[str, Any] | None = None,
+        node_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the network.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure. The axes' frame is switched off.
+        max_display : int, default=40
+            Largest number of features: those with the strongest edges, and then those
+            with the largest main effects. None shows all.
+        max_edges : int, default=60
+            Largest number of edges, the strongest; None shows all. A note says what is
+            not drawn.
+        edge_kw, node_kw : dict, default=None
+            Styles of the edges and of the nodes.
+
+        Returns
+        -------
+        self : object
+            The display.
+
+        Raises
+        ------
+        ValueError
+            Numbers of features or edges that are none, or arrays that do not fit each
+            other.
+        """
+        check_count(max_display, "max_display")
+        check_count(max_edges, "max_edges")
+        adjacency, main_effects = self._arrays()
+        chosen = choose(adjacency, main_effects, max_display, max_edges)
+        names = [str(self.feature_names[place]) for place in chosen.players]
+        caller = f"{type(self).__name__}.plot"
+        width, height = needed_size(names)
+        ax = take_single(ax, (width + LEGEND_WIDTH, height), caller=caller)
+        self.figure_, self.ax_ = ax.figure, ax
+        room = _room(ax, note=any(chosen.left_out))
+        layout = lay_out(names, room)
+        largest = layout.largest
+        ax.set_axis_off()
+        xlim, ylim = room.limits(layout)
+        ax.set(xlim=xlim, ylim=ylim, aspect="equal")
+        diameters = _diameters(main_effects, chosen.players, largest)
+        self.edges_ = self._draw_edges(chosen, layout.points, edge_kw)
+        alone = ~np.isin(np.arange(len(names)), chosen.edges)
+        self.nodes_ = self._draw_nodes(layout.points, diameters, alone, node_kw)
+        self.labels_ = self._draw_labels(layout, alone)
+        self.legend_ = self._draw_legend(
+            chosen, main_effects, largest, beside=room.right > 0
+        )
+        self.note_ = self._draw_note(chosen.left_out)
+        return self
+
+    def _arrays(self):
+        """Adjacency and main effects, checked against the names."""
+        p = len(self.feature_names)
+        adjacency = np.array(self.adjacency, dtype=np.float64)
+        if adjacency.shape != (p, p) or not p:
+            raise ValueError(
+                f"adjacency has the shape {adjacency.shape}; (n_features, n_features) "
+                f"is needed, for {p} feature names."
+            )
+        if not np.array_equal(adjacency, adjacency.T, equal_nan=True):
+            raise ValueError("adjacency is not symmetric.")
+        if np.isinf(adjacency).any() or (adjacency < 0).any():
+            raise ValueError("adjacency has negative or infinite strengths.")
+        if self.main_effects is None:
+            return adjacency, None
+        main_effects = np.array(self.main_effects, dtype=np.float64)
+        if main_effects.shape != (p,):
+            raise ValueError(
+                f"main_effects has the shape {main_effects.shape}; (n_features,) is "
+                f"needed, for {p} feature names."
+            )
+        if not (np.isfinite(main_effects) & (main_effects >= 0)).all():
+            raise ValueError("main_effects has negative or not finite numbers.")
+        return adjacency, main_effects
+
+    def _draw_edges(self, chosen, points, style):
+        from matplotlib.collections import LineCollection
+
+        shares = _shares(chosen.strengths)
+        # Short names are resolved by the collection, so that they overrule these.
+        defaults = {
+            "linewidths": _widths(shares),
+            "colors": _shades(shares),
+            "capstyle": "round",
+            "zorder": 1,
+        }
+        names = {"linewidth": "linewidths", "color": "colors"}
+        given = merged_style({}, style, LineCollection)
+        given = {names.get(name, name): value for name, value in given.items()}
+        edges = LineCollection(points[chosen.edges], **{**defaults, **given})
+        self.ax_.add_collection(edges, autolim=False)
+        return edges
+
+    def _draw_nodes(self, points, diameters, alone, style):
+        from matplotlib.collections import PathCollection
+
+        defaults = {
+            "facecolor": np.where(alone, ALONE_COLOUR, NODE_COLOUR),
+            "edgecolor": "white",
+            "linewidth": 0.8,
+            "zorder": 2,
+        }
+        looks = merged_style(defaults, style, PathCollection)
+        return self.ax_.scatter(*points.T, s=diameters**2, **looks)
+
+    def _draw_labels(self, layout, alone):
+        """Names outside of the circle, level or pointing outwards."""
+        labels = []
+        for name, point, angle, lonely in zip(
+            layout.names, layout.points, layout.angles, alone, strict=True
+        ):
+            right, up = np.round(point, 9)
+            looks = {"ha": "left" if right > 0 else "right", "va": "center"}
+            if layout.level and right == 0:
+                looks = {"ha": "center", "va": "bottom" if up > 0 else "top"}
+            if not layout.level:
+                turn = np.degrees(angle) % 360
+                turn = turn - 180 if right < 0 else turn
+                looks |= {"rotation": turn, "rotation_mode": "anchor"}
+                looks["ha"] = "right" if right < 0 else "left"
+            label = self.ax_.annotate(
+                literal(name),
+                point,
+                xytext=layout.gap * point,
+                textcoords="offset points",
+                fontsize=layout.font_size,
+                color=ALONE_TEXT if lonely else "black",
+                annotation_clip=False,
+                **looks,
+            )
+            labels.append(label)
+        return labels
+
+    def _draw_legend(self, chosen, main_effects, largest, *, beside):
+        """Some edges and nodes with their numbers, in the strip that is left."""
+        examples = 3 if beside else 2
+        entries = _edge_entries(chosen.strengths, examples)
+        if main_effects is not None and main_effects.max() > 0:
+            effects = main_effects[chosen.players]
+            entries += _node_entries(effects, main_effects.max(), largest, examples)
+        if not entries:
+            return None
+        looks = {"loc": "upper right", "alignment": "left"}
+        if not beside:
+            looks = {"loc": "lower center", "ncols": 2, "columnspacing": 1.0}
+        return named_legend(
+            self.ax_,
+            *zip(*entries, strict=True),
+            title=literal(str(self.strength_name)),
+            fontsize="small",
+            title_fontsize="small",
+            frameon=False,
+            borderaxespad=0.1,
+            labelspacing=0.9,
+            **looks,
+        )
+
+    def _draw_note(self, left_out):
+        """What is not drawn, in the corner below the circle."""
+        parts = [
+            f"{count} {what}{'s' if count > 1 else ''}"
+            for count, what in zip(left_out, ("weaker edge", "feature"), strict=True)
+            if count
+        ]
+        if not parts:
+            return None
+        return self.ax_.annotate(
+            f"not shown: {' and '.join(parts)}",
+            (0, 0),
+            xycoords="axes fraction",
+            xytext=(2, 2),
+            textcoords="offset points",
+            va="bottom",
+            fontsize="small",
+        )
+
+    def to_frame(self) -> Any:
+        """All edges as a DataFrame, the strongest first, and all main effects.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the columns "feature", "feature2" and "strength"; where there are main
+            effects, these follow in the column "main_effect", on one line for each
+            feature, without a second one.
+        """
+        pandas = import_pandas(f"{type(self).__name__}.to_frame")
+        adjacency, main_effects = self._arrays()
+        names = list(map(str, self.feature_names))
+        chosen = choose(adjacency, main_effects, None, None)
+        seconds = [names[place] for place in chosen.edges[::-1, 1]]
+        edges = pandas.DataFrame(
+            {
+                "feature": [names[place] for place in chosen.edges[::-1, 0]],
+                "feature2": pandas.array(seconds, dtype="string"),
+                "strength": chosen.strengths[::-1],
+            }
+        )
+        if main_effects is None:
+            return edges
+        nodes = pandas.DataFrame(
+            {
+                "feature": names,
+                "feature2": pandas.array([pandas.NA] * len(names), dtype="string"),
+                "strength": np.full(len(names), np.nan),
+                "main_effect": main_effects,
+            }
+        )
+        edges["main_effect"] = np.full(len(edges), np.nan)
+        return pandas.concat([edges, nodes], ignore_index=True) if len(edges) else nodes
+
+
+def _room(ax, *, note):
+    """The axes as it will be drawn, with strips for the legend and for the note."""
+    width, height = axes_inches(ax)
+    figure = ax.figure.figure
+    if is_constrained(ax.figure) and len(figure.axes) == 1:
+        # With nothing outside of it, the axes is going to fill the figure.
+        width, height = figure.get_size_inches() - 0.1
+    bottom = NOTE_HEIGHT if note else 0.0
+    if width >= WIDE + LEGEND_WIDTH / 2:
+        return Room((width, height), LEGEND_WIDTH, bottom)
+    return Room((width, height), 0.0, bottom + LEGEND_HEIGHT)
+
+
+def _diameters(main_effects, players, largest):
+    """Diameters of the nodes in points: their areas grow with the main effects."""
+    if main_effects is None or not main_effects.max() > 0:
+        return np.full(len(players), min(USUAL, largest))
+    return _diameter_of(main_effects[players] / main_effects.max(), largest)
+
+
+def _diameter_of(shares, largest):
+    smallest = min(SMALLEST, largest / 2)
+    return np.sqrt(smallest**2 + (largest**2 - smallest**2) * shares)
+
+
+def _edge_entries(strengths, n_examples):
+    """Handles and texts for some edges."""
+    from matplotlib.lines import Line2D
+
+    entries = []
+    for strength in _examples(strengths, n_examples):
+        share = strength / strengths.max()
+        looks = {"color": _shades(share), "linewidth": _widths(share)}
+        entries.append((Line2D([], [], **looks), f"edge {number_text(strength, 2)}"))
+    return entries
+
+
+def _node_entries(effects, strongest, largest, n_examples):
+    """Handles and texts for some nodes."""
+    from matplotlib.lines import Line2D
+
+    entries = []
+    for effect in _examples(effects, n_examples):
+        looks = {"marker": "o", "linestyle": "", "color": NODE_COLOUR}
+        size = _diameter_of(effect / strongest, largest)
+        handle = Line2D([], [], markersize=size, markeredgecolor="white", **looks)
+        entries.append((handle, f"main effect {number_text(effect, 2)}"))
+    return entries
+
+
+def _shares(strengths):
+    return strengths / strengths.max() if len(strengths) else strengths
+
+
+def _widths(shares):
+    return THINNEST + (THICKEST - THINNEST) * shares
+
+
+def _shades(shares):
+    """Darker for what is stronger, and nothing as bright as paper."""
+    import matplotlib
+
+    return matplotlib.colormaps[f"{SEQUENTIAL_MAP}_r"](0.15 + 0.85 * shares)
+
+
+def _examples(values, count):
+    """The largest value and the smallest above zero, and one between them.
+
+    The largest alone where they hardly differ.
+    """
+    values = values[values > 0]
+    if not len(values):
+        return []
+    high, low = values.max(), values.min()
+    if low > 0.7 * high:
+        return [high]
+    return [high, low] if count == 2 else [high, low / 2 + high / 2, low]
