@@ -491,3 +491,10 @@ def test_folds_are_averaged(regression):
         HStatisticDisplay.from_cv_results({"estimator": [alone[0], narrow]})
     with pytest.raises(ValueError, match="return_estimator=True"):
         HStatisticDisplay.from_cv_results({}, X)
+
+
+def test_a_network_without_edges_says_so():
+    display = VariableInteractionNetworkDisplay(
+        np.zeros((3, 3)), feature_names=list("abc")
+    ).plot()
+    assert display.note_.get_text() == "no interactions"

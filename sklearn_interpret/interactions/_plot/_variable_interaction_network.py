@@ -199,7 +199,8 @@ default=None
         width, height = needed_size(names)
         ax = take_single(ax, (width + LEGEND_WIDTH, height), caller=caller)
         self.figure_, self.ax_ = ax.figure, ax
-        room = _room(ax, note=any(chosen.left_out))
+        note = _note(chosen)
+        room = _room(ax, note=bool(note))
         layout = lay_out(names, room)
         largest = layout.largest
         ax.set_axis_off()
@@ -213,7 +214,7 @@ default=None
         self.legend_ = self._draw_legend(
             chosen, main_effects, largest, beside=room.right > 0
         )
-        self.note_ = self._draw_note(chosen.left_out)
+        self.note_ = self._draw_note(note)
         return self
 
     def _arrays(self):
@@ -305,7 +306,9 @@ default=None
         entries = _edge_entries(chosen.strengths, examples)
         if main_effects is not None and main_effects.max() > 0:
             effects = main_effects[chosen.players]
-            entries += _node_entries(effects, main_effects.max(), largest, examples)
+            colour = NODE_COLOUR if len(chosen.edges) else ALONE_COLOUR
+            looks = {"largest": largest, "colour": colour}
+            entries += _node_entries(effects, main_effects.max(), examples, **looks)
         if not entries:
             return None
         looks = {"loc": "upper right", "alignment": "left"}
@@ -323,17 +326,12 @@ default=None
             **looks,
         )
 
-    def _draw_note(self, left_out):
-        """What is not drawn, in the corner below the circle."""
-        parts = [
-            f"{count} {what}{'s' if count > 1 else ''}"
-            for count, what in zip(left_out, ("weaker edge", "feature"), strict=True)
-            if count
-        ]
-        if not parts:
+    def _draw_note(self, text):
+        """What the figure can't show, in the corner below the circle."""
+        if not text:
             return None
         return self.ax_.annotate(
-            f"not shown: {' and '.join(parts)}",
+            text,
             (0, 0),
             xycoords="axes fraction",
             xytext=(2, 2),
@@ -378,6 +376,17 @@ default=None
         return pandas.concat([edges, nodes], ignore_index=True) if len(edges) else nodes
 
 
+def _note(chosen):
+    """Says that there are no edges, or what is not drawn."""
+    parts = [
+        f"{count} {what}{'s' if count > 1 else ''}"
+        for count, what in zip(chosen.left_out, ("weaker edge", "feature"), strict=True)
+        if count
+    ]
+    lines = [] if len(chosen.edges) else ["no interactions"]
+    return "\n".join(lines + ([f"not shown: {' and '.join(parts)}"] if parts else []))
+
+
 def _room(ax, *, note):
     """The axes as it will be drawn, with strips for the legend and for the note."""
     width, height = axes_inches(ax)
@@ -415,13 +424,13 @@ def _edge_entries(strengths, n_examples):
     return entries
 
 
-def _node_entries(effects, strongest, largest, n_examples):
+def _node_entries(effects, strongest, n_examples, *, largest, colour):
     """Handles and texts for some nodes."""
     from matplotlib.lines import Line2D
 
     entries = []
     for effect in _examples(effects, n_examples):
-        looks = {"marker": "o", "linestyle": "", "color": NODE_COLOUR}
+        looks = {"marker": "o", "linestyle": "", "color": colour}
         size = _diameter_of(effect / strongest, largest)
         handle = Line2D([], [], markersize=size, markeredgecolor="white", **looks)
         entries.append((handle, f"main effect {number_text(effect, 2)}"))
