@@ -116,7 +116,7 @@ ARGUMENTS = {
         {"pairs": [(0, 1), (3, 2)], "categorical_features": [3], "subsample": 30},
     ],
     VariableInteractionNetwork: [
-        {"n_repeats": 3},
+        {"n_repeats": 3, "random_state": 0},
         {
             "features": [0, 3, "g"],
             "feature_groups": {"g": [1, 2]},

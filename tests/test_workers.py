@@ -32,8 +32,9 @@ def effects_of(inspector):
     for name in ("effects_", "average_", "importances_"):
         if hasattr(inspector, name):
             return getattr(inspector, name)
-    if hasattr(inspector, "pairwise_"):
-        return [inspector.pairwise_]
+    for name in ("pairwise_", "adjacency_"):
+        if hasattr(inspector, name):
+            return [getattr(inspector, name)]
     return [inspector.base_values_]
 
 

@@ -272,7 +272,9 @@ default=None
             raise ValueError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
         check_count(max_display, "max_display")
         arrays = self._arrays()
-        self.bars_, self.spreads_, self.labels_ = [], [], []
+        self.bars_: list[Any] = []
+        self.spreads_: list[Any] = []
+        self.labels_: list[Any] = []
         self.heatmap_ = self.colorbar_ = self.legend_ = None
         if kind == "heatmap":
             self._plot_table(ax, arrays, max_display, heatmap_kw)
