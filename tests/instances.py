@@ -34,16 +34,27 @@ from sklearn_interpret.interactions import (
 from sklearn_interpret.shapley import TreeSHAP
 
 
-def coefficients_or_none(model):
+class Told:
+    """Something to call whose text is the same in every process: it names tests."""
+
+    def __repr__(self):
+        return type(self).__name__
+
+
+class CoefficientsOrNone(Told):
     """Coefficients, one for each feature, or the same for all where there are none."""
-    sizes = np.abs(np.atleast_2d(getattr(model, "coef_", [[]]))).sum(axis=0)
-    n_features = model.n_features_in_
-    return sizes if len(sizes) == n_features else np.ones(n_features)
+
+    def __call__(self, model):
+        sizes = np.abs(np.atleast_2d(getattr(model, "coef_", [[]]))).sum(axis=0)
+        n_features = model.n_features_in_
+        return sizes if len(sizes) == n_features else np.ones(n_features)
 
 
-def own_score(estimator, X, y, sample_weight=None):
+class OwnScore(Told):
     """Score of a model, of whatever kind."""
-    return estimator.score(X, y, sample_weight=sample_weight)
+
+    def __call__(self, estimator, X, y, sample_weight=None):
+        return estimator.score(X, y, sample_weight=sample_weight)
 
 
 EFFECTS = {
@@ -79,19 +90,19 @@ IMPORTANCES = {
     DropColumnImportance: [
         {"cv": 2},
         {"cv": 3, "feature_groups": {"g": [0, 3]}, "removal": "constant"},
-        {"cv": 2, "scoring": {"one": own_score, "same": own_score}},
+        {"cv": 2, "scoring": {"one": OwnScore(), "same": OwnScore()}},
     ],
     PartialDependenceImportance: [
         {"grid_resolution": 5},
         {"subsample": 30, "threshold": 0.01, "percentiles": (0, 1)},
     ],
     PermutationTest: [
-        {"n_permutations": 3, "importance_getter": coefficients_or_none},
+        {"n_permutations": 3, "importance_getter": CoefficientsOrNone()},
         {
             "n_permutations": 3,
             "distribution": "normal",
             "feature_groups": {"g": [0, 3]},
-            "importance_getter": coefficients_or_none,
+            "importance_getter": CoefficientsOrNone(),
         },
     ],
     PermutationImportance: [
