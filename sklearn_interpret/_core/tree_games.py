@@ -46,7 +46,7 @@ _PAIRS_AT_ONCE = 4096
 # Leaves with more conditions are valued pattern by pattern.
 _MOST_WITH_POTENTIALS = 12
 # Numbers of their tables that are made at once, for each potential and point.
-_NUMBERS_AT_ONCE = 2**12
+_NUMBERS_AT_ONCE = 2**13
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,26 +181,9 @@ class CoverGame:
         """
         chances = self.chances[conditions]
         if _has_potentials(len(met)):
-            return self._gains_of_parts(chances, met, order)
+            return _gains_of_parts(chances, met, order)
         rule = ProductRule.of_chances(chances, order)
         return rule.gains(rule.products(met), met)
-
-    @staticmethod
-    def _gains_of_parts(chances, met, order):
-        """Gains of leaves that have potentials, without tables."""
-        d, n_leaves = chances.shape
-        gains = np.empty((len(terms(d, order)), n_leaves, met.shape[2]))
-        step = max(1, _NUMBERS_AT_ONCE // len(absences(d, order)))
-        for start in range(0, n_leaves, step):
-            some = slice(start, start + step)
-            for held, into in zip(
-                np.moveaxis(met[:, some], 2, 0),
-                np.moveaxis(gains[:, some], 2, 0),
-                strict=True,
-            ):
-                parts = product_parts(chances[:, some], held, order)
-                into[:] = combined(parts, d, order)
-        return gains
 
     def _rule(self, leaves, order):
         """Rule of leaves that have equally many conditions."""
@@ -235,7 +218,7 @@ class CoverGame:
                 found = self.gains(here, self.paths.of_nodes(here), met, order)
                 gains[:, at] = found[:, :, 0]
             return gains
-        if _has_potentials(d) and 2**d < d * d * len(patterns) / len(leaves) / 8:
+        if _has_potentials(d) and 2**d < d * d * len(patterns) / len(leaves) / 2:
             chances = self.chances[self.paths.of_nodes(leaves)]
 
             def make(some):
@@ -515,6 +498,20 @@ class BackgroundGame:
 def _has_potentials(d):
     """Whether leaves with so many conditions are valued by their potentials."""
     return tree_units.MAX_TABLE_CONDITIONS < d <= _MOST_WITH_POTENTIALS
+
+
+def _gains_of_parts(chances, met, order):
+    """What `CoverGame.gains` gives where there are potentials, without tables."""
+    d, n_leaves, m = len(met), chances.shape[1], met.shape[2]
+    gains = np.empty((len(terms(d, order)), n_leaves * m))
+    step = max(1, _NUMBERS_AT_ONCE // len(absences(d, order)))
+    leaf, situation = np.divmod(np.arange(n_leaves * m), m)
+    for start in range(0, n_leaves * m, step):
+        at = slice(start, start + step)
+        held = met[:, leaf[at] if met.shape[1] > 1 else 0, situation[at]]
+        parts = product_parts(chances[:, leaf[at]], held, order)
+        gains[:, at] = combined(parts, d, order)
+    return gains.reshape(-1, n_leaves, m)
 
 
 def _gains_of_potentials(make, owner, patterns, d, order):
