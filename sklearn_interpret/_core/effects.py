@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 
-from sklearn_interpret._core.grids import search_sorted
+from sklearn_interpret._core.grids import AT_ONCE, NodeSearch
 
 
 @dataclass(frozen=True)
@@ -288,13 +288,31 @@ def grid_position(values, nodes):
     share : ndarray of shape (m,)
         In [0, 1]; NaN where the value is.
     """
-    if len(nodes) == 1:
-        return np.zeros(len(values), dtype=np.intp), np.where(
-            np.isnan(values), values, 0.0
-        )
-    values = np.clip(values, nodes[0], nodes[-1])
-    low = search_sorted(nodes[1:-1], values, side="right")
-    return low, (values - nodes[low]) / np.diff(nodes)[low]
+    low, share = np.empty(len(values), dtype=np.intp), np.empty(len(values))
+    position = _GridPosition(nodes)
+    for start in range(0, len(values), AT_ONCE):
+        rows = slice(start, start + AT_ONCE)
+        low[rows], share[rows] = position(values[rows])
+    return low, share
+
+
+class _GridPosition:
+    """What `grid_position` finds, for some thousands of values at a time."""
+
+    def __init__(self, nodes):
+        self._nodes, self._gaps = nodes, np.diff(nodes)
+        self._search = NodeSearch(nodes[1:-1], side="right")
+
+    def __call__(self, values):
+        if len(self._nodes) == 1:
+            return np.zeros(len(values), dtype=np.intp), values * 0.0
+        values = np.clip(values, self._nodes[0], self._nodes[-1])
+        low = self._search(values)
+        return low, self.shares(values, low)
+
+    def shares(self, values, low):
+        """Share of the way from the left neighbours onwards."""
+        return (values - self._nodes.take(low)) / self._gaps.take(low)
 
 
 def grid_masses(lows, shares, shape, weights):
@@ -345,16 +363,21 @@ def interpolate(values, nodes, curves, cells=None):
     -------
     ndarray of shape (m, k)
     """
-    # Shares of the interval and not slopes, which overflow between tiny numbers.
-    if len(nodes) == 1 or cells is None or cells.min(initial=0) < 0:
-        cells, shares = grid_position(values, nodes)
-    else:
-        shares = (values - nodes[cells]) / np.diff(nodes)[cells]
+    if len(nodes) == 1 or (cells is not None and cells.min(initial=0) < 0):
+        cells = None
+    position = _GridPosition(nodes)
     rises = np.diff(curves, append=curves[:, -1:])
-    found = np.stack(
-        [c[cells] + r[cells] * shares for c, r in zip(curves, rises, strict=True)],
-        axis=1,
-    )
+    found = np.empty((len(values), len(curves)))
+    for start in range(0, len(values), AT_ONCE):
+        rows = slice(start, start + AT_ONCE)
+        if cells is None:
+            low, shares = position(values[rows])
+        else:
+            low, shares = cells[rows], position.shares(values[rows], cells[rows])
+        # Shares of the interval and not slopes, which overflow between tiny numbers.
+        outputs = zip(curves, rises, strict=True)
+        for output, (curve, rise) in enumerate(outputs):
+            found[rows, output] = curve.take(low) + rise.take(low) * shares
     found[np.isnan(values)] = np.nan
     return found
 

@@ -4,8 +4,10 @@ import numpy as np
 
 from sklearn_interpret._core.weighted import weighted_quantile
 
-# Values that are placed at once stay in the processor's cache.
-_AT_ONCE = 2**13
+# Values that are placed at once stay in the processor's cache; for few of them the
+# table of cells is not worth its while.
+AT_ONCE = 3 * 2**12
+_MANY = 2**13
 
 
 def numeric_grid(values, weights, resolution, percentiles, *, observed_only=False):
@@ -135,11 +137,6 @@ def interval_index(values, edges):
 def search_sorted(nodes, values, side="left"):
     """What :func:`numpy.searchsorted` finds, several times faster for many values.
 
-    The span of the nodes is cut into many equal cells. The cell of a number never
-    decreases with it, rounding included, so that all nodes in lower cells are smaller
-    and all in higher cells are larger; only values that share a cell with a node are
-    searched for.
-
     Parameters
     ----------
     nodes : ndarray of shape (m,)
@@ -153,30 +150,64 @@ def search_sorted(nodes, values, side="left"):
     -------
     ndarray of shape (n,), dtype intp
     """
-    if len(nodes) < 2 or len(values) < _AT_ONCE:
+    if len(values) < _MANY:
         return np.searchsorted(nodes, values, side=side)
-    n_cells = 2 ** min(max((8 * len(nodes)).bit_length(), 11), 16)
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        scale = (n_cells - 4) / (nodes[-1] - nodes[0])
-        if not 0 < scale < np.inf:
-            return np.searchsorted(nodes, values, side=side)
-        held = np.bincount(_cells(nodes, nodes[0], scale, n_cells), minlength=n_cells)
-        below = np.cumsum(held) - held
-        below[held > 0] = -1
-        below[0] = -1  # where a cast of NaN ends up
-        found = np.empty(len(values), dtype=np.intp)
-        for start in range(0, len(values), _AT_ONCE):
-            chunk = slice(start, start + _AT_ONCE)
-            cells = _cells(values[chunk], nodes[0], scale, n_cells)
-            found[chunk] = below.take(cells, mode="clip")
-    shared = np.flatnonzero(found < 0)
-    found[shared] = np.searchsorted(nodes, values[shared], side=side)
+    search = NodeSearch(nodes, side)
+    found = np.empty(len(values), dtype=np.intp)
+    for start in range(0, len(values), AT_ONCE):
+        chunk = slice(start, start + AT_ONCE)
+        found[chunk] = search(values[chunk])
     return found
 
 
-def _cells(values, first, scale, n_cells):
-    places = np.subtract(values, first, dtype=np.float64)
-    places *= scale
-    places += 2
-    np.clip(places, 1, n_cells - 1, out=places)
-    return places.astype(np.intp)
+class NodeSearch:
+    """Searches increasing nodes for many values, some thousands at a time.
+
+    The span of the nodes is cut into many equal cells. The cell of a number never
+    decreases with it, rounding included, so that all nodes in lower cells are smaller
+    and all in higher cells are larger: one comparison with the first node that is in
+    no lower cell decides, and only values in cells with several nodes are searched
+    for.
+
+    Parameters
+    ----------
+    nodes : ndarray of shape (m,)
+        Increasing.
+    side : {"left", "right"}, default="left"
+        As in :func:`numpy.searchsorted`.
+    """
+
+    def __init__(self, nodes, side="left"):
+        m = len(nodes)
+        self._nodes, self._side = nodes, side
+        self._passes = np.less if side == "left" else np.less_equal
+        self._n_cells = 2 ** min(max((8 * m).bit_length(), 11), 16)
+        with np.errstate(all="ignore"):
+            span = nodes[-1] - nodes[0] if m else 0.0
+            self._scale = (self._n_cells - 4) / np.float64(span)
+            self._shift = 2 - nodes[0] * self._scale if m else np.nan
+        self._even = bool(0 < self._scale < np.inf and np.isfinite(self._shift))
+        if self._even:
+            held = np.bincount(self._cells(nodes), minlength=self._n_cells)
+            self._below = np.cumsum(held) - held
+            self._below[0] = m  # where a cast of NaN ends up
+            self._below[held > 1] = m + 1
+            self._following = np.append(nodes, [np.nan, np.nan])
+
+    def __call__(self, values):
+        """Positions (n,), intp, of values (n,) among the nodes."""
+        if not self._even:
+            return np.searchsorted(self._nodes, values, side=self._side)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self._below.take(self._cells(values), mode="clip")
+            found += self._passes(self._following.take(found), values)
+        shared = found > len(self._nodes)
+        if shared.any():
+            at = values[shared]
+            found[shared] = np.searchsorted(self._nodes, at, side=self._side)
+        return found
+
+    def _cells(self, values):
+        places = np.multiply(values, self._scale, dtype=np.float64)
+        places += self._shift
+        return places.clip(1, self._n_cells - 1, out=places).astype(np.intp)

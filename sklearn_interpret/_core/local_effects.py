@@ -118,7 +118,9 @@ class StepsOfRows:
                 for before, sign_before, ends_before in kinds
                 for visit, sign, ends in found
             ]
-        return kinds
+        n_nodes = int(np.prod([axis.n_nodes for axis in self.nodes]))
+        small = np.min_scalar_type(-max(1, n_nodes))
+        return [(visit, sign, ends.astype(small)) for visit, sign, ends in kinds]
 
     @property
     def ends(self):

@@ -11,6 +11,9 @@ import numpy as np
 WORD = np.dtype("<u8")
 _ALL = WORD.type(2**64 - 1)
 
+# Bytes of sets that are weighed at once.
+_OCTETS_AT_ONCE = 2**14
+
 
 def first_bits(n):
     """A bit set that holds the first n rows: (n_words,)."""
@@ -18,6 +21,25 @@ def first_bits(n):
     if n % 64:
         words[-1] = 2 ** (n % 64) - 1
     return words
+
+
+def places_of_splits(ensemble, nodes):
+    """Where the thresholds of inner nodes stand among all codes of all features.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    nodes : ndarray of shape (m,), intp
+        Inner nodes.
+
+    Returns
+    -------
+    ndarray of shape (m,), intp
+    """
+    codes = ensemble.split_codes
+    first = np.cumsum(codes.n_codes) - codes.n_codes
+    return first[ensemble.feature[nodes]] + np.maximum(codes.rank[nodes], 0)
 
 
 class RowBits:
@@ -40,12 +62,13 @@ class RowBits:
         self.valid = first_bits(self.n_rows)
         n_codes = ensemble.split_codes.n_codes
         self._first_place = np.cumsum(n_codes) - n_codes
-        self._at = np.zeros(n_codes.sum(), dtype=np.intp)
+        self._at = np.zeros(n_codes.sum() + 1, dtype=np.intp)
         self._start, self._missing = {}, {}
         if features is None:
             features = range(ensemble.n_features)
         heights = np.minimum(n_codes, self.n_rows)[np.asarray(features, dtype=np.intp)]
-        self._tables = np.zeros((heights.sum() + len(heights), self.n_words), WORD)
+        self._tables = np.zeros((heights.sum() + len(heights) + 1, self.n_words), WORD)
+        self._tables[-1], self._at[-1] = self.valid, len(self._tables) - 1
         rows, height = np.arange(self.n_rows), 0
         word, bit = rows >> 6, WORD.type(1) << (rows & 63).astype(WORD)
         for column, j in enumerate(features):
@@ -80,11 +103,29 @@ class RowBits:
         ndarray of shape (m, n_words), uint64
             Bits beyond the last row mean nothing.
         """
+        return self.lefts_at(places_of_splits(self.ensemble, nodes), nodes)
+
+    def lefts_at(self, places, nodes, out=None):
+        """As :meth:`lefts`, for inner nodes whose :func:`places_of_splits` are known.
+
+        Parameters
+        ----------
+        places : ndarray of shape (m,), int
+            The places. One more, past all codes, stands for all rows.
+        nodes : ndarray of shape (m,), int
+            Inner nodes; leaves where all rows are wanted.
+        out : ndarray of shape (m, n_words), uint64, optional
+            Where to put the sets.
+
+        Returns
+        -------
+        ndarray of shape (m, n_words), uint64
+        """
         trees = self.ensemble
+        sets = self._tables.take(self._at.take(places), axis=0, out=out, mode="clip")
+        if not self._missing and not len(trees.categories_left):
+            return sets
         feature = trees.feature[nodes]
-        rank = trees.split_codes.rank[nodes]
-        at = self._at[self._first_place[feature] + np.maximum(rank, 0)]
-        sets = self._tables.take(at, axis=0)
         for j, missing in self._missing.items():
             sets[(feature == j) & trees.missing_left[nodes]] |= missing
         if len(trees.categories_left):
@@ -291,6 +332,21 @@ class RowWeights:
             self._starts = np.arange(n_words * 8) * 256
         self._ones = np.ones(n_words, dtype=np.float32)
 
+    def counts(self, sets):
+        """Number of rows in sets.
+
+        Parameters
+        ----------
+        sets : ndarray of shape (..., n_words), uint64
+            Bit sets.
+
+        Returns
+        -------
+        ndarray of shape (...), float32
+        """
+        # Small whole numbers: exact in single precision; BLAS adds them up.
+        return np.bitwise_count(sets).astype(np.float32) @ self._ones
+
     def of(self, sets):
         """Total weight of the rows in sets.
 
@@ -304,8 +360,12 @@ class RowWeights:
         ndarray of shape (...), float64
         """
         if self.each is not None:
-            # Small whole numbers: exact in single precision; BLAS adds them up.
-            counts = np.bitwise_count(sets).astype(np.float32) @ self._ones
-            return counts.astype(np.float64) * self.each
-        octets = sets.view(np.uint8)
-        return self._sums.take(octets + self._starts).sum(axis=-1)
+            return self.counts(sets).astype(np.float64) * self.each
+        flat = sets.reshape(-1, sets.shape[-1])
+        total = np.empty(len(flat))
+        step = max(1, _OCTETS_AT_ONCE // max(1, len(self._starts)))
+        for start in range(0, len(flat), step):
+            octets = flat[start : start + step].view(np.uint8)
+            weights = self._sums.take(octets + self._starts)
+            total[start : start + step] = weights.sum(axis=-1)
+        return total.reshape(sets.shape[:-1])

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_interpret._core.grids import search_sorted
+from sklearn_interpret._core.grids import AT_ONCE, NodeSearch
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,11 +154,15 @@ class SplitCodes:
         if self.categorical[j]:
             usable = (values >= 0) & (values < missing)
             return np.where(usable, values, missing).astype(np.intp)
-        with np.errstate(over="ignore"):  # beyond float32 is infinite, as it should be
-            values = values.astype(self.precision).astype(np.float64)
-        side = "right" if self.strict else "left"
-        codes = search_sorted(self.thresholds[j], values, side)
-        codes[np.isnan(values)] = missing
+        search = NodeSearch(self.thresholds[j], "right" if self.strict else "left")
+        codes = np.empty(len(values), dtype=np.intp)
+        for start in range(0, len(values), AT_ONCE):
+            rows = slice(start, start + AT_ONCE)
+            with np.errstate(over="ignore"):  # beyond float32 is infinite, as it should
+                numbers = values[rows].astype(self.precision, copy=False)
+            numbers = numbers.astype(np.float64)
+            codes[rows] = search(numbers)
+            codes[rows][np.isnan(numbers)] = missing
         return codes
 
 

@@ -13,13 +13,14 @@ meet only when outputs are added up, and so the grid of points costs next to not
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from sklearn_interpret._core.tree_arrivals import LeafArrivals, SplitArrivals
 from sklearn_interpret._core.tree_bits import (
     WORD,
     RowBits,
-    RowWeights,
     blocks_of_trees,
     set_bits,
 )
@@ -32,6 +33,11 @@ _WORDS_OF_CONDITIONS = 2**18
 _WORDS_AT_ONCE = 2**15
 _WORDS_OF_TABLES = 2**23
 _LEAST_ROWS, _MOST_ROWS = 2**9, 2**13
+
+# Of small trees all parts are worked on for all rows, and of large ones for few rows:
+# only among many rows are enough alike for their ways down to be followed.
+_NODES_OF_SMALL_TREES = 2**9
+_MANY_ROWS = 2**14
 
 # Amounts that wait to be added up, and outputs of single rows.
 _AMOUNTS_AT_ONCE = 2**20
@@ -75,14 +81,18 @@ class TreeEffects:
         What is added to the sum of the trees.
     parts : list of Part
         What moves; no two of them share a feature.
+    n_rows : int, default=0
+        About how many rows :meth:`arrivals` will be asked for.
 
     Attributes
     ----------
     rows_at_once : int
         How many rows to give at once: a multiple of 64.
+    wants_order : bool
+        Whether :meth:`arrivals` is fast for rows that are alike side by side.
     """
 
-    def __init__(self, ensemble, values, base, parts):
+    def __init__(self, ensemble, values, base, parts, n_rows=0):
         self.ensemble = ensemble
         self.values = values
         self.parts = parts
@@ -97,11 +107,24 @@ class TreeEffects:
         self._first, self.n_points = ends[:-1], int(ends[-1])
         self._steps = Steps.of_parts(ensemble, self.paths, parts)
         self.rows_at_once = _rows_at_once(ensemble)
+        nodes_per_tree = ensemble.n_nodes / max(1, ensemble.n_trees)
+        self.wants_order = (
+            n_rows >= _MANY_ROWS and nodes_per_tree > _NODES_OF_SMALL_TREES
+        )
+
+    @cached_property
+    def _blocks(self):
         most_nodes = _WORDS_OF_CONDITIONS * 64 // self.rows_at_once
-        self._blocks = [
-            BlockOfTrees.of_nodes(ensemble, self.paths, nodes)
-            for nodes in blocks_of_trees(ensemble, most_nodes)
+        return [
+            BlockOfTrees.of_nodes(self.ensemble, self.paths, nodes)
+            for nodes in blocks_of_trees(self.ensemble, most_nodes)
         ]
+
+    @cached_property
+    def _arrivals(self):
+        if self.wants_order:
+            return LeafArrivals(self.ensemble, self.paths, len(self.parts))
+        return SplitArrivals(self.ensemble, self._blocks, self.rows_at_once)
 
     @property
     def curves_at_once(self):
@@ -116,31 +139,20 @@ class TreeEffects:
         Parameters
         ----------
         codes : ndarray of shape (n_rows, n_features), int
-            The rows' codes, at most `rows_at_once` of them.
+            The rows' codes, those that are alike side by side.
         weights : ndarray of shape (n_rows,)
             Their weights.
 
         Returns
         -------
-        list of ndarray of shape (2, d + 2, m)
-            For each group of splits above leaves and each of its children, the weight
-            of the rows that meet all of the child's conditions but possibly the one
-            in a slot; in the last place that of the rows that meet them all.
+        ndarray of float
+            To be added up, and given to :meth:`averages`.
         """
-        bits, weigh = RowBits(self.ensemble, codes), RowWeights(weights)
-        found = []
-        for block in self._blocks:
-            met = block.conditions.met(bits)
-            for splits in block.groups:
-                d, m = splits.conditions.shape
-                whole, left = np.empty((2, d + 1, m))
-                for chunk, sets, lefts in splits.beside_and_inside(
-                    met, bits, bits.n_words
-                ):
-                    whole[:, chunk] = weigh.of(sets)
-                    sets &= lefts
-                    left[:, chunk] = weigh.of(sets)
-                found.append(_by_child(splits, whole, left))
+        arrivals = self._arrivals
+        found = np.zeros(arrivals.size)
+        for start in range(0, len(codes), arrivals.rows_at_once):
+            rows = slice(start, start + arrivals.rows_at_once)
+            arrivals.add_rows(codes[rows], weights[rows], found)
         return found
 
     def averages(self, arrived, total):
@@ -148,8 +160,8 @@ class TreeEffects:
 
         Parameters
         ----------
-        arrived : list of ndarray
-            Sums over all rows of what :meth:`arrivals` returns.
+        arrived : ndarray of float
+            Sum over all rows of what :meth:`arrivals` returns.
         total : float
             Total weight of the rows.
 
@@ -157,25 +169,18 @@ class TreeEffects:
         -------
         list of ndarray of shape (n_points, k)
         """
-        arrived = iter(arrived)
-        mean = self._constant.copy()
+        leaves, inside, name, leaf, beside = self._arrivals.by_condition(
+            arrived / total
+        )
+        values = self.values[leaves]
+        mean = self._constant + inside @ values
         # By condition: what its leaves give where it is met, and what they give to
         # the mean, which does not hold when the part moves.
-        met, given = np.zeros((2, self.ensemble.n_nodes, len(mean)))
-        for block in self._blocks:
-            found = np.zeros((2, len(block.nodes) + 1, len(mean)))
-            for splits in block.groups:
-                names, weights = splits.names.ravel(), next(arrived) / total
-                values = self.values[splits.children] * splits.is_leaf[..., None]
-                for output in range(len(mean)):
-                    amounts = values[:, None, :, output] * weights
-                    inside = amounts[:, -1:]
-                    mean[output] += inside.sum()
-                    for place, part in enumerate((amounts[:, :-1], inside)):
-                        part = np.broadcast_to(part, splits.names.shape).ravel()
-                        part = np.bincount(names, part, len(block.nodes) + 1)
-                        found[place, :, output] += part
-            met[block.nodes], given[block.nodes] = found[:, :-1]
+        met, given = np.empty((2, self.ensemble.n_nodes, len(mean)))
+        for output, value in enumerate(values.T):
+            size = self.ensemble.n_nodes
+            met[:, output] = np.bincount(name, value.take(leaf) * beside, size)
+            given[:, output] = np.bincount(name, (value * inside).take(leaf), size)
         return self._average_curves(mean, met, given)
 
     def _average_curves(self, mean, met, given):
@@ -396,15 +401,3 @@ class _Sums:
             for sums, amount in zip(self._sums, amounts.T, strict=True):
                 sums += np.bincount(index, amount, len(sums))
         self._waiting = []
-
-
-def _by_child(splits, whole, left):
-    """Weights by child and slot from those of the splits, and of them that go left."""
-    slots, m = whole.shape
-    found = np.empty((2, slots + 1, m))
-    found[0, :-1], found[0, -1] = left, left[-1]
-    found[1, :-1], found[1, -1] = whole - left, whole[-1] - left[-1]
-    # Where the split's own slot is left open, both children get all of its rows.
-    own = splits.slot, np.arange(m)
-    found[:, *own] = whole[own]
-    return found

@@ -90,8 +90,9 @@ def _of_paths(paths, nodes):
     """Paths of some trees, given by the range of their nodes."""
     n_conditions = paths.n_conditions[nodes]
     starts = np.cumsum(n_conditions) - n_conditions
-    places = np.repeat(paths.starts[nodes] - starts, n_conditions)
-    places += np.arange(len(places))
+    node = np.repeat(np.arange(nodes.start, nodes.stop), n_conditions)
+    slots = np.arange(len(node)) - np.repeat(starts, n_conditions)
+    places = paths.starts[node] + slots * paths.strides[node]
     return replace(
         paths,
         player=paths.player[nodes],
@@ -99,6 +100,7 @@ def _of_paths(paths, nodes):
         slot=paths.slot[nodes],
         n_conditions=n_conditions,
         starts=starts,
+        strides=np.ones_like(starts),
         conditions=paths.conditions[places] - nodes.start,
     )
 

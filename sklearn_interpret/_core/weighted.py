@@ -185,11 +185,13 @@ def spread(values, weights):
     ndarray of shape (...)
         Zero where no row has a value.
     """
+    mass = weights.reshape((-1,) + (1,) * (values.ndim - 1))
     known = np.isfinite(values)
-    filled = np.where(known, values, 0.0)
-    shape = (-1,) + (1,) * (values.ndim - 1)
-    mass = known * weights.reshape(shape)
+    if not known.all():
+        values, mass = np.where(known, values, 0.0), known * mass
     total = mass.sum(axis=0)
     divisor = np.where(total > 0, total, 1.0)
-    mean = (mass * filled).sum(axis=0) / divisor
-    return np.sqrt((mass * (filled - mean) ** 2).sum(axis=0) / divisor)
+    deviations = values - (mass * values).sum(axis=0) / divisor
+    deviations *= deviations
+    deviations *= mass
+    return np.sqrt(deviations.sum(axis=0) / divisor)

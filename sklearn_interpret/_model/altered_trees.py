@@ -7,6 +7,7 @@ pass through the model's own encoder, so that they are compared as the model doe
 
 import numpy as np
 
+from sklearn_interpret._core.row_order import order_of_likeness
 from sklearn_interpret._core.tree_effects import TreeEffects
 from sklearn_interpret._core.tree_steps import Part
 from sklearn_interpret._model.parallel import batch_rows, run_in_threads
@@ -84,16 +85,19 @@ class AlteredTrees:
             For each replacement.
         """
         found = [None] * len(self._parts)
+        order = None
         for which, effects in self._effects():
+            if effects.wants_order and order is None:
+                order = order_of_likeness(self._ensemble, self._codes)
             tasks = [
-                (effects, self._codes[rows], weights[rows])
+                (effects, self._codes, weights, rows if order is None else order[rows])
                 for rows in self._tasks(effects.rows_at_once)
             ]
-            total = None
+            total = 0
             for arrived in run_in_threads(
                 _arrivals, tasks, n_jobs=n_jobs, verbose=verbose
             ):
-                total = _added(total, arrived)
+                total += arrived
                 if on_block is not None:
                     on_block()
             averages = effects.averages(total, weights.sum())
@@ -153,12 +157,12 @@ class AlteredTrees:
         """
         found = [[] for _ in self._parts]
         for which, effects in self._effects():
-            kinds = _by_kind([crossings[entry] for entry in which], len(self._codes))
+            chosen = [crossings[entry] for entry in which]
             tasks = [
                 (
                     effects,
                     self._codes[rows],
-                    [kind[rows] for kind in kinds],
+                    [[kind[rows] for kind in part] for part in chosen],
                     rows.start,
                     which,
                     reduce,
@@ -173,7 +177,8 @@ class AlteredTrees:
         """Replacements that do not share features, and what moving them does."""
         for which in _apart([part.features for part in self._parts]):
             parts = [self._parts[entry] for entry in which]
-            yield which, TreeEffects(self._ensemble, self._values, self._base, parts)
+            trees = self._ensemble, self._values, self._base
+            yield which, TreeEffects(*trees, parts, n_rows=len(self._codes))
 
     def _tasks(self, size):
         """Slices of rows, each a multiple of `size` of them."""
@@ -232,19 +237,21 @@ def _codes(model, rows):
     known = np.ones(ensemble.n_features, dtype=bool)
     step = batch_rows(rows.row_bytes)
     for start in range(0, rows.n_rows, step):
-        index = np.arange(start, min(start + step, rows.n_rows))
-        numbers = model.encode(_taken(rows, index).native)
-        codes[index] = ensemble.codes(numbers)
+        stop = min(start + step, rows.n_rows)
+        numbers = model.encode(_taken(rows, start, stop).native)
+        codes[start:stop] = ensemble.codes(numbers)
         # Missing and infinite values, which the model may well refuse.
         special = ~np.isfinite(numbers)
-        new = np.flatnonzero(special.any(axis=0) & known)
-        telling.append(start + special[:, new].argmax(axis=0))
-        known[new] = False
+        if special.any():
+            new = np.flatnonzero(special.any(axis=0) & known)
+            telling.append(start + special[:, new].argmax(axis=0))
+            known[new] = False
     return codes, np.unique(np.concatenate(telling))
 
 
-def _taken(rows, index):
-    return rows if len(index) == rows.n_rows else rows.take(index)
+def _taken(rows, start, stop):
+    whole = stop - start == rows.n_rows
+    return rows if whole else rows.take(np.arange(start, stop))
 
 
 def _points(trees, response, rows, replacements):
@@ -297,19 +304,14 @@ def _blocks(codes, size):
     return [slice(start, start + size) for start in range(0, len(codes), size)]
 
 
-def _arrivals(effects, codes, weights):
-    total = None
-    for rows in _blocks(codes, effects.rows_at_once):
-        total = _added(total, effects.arrivals(codes[rows], weights[rows]))
-    return total
-
-
-def _added(total, arrived):
-    if total is None:
-        return arrived
-    for sums, more in zip(total, arrived, strict=True):
-        sums += more
-    return total
+def _arrivals(effects, codes, weights, rows):
+    """Sum of the arrivals of some rows: a slice, or positions."""
+    if isinstance(rows, slice):
+        return effects.arrivals(codes[rows], weights[rows])
+    taken = np.empty((len(rows), codes.shape[1]), dtype=codes.dtype, order="F")
+    for j in range(codes.shape[1]):
+        taken[:, j] = codes[:, j].take(rows)
+    return effects.arrivals(taken, weights.take(rows))
 
 
 def _curves(effects, codes, start, which, reduce):
@@ -325,20 +327,23 @@ def _curves(effects, codes, start, which, reduce):
     return found
 
 
-def _by_kind(crossings, n_rows):
+def _by_kind(crossings, rows, n_rows):
     """Crossings (n_rows, n_parts) for each kind of step, -1 where a part lacks it."""
-    kinds = []
     for kind in range(max(map(len, crossings), default=0)):
-        none = np.full(n_rows, -1)
-        columns = [part[kind] if kind < len(part) else none for part in crossings]
-        kinds.append(np.column_stack(columns))
-    return kinds
+        steps = np.full((n_rows, len(crossings)), -1)
+        for column, part in enumerate(crossings):
+            if kind < len(part):
+                steps[:, column] = part[kind][rows]
+        yield steps
 
 
-def _differences(effects, codes, kinds, start, which, reduce):
+def _differences(effects, codes, crossings, start, which, reduce):
     found = []
     for rows in _blocks(codes, effects.rows_at_once):
-        steps = [effects.differences(codes[rows], kind[rows]) for kind in kinds]
+        steps = [
+            effects.differences(codes[rows], kind)
+            for kind in _by_kind(crossings, rows, len(codes[rows]))
+        ]
         index = np.arange(rows.start, rows.start + len(codes[rows])) + start
         found += [
             (entry, reduce(entry, index, [step[:, part] for step in steps]))

@@ -287,7 +287,11 @@ default="similarity"
     def _measure(self, sample, response, on_block):
         self._given_orders(sample.rows)  # unknown names, also of what is not inspected
         nodes = [tuple(map(_node_axis, axes)) for axes in self.axes_]
-        cells = [[axis.cells(sample.rows) for axis in axes] for axes in self.axes_]
+        # Half the memory: there are as many of them as numbers in the input.
+        cells = [
+            [axis.cells(sample.rows).astype(np.int32) for axis in axes]
+            for axes in self.axes_
+        ]
         inside = [np.all([part >= 0 for part in parts], axis=0) for parts in cells]
         self.n_missing_ = np.array([sample.weights[~part].sum() for part in inside])
         self.edges_ = [

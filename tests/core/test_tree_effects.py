@@ -44,15 +44,27 @@ def outputs(trees, codes, part):
     return np.stack(found, axis=1)
 
 
+def following(trees, parts):
+    """As `effects_of`, with sets of rows that are followed down the trees."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_NODES_OF_SMALL_TREES", 0)
+        return TreeEffects(trees, trees.value, trees.base, parts, n_rows=10**6)
+
+
 def check(trees, codes, weights, parts):
     effects = effects_of(trees, parts)
-    averages = effects.averages(effects.arrivals(codes, weights), weights.sum())
+    assert not effects.wants_order
     curves = effects.curves(codes)
-    for part, average, curve in zip(parts, averages, curves, strict=True):
+    averages = [
+        way.averages(way.arrivals(codes, weights), weights.sum())
+        for way in (effects, following(trees, parts))
+    ]
+    for part, curve, *means in zip(parts, curves, *averages, strict=True):
         expected = outputs(trees, codes, part)
         np.testing.assert_allclose(curve, expected, rtol=0, atol=1e-12)
         expected = np.average(expected, axis=0, weights=weights)
-        np.testing.assert_allclose(average, expected, rtol=0, atol=1e-12)
+        for mean in means:
+            np.testing.assert_allclose(mean, expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("k", [1, 3])

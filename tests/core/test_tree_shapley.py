@@ -1,5 +1,6 @@
 """Shapley and interaction values of trees against the definition of the game."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -138,3 +139,24 @@ def test_a_row_gets_the_same_alone_and_among_many(
             np.testing.assert_array_equal(alone[..., 0], together[..., row])
         few = shapley_values(plan, game, codes[50:62], order)
         np.testing.assert_array_equal(few, together[..., 50:62])
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("background", [False, True])
+def test_trees_that_travel_give_the_same(regime, monkeypatch, background, order):
+    """A share that another process gets knows its own trees only."""
+    monkeypatch.setattr(tree_shapley, "_NUMBERS_PER_SHARE", 1)
+    trees = ensemble_with_cover(11)
+    plan = TreePlan.of_ensemble(trees)
+    codes = trees.codes(rows_of(trees, 40))
+    game = CoverGame(trees, plan.paths)
+    if background:
+        game = BackgroundGame(trees, plan.paths, codes[:9], np.full(9, 1 / 9))
+
+    def travelled(function, tasks):
+        for task in tasks:
+            yield from function(*pickle.loads(pickle.dumps(task)))
+
+    assert len(plan.shares(game)) > 1
+    found = shapley_values(plan, game, codes, order, run=travelled)
+    assert np.array_equal(found, shapley_values(plan, game, codes, order))
