@@ -18,17 +18,17 @@ from sklearn_interpret._core.tree_patterns import (
     distinct_patterns,
     met_conditions,
 )
+from sklearn_interpret._core.tree_potentials import (
+    comparison_potentials,
+    gains_of_parts,
+    gains_of_potentials,
+    product_potentials,
+)
 from sklearn_interpret._core.tree_tables import (
     ProductRule,
-    absences,
-    combined,
     comparison_gains,
-    comparison_potentials,
     comparison_tables,
     pattern_bits,
-    product_parts,
-    product_potentials,
-    read_potentials,
     terms,
 )
 from sklearn_interpret._core.weighted import shares_of
@@ -45,8 +45,6 @@ _COMPARED_AT_ONCE = 2**20
 _PAIRS_AT_ONCE = 4096
 # Leaves with more conditions are valued pattern by pattern.
 _MOST_WITH_POTENTIALS = 12
-# Numbers of their tables that are made at once, for each potential and point.
-_NUMBERS_AT_ONCE = 2**13
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +179,7 @@ class CoverGame:
         """
         chances = self.chances[conditions]
         if _has_potentials(len(met)):
-            return _gains_of_parts(chances, met, order)
+            return gains_of_parts(chances, met, order)
         rule = ProductRule.of_chances(chances, order)
         return rule.gains(rule.products(met), met)
 
@@ -224,7 +222,7 @@ class CoverGame:
             def make(some):
                 return product_potentials(chances[:, some], order)
 
-            return _gains_of_potentials(make, owner, patterns, d, order)
+            return gains_of_potentials(make, owner, patterns, d, order)
         met = pattern_bits(patterns, d)
         ends = np.searchsorted(owner, np.arange(len(leaves) + 1))
         gains = np.empty((len(terms(d, order)), len(patterns)))
@@ -436,7 +434,7 @@ class BackgroundGame:
                 counts = np.bincount(found.ravel(), weights, len(found) << d)
                 return comparison_potentials(counts.reshape(-1, 2**d), order)
 
-            return _gains_of_potentials(make, owner, patterns, d, order)
+            return gains_of_potentials(make, owner, patterns, d, order)
         leaf_of, other, place = distinct_patterns(others, d)
         shares = np.bincount(
             place.ravel(), np.tile(self.shares, len(leaves)), len(other)
@@ -498,36 +496,6 @@ class BackgroundGame:
 def _has_potentials(d):
     """Whether leaves with so many conditions are valued by their potentials."""
     return tree_units.MAX_TABLE_CONDITIONS < d <= _MOST_WITH_POTENTIALS
-
-
-def _gains_of_parts(chances, met, order):
-    """What `CoverGame.gains` gives where there are potentials, without tables."""
-    d, n_leaves, m = len(met), chances.shape[1], met.shape[2]
-    gains = np.empty((len(terms(d, order)), n_leaves * m))
-    step = max(1, _NUMBERS_AT_ONCE // len(absences(d, order)))
-    leaf, situation = np.divmod(np.arange(n_leaves * m), m)
-    for start in range(0, n_leaves * m, step):
-        at = slice(start, start + step)
-        held = met[:, leaf[at] if met.shape[1] > 1 else 0, situation[at]]
-        parts = product_parts(chances[:, leaf[at]], held, order)
-        gains[:, at] = combined(parts, d, order)
-    return gains.reshape(-1, n_leaves, m)
-
-
-def _gains_of_potentials(make, owner, patterns, d, order):
-    """Gains of leaves at patterns, from potentials made for a few at a time."""
-    n_leaves = owner[-1] + 1
-    ends = np.searchsorted(owner, np.arange(n_leaves + 1))
-    patterns = patterns.astype(np.intp)
-    gains = np.empty((len(terms(d, order)), len(patterns)))
-    step = max(1, _NUMBERS_AT_ONCE >> d)
-    for first in range(0, n_leaves, step):
-        found = make(slice(first, min(first + step, n_leaves)))
-        for leaf, potentials in enumerate(found, first):
-            at = slice(ends[leaf], ends[leaf + 1])
-            parts = read_potentials(potentials, patterns[at], order)
-            gains[:, at] = combined(parts, d, order)
-    return gains
 
 
 def _compared(lost, gained, shares, order):

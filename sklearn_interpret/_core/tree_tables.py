@@ -10,16 +10,6 @@ value of conditions i and j, which each of the two gets, is half of
 
 *Terms* name what to compute: the tuples ``(i,)`` for values, the pairs ``(i, j)`` with
 i < j for interactions.
-
-For many conditions these are too many numbers to be kept for each pattern. But t times
-the gain :math:`a_i - z_i` is the factor less its value where the player is absent. So a
-term T of r conditions is a sum over its subsets S,
-
-.. math:: \sum_{S \subseteq T} (-1)^{|S|} V_{|S|}(\text{pattern without } S), \quad
-    V_s = \frac{1}{r} \int_0^1 \frac{\prod_k f_k(t)}{t^r (1 - t)^s} dt
-
-and r + 1 of these *potentials* for each pattern say it all. The parts may be infinite;
-but under one quadrature their sum is what that makes of the integral above.
 """
 
 from dataclasses import dataclass
@@ -41,27 +31,6 @@ def term_place(term, d):
         return term[0] + np.zeros_like(d)
     i, j = term
     return i * (2 * d - i - 1) // 2 + j - i - 1
-
-
-@lru_cache(maxsize=128)
-def absences(d, order):
-    """All sets of at most `order` conditions out of `d`, those of the first ones first.
-
-    Parameters
-    ----------
-    d : int
-        Number of conditions.
-    order : {1, 2}
-        Largest number of members.
-
-    Returns
-    -------
-    list of tuple of int
-    """
-    found = [()]
-    for k in range(d):
-        found += [(*absent, k) for absent in found if len(absent) < order]
-    return found
 
 
 def column_table(d, order):
@@ -181,156 +150,28 @@ class ProductRule:
         missed = -1 / (1 - self.points[:, None, None, None])
         products = products[:, None]
         if self.order == 1:
-            return np.where(met, _total(products, gained), _total(products, missed))
+            return np.where(
+                met,
+                total_of_points(products, gained),
+                total_of_points(products, missed),
+            )
         pairs = terms(len(met), 2)
         i, j = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-        both = _total(products, gained[:, i] * gained[:, j])
-        one = _total(products, gained * missed)
-        neither = _total(products, missed**2)
+        both = total_of_points(products, gained[:, i] * gained[:, j])
+        one = total_of_points(products, gained * missed)
+        neither = total_of_points(products, missed**2)
         first, second = met[i], met[j]
         single = np.where(first, one[i], np.where(second, one[j], neither))
         return np.where(first & second, both, single)
 
 
-def _total(products, ratios):
+def total_of_points(products, ratios):
     """Sum over the points, one after the other: the same for any number of rows."""
     total = products[0] * ratios[0]
     part = np.empty_like(total)
     for product, ratio in zip(products[1:], ratios[1:], strict=True):
         total += np.multiply(product, ratio, out=part)
     return total
-
-
-def _potential_points(d, order):
-    """Points, their weights, and what makes each of the potentials, points first."""
-    points, weights = quadrature(d - order)
-    levels = (1 - points) ** -np.arange(order + 1.0)[:, None]
-    return points[:, None], (weights / (order * points**order))[:, None], levels
-
-
-def _potentials(products, levels):
-    """Potentials from products at all points: (n_leaves, order + 1, n_patterns)."""
-    _, n_leaves, n_patterns = products.shape
-    potentials = np.empty((n_leaves, len(levels), n_patterns))
-    for level, ratios in enumerate(levels):
-        potentials[:, level] = _total(products, ratios)
-    return potentials
-
-
-def product_potentials(chances, order):
-    """Potentials for all patterns of conditions that chance meets independently.
-
-    Parameters
-    ----------
-    chances : ndarray of shape (d, n_leaves)
-        Probability that each condition is met while its player is absent.
-    order : {1, 2}
-        1 for Shapley values, 2 for interaction values.
-
-    Returns
-    -------
-    ndarray of shape (n_leaves, order + 1, 2**d)
-    """
-    d, n_leaves = chances.shape
-    t, weights, levels = _potential_points(d, order)
-    products = np.empty((len(t), n_leaves, 1))
-    products[:] = weights[..., None]
-    for chance in chances:
-        n = products.shape[2]
-        doubled = np.empty((len(t), n_leaves, 2 * n))
-        off = (1 - t) * chance
-        np.multiply(products, off[..., None], out=doubled[..., :n])
-        np.multiply(products, (t + off)[..., None], out=doubled[..., n:])
-        products = doubled
-    return _potentials(products, levels)
-
-
-def read_potentials(potentials, patterns, order):
-    """What terms are made of, for some patterns at one leaf.
-
-    Parameters
-    ----------
-    potentials : ndarray of shape (order + 1, 2**d)
-        For all patterns.
-    patterns : ndarray of shape (n,), intp
-        Patterns.
-    order : {1, 2}
-        1 for Shapley values, 2 for interaction values.
-
-    Returns
-    -------
-    ndarray of shape (n_absences, n)
-        One potential for each of the `absences`.
-    """
-    d = potentials.shape[1].bit_length() - 1
-    tables, kept = _readings(d, order)
-    return potentials.take(tables | (patterns & kept))
-
-
-@lru_cache(maxsize=32)
-def _readings(d, order):
-    """Where potentials start, and the bits of a pattern to keep, by absent set."""
-    sets = absences(d, order)
-    tables = np.array([len(absent) << d for absent in sets])
-    kept = np.array([2**d - 1 - sum(1 << k for k in absent) for absent in sets])
-    return tables[:, None], kept[:, None]
-
-
-def product_parts(chances, met, order):
-    """As `read_potentials` of `product_potentials`, to the last bit, without tables.
-
-    Parameters
-    ----------
-    chances : ndarray of shape (d, n)
-        Probability that each condition is met while its player is absent.
-    met : ndarray of shape (d, n), bool
-        Which conditions are met.
-    order : {1, 2}
-        1 for Shapley values, 2 for interaction values.
-
-    Returns
-    -------
-    ndarray of shape (n_absences, n)
-        One potential for each of the `absences`.
-    """
-    d, n = chances.shape
-    t, weights, levels = _potential_points(d, order)
-    sizes = np.array([len(absent) for absent in absences(d, order)])
-    products = np.empty((len(t), len(sizes), n))
-    products[:, 0] = weights
-    n_made = 1
-    for chance, held in zip(chances, met, strict=True):
-        off = (1 - t) * chance
-        smaller = np.flatnonzero(sizes[:n_made] < order)
-        stop = n_made + len(smaller)
-        products[:, n_made:stop] = products[:, smaller] * off[:, None]
-        products[:, :n_made] *= np.where(held, t + off, off)[:, None]
-        n_made = stop
-    return _total(products, levels.T[:, sizes, None])
-
-
-def combined(parts, d, order):
-    """Values of all terms.
-
-    Parameters
-    ----------
-    parts : ndarray of shape (n_absences, ...)
-        One potential for each of the `absences`.
-    d : int
-        Number of conditions.
-    order : {1, 2}
-        1 for Shapley values, 2 for interaction values.
-
-    Returns
-    -------
-    ndarray of shape (n_terms, ...)
-    """
-    if order == 1:
-        return parts[0] - parts[1:]
-    place = {absent: at for at, absent in enumerate(absences(d, 2))}
-    pairs = [(place[i,], place[j,], place[i, j]) for i, j in terms(d, 2)]
-    i, j, both = np.array(pairs, dtype=np.intp).reshape(-1, 3).T
-    return (parts[0] + parts[both]) - (parts[i] + parts[j])
 
 
 @lru_cache(maxsize=128)
@@ -414,42 +255,6 @@ def comparison_tables(shares, order):
     d = n_patterns.bit_length() - 1
     tables = shares @ comparison_matrix(d, order)
     return tables.reshape(n_leaves, -1, n_patterns)
-
-
-def comparison_potentials(shares, order):
-    """Potentials for all patterns, in the mean over rows that stand in.
-
-    Parameters
-    ----------
-    shares : ndarray of shape (n_leaves, 2**d)
-        Share of those rows with each pattern.
-    order : {1, 2}
-        1 for Shapley values, 2 for interaction values.
-
-    Returns
-    -------
-    ndarray of shape (n_leaves, order + 1, 2**d)
-
-    Notes
-    -----
-    Only those count that meet all that the explained row fails. A factor is t where
-    they fail, 1 - t where the row does, and else 1. So that is a sum over subsets of
-    what the row meets, which is made one condition after the other.
-    """
-    n_leaves, n_patterns = shares.shape
-    d = n_patterns.bit_length() - 1
-    t, weights, levels = _potential_points(d, order)
-    n_met = np.bitwise_count(np.arange(n_patterns)).astype(np.intp)
-    # By what the others fail; patterns come first: long stretches of memory.
-    sums = np.empty((n_patterns, len(t), n_leaves))
-    powers = t ** np.arange(d + 1)
-    np.multiply(shares.T[::-1, None], powers.T[n_met][..., None], out=sums)
-    for k in range(d):
-        halves = sums.reshape(-1, 2, 2**k * len(t) * n_leaves)
-        halves[:, 1] += halves[:, 0]
-    sums = np.ascontiguousarray(sums.transpose(1, 2, 0))
-    sums *= (((1 - t) ** np.arange(d, -1, -1)) * weights)[:, None, n_met]
-    return _potentials(sums, levels)
 
 
 def comparison_gains(lost, gained, shares, order):

@@ -3,16 +3,18 @@
 import numpy as np
 import pytest
 
-from sklearn_interpret._core.tree_tables import (
-    ProductRule,
+from sklearn_interpret._core.tree_potentials import (
     absences,
     combined,
     comparison_potentials,
-    comparison_tables,
-    pattern_bits,
     product_parts,
     product_potentials,
     read_potentials,
+)
+from sklearn_interpret._core.tree_tables import (
+    ProductRule,
+    comparison_tables,
+    pattern_bits,
 )
 
 
