@@ -6,6 +6,7 @@ gains of all terms; see :mod:`~sklearn_interpret._core.tree_tables`.
 
 from copy import copy
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -16,6 +17,12 @@ from sklearn_interpret._core.tree_patterns import (
     all_met,
     distinct_patterns,
     met_conditions,
+)
+from sklearn_interpret._core.tree_potentials import (
+    comparison_potentials,
+    gains_of_parts,
+    gains_of_potentials,
+    product_potentials,
 )
 from sklearn_interpret._core.tree_tables import (
     ProductRule,
@@ -36,6 +43,8 @@ _FEW = 16
 _COMPARED_AT_ONCE = 2**20
 # Pairs of a leaf and a pattern that are valued at once, likewise.
 _PAIRS_AT_ONCE = 4096
+# Leaves with more conditions are valued pattern by pattern.
+_MOST_WITH_POTENTIALS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +177,10 @@ class CoverGame:
         ndarray of shape (n_terms, n_leaves, m)
             Each number depends on its leaf and what is met only, to the last bit.
         """
-        rule = ProductRule.of_chances(self.chances[conditions], order)
+        chances = self.chances[conditions]
+        if _has_potentials(len(met)):
+            return gains_of_parts(chances, met, order)
+        rule = ProductRule.of_chances(chances, order)
         return rule.gains(rule.products(met), met)
 
     def _rule(self, leaves, order):
@@ -204,26 +216,20 @@ class CoverGame:
                 found = self.gains(here, self.paths.of_nodes(here), met, order)
                 gains[:, at] = found[:, :, 0]
             return gains
-        rule = self._rule(leaves, order)
-        ends = np.searchsorted(owner, np.arange(len(leaves) + 1))
+        if _has_potentials(d) and 2**d < d * d * len(patterns) / len(leaves) / 2:
+            chances = self.chances[self.paths.of_nodes(leaves)]
+
+            def make(some):
+                return product_potentials(chances[:, some], order)
+
+            return gains_of_potentials(make, owner, patterns, d, order)
         met = pattern_bits(patterns, d)
+        ends = np.searchsorted(owner, np.arange(len(leaves) + 1))
         gains = np.empty((len(terms(d, order)), len(patterns)))
-        step = max(1, 2 * _PAIRS_AT_ONCE >> d)
-        # All products are made faster than those at many patterns.
-        every = len(leaves) << d <= d * len(patterns)
-        for start in range(0, len(leaves), step):
-            some = rule[start : start + step]
-            products = some.all_products() if every else None
-            for leaf in range(some.on.shape[2]):
-                one = some[leaf : leaf + 1]
-                at = slice(ends[start + leaf], ends[start + leaf + 1])
-                here = met[:, None, at]
-                of_leaf = (
-                    products[:, leaf : leaf + 1].take(patterns[at], axis=2)
-                    if every
-                    else one.products(here)
-                )
-                gains[:, at] = one.gains(of_leaf, here)[:, 0]
+        for leaf, (start, stop) in enumerate(pairwise(ends)):
+            one, here = leaves[leaf : leaf + 1], met[:, None, start:stop]
+            found = self.gains(one, self.paths.of_nodes(one), here, order)
+            gains[:, start:stop] = found[:, 0]
         return gains
 
     def wide_gains(self, leaf, met, order):
@@ -419,6 +425,16 @@ class BackgroundGame:
         """
         d = self.paths.n_conditions[leaves[0]]
         others = WayDown(self.ensemble, self.paths, leaves).patterns(self.codes)
+        if _has_potentials(d):
+
+            def make(some):
+                found = others[some].astype(np.intp)
+                found += np.arange(len(found))[:, None] << d
+                weights = np.tile(self.shares, len(found))
+                counts = np.bincount(found.ravel(), weights, len(found) << d)
+                return comparison_potentials(counts.reshape(-1, 2**d), order)
+
+            return gains_of_potentials(make, owner, patterns, d, order)
         leaf_of, other, place = distinct_patterns(others, d)
         shares = np.bincount(
             place.ravel(), np.tile(self.shares, len(leaves)), len(other)
@@ -475,6 +491,11 @@ class BackgroundGame:
     def base_values(self):
         """Mean raw output over the background: (k,)."""
         return self.shares @ self.ensemble.raw_of_codes(self.codes)
+
+
+def _has_potentials(d):
+    """Whether leaves with so many conditions are valued by their potentials."""
+    return tree_units.MAX_TABLE_CONDITIONS < d <= _MOST_WITH_POTENTIALS
 
 
 def _compared(lost, gained, shares, order):

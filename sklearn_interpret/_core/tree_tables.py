@@ -150,18 +150,22 @@ class ProductRule:
         missed = -1 / (1 - self.points[:, None, None, None])
         products = products[:, None]
         if self.order == 1:
-            return np.where(met, _total(products, gained), _total(products, missed))
+            return np.where(
+                met,
+                total_of_points(products, gained),
+                total_of_points(products, missed),
+            )
         pairs = terms(len(met), 2)
         i, j = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-        both = _total(products, gained[:, i] * gained[:, j])
-        one = _total(products, gained * missed)
-        neither = _total(products, missed**2)
+        both = total_of_points(products, gained[:, i] * gained[:, j])
+        one = total_of_points(products, gained * missed)
+        neither = total_of_points(products, missed**2)
         first, second = met[i], met[j]
         single = np.where(first, one[i], np.where(second, one[j], neither))
         return np.where(first & second, both, single)
 
 
-def _total(products, ratios):
+def total_of_points(products, ratios):
     """Sum over the points, one after the other: the same for any number of rows."""
     total = products[0] * ratios[0]
     part = np.empty_like(total)

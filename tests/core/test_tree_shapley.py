@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sklearn_interpret._core import tree_shapley, tree_units
+from sklearn_interpret._core import tree_games, tree_shapley, tree_units
 from sklearn_interpret._core.tree_games import BackgroundGame, CoverGame
 from sklearn_interpret._core.tree_shapley import TreePlan, shapley_values
 from tests.references.shapley import (
@@ -51,12 +51,14 @@ def rows_of(trees, n):
     return telling_rows(trees, n, n_categorical=N_CATEGORICAL)
 
 
-@pytest.fixture(params=["tables", "deep", "wide", "single leaves"])
+@pytest.fixture(params=["tables", "deep", "deeper", "wide", "single leaves"])
 def regime(request, monkeypatch):
     """The ways in which leaves are valued; all give the same."""
     if request.param == "wide":
         monkeypatch.setattr(tree_units, "MAX_PATTERN_BITS", 2)
-    if request.param in ("deep", "wide"):
+    if request.param == "deeper":
+        monkeypatch.setattr(tree_games, "_MOST_WITH_POTENTIALS", 0)
+    if request.param in ("deep", "deeper", "wide"):
         monkeypatch.setattr(tree_units, "MAX_TABLE_CONDITIONS", 1)
         monkeypatch.setattr(tree_units, "MAX_UNIT_BITS", 1)
     if request.param == "single leaves":
@@ -113,10 +115,14 @@ def test_interventional_values_are_those_of_the_enumerated_game(seed, players, r
 
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(("most", "longest"), [(8, 62), (3, 62), (2, 3)])
+@pytest.mark.parametrize(
+    ("most", "potentials", "longest"), [(8, 12, 62), (3, 12, 62), (2, 3, 62), (2, 3, 3)]
+)
 def test_a_row_gets_the_same_alone_and_among_many(
-    seed, order, most, longest, monkeypatch
+    seed, order, most, potentials, longest, monkeypatch
 ):
+    monkeypatch.setattr(tree_games, "_FEW", 2)
+    monkeypatch.setattr(tree_games, "_MOST_WITH_POTENTIALS", potentials)
     monkeypatch.setattr(tree_units, "MAX_PATTERN_BITS", longest)
     monkeypatch.setattr(tree_units, "MAX_TABLE_CONDITIONS", most)
     monkeypatch.setattr(tree_shapley, "_UNITS_PER_PART", 2)
