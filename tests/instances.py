@@ -89,8 +89,12 @@ EFFECTS = {
 IMPORTANCES = {
     DropColumnImportance: [
         {"cv": 2},
-        {"cv": 3, "feature_groups": {"g": [0, 3]}, "removal": "constant"},
-        {"cv": 2, "scoring": {"one": OwnScore(), "same": OwnScore()}},
+        {
+            "cv": 3,
+            "feature_groups": {"g": [0, 3]},
+            "removal": "constant",
+            "scoring": {"one": OwnScore(), "same": OwnScore()},
+        },
     ],
     PartialDependenceImportance: [
         {"grid_resolution": 5},
@@ -108,8 +112,7 @@ IMPORTANCES = {
     PermutationImportance: [
         {"n_repeats": 3, "random_state": 0},
         {"method": "exact", "feature_groups": {"g": [0, 3]}},
-        {"method": "split", "n_repeats": 2, "threshold": 0.01},
-        {"conditional": True, "n_repeats": 2, "subsample": 50},
+        {"method": "split", "n_repeats": 2, "conditional": True, "subsample": 50},
     ],
 }
 
@@ -119,8 +122,13 @@ ARGUMENTS = {
     HStatistic: [
         {},
         {"pairs": [(0, 1), (4, 2)], "three_way": [(0, 1, 2)], "squared": False},
-        {"features": [0, 3, "g"], "feature_groups": {"g": [1, 2]}, "three_way": True},
-        {"method": "brute", "subsample": 20, "features": [0, 2, 3]},
+        {
+            "features": [0, 3, "g"],
+            "feature_groups": {"g": [1, 2]},
+            "three_way": True,
+            "method": "brute",
+            "subsample": 20,
+        },
     ],
     PartialDependenceInteraction: [
         {"grid_resolution": 3},

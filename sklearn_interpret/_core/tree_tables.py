@@ -278,7 +278,8 @@ def comparison_gains(lost, gained, shares, order):
         what the other fails: for many conditions these are few. A row's numbers do not
         depend on the other rows, to the last bit.
     """
-    clashes = lost.T.astype(np.float32) @ gained.astype(np.float32)
+    with np.errstate(invalid="ignore"):  # some BLAS kernels raise the flag for nothing
+        clashes = lost.T.astype(np.float32) @ gained.astype(np.float32)
     row, other = np.nonzero(clashes == 0)
     integrals = comparison_integrals(len(lost), order)
     n_lost, n_gained = lost.sum(axis=0)[row], gained.sum(axis=0)[other]
