@@ -283,6 +283,7 @@ def test_each_check_is_listed_once_and_documented():
         assert re.match(r"\S.*[.]\n", check.__doc__)
 
 
+@pytest.mark.filterwarnings("ignore:No features were selected")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.parametrize("kind", ["regressor", "classifier"])
 @pytest.mark.parametrize("estimator_class", ARGUMENTS)

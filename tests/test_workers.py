@@ -43,6 +43,7 @@ def transformed_by(inspector, X):
     return inspector.transform(X) if hasattr(inspector, "transform") else X
 
 
+@pytest.mark.filterwarnings("ignore:No features were selected")
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
 @pytest.mark.parametrize("inspector_class", ARGUMENTS, ids=lambda c: c.__name__)
 def test_backends_of_joblib_are_obeyed(inspector_class, backend, table):
@@ -76,6 +77,7 @@ def cluster():
         yield client
 
 
+@pytest.mark.filterwarnings("ignore:No features were selected")
 @pytest.mark.parametrize("inspector_class", ARGUMENTS, ids=lambda c: c.__name__)
 def test_dask_spreads_the_work(inspector_class, cluster, table):
     X, y = table
