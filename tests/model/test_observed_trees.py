@@ -71,7 +71,7 @@ def sums():
     constant[:, 1] = 1.0
     boosted = {"max_iter": 5, "min_samples_leaf": 3}
     forest = {"n_estimators": 3, "random_state": 0}
-    boosting = GradientBoostingRegressor(n_estimators=5, max_depth=4)
+    boosting = GradientBoostingRegressor(n_estimators=5, max_depth=4, random_state=0)
     columns = make_column_transformer(
         (OneHotEncoder(sparse_output=False, handle_unknown="ignore"), ["d"]),
         remainder=StandardScaler(),
@@ -120,9 +120,12 @@ def links():
     boosted = {"max_iter": 5, "min_samples_leaf": 3}
     small = {"n_estimators": 4, "max_depth": 2, "random_state": 0}
     labels = np.column_stack([cut(y, 3), cut(y, 2)])
-    boosting = GradientBoostingClassifier(n_estimators=4).fit(X, cut(y, 3))
+    boosting = GradientBoostingClassifier(n_estimators=4, random_state=0)
+    boosting.fit(X, cut(y, 3))
     two = HistGradientBoostingClassifier(**boosted).fit(holes, cut(y, 2))
-    half = GradientBoostingClassifier(n_estimators=4, loss="exponential")
+    half = GradientBoostingClassifier(
+        n_estimators=4, loss="exponential", random_state=0
+    )
     half.fit(X, cut(y, 2))
     forest = RandomForestClassifier(**small).fit(X, cut(y, 3))
     both = RandomForestClassifier(n_estimators=4, random_state=0).fit(X, labels)
