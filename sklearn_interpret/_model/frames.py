@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
+from sklearn_interpret._model.array_rows import ArrayTiles
 from sklearn_interpret._model.rows import (
-    ArrayTiles,
     Rows,
     Tiles,
     checked_cast,
