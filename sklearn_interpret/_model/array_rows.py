@@ -28,6 +28,32 @@ class ArrayRows(Rows):
             mixed[:, j] = self.native[places, j]
         return mixed
 
+    def followed_by(self, others):
+        """Rows behind these; numbers and texts together become objects."""
+        below = others.native
+        if not isinstance(others, ArrayRows):
+            below = [others.values(j) for j in range(others.n_columns)]
+            below = np.stack(below, axis=1)
+        if (self.native.dtype.kind in "US") != (below.dtype.kind in "US"):
+            below = below.astype(object)
+        return ArrayRows(np.concatenate([self.native, below]))
+
+    def blended(self, n_bases, donors, present):
+        """The first rows, with some columns taken from a later one, in one go."""
+        own = self.native[:n_bases]
+        taken = np.where(present[:, None, :], self.native[donors, None, :], own)
+        return taken.reshape(-1, self.n_columns)
+
+    def agreeing(self, n_bases):
+        """Whether the first rows all have the value that a later row has."""
+        if self.native.dtype.kind not in "iufb":
+            return super().agreeing(n_bases)
+        first = self.native[0]
+        same = (self.native == first) | (
+            (self.native != self.native) & (first != first)
+        )
+        return same[:n_bases].all(axis=0) & same[n_bases:]
+
     def column(self, j):
         """Column `j`."""
         return self.native[:, j]

@@ -112,6 +112,71 @@ class Rows(ABC):
             list(donors), levels, [places[:, None] for places in donors.values()]
         )
 
+    @abstractmethod
+    def followed_by(self, others):
+        """These rows with others behind them, in a container of this kind.
+
+        Parameters
+        ----------
+        others : Rows
+            With as many columns, of this kind or another.
+
+        Returns
+        -------
+        Rows
+            Numbers of two dtypes get one that holds both.
+
+        Raises
+        ------
+        ValueError
+            A value of the others that is no number, or a category that this column's
+            dtype cannot hold.
+        """
+
+    def blended(self, n_bases, donors, present):
+        """The first rows, with some columns taken from a later one, again and again.
+
+        Parameters
+        ----------
+        n_bases : int
+            How many rows come first.
+        donors : ndarray of shape (m,), int
+            The later row that each copy of these takes from.
+        present : ndarray of shape (m, n_columns), bool
+            The columns that it takes.
+
+        Returns
+        -------
+        native container of m x n_bases rows
+            Copy after copy.
+        """
+        bases = np.arange(n_bases)
+        places = {
+            j: np.where(present[:, j, None], donors[:, None], bases).reshape(-1)
+            for j in np.flatnonzero(present.any(axis=0)).tolist()
+        }
+        return self.mixed(np.tile(bases, len(donors)), places)
+
+    def agreeing(self, n_bases):
+        """Whether the first rows all have the value that a later row has.
+
+        Parameters
+        ----------
+        n_bases : int
+            How many rows come first.
+
+        Returns
+        -------
+        ndarray of shape (n_rows - n_bases, n_columns), bool
+            Missing values are all alike.
+        """
+        agree = np.empty((self.n_rows - n_bases, self.n_columns), dtype=bool)
+        for j in range(self.n_columns):
+            codes, _ = self._encode_one(j)
+            constant = (codes[:n_bases] == codes[0]).all()
+            agree[:, j] = constant & (codes[n_bases:] == codes[0])
+        return agree
+
     @property
     def detected_categorical(self):
         """Flags of the columns that are categorical by dtype."""

@@ -37,6 +37,34 @@ class SparseRows(Rows):
         """Some of the columns, in the same format."""
         return SparseRows(self._csc[:, columns].asformat(self._format))
 
+    def followed_by(self, others):
+        """Rows behind these, in the same format."""
+        below = others.native
+        if not isinstance(others, SparseRows):
+            numbers = [others.numbers(j) for j in range(others.n_columns)]
+            below = sparse.csr_array(np.stack(numbers, axis=1))
+        stacked = sparse.vstack([self._csr, below.tocsr()], format=self._format)
+        return SparseRows(_same_sparse_kind(stacked, self.native))
+
+    def blended(self, n_bases, donors, present):
+        """The first rows, with some columns taken from a later one, entry by entry."""
+        own = self._csr[np.tile(np.arange(n_bases), len(donors))]
+        taken = self._csr[np.repeat(donors, n_bases)]
+        for part, wanted in ((own, False), (taken, True)):
+            entries = np.repeat(np.arange(part.shape[0]), np.diff(part.indptr))
+            part.data[present[entries // n_bases, part.indices] != wanted] = 0
+            part.eliminate_zeros()
+        blended = (own + taken).asformat(self._format)
+        return _same_sparse_kind(blended, self.native)
+
+    def agreeing(self, n_bases):
+        """Whether the first rows all have the value that a later row has."""
+        first = self._csr[:1].toarray()
+        own = self._csr[:n_bases]
+        low, high = own.min(axis=0).toarray(), own.max(axis=0).toarray()
+        constant = (low == high).reshape(-1)
+        return constant & (self._csr[n_bases:].toarray() == first)
+
     def column(self, j):
         """Column `j`, dense."""
         return self._csc[:, [j]].toarray().ravel()
