@@ -31,7 +31,7 @@ from sklearn_interpret.interactions import (
     PartialDependenceInteraction,
     VariableInteractionNetwork,
 )
-from sklearn_interpret.shapley import TreeSHAP
+from sklearn_interpret.shapley import ExactShapley, ShapleySampling, TreeSHAP
 
 
 class Told:
@@ -143,6 +143,13 @@ ARGUMENTS = {
             "n_repeats": 2,
             "subsample": 30,
         },
+    ],
+    ExactShapley: [
+        {"random_state": 0},
+        {"feature_groups": {"g": [0, 3]}, "subsample": 5, "random_state": 0},
+    ],
+    ShapleySampling: [
+        {"n_permutations": 2, "random_state": 0},
     ],
     TreeSHAP: [
         {},

@@ -29,6 +29,10 @@ class Rows(ABC):
         self.native = native
         self.n_rows, self.n_columns = native.shape
 
+    def __reduce__(self):
+        # What is only kept at hand does not travel.
+        return type(self), (self.native,)
+
     @cached_property
     def names(self):
         """Column names; made up where the container has none."""

@@ -1,5 +1,6 @@
 """Fair shares of features in a prediction."""
 
+from sklearn_interpret.shapley._exact import ExactShapley
 from sklearn_interpret.shapley._plot import (
     ShapleyDependenceDisplay,
     ShapleyForceDisplay,
@@ -7,12 +8,15 @@ from sklearn_interpret.shapley._plot import (
     ShapleySummaryDisplay,
     ShapleyWaterfallDisplay,
 )
+from sklearn_interpret.shapley._sampling import ShapleySampling
 from sklearn_interpret.shapley._tree import TreeSHAP
 
 __all__ = [
+    "ExactShapley",
     "ShapleyDependenceDisplay",
     "ShapleyForceDisplay",
     "ShapleyImportanceDisplay",
+    "ShapleySampling",
     "ShapleySummaryDisplay",
     "ShapleyWaterfallDisplay",
     "TreeSHAP",
