@@ -112,6 +112,11 @@ class Rows(ABC):
             list(donors), levels, [places[:, None] for places in donors.values()]
         )
 
+    @cached_property
+    def all_finite(self):
+        """Whether all entries are numbers, none missing or infinite; if easily told."""
+        return False
+
     @property
     def detected_categorical(self):
         """Flags of the columns that are categorical by dtype."""
@@ -141,7 +146,7 @@ class Rows(ABC):
                 f"The feature {self.names[j]!r} is not numeric (dtype {values.dtype}): "
                 "name it in categorical_features, or leave it out of features."
             ) from error
-        if np.isinf(numbers).any():
+        if not self.all_finite and np.isinf(numbers).any():
             raise ValueError(
                 f"Input X contains infinity or a value too large for float64: the "
                 f"feature {self.names[j]!r} cannot be given a grid."
@@ -308,9 +313,21 @@ class ArrayRows(Rows):
         """Rows at `index`."""
         return ArrayRows(self.native[index])
 
+    def part(self, rows):
+        """Rows of a slice, not copied."""
+        return ArrayRows(self.native[rows])
+
     def keep_columns(self, columns):
         """Some of the columns."""
         return ArrayRows(self.native[:, columns])
+
+    @cached_property
+    def all_finite(self):
+        """Whether all entries are finite, as their sum then is, short of overflow."""
+        if self.native.dtype.kind != "f":
+            return self.native.dtype.kind in "iub"
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bool(np.isfinite(self.native.sum()))
 
     def mixed(self, index, donors):
         """Rows put together; no work copy is needed for a container of one dtype."""
