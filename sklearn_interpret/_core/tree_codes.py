@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from sklearn_interpret._core.grids import AT_ONCE, NodeSearch
+from sklearn_interpret._core.grids import AT_ONCE, search_among
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +133,7 @@ class SplitCodes:
                 f"{len(self.thresholds)} features."
             )
         codes = np.empty(X.shape, dtype=np.int32, order="F")
-        coders = [self.coder(j) for j in range(X.shape[1])]
+        coders = [self.coder(j, len(X)) for j in range(X.shape[1])]
         for start in range(0, len(X), AT_ONCE):
             rows = slice(start, start + AT_ONCE)
             # Rows turned into columns while they are in the processor's cache.
@@ -142,13 +142,15 @@ class SplitCodes:
                 codes[rows, j] = coder(column)
         return codes
 
-    def coder(self, j):
+    def coder(self, j, n_values):
         """What finds the codes of values of one feature.
 
         Parameters
         ----------
         j : int
             The feature.
+        n_values : int
+            How many values there will be in all.
 
         Returns
         -------
@@ -158,7 +160,8 @@ class SplitCodes:
         missing = self.n_codes[j] - 1
         if self.categorical[j]:
             return partial(_codes_of_categories, missing)
-        search = NodeSearch(self.thresholds[j], "right" if self.strict else "left")
+        side = "right" if self.strict else "left"
+        search = search_among(self.thresholds[j], n_values, side)
         return partial(_codes_of_numbers, search, self.precision, missing)
 
 
