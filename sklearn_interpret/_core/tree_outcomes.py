@@ -5,11 +5,13 @@ for all parts. Curves over many points are then made part by part, so that no mo
 them are kept than those of some rows and one part.
 """
 
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
 
 from sklearn_interpret._core.tree_bits import RowBits, set_bits
+from sklearn_interpret._core.tree_ways import OWN, ways_down
 
 # Bytes that an entry takes while it is kept, and while its part is added up.
 _KEPT, _ADDED = 12, 60
@@ -19,6 +21,9 @@ _OUTPUTS_AT_ONCE = 2**20
 
 # Rows that tell how many leaves a row reaches.
 _ROWS_TRIED = 256
+
+# Of trees with more nodes, rows are followed down instead of looking who meets what.
+_MOST_NODES_OF_BITS = 2**9
 
 # Steps of conditions that are worked on at once.
 _STEPS_AT_ONCE = 2**20
@@ -111,13 +116,77 @@ class TreeOutcomes:
         outputs = np.zeros((self._k, len(codes)))
         for leaves in chain.from_iterable(effects.leaves(bits, 64 * bits.n_words)):
             which, row = set_bits(leaves.inside)
-            own, player = _players_of(effects.paths, leaves.nodes[which], n_parts)
-            for output, values in enumerate(effects.values[leaves.nodes[which]].T):
-                outputs[output] += np.bincount(row, values, len(codes))
-                np.subtract.at(fixed[output], row[own] * n_parts + player, values[own])
+            self._add_own(row, leaves.nodes[which], outputs, fixed)
             yield leaves
         outputs += effects.constant[:, None]
         fixed += np.repeat(outputs, n_parts, axis=1)
+
+    def _add_own(self, row, leaf, outputs, fixed):
+        """Add leaves that rows reach; return their conditions on parts, as entries."""
+        paths, n_parts = self.effects.paths, self._n_parts
+        own, name = _conditions_of(paths, leaf, n_parts)
+        index = row[own] * n_parts + paths.player[name]
+        for output, values in enumerate(self.effects.values[leaf].T):
+            outputs[output] += np.bincount(row, values, len(outputs[output]))
+            np.subtract.at(fixed[output], index, values[own])
+        return row[own], leaf[own], name
+
+    def _opened(self, codes, fixed):
+        """Entries: rows that reach leaves if it were not for a condition on a part.
+
+        Yields
+        ------
+        ends : ndarray of shape (n_parts + 1,), intp
+            Where the entries of each part start and end.
+        row, leaf, name : ndarray of shape (n,)
+            The rows, the leaves, and the conditions.
+        """
+        ensemble = self.effects.ensemble
+        large = ensemble.n_nodes > _MOST_NODES_OF_BITS * ensemble.n_trees
+        find = self._followed if large else self._by_bits
+        yield from find(codes, fixed)
+
+    def _by_bits(self, codes, fixed):
+        """Entries from bit sets of the rows that meet conditions."""
+        for leaves in self._reached(codes, fixed):
+            player = self.effects.paths.player[leaves.names]
+            order, ends = _by_part(player, self._n_parts)
+            which, row = set_bits(leaves.beside.take(order, axis=0))
+            ends = np.searchsorted(which, ends)
+            leaf, name = leaves.nodes[leaves.leaf[order]], leaves.names[order]
+            yield ends, row, leaf[which], name[which]
+
+    def _followed(self, codes, fixed):
+        """Entries from the ways that rows take, tree by tree."""
+        ensemble = self.effects.ensemble
+        outputs = np.zeros((self._k, len(codes)))
+        for root in ensemble.roots[~ensemble.is_leaf[ensemble.roots]]:
+            row, leaf, part, name = ways_down(ensemble, self._split_on, codes, root)
+            own = part == OWN
+            found = self._add_own(row[own], leaf[own], outputs, fixed)
+            player = self.effects.paths.player[found[2]].astype(part.dtype)
+            entries = (
+                np.concatenate([every[~own], some])
+                for every, some in zip(
+                    (part, row, leaf, name), (player, *found), strict=True
+                )
+            )
+            part, row, leaf, name = entries
+            order, ends = _by_part(part, self._n_parts)
+            yield ends, row[order], leaf[order], name[order]
+        outputs += self.effects.constant[:, None]
+        fixed += np.repeat(outputs, self._n_parts, axis=1)
+
+    @cached_property
+    def _split_on(self):
+        """The part that each node splits on, less than `OWN` for none."""
+        ensemble, n_parts = self.effects.ensemble, self._n_parts
+        split_on = np.full(ensemble.n_nodes, OWN - 1, np.min_scalar_type(-2 - n_parts))
+        inner = np.flatnonzero(~ensemble.is_leaf)
+        player = self.effects.paths.player[ensemble.left[inner]]
+        moves = player < n_parts
+        split_on[inner[moves]] = player[moves]
+        return split_on
 
     def curves(self, codes):
         """Outputs of each row with each part at each of its points.
@@ -138,8 +207,8 @@ class TreeOutcomes:
         n_parts = self._n_parts
         fixed = np.zeros((self._k, len(codes) * n_parts))
         entries = _Entries(n_parts)
-        for leaves in self._reached(codes, fixed):
-            entries.add(leaves, self.effects.paths.player[leaves.names])
+        for found in self._opened(codes, fixed):
+            entries.add(*found)
         fixed = fixed.reshape(self._k, len(codes), n_parts)
         for part in range(n_parts):
             n_amounts = self._k * self.effects.parts[part].n_points
@@ -172,18 +241,12 @@ class _Entries:
     def __init__(self, n_parts):
         self._found = [[] for _ in range(n_parts)]
 
-    def add(self, leaves, player):
-        """Note down the rows of leaves; `player` is whose condition is left out."""
-        order = np.argsort(player, kind="stable")
-        which, row = set_bits(leaves.beside.take(order, axis=0))
-        ends = np.searchsorted(player[order], np.arange(len(self._found) + 1))
-        ends = np.searchsorted(which, ends)
-        row = row.astype(np.int32)
-        leaf = leaves.nodes[leaves.leaf[order]].astype(np.int32)[which]
-        name = leaves.names[order].astype(np.int32)[which]
+    def add(self, ends, row, leaf, name):
+        """Note down entries that stand part by part."""
+        found = [each.astype(np.int32) for each in (row, leaf, name)]
         for part in np.flatnonzero(np.diff(ends)):
             at = slice(ends[part], ends[part + 1])
-            self._found[part].append((row[at], leaf[at], name[at]))
+            self._found[part].append([each[at] for each in found])
 
     def of(self, part, n_rows, height):
         """Entries of a part, then forgotten.
@@ -213,16 +276,22 @@ class _Entries:
             yield slice(start, min(start + height, n_rows)), (row - start, leaf, name)
 
 
-def _players_of(paths, nodes, n_parts):
-    """Players of the conditions of nodes, and the position of each one's node."""
+def _by_part(part, n_parts):
+    """The order that sorts by part, and where each part starts and ends in it."""
+    order = np.argsort(part, kind="stable")
+    return order, np.searchsorted(part[order], np.arange(n_parts + 1))
+
+
+def _conditions_of(paths, nodes, n_parts):
+    """Conditions of nodes on parts, and the position of each one's node."""
     counts = paths.n_conditions[nodes]
     which = np.repeat(np.arange(len(nodes)), counts)
     slot = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
     place = np.repeat(paths.starts[nodes], counts)
     place += slot * np.repeat(paths.strides[nodes], counts)
-    player = paths.player[paths.conditions[place]]
-    moves = player < n_parts
-    return which[moves], player[moves]
+    name = paths.conditions[place]
+    moves = paths.player[name] < n_parts
+    return which[moves], name[moves]
 
 
 def _portions(starts, name):
