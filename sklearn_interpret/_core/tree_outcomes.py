@@ -17,7 +17,7 @@ from sklearn_interpret._core.tree_ways import OWN, ways_down
 _KEPT, _ADDED = 12, 60
 
 # Outputs that are added up at once should stay in the processor's cache.
-_OUTPUTS_AT_ONCE = 2**20
+_OUTPUTS_AT_ONCE = 2**18
 
 # Rows that tell how many leaves a row reaches.
 _ROWS_TRIED = 256
@@ -25,8 +25,8 @@ _ROWS_TRIED = 256
 # Of trees with more nodes, rows are followed down instead of looking who meets what.
 _MOST_NODES_OF_BITS = 2**9
 
-# Steps of conditions that are worked on at once.
-_STEPS_AT_ONCE = 2**20
+# Conditions of many steps that are worked on at once.
+_CONDITIONS_AT_ONCE = 2**14
 
 
 class TreeOutcomes:
@@ -218,21 +218,64 @@ class TreeOutcomes:
 
     def _curves_of(self, part, fixed, row, leaf, name):
         """Curves of a part from rows that reach leaves but for a condition on it."""
-        effects, steps = self.effects, self.effects.steps
+        effects = self.effects
         n_points, first = effects.parts[part].n_points, effects.first[part]
         sums = np.zeros((self._k, len(fixed[0]) * n_points))
         start = row * np.intp(n_points) - first
-        for at, step in _portions(steps.starts, name):
-            index = start[at] + steps.point[step]
-            sign = steps.sign[step]
-            for output, sums_of in enumerate(sums):
-                amounts = effects.values[leaf[at], output] * sign
-                np.add.at(sums_of, index, amounts)
+        for output, sums_of in enumerate(sums):
+            values = effects.values[:, output].take(leaf)
+            for at, point, sign in self._steps_of(name):
+                index = start.take(at) + point
+                np.add.at(sums_of, index, values.take(at) * sign)
         curves = sums.reshape(self._k, -1, n_points)
         if n_points:
             curves[:, :, 0] += fixed
         np.cumsum(curves, axis=2, out=curves)
         return np.moveaxis(curves, 0, 2)
+
+    @cached_property
+    def _ends(self):
+        """Where conditions that are intervals begin and cease to hold, or -1.
+
+        Returns
+        -------
+        ndarray of shape (2, n_nodes), intp
+        """
+        steps = self.effects.steps
+        counts = np.diff(steps.starts)
+        ends = np.full((2, len(counts)), -1)
+        for step in range(2):
+            at = np.flatnonzero((counts > step) & (counts <= 2))
+            ends[step, at] = steps.point[steps.starts[at] + step]
+        return ends
+
+    def _steps_of(self, name):
+        """Steps of conditions, some at a time.
+
+        Yields
+        ------
+        which : ndarray of shape (n,), intp
+            Position in `name`.
+        point, sign : ndarray of shape (n,) or int
+            The steps.
+        """
+        # Nearly all conditions are intervals; 1 where they begin, -1 behind their end.
+        for ends, sign in zip(self._ends, (1, -1), strict=True):
+            point = ends.take(name)
+            at = np.flatnonzero(point >= 0)
+            yield at, point.take(at), sign
+        if len(self._has_many):
+            rest = np.flatnonzero(self._has_many.take(name))
+            for start in range(0, len(rest), _CONDITIONS_AT_ONCE):
+                some = rest[start : start + _CONDITIONS_AT_ONCE]
+                which, point, sign = self.effects.steps.of_conditions(name[some])
+                yield some[which], point, sign
+
+    @cached_property
+    def _has_many(self):
+        """Which conditions have more than two steps; of none, an empty array."""
+        many = np.diff(self.effects.steps.starts) > 2
+        return many if many.any() else many[:0]
 
 
 class _Entries:
@@ -292,25 +335,3 @@ def _conditions_of(paths, nodes, n_parts):
     name = paths.conditions[place]
     moves = paths.player[name] < n_parts
     return which[moves], name[moves]
-
-
-def _portions(starts, name):
-    """Entries and the steps of their conditions, some at a time.
-
-    Nearly all conditions are intervals, and have a first step and perhaps a second.
-    """
-    begin = starts[name]
-    counts = starts[name + 1] - begin
-    for step in range(2):
-        at = np.flatnonzero(counts > step)
-        yield at, begin[at] + step
-    rest = np.flatnonzero(counts > 2)
-    total = np.cumsum(counts[rest] - 2)
-    while len(rest):
-        some = max(1, int(np.searchsorted(total, total[0] + _STEPS_AT_ONCE)))
-        at, many = rest[:some], counts[rest[:some]] - 2
-        steps = np.arange(many.sum()) + np.repeat(
-            begin[at] + 2 - np.cumsum(many) + many, many
-        )
-        yield np.repeat(at, many), steps
-        rest, total = rest[some:], total[some:]

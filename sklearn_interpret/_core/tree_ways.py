@@ -36,26 +36,32 @@ def ways_down(ensemble, player, codes, root):
     name : ndarray of shape (n,), intp
         The node that names the leaf's condition on that part; `root` for `OWN`.
     """
-    row = np.arange(len(codes))
-    node, name = np.full((2, len(codes)), root)
-    part = np.full(len(codes), OWN, dtype=player.dtype)
-    codes, n_features = codes.ravel(), codes.shape[1]
-    arrived = []
+    n_rows, n_features = codes.shape
+    row = np.arange(n_rows)
+    node, name = np.full((2, n_rows), root)
+    part = np.full(n_rows, OWN, dtype=player.dtype)
+    codes, arrived = codes.ravel(), []
     while len(row):
-        at_leaf = ensemble.is_leaf[node]
+        at_leaf = ensemble.is_leaf.take(node)
         ends, under_way = np.flatnonzero(at_leaf), np.flatnonzero(~at_leaf)
-        arrived.append([each[ends] for each in (row, node, part, name)])
-        row, node, part, name = (each[under_way] for each in (row, node, part, name))
-        code = codes[row * n_features + ensemble.feature[node]]
+        arrived.append([each.take(ends) for each in (row, node, part, name)])
+        row, node, part, name = (
+            each.take(under_way) for each in (row, node, part, name)
+        )
+        code = codes.take(row * n_features + ensemble.feature.take(node))
         left = ensemble.goes_left(node, code)
-        first, second = ensemble.left[node], ensemble.right[node]
-        taken, other = np.where(left, first, second), np.where(left, second, first)
-        split_on = player[node]
-        again = part == split_on
-        name = np.where(again, taken, name)
-        leaves = np.flatnonzero(again | ((part == OWN) & (split_on > OWN)))
-        row = np.concatenate([row, row[leaves]])
-        node = np.concatenate([taken, other[leaves]])
-        part = np.concatenate([part, split_on[leaves]])
-        name = np.concatenate([name, other[leaves]])
+        first, second = ensemble.left.take(node), ensemble.right.take(node)
+        taken, split_on = np.where(left, first, second), player.take(node)
+        # Own ways stand first. They go on, and leave the part open; ways on which it
+        # is open already go to both sides.
+        n_own = np.searchsorted(under_way, n_rows)
+        again = n_own + np.flatnonzero(part[n_own:] == split_on[n_own:])
+        name[again] = taken.take(again)
+        n_rows = n_own
+        forks = np.append(np.flatnonzero(split_on[:n_own] > OWN), again)
+        other = first.take(forks) + second.take(forks) - taken.take(forks)
+        row = np.append(row, row.take(forks))
+        node = np.append(taken, other)
+        part = np.append(part, split_on.take(forks))
+        name = np.append(name, other)
     return [np.concatenate(pieces) for pieces in zip(*arrived, strict=True)]

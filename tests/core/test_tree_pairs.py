@@ -180,7 +180,7 @@ def test_portions_do_not_matter(monkeypatch):
         monkeypatch.setattr(module, "_WORDS_AT_ONCE", 8)
     monkeypatch.setattr(tree_sets, "_WORDS_OF_CONDITIONS", 8)
     monkeypatch.setattr(tree_pairs, "_CORNERS_AT_ONCE", 8)
-    monkeypatch.setattr(tree_outcomes, "_STEPS_AT_ONCE", 8)
+    monkeypatch.setattr(tree_outcomes, "_CONDITIONS_AT_ONCE", 8)
     monkeypatch.setattr(tree_outcomes, "_OUTPUTS_AT_ONCE", 90)
     for groups in GROUPS:
         pairs = list(combinations(range(len(groups)), 2))
