@@ -48,6 +48,7 @@ from sklearn_interpret._model.seams import (
     with_callbacks,
 )
 from sklearn_interpret._model.tags import (
+    check_predictor_is_fitted,
     has_tags,
     is_classifier,
     requires_y,
@@ -212,8 +213,8 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     def _fit_estimator(self, X, y, sample_weight, params, context):
         """Set `estimator_`: a fitted clone, or the frozen model as it is."""
         if isinstance(self.estimator, FrozenEstimator):
-            if has_tags(self.estimator):  # a foreign class speaks for itself
-                check_is_fitted(self.estimator)
+            check_predictor_is_fitted(self.estimator)
+            if has_tags(self.estimator):
                 model = unfrozen(self.estimator)
                 _check_fits(model, X)
             self.estimator_ = self.estimator

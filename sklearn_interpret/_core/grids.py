@@ -1,5 +1,7 @@
 """Grids and intervals over the values of one feature."""
 
+from functools import partial
+
 import numpy as np
 
 from sklearn_interpret._core.weighted import weighted_quantile
@@ -7,7 +9,7 @@ from sklearn_interpret._core.weighted import weighted_quantile
 # Values that are placed at once stay in the processor's cache; for few of them the
 # table of cells is not worth its while.
 AT_ONCE = 3 * 2**12
-_MANY = 2**13
+_MANY = 2**10
 
 
 def numeric_grid(values, weights, resolution, percentiles, *, observed_only=False):
@@ -150,14 +152,34 @@ def search_sorted(nodes, values, side="left"):
     -------
     ndarray of shape (n,), dtype intp
     """
-    if len(values) < _MANY:
-        return np.searchsorted(nodes, values, side=side)
-    search = NodeSearch(nodes, side)
+    search = search_among(nodes, len(values), side)
     found = np.empty(len(values), dtype=np.intp)
     for start in range(0, len(values), AT_ONCE):
         chunk = slice(start, start + AT_ONCE)
         found[chunk] = search(values[chunk])
     return found
+
+
+def search_among(nodes, n_values, side="left"):
+    """The quickest way to search increasing nodes.
+
+    Parameters
+    ----------
+    nodes : ndarray of shape (m,)
+        Increasing.
+    n_values : int
+        How many values will be searched for in all.
+    side : {"left", "right"}, default="left"
+        As in :func:`numpy.searchsorted`.
+
+    Returns
+    -------
+    callable
+        From values (n,), some thousands at a time, to positions (n,), intp.
+    """
+    if n_values < _MANY + len(nodes):
+        return partial(np.searchsorted, nodes, side=side)
+    return NodeSearch(nodes, side)
 
 
 class NodeSearch:

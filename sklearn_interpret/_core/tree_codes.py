@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_interpret._core.grids import AT_ONCE, NodeSearch
+from sklearn_interpret._core.grids import AT_ONCE, search_among
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +154,8 @@ class SplitCodes:
         if self.categorical[j]:
             usable = (values >= 0) & (values < missing)
             return np.where(usable, values, missing).astype(np.intp)
-        search = NodeSearch(self.thresholds[j], "right" if self.strict else "left")
+        side = "right" if self.strict else "left"
+        search = search_among(self.thresholds[j], len(values), side)
         codes = np.empty(len(values), dtype=np.intp)
         for start in range(0, len(values), AT_ONCE):
             rows = slice(start, start + AT_ONCE)

@@ -133,29 +133,6 @@ def met_conditions(ensemble, paths, node, codes):
     return met
 
 
-def unit_patterns(ensemble, paths, groups, codes):
-    """Patterns of rows at units.
-
-    Parameters
-    ----------
-    ensemble : TreeEnsemble
-        The trees.
-    paths : TreePaths
-        Their paths.
-    groups : list of TreeUnits
-        Units with at most 64 bits.
-    codes : ndarray of shape (n_rows, n_features)
-        The rows' codes.
-
-    Returns
-    -------
-    list of ndarray of shape (n_units, n_rows), unsigned integers
-        For each group, bits as :class:`~sklearn_interpret._core.tree_units.TreeUnits`
-        has them.
-    """
-    return PatternFinder(ensemble, paths, groups).find(codes)
-
-
 class PatternFinder:
     """Finds the patterns of rows at units, again and again.
 
@@ -176,7 +153,19 @@ class PatternFinder:
         self.way = WayDown(ensemble, paths, np.concatenate(roots))
 
     def find(self, codes):
-        """Patterns of rows, as `unit_patterns` returns them."""
+        """Patterns of rows.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n_rows, n_features)
+            The rows' codes.
+
+        Returns
+        -------
+        list of ndarray of shape (n_units, n_rows), unsigned integers
+            For each group, bits as its
+            :class:`~sklearn_interpret._core.tree_units.TreeUnits` has them.
+        """
         found = [
             np.empty((len(group), len(codes)), dtype=_smallest(group.n_bits))
             for group in self.groups

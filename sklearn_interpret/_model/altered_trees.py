@@ -10,7 +10,7 @@ import numpy as np
 from sklearn_interpret._core.row_order import order_of_likeness
 from sklearn_interpret._core.tree_effects import TreeEffects
 from sklearn_interpret._core.tree_steps import Part
-from sklearn_interpret._model.parallel import batch_rows, run_in_threads
+from sklearn_interpret._model.parallel import batch_rows, run_in_threads, slices
 from sklearn_interpret._model.trees.additive import additive_trees
 from sklearn_interpret.exceptions import UnreadableModelError
 
@@ -184,7 +184,7 @@ class AlteredTrees:
         """Slices of rows, each a multiple of `size` of them."""
         n_rows = len(self._codes)
         size *= -(-n_rows // (size * _MOST_TASKS))
-        return [slice(i, min(i + size, n_rows)) for i in range(0, n_rows, size)]
+        return list(slices(n_rows, size))
 
 
 def _collect(found, blocks, merge, on_block):
@@ -314,11 +314,6 @@ def _apart(sets):
     return [group for group, _ in groups]
 
 
-def _blocks(codes, size):
-    """Rows in blocks."""
-    return [slice(start, start + size) for start in range(0, len(codes), size)]
-
-
 def _arrivals(effects, codes, weights, rows):
     """Sum of the arrivals of some rows: a slice, or positions."""
     if isinstance(rows, slice):
@@ -331,9 +326,9 @@ def _arrivals(effects, codes, weights, rows):
 
 def _curves(effects, codes, start, which, reduce):
     found = []
-    for rows in _blocks(codes, effects.curves_at_once):
+    for rows in slices(len(codes), effects.curves_at_once):
         answers = effects.curves(codes[rows])
-        index = np.arange(rows.start, rows.start + len(codes[rows])) + start
+        index = np.arange(rows.start, rows.stop) + start
         found += [
             (entry, reduce(entry, index, slice(0, answer.shape[1]), answer))
             for entry, answer in zip(which, answers, strict=True)
@@ -342,10 +337,10 @@ def _curves(effects, codes, start, which, reduce):
     return found
 
 
-def _by_kind(crossings, rows, n_rows):
+def _by_kind(crossings, rows):
     """Crossings (n_rows, n_parts) for each kind of step, -1 where a part lacks it."""
     for kind in range(max(map(len, crossings), default=0)):
-        steps = np.full((n_rows, len(crossings)), -1)
+        steps = np.full((rows.stop - rows.start, len(crossings)), -1)
         for column, part in enumerate(crossings):
             if kind < len(part):
                 steps[:, column] = part[kind][rows]
@@ -354,12 +349,11 @@ def _by_kind(crossings, rows, n_rows):
 
 def _differences(effects, codes, crossings, start, which, reduce):
     found = []
-    for rows in _blocks(codes, effects.rows_at_once):
+    for rows in slices(len(codes), effects.rows_at_once):
         steps = [
-            effects.differences(codes[rows], kind)
-            for kind in _by_kind(crossings, rows, len(codes[rows]))
+            effects.differences(codes[rows], kind) for kind in _by_kind(crossings, rows)
         ]
-        index = np.arange(rows.start, rows.start + len(codes[rows])) + start
+        index = np.arange(rows.start, rows.stop) + start
         found += [
             (entry, reduce(entry, index, [step[:, part] for step in steps]))
             for part, entry in enumerate(which)

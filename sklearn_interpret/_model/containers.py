@@ -6,8 +6,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
+from sklearn_interpret._model.array_rows import ArrayRows
 from sklearn_interpret._model.frames import PandasRows, PolarsRows
-from sklearn_interpret._model.rows import ArrayRows, Rows, SparseRows
+from sklearn_interpret._model.rows import Rows
+from sklearn_interpret._model.sparse_rows import SparseRows
 
 
 def as_rows(X):

@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
+from sklearn_interpret._model.array_rows import ArrayTiles
 from sklearn_interpret._model.rows import (
-    ArrayTiles,
     Rows,
     Tiles,
     checked_cast,
@@ -44,6 +44,24 @@ class PandasRows(Rows):
     def keep_columns(self, columns):
         """Some of the columns."""
         return PandasRows(self.native.iloc[:, list(columns)])
+
+    def followed_by(self, others):
+        """Rows behind these; categories are those of these rows."""
+        pandas = sys.modules["pandas"]
+        whole = {}
+        for j in range(self.n_columns):
+            own = self.native.iloc[:, j]
+            below = pandas.Series(
+                others.native.iloc[:, j]
+                if isinstance(others, PandasRows)
+                else others.values(j)
+            )
+            if own.dtype != below.dtype and not _are_numbers(own.dtype, below.dtype):
+                below = pandas.Series(self.cast(j, others.values(j)))
+            whole[j] = pandas.concat([own, below], ignore_index=True)
+        frame = pandas.DataFrame(whole, copy=False)
+        frame.columns = self.native.columns
+        return PandasRows(frame)
 
     def column(self, j):
         """Column `j` as pandas' own array, with its dtype."""
@@ -132,6 +150,11 @@ class PandasRows(Rows):
         return isinstance(dtype, np.dtype) and dtype.kind in "iuf"
 
 
+def _are_numbers(*dtypes):
+    """Whether all are numpy dtypes of numbers, which have a common one."""
+    return all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in dtypes)
+
+
 def _same_labels(left, right):
     return list(map(label_key, left)) == list(map(label_key, right))
 
@@ -202,6 +225,25 @@ class PolarsRows(Rows):
     def keep_columns(self, columns):
         """Some of the columns."""
         return PolarsRows(self.native.select([self.names[j] for j in columns]))
+
+    def followed_by(self, others):
+        """Rows behind these; categories are those of these rows."""
+        polars = sys.modules["polars"]
+        whole = []
+        for j, name in enumerate(self.names):
+            own = self.column(j)
+            below = polars.Series(
+                name,
+                others.column(j)
+                if isinstance(others, PolarsRows)
+                else others.values(j),
+            )
+            numbers = own.dtype.is_numeric() and below.dtype.is_numeric()
+            if own.dtype != below.dtype and not numbers:
+                below = self.cast(j, others.values(j)).alias(name)
+            pair = own.to_frame(), below.to_frame()
+            whole.append(polars.concat(pair, how="vertical_relaxed").to_series())
+        return PolarsRows(polars.DataFrame(whole))
 
     def column(self, j):
         """Column `j` as a Series."""

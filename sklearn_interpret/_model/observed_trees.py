@@ -20,7 +20,7 @@ from sklearn_interpret._core.tree_pairs import (
 from sklearn_interpret._core.tree_sets import TreeSets
 from sklearn_interpret._core.tree_steps import Part
 from sklearn_interpret._model.altered_trees import codes_of_rows
-from sklearn_interpret._model.parallel import run_in_threads
+from sklearn_interpret._model.parallel import run_in_threads, slices
 from sklearn_interpret._model.trees.linked import linked_trees
 from sklearn_interpret.exceptions import UnreadableModelError
 
@@ -278,7 +278,7 @@ class ObservedTrees:
         """Slices of rows, each a multiple of `size` of them."""
         n_rows = len(self._codes)
         size *= -(-n_rows // (size * _MOST_TASKS))
-        return [slice(i, min(i + size, n_rows)) for i in range(0, n_rows, size)]
+        return list(slices(n_rows, size))
 
     def _run(self, function, tasks):
         for result in run_in_threads(function, tasks, **self._how):
@@ -332,14 +332,9 @@ def _part(codes, features):
     return Part(features, points.astype(np.intp), (len(points),)), at.reshape(-1)
 
 
-def _blocks(n_rows, size):
-    """Slices of so many rows."""
-    return [slice(start, start + size) for start in range(0, n_rows, size)]
-
-
 def _arrivals(made, codes, weights, size):
     total = None
-    for rows in _blocks(len(codes), size):
+    for rows in slices(len(codes), size):
         total = _added(total, made.arrivals(codes[rows], weights[rows]))
     return total
 
@@ -357,13 +352,13 @@ def _added(total, arrived):
 def _expectations(outcomes, codes, shares):
     size = outcomes.effects.rows_at_once
     found = [
-        outcomes.expectations(codes[rows], shares) for rows in _blocks(len(codes), size)
+        outcomes.expectations(codes[rows], shares) for rows in slices(len(codes), size)
     ]
     return np.concatenate(found)
 
 
 def _outputs(sets, codes, arrived, size):
-    found = [sets.outputs(codes[rows], arrived) for rows in _blocks(len(codes), size)]
+    found = [sets.outputs(codes[rows], arrived) for rows in slices(len(codes), size)]
     return np.concatenate(found)
 
 

@@ -112,6 +112,71 @@ class Rows(ABC):
             list(donors), levels, [places[:, None] for places in donors.values()]
         )
 
+    @abstractmethod
+    def followed_by(self, others):
+        """These rows with others behind them, in a container of this kind.
+
+        Parameters
+        ----------
+        others : Rows
+            With as many columns, of this kind or another.
+
+        Returns
+        -------
+        Rows
+            Numbers of two dtypes get one that holds both.
+
+        Raises
+        ------
+        ValueError
+            A value of the others that is no number, or a category that this column's
+            dtype cannot hold.
+        """
+
+    def blended(self, n_bases, donors, present):
+        """The first rows, with some columns taken from a later one, again and again.
+
+        Parameters
+        ----------
+        n_bases : int
+            How many rows come first.
+        donors : ndarray of shape (m,), int
+            The later row that each copy of these takes from.
+        present : ndarray of shape (m, n_columns), bool
+            The columns that it takes.
+
+        Returns
+        -------
+        native container of m x n_bases rows
+            Copy after copy.
+        """
+        bases = np.arange(n_bases)
+        places = {
+            j: np.where(present[:, j, None], donors[:, None], bases).reshape(-1)
+            for j in np.flatnonzero(present.any(axis=0)).tolist()
+        }
+        return self.mixed(np.tile(bases, len(donors)), places)
+
+    def agreeing(self, n_bases):
+        """Whether the first rows all have the value that a later row has.
+
+        Parameters
+        ----------
+        n_bases : int
+            How many rows come first.
+
+        Returns
+        -------
+        ndarray of shape (n_rows - n_bases, n_columns), bool
+            Missing values are all alike.
+        """
+        agree = np.empty((self.n_rows - n_bases, self.n_columns), dtype=bool)
+        for j in range(self.n_columns):
+            codes, _ = self._encode_one(j)
+            constant = (codes[:n_bases] == codes[0]).all()
+            agree[:, j] = constant & (codes[n_bases:] == codes[0])
+        return agree
+
     @property
     def detected_categorical(self):
         """Flags of the columns that are categorical by dtype."""
@@ -296,68 +361,6 @@ class Tiles(ABC):
         return np.broadcast_to(codes, (self.n_rows, self.repeats)).reshape(-1)
 
 
-class ArrayRows(Rows):
-    """Rows of a numpy array."""
-
-    @property
-    def row_bytes(self):
-        """Memory of a row."""
-        return max(self.native.itemsize * self.n_columns, 1)
-
-    def take(self, index):
-        """Rows at `index`."""
-        return ArrayRows(self.native[index])
-
-    def keep_columns(self, columns):
-        """Some of the columns."""
-        return ArrayRows(self.native[:, columns])
-
-    def mixed(self, index, donors):
-        """Rows put together; no work copy is needed for a container of one dtype."""
-        mixed = self.native[index]
-        for j, places in donors.items():
-            mixed[:, j] = self.native[places, j]
-        return mixed
-
-    def column(self, j):
-        """Column `j`."""
-        return self.native[:, j]
-
-    def values(self, j):
-        """Column `j`; objects that are all numbers become floats."""
-        column = self.native[:, j]
-        if column.dtype.kind in "US":
-            return column.astype(object)
-        if column.dtype.kind == "O" and not self.is_categorical(j):
-            try:
-                return column.astype(np.float64)
-            except (TypeError, ValueError):
-                return column
-        return column
-
-    def is_categorical(self, j):
-        """Strings and booleans are categories; numbers never are."""
-        kind = self.native.dtype.kind
-        if kind == "O":
-            return any(isinstance(v, str | bool | np.bool_) for v in self.native[:, j])
-        return kind in "USb"
-
-    def cast(self, j, values):
-        """`values` in the array's dtype."""
-        if self.native.dtype.kind in "US":
-            cast = np.asarray(plain_list(values), dtype=self.native.dtype.kind)
-            return cast.astype(np.result_type(cast, self.native.dtype))
-        if self.native.dtype.kind == "O":
-            cast = np.empty(len(values), dtype=object)
-            cast[:] = plain_list(values)
-            return cast
-        return checked_cast(values, self.native.dtype, self.names[j])
-
-    def tiles(self, start, stop, repeats):
-        """A work array of repeated rows."""
-        return ArrayTiles(self.native[start:stop], repeats)
-
-
 def plain_list(values):
     """A list of Python objects; numbers and texts side by side stay what they are."""
     return values.tolist() if isinstance(values, np.ndarray) else list(values)
@@ -384,116 +387,6 @@ def checked_cast(values, dtype, name):
     if dtype.kind == "f" and np.isinf(cast).sum() > np.isinf(values).sum():
         refuse_values(values, dtype, name)
     return cast
-
-
-class ArrayTiles(Tiles):
-    """One work array; exchanged columns are put back before the next exchange."""
-
-    def __init__(self, block, repeats):
-        super().__init__(len(block), repeats)
-        self._set_work(np.repeat(block, repeats, axis=0))
-        self._columns = np.asfortranarray(block)  # contiguous to put back from
-        self._exchanged = ()
-
-    def _set_work(self, work):
-        self._work = work
-        self._cube = work.reshape(self.n_rows, self.repeats, work.shape[1])
-
-    def replaced(self, columns, levels, codes):
-        levels = [np.asarray(values) for values in levels]
-        widest = np.result_type(self._work, *levels)
-        if widest != self._work.dtype:  # longer texts, or fractions among integers
-            self._set_work(self._work.astype(widest))
-        for j in self._exchanged:
-            if j not in columns:
-                self._cube[:, :, j] = self._columns[:, j, None]
-        for j, values, places in zip(columns, levels, codes, strict=True):
-            self._cube[:, :, j] = values[places]
-        self._exchanged = tuple(columns)
-        return self._work
-
-
-class SparseRows(Rows):
-    """Rows of a scipy sparse matrix or array."""
-
-    def __init__(self, native):
-        super().__init__(native)
-        # Chosen and altered rows have no diagonals worth storing: scipy warns.
-        self._format = "csr" if native.format == "dia" else native.format
-
-    @cached_property
-    def _csr(self):
-        return self.native.tocsr()
-
-    @cached_property
-    def _csc(self):
-        return self.native.tocsc()
-
-    @property
-    def row_bytes(self):
-        """Memory of an average row: value and index of each stored entry."""
-        return 16 * (self._csr.nnz // max(self.n_rows, 1) + 1)
-
-    def take(self, index):
-        """Rows at `index`, in the same format."""
-        return SparseRows(self._csr[index].asformat(self._format))
-
-    def keep_columns(self, columns):
-        """Some of the columns, in the same format."""
-        return SparseRows(self._csc[:, columns].asformat(self._format))
-
-    def column(self, j):
-        """Column `j`, dense."""
-        return self._csc[:, [j]].toarray().ravel()
-
-    def values(self, j):
-        """Column `j`, dense."""
-        return self.column(j)
-
-    def is_categorical(self, j):
-        """Never: a sparse matrix holds numbers."""
-        return self.native.dtype.kind == "b"
-
-    def cast(self, j, values):
-        """`values` in the matrix's dtype."""
-        return checked_cast(values, self.native.dtype, self.names[j])
-
-    def tiles(self, start, stop, repeats):
-        """Repeated rows in which columns are exchanged by stacking."""
-        index = np.repeat(np.arange(start, stop), repeats)
-        return _SparseTiles(self._csr[index], stop - start, repeats, self._format)
-
-
-class _SparseTiles(Tiles):
-    """Columns are cut out and new ones set in between."""
-
-    def __init__(self, repeated, n_rows, repeats, format):
-        super().__init__(n_rows, repeats)
-        self._columns = repeated.tocsc()
-        self._format = format
-
-    def replaced(self, columns, levels, codes):
-        pieces, begin = [], 0
-        by_column = sorted(zip(columns, levels, codes, strict=True), key=_first)
-        for j, values, places in by_column:
-            fresh = np.asarray(values)[self._cells(places)]
-            pieces += [self._columns[:, begin:j], sparse.csc_array(fresh[:, None])]
-            begin = j + 1
-        pieces.append(self._columns[:, begin:])
-        kept = [piece for piece in pieces if piece.shape[1]]
-        stacked = sparse.hstack(kept, format=self._format)
-        return _same_sparse_kind(stacked, self._columns)
-
-
-def _first(entry):
-    return entry[0]
-
-
-def _same_sparse_kind(matrix, like):
-    """A sparse matrix where `like` is one, else a sparse array."""
-    if isinstance(like, sparse.spmatrix) and not isinstance(matrix, sparse.spmatrix):
-        return getattr(sparse, f"{matrix.format}_matrix")(matrix)
-    return matrix
 
 
 def copy_of(X):

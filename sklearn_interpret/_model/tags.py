@@ -9,6 +9,7 @@ from sklearn.utils import (
     TargetTags,
     get_tags,
 )
+from sklearn.utils.validation import check_is_fitted
 
 
 def unfrozen(estimator):
@@ -21,6 +22,12 @@ def unfrozen(estimator):
 def has_tags(estimator):
     """Whether scikit-learn can tell the kind of the estimator."""
     return hasattr(unfrozen(estimator), "__sklearn_tags__")
+
+
+def check_predictor_is_fitted(estimator):
+    """Raise :class:`~sklearn.exceptions.NotFittedError` where scikit-learn can tell."""
+    if has_tags(estimator):  # a foreign class speaks for itself
+        check_is_fitted(estimator)
 
 
 def tags_of(estimator):

@@ -44,6 +44,61 @@ def divided(given, takers, display):
     ]
 
 
+def parameter_names(kind):
+    """Names of what may be told to an inspector beside its predictor."""
+    return set(kind._get_param_names()) - {"estimator"}
+
+
+def split_parameters(given, kinds, plot, display):
+    """Divide keyword arguments into the inspectors' and the drawing's.
+
+    Parameters
+    ----------
+    given : dict
+        What the user passed.
+    kinds : sequence of inspector classes
+        Those whose parameters are taken.
+    plot : callable
+        The drawing method.
+    display : str
+        Name of the display, for the error.
+
+    Returns
+    -------
+    parameters, looks : dict
+        A name that both know goes to both.
+    """
+    parameters = set().union(*map(parameter_names, kinds))
+    return divided(given, [parameters, keyword_names(plot)], display)
+
+
+def refuse_settings(inspector, parameters, sample_weight=None, *, use="is shown"):
+    """Refuse what a fitted inspector cannot be told any more.
+
+    Parameters
+    ----------
+    inspector : BaseInspector
+        It is fitted.
+    parameters : iterable of str
+        Names of its parameters that the user set.
+    sample_weight : object, optional
+        The user's weights.
+    use : str, default="is shown"
+        What becomes of the inspector.
+
+    Raises
+    ------
+    ValueError
+        There is something to refuse.
+    """
+    named = [*parameters, *(["sample_weight"] if sample_weight is not None else [])]
+    if named:
+        raise ValueError(
+            f"The {type(inspector).__name__} is fitted and {use} as it is; "
+            f"{', '.join(named)} can only be set before its fit."
+        )
+
+
 def fold_estimators(cv_results):
     """The models in the results of `cross_validate`.
 

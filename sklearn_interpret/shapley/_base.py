@@ -78,9 +78,10 @@ class BaseShapley(TransformerMixin, BaseInspector):
 
     @abstractmethod
     def _values(self, rows):
-        """Shapley values (m, n_players, k) of rows, and predictions (m, k).
+        """Attributions of rows, their predictions, standard errors or None.
 
-        The latter in the precision in which the model answers.
+        Attributions and errors are (m, n_players, k), predictions (m, k), in the
+        precision in which the model answers.
         """
 
     @property
@@ -103,7 +104,7 @@ class BaseShapley(TransformerMixin, BaseInspector):
         """Mean absolute values over rows: (n_players, k)."""
         total = np.zeros((len(self.features_), len(self.output_names_)))
         for part in slices(rows.n_rows, held_rows(3 * total.nbytes)):
-            values, _ = self._values(rows.part(part))
+            values, *_ = self._values(rows.part(part))
             np.abs(values, out=values)
             values *= self._weights[part, None, None]
             total = running_sum(total, values)
@@ -131,12 +132,13 @@ class BaseShapley(TransformerMixin, BaseInspector):
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
-        values, predictions = self._values(rows)
+        values, predictions, errors = self._values(rows)
         base_values = np.broadcast_to(self.base_values_, predictions.shape)
         self._check_additivity(values, base_values, predictions)
         if predictions.shape[1] == 1:
             values, base_values = values[:, :, 0], base_values[:, 0]
             predictions = predictions[:, 0]
+            errors = None if errors is None else errors[:, :, 0]
         grouped = len(self.features_) < self.n_features_in_
         return Explanation(
             values,
@@ -145,6 +147,7 @@ class BaseShapley(TransformerMixin, BaseInspector):
             data=rows.native,
             feature_names=self.player_names_,
             output_names=self.output_names_,
+            standard_errors=errors,
             columns=self.features_ if grouped else None,
         )
 
@@ -214,3 +217,35 @@ class BaseShapley(TransformerMixin, BaseInspector):
                 for output in self.output_names_
             ]
         return np.array(names, dtype=object)
+
+
+class InteractionValuesMixin:
+    """Adds interaction values to a Shapley estimator.
+
+    A subclass shares out responses among pairs (`_pairs`).
+    """
+
+    @abstractmethod
+    def _pairs(self, rows):
+        """Interaction values of rows: (m, n_players, n_players, k)."""
+
+    def interaction_values(self, X: Any) -> NDArray[np.float64]:
+        """Shapley interaction values: shares of pairs of features.
+
+        Off the diagonal is half of what two features do together beyond what each does
+        alone, on the diagonal what is left to the feature; each row of the matrix sums
+        to the feature's Shapley value.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_players, n_players[, n_outputs])
+            Symmetric in the players.
+        """
+        check_is_fitted(self)
+        pairs = self._pairs(self._check_rows(X, reset=False))
+        return pairs[..., 0] if pairs.shape[-1] == 1 else pairs

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.tree_games import BackgroundGame, CoverGame
 from sklearn_interpret._core.tree_shapley import (
@@ -23,10 +21,10 @@ from sklearn_interpret._model.parallel import batch_rows, held_rows, slices, str
 from sklearn_interpret._model.seams import StrOptions
 from sklearn_interpret._model.trees.coded_rows import CodedRows
 from sklearn_interpret._model.trees.explained import explained_trees
-from sklearn_interpret.shapley._base import BaseShapley
+from sklearn_interpret.shapley._base import BaseShapley, InteractionValuesMixin
 
 
-class TreeSHAP(BaseShapley):
+class TreeSHAP(InteractionValuesMixin, BaseShapley):
     """Exact Shapley values and interaction values of models of trees.
 
     The Shapley value of a feature is its fair share of the difference between the
@@ -258,27 +256,9 @@ class TreeSHAP(BaseShapley):
                     predictions = np.empty((rows.n_rows, n_outputs), answers.dtype)
                 predictions[batch] = answers
             add_blocks(values[part].transpose(2, 1, 0), blocks)
-        return values, predictions
+        return values, predictions, None
 
-    def interaction_values(self, X: Any) -> NDArray[np.float64]:
-        """Shapley interaction values: shares of pairs of features.
-
-        Off the diagonal is half of what two features do together beyond what each does
-        alone, on the diagonal what is left to the feature; each row of the matrix sums
-        to the feature's Shapley value.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_players, n_players[, n_outputs])
-            Symmetric in the players.
-        """
-        check_is_fitted(self)
-        rows = self._check_rows(X, reset=False)
+    def _pairs(self, rows):
         n_players, n_outputs = len(self.features_), self._trees.ensemble.n_outputs
         pairs = np.zeros((rows.n_rows, n_players, n_players, n_outputs))
         for part, codes in self._coded_parts(rows, order=2):
@@ -292,7 +272,7 @@ class TreeSHAP(BaseShapley):
             add_blocks(into, self._blocks(codes, order=2))
         for part in slices(rows.n_rows, batch_rows(2 * pairs[:1].nbytes)):
             _complete(pairs[part])
-        return pairs[..., 0] if n_outputs == 1 else pairs
+        return pairs
 
     def _coded_parts(self, rows, order):
         """Parts of the rows, as large as the working memory allows, and their codes."""

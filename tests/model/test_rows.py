@@ -410,3 +410,81 @@ def test_sparse_results_keep_their_format_and_flavour():
         assert isinstance(found, sparse.spmatrix) == isinstance(
             container, sparse.spmatrix
         )
+
+
+def literal_blends(container, bases, donors, present):
+    """The blended rows, cell by cell."""
+    source = cells(container)
+    return [
+        [source[donor if held[j] else base][j] for j in range(len(held))]
+        for donor, held in zip(donors, present, strict=True)
+        for base in range(bases)
+    ]
+
+
+def test_blended_rows_take_some_columns_from_a_later_row(container):
+    before = cells(container)
+    rows = as_rows(container)
+    n_bases, donors = 3, np.array([3, 5, 3, 4])
+    rng = np.random.default_rng(0)
+    present = rng.random((len(donors), rows.n_columns)) < 0.5
+    present[0], present[1] = False, True
+    found = rows.blended(n_bases, donors, present)
+    assert same_cells(cells(found), literal_blends(container, n_bases, donors, present))
+    assert schema(found) == schema(container)
+    assert same_cells(cells(container), before)
+
+
+def test_rows_behind_others_are_those_rows(container):
+    rows = as_rows(container)
+    upper, lower = rows.take(np.arange(4)), rows.take(np.arange(4, N_ROWS))
+    whole = upper.followed_by(lower)
+    assert type(whole) is type(rows)
+    assert same_cells(cells(whole.native), cells(container))
+    assert schema(whole.native) == schema(container)
+
+
+def test_agreement_is_that_of_cells(container):
+    rows = as_rows(container)
+    source = cells(container)
+    for n_bases in (1, 2):
+        found = rows.agreeing(n_bases)
+        expected = [
+            [
+                all(
+                    same_cells([[source[base][j]]], [[row[j]]])
+                    for base in range(n_bases)
+                )
+                for j in range(rows.n_columns)
+            ]
+            for row in source[n_bases:]
+        ]
+        assert found.tolist() == expected
+
+
+def test_numbers_behind_whole_numbers_keep_their_fractions():
+    pandas = pytest.importorskip("pandas")
+    polars = pytest.importorskip("polars")
+    fractions = np.array([[0.5, 2.0]])
+    for whole in (
+        np.array([[1, 2], [3, 4]]),
+        pandas.DataFrame({"a": [1, 3], "b": [2, 4]}),
+        polars.DataFrame({"a": [1, 3], "b": [2, 4]}),
+        sparse.csr_array([[1, 2], [3, 4]]),
+    ):
+        for others in (fractions, type(as_rows(whole))(whole).take([0]).native):
+            found = as_rows(whole).followed_by(as_rows(others))
+            assert float(cells(found.native)[2][0]) == float(cells(others)[0][0])
+
+
+def test_categories_behind_others_are_cast_or_refused():
+    pandas = pytest.importorskip("pandas")
+    kind = pandas.CategoricalDtype(["u", "v"])
+    upper = as_rows(pandas.DataFrame({"a": pandas.Series(["u", "v"], dtype=kind)}))
+    lower = pandas.DataFrame({"a": pandas.Series(["v"], dtype="category")})
+    found = upper.followed_by(as_rows(lower)).native
+    assert found["a"].dtype == kind
+    assert found["a"].tolist() == ["u", "v", "v"]
+    lower = pandas.DataFrame({"a": pandas.Series(["w"], dtype="category")})
+    with pytest.raises(ValueError, match="'a' has no category 'w'"):
+        upper.followed_by(as_rows(lower))

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_interpret._plotting.parameters import split_parameters
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.effects._plot._compared import (
     COMPARED,
@@ -21,7 +22,6 @@ from sklearn_interpret.effects._plot._sources import (
     inspected_folds,
     output_texts,
     response_text,
-    split_parameters,
 )
 
 

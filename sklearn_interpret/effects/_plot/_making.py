@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_interpret._plotting.parameters import split_parameters
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.effects._plot._sources import (
     chosen_entries,
@@ -15,7 +16,6 @@ from sklearn_interpret.effects._plot._sources import (
     inspected_folds,
     output_texts,
     response_text,
-    split_parameters,
 )
 
 

@@ -4,42 +4,14 @@ from numbers import Integral
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.response import make_response
-from sklearn_interpret._model.tags import has_tags
-from sklearn_interpret._plotting.parameters import (
-    divided,
-    fold_estimators,
-    keyword_names,
-)
+from sklearn_interpret._model.tags import check_predictor_is_fitted
+from sklearn_interpret._plotting.parameters import fold_estimators, refuse_settings
 from sklearn_interpret.base import BaseInspector
 
 MAX_DATA_ROWS = 5000
-
-
-def split_parameters(given, kinds, plot, display):
-    """Divide keyword arguments into the inspectors' and the drawing's.
-
-    Parameters
-    ----------
-    given : dict
-        What the user passed.
-    kinds : sequence of inspector classes
-        Those whose parameters are taken.
-    plot : callable
-        The drawing method.
-    display : str
-        Name of the display, for the error.
-
-    Returns
-    -------
-    parameters, looks : dict
-        A name that both know goes to both.
-    """
-    parameters = {name for kind in kinds for name in kind._get_param_names()}
-    return divided(given, [parameters - {"estimator"}, keyword_names(plot)], display)
 
 
 def inspected(estimator, X, kind, *, sample_weight, parameters, display):
@@ -55,14 +27,9 @@ def inspected(estimator, X, kind, *, sample_weight, parameters, display):
         Parameters given beside a fitted inspector, which they cannot change.
     """
     refuse_other_inspectors(estimator, kind, display)
-    _check_fitted(estimator)
+    check_predictor_is_fitted(estimator)
     if isinstance(estimator, kind):
-        named = [*parameters, *(["sample_weight"] if sample_weight is not None else [])]
-        if named:
-            raise ValueError(
-                f"The {kind.__name__} is fitted and shown as it is; "
-                f"{', '.join(named)} can only be set before its fit."
-            )
+        refuse_settings(estimator, parameters, sample_weight)
         estimator._check_rows(X, reset=False)
         return estimator
     inspector = kind(FrozenEstimator(estimator), **parameters)
@@ -82,7 +49,7 @@ def inspected_folds(cv_results, X, kind, *, sample_weight, parameters, display):
     seed = int(np.random.default_rng().integers(np.iinfo(np.int32).max))
     for estimator in fold_estimators(cv_results):
         refuse_other_inspectors(estimator, kind, display)
-        _check_fitted(estimator)
+        check_predictor_is_fitted(estimator)
         settings = {}
         if isinstance(estimator, kind):
             settings = estimator.get_params(deep=False)
@@ -109,11 +76,6 @@ def refuse_other_inspectors(estimator, kind, display):
             f"{display} shows {kind.__name__}; got {type(estimator).__name__}, which "
             "inspects something else. Pass its estimator_, or another display."
         )
-
-
-def _check_fitted(estimator):
-    if has_tags(estimator):  # a foreign class speaks for itself
-        check_is_fitted(estimator)
 
 
 def data_along(inspector, X, sample_weight=None):

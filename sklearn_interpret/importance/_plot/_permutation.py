@@ -11,7 +11,9 @@ from sklearn_interpret._plotting.axes import side_legend, take_single
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.layouts import row_height
 from sklearn_interpret._plotting.numbers import number_text, plain_number_ticks
+from sklearn_interpret._plotting.parameters import split_parameters
 from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.importance._permutation import PermutationImportance
 from sklearn_interpret.importance._plot._lines import (
     deviation,
     line_order,
@@ -21,7 +23,6 @@ from sklearn_interpret.importance._plot._marks import draw_bars, draw_boxes
 from sklearn_interpret.importance._plot._sources import (
     fold_arrays,
     inspector_arrays,
-    split_parameters,
 )
 
 KINDS = ("bar", "box")
@@ -192,7 +193,9 @@ default=None
             Parameters of the inspector beside one that is fitted; an unknown score;
             rows or targets missing.
         """
-        parameters, looks = split_parameters(params, cls.plot, cls.__name__)
+        parameters, looks = split_parameters(
+            params, [PermutationImportance], cls.plot, cls.__name__
+        )
         arrays = inspector_arrays(
             estimator,
             (X, y, sample_weight),
@@ -250,7 +253,9 @@ default=None
         TypeError
             Inspectors of another kind, or an unknown parameter.
         """
-        parameters, looks = split_parameters(params, cls.plot, cls.__name__)
+        parameters, looks = split_parameters(
+            params, [PermutationImportance], cls.plot, cls.__name__
+        )
         arrays = fold_arrays(
             cv_results,
             (X, y, sample_weight),

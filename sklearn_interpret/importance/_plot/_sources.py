@@ -8,12 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.response import check_is_predictor
 from sklearn_interpret._model.scoring import resolve_metrics
-from sklearn_interpret._model.tags import has_tags
-from sklearn_interpret._plotting.parameters import (
-    divided,
-    fold_estimators,
-    keyword_names,
-)
+from sklearn_interpret._model.tags import check_predictor_is_fitted
+from sklearn_interpret._plotting.parameters import fold_estimators, refuse_settings
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.importance._base import BaseImportance
 from sklearn_interpret.importance._drop_column import DropColumnImportance
@@ -22,12 +18,6 @@ from sklearn_interpret.importance._partial_dependence import (
 )
 from sklearn_interpret.importance._permutation import PermutationImportance
 from sklearn_interpret.importance._permutation_test import PermutationTest
-
-
-def split_parameters(given, plot, display):
-    """Divide keyword arguments into the inspector's and the drawing's."""
-    parameters = set(PermutationImportance._get_param_names()) - {"estimator"}
-    return divided(given, [parameters, keyword_names(plot)], display)
 
 
 def inspector_arrays(estimator, train, test, *, parameters, score_name, display):
@@ -71,7 +61,7 @@ def _fold(estimator, data, split, parameters, score_name, display):
     """Arrays of one fold, on its own rows where these are known."""
     _refuse_others(estimator, display)
     if isinstance(estimator, BaseImportance):
-        _refuse_parameters(estimator, (None, None, None), parameters)
+        refuse_settings(estimator, parameters)
         check_is_fitted(estimator)
         if not isinstance(estimator, PermutationImportance):
             return _arrays(estimator, score_name)
@@ -123,11 +113,10 @@ def _inspected(estimator, data, parameters, display):
     _refuse_others(estimator, display)
     if isinstance(estimator, BaseImportance):
         check_is_fitted(estimator)
-        _refuse_parameters(estimator, data, parameters)
+        refuse_settings(estimator, parameters, data[2])
         return estimator
     check_is_predictor(estimator)
-    if has_tags(estimator):  # a foreign class speaks for itself
-        check_is_fitted(estimator)
+    check_predictor_is_fitted(estimator)
     X, y, sample_weight = data
     if X is None:
         raise ValueError(
@@ -160,16 +149,6 @@ def _refuse_others(estimator, display):
         raise TypeError(
             f"{display} shows importances; got {type(estimator).__name__}, which "
             "inspects something else. Pass its estimator_, or another display."
-        )
-
-
-def _refuse_parameters(inspector, data, parameters):
-    """What a fitted inspector cannot be told any more."""
-    named = [*parameters, *(["sample_weight"] if data[2] is not None else [])]
-    if named:
-        raise ValueError(
-            f"The {type(inspector).__name__} is fitted and shown as it is; "
-            f"{', '.join(named)} can only be set before its fit."
         )
 
 

@@ -18,6 +18,7 @@ from sklearn_interpret._plotting.labels import (
 )
 from sklearn_interpret._plotting.layouts import row_height
 from sklearn_interpret._plotting.numbers import number_text, plain_number_ticks
+from sklearn_interpret._plotting.parameters import split_parameters
 from sklearn_interpret._plotting.ranking import check_count
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.interactions._h_statistic import HStatistic
@@ -30,7 +31,6 @@ from sklearn_interpret.interactions._plot._lines import (
 from sklearn_interpret.interactions._plot._sources import (
     h_arrays,
     h_fold_arrays,
-    split_parameters,
 )
 
 KINDS = ("bar", "heatmap")
@@ -167,7 +167,9 @@ default=None
             Parameters of the inspector beside one that is fitted; several outputs and
             no `target`; rows missing.
         """
-        parameters, looks = split_parameters(params, HStatistic, cls.plot, cls.__name__)
+        parameters, looks = split_parameters(
+            params, [HStatistic], cls.plot, cls.__name__
+        )
         arrays = h_arrays(
             estimator,
             (X, sample_weight),
@@ -221,7 +223,9 @@ default=None
         TypeError
             Inspectors of another kind, or an unknown parameter.
         """
-        parameters, looks = split_parameters(params, HStatistic, cls.plot, cls.__name__)
+        parameters, looks = split_parameters(
+            params, [HStatistic], cls.plot, cls.__name__
+        )
         arrays = h_fold_arrays(
             cv_results,
             (X, sample_weight),

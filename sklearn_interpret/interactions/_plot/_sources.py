@@ -7,12 +7,8 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._model.altered import count_outputs
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.response import check_is_predictor, make_response
-from sklearn_interpret._model.tags import has_tags
-from sklearn_interpret._plotting.parameters import (
-    divided,
-    fold_estimators,
-    keyword_names,
-)
+from sklearn_interpret._model.tags import check_predictor_is_fitted
+from sklearn_interpret._plotting.parameters import fold_estimators, refuse_settings
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.interactions._h_statistic import HStatistic
 from sklearn_interpret.interactions._partial_dependence_interaction import (
@@ -21,12 +17,6 @@ from sklearn_interpret.interactions._partial_dependence_interaction import (
 from sklearn_interpret.interactions._variable_interaction_network import (
     VariableInteractionNetwork,
 )
-
-
-def split_parameters(given, kind, plot, display):
-    """Divide keyword arguments into the inspector's and the drawing's."""
-    parameters = set(kind._get_param_names()) - {"estimator"}
-    return divided(given, [parameters, keyword_names(plot)], display)
 
 
 def h_arrays(estimator, data, parameters, *, unnormalized, display):
@@ -83,11 +73,10 @@ def _inspected(estimator, data, parameters, kinds, display):
         check_is_fitted(estimator)
         target = parameters.get("target")
         named = [name for name in parameters if name != "target"]
-        _refuse(estimator, [*named, *(["sample_weight"] if _given(data[1]) else [])])
+        refuse_settings(estimator, named, data[1])
         return estimator, _output_position(estimator.output_names_, target)
     check_is_predictor(estimator)
-    if has_tags(estimator):  # a foreign class speaks for itself
-        check_is_fitted(estimator)
+    check_predictor_is_fitted(estimator)
     X, sample_weight = data
     if X is None:
         raise ValueError(
@@ -110,19 +99,6 @@ def _check_kind(inspector, kinds, display):
             f"{display} shows a {names}; got {type(inspector).__name__}, which "
             "inspects something else. Pass its estimator_, or another display."
         )
-
-
-def _refuse(inspector, named):
-    """What a fitted inspector cannot be told any more."""
-    if named:
-        raise ValueError(
-            f"The {type(inspector).__name__} is fitted and shown as it is; "
-            f"{', '.join(named)} can only be set before its fit."
-        )
-
-
-def _given(value):
-    return value is not None
 
 
 def _output_position(names, target):

@@ -15,6 +15,7 @@ from sklearn_interpret._plotting.axes import (
 )
 from sklearn_interpret._plotting.labels import SEQUENTIAL_MAP, literal
 from sklearn_interpret._plotting.numbers import number_text
+from sklearn_interpret._plotting.parameters import split_parameters
 from sklearn_interpret._plotting.ranking import check_count
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.interactions._plot._circle import (
@@ -25,7 +26,6 @@ from sklearn_interpret.interactions._plot._circle import (
 )
 from sklearn_interpret.interactions._plot._sources import (
     network_arrays,
-    split_parameters,
 )
 from sklearn_interpret.interactions._variable_interaction_network import (
     VariableInteractionNetwork,
@@ -148,7 +148,7 @@ default=None
             no `target`; rows missing.
         """
         parameters, looks = split_parameters(
-            params, VariableInteractionNetwork, cls.plot, cls.__name__
+            params, [VariableInteractionNetwork], cls.plot, cls.__name__
         )
         arrays = network_arrays(
             estimator, (X, sample_weight), parameters, display=cls.__name__

@@ -6,7 +6,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._plotting.parameters import divided, keyword_names
+from sklearn_interpret._plotting.parameters import (
+    divided,
+    keyword_names,
+    parameter_names,
+)
 from sklearn_interpret.base import Explanation
 from sklearn_interpret.shapley._plot._outputs import (
     checked,
@@ -17,7 +21,6 @@ from sklearn_interpret.shapley._plot._sources import (
     default_inspector,
     explained,
     fitted_inspector,
-    inspector_names,
     is_inspector,
     one_row,
     response_text,
@@ -128,7 +131,7 @@ class ShapleyDisplay(ABC):
             Of the inspector, the constructor and `plot`.
         """
         kind = None if is_inspector(estimator) else default_inspector()
-        own = set() if kind is None else inspector_names(kind)
+        own = set() if kind is None else parameter_names(kind)
         names = [own, cls._setting_names(), keyword_names(cls.plot)]
         return kind, *divided(params, names, cls.__name__)
 

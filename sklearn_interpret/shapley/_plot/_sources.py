@@ -1,11 +1,11 @@
 """From what the user passes in to an explanation of the rows to be shown."""
 
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.response import check_is_predictor
-from sklearn_interpret._model.tags import has_tags, is_classifier
+from sklearn_interpret._model.tags import check_predictor_is_fitted, is_classifier
+from sklearn_interpret._plotting.parameters import refuse_settings
 from sklearn_interpret.base import BaseInspector, Explanation
 from sklearn_interpret.shapley._tree import TreeSHAP
 
@@ -18,11 +18,6 @@ def default_inspector():
 def is_inspector(estimator):
     """Whether it explains rows itself, and is no predictor to be explained."""
     return isinstance(estimator, BaseInspector) or hasattr(estimator, "explain")
-
-
-def inspector_names(kind):
-    """Names of the parameters of an inspector that the user may set."""
-    return set(kind._get_param_names()) - {"estimator"}
 
 
 def fitted_inspector(estimator, X, kind, *, row, sample_weight, parameters, display):
@@ -41,7 +36,7 @@ def fitted_inspector(estimator, X, kind, *, row, sample_weight, parameters, disp
     """
     if kind is not None:
         check_is_predictor(estimator)
-        _check_fitted(estimator)
+        check_predictor_is_fitted(estimator)
         _refuse_own_background(X, row, parameters)
         inspector = kind(FrozenEstimator(estimator), **parameters)
         return inspector.fit(X, sample_weight=sample_weight)
@@ -50,19 +45,9 @@ def fitted_inspector(estimator, X, kind, *, row, sample_weight, parameters, disp
             f"{display} shows attributions of rows; {type(estimator).__name__} has no "
             "explain. Pass its estimator_, or another display."
         )
-    _check_fitted(estimator)
-    named = [*parameters, *(["sample_weight"] if sample_weight is not None else [])]
-    if named:
-        raise ValueError(
-            f"The {type(estimator).__name__} is fitted and explains as it is; "
-            f"{', '.join(named)} can only be set before its fit."
-        )
+    check_predictor_is_fitted(estimator)
+    refuse_settings(estimator, parameters, sample_weight, use="explains")
     return estimator
-
-
-def _check_fitted(estimator):
-    if has_tags(estimator):  # a foreign class speaks for itself
-        check_is_fitted(estimator)
 
 
 def _refuse_own_background(X, row, parameters):
