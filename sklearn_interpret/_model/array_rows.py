@@ -126,7 +126,8 @@ class ArrayTiles(Tiles):
         if widest != self._work.dtype:  # longer texts, or fractions among integers
             self._set_work(self._work.astype(widest))
         for j in self._exchanged:
-            self._cube[:, :, j] = self._columns[:, j, None]
+            if j not in columns:
+                self._cube[:, :, j] = self._columns[:, j, None]
         for j, values, places in zip(columns, levels, codes, strict=True):
             self._cube[:, :, j] = values[places]
         self._exchanged = tuple(columns)
