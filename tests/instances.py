@@ -145,11 +145,12 @@ ARGUMENTS = {
         },
     ],
     ExactShapley: [
-        {"random_state": 0},
-        {"feature_groups": {"g": [0, 3]}, "subsample": 5, "random_state": 0},
+        {"feature_groups": {"all": slice(None)}, "subsample": None},
+        {"feature_groups": {"g": [0, 2]}, "subsample": 5, "random_state": 0},
     ],
     ShapleySampling: [
-        {"n_permutations": 2, "random_state": 0},
+        {"n_permutations": 2, "subsample": None, "random_state": 0},
+        {"n_permutations": 2, "subsample": 5, "random_state": 0},
     ],
     TreeSHAP: [
         {},
@@ -164,6 +165,14 @@ ARGUMENTS = {
 REFITTING = {DropColumnImportance, PermutationTest}
 # Inspectors that take models of trees only.
 OF_TREES = {TreeSHAP}
+# Inspectors that ask the model much. The first set of arguments, which looks at all
+# rows, is for scikit-learn's checks alone, and the models are quick.
+ASKING = {ExactShapley, ShapleySampling}
+
+
+def quick_arguments(inspector_class):
+    """A set of arguments for checks of all kinds at once."""
+    return ARGUMENTS[inspector_class][int(inspector_class in ASKING)]
 
 
 def estimators(inspector_class):
@@ -179,6 +188,11 @@ def estimators(inspector_class):
             *of_trees,
             RandomForestRegressor(3, max_depth=4, **whole),
             RandomForestClassifier(3, max_depth=4, **whole),
+        ]
+    if inspector_class in ASKING:
+        return [
+            DecisionTreeRegressor(max_depth=3, random_state=0),
+            LogisticRegression(),
         ]
     if inspector_class in REFITTING:
         of_trees = [

@@ -16,7 +16,7 @@ from sklearn_interpret._model.parallel import run
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.estimator_checks import check_inspector
 from sklearn_interpret.exceptions import NonFiniteResponseError
-from tests.instances import ARGUMENTS
+from tests.instances import ARGUMENTS, quick_arguments
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def transformed_by(inspector, X):
 @pytest.mark.parametrize("inspector_class", ARGUMENTS, ids=lambda c: c.__name__)
 def test_backends_of_joblib_are_obeyed(inspector_class, backend, table):
     X, y = table
-    arguments = ARGUMENTS[inspector_class][0]
+    arguments = quick_arguments(inspector_class)
     model = HistGradientBoostingRegressor(max_iter=5)
     with config_context(working_memory=0.1):
         alone = inspector_class(model, **arguments).fit(X, y)
@@ -81,7 +81,7 @@ def cluster():
 @pytest.mark.parametrize("inspector_class", ARGUMENTS, ids=lambda c: c.__name__)
 def test_dask_spreads_the_work(inspector_class, cluster, table):
     X, y = table
-    arguments = ARGUMENTS[inspector_class][0]
+    arguments = quick_arguments(inspector_class)
     model = HistGradientBoostingRegressor(max_iter=5)
     with config_context(working_memory=0.1):
         alone = inspector_class(model, **arguments).fit(X, y)
