@@ -84,7 +84,7 @@ def resolve_features(
 
     Parameters
     ----------
-    features : None, int, str, slice, bool mask, or list of ints, strs and pairs of those
+    features : None, int, str, slice, bool mask, or list of ints, strs and pairs
         None stands for every feature alone, a group in place of its members.
     names : list of str
         Names of all columns.
