@@ -250,16 +250,17 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     def _choose_sample(self, rows, y, weights):
         """What `_inspect` gets to work on."""
         random_state = getattr(self, "random_state", None)
-        return self._draw_sample(rows, y, weights, random_state)
+        subsample = getattr(self, "subsample", None)
+        return self._draw_sample(rows, y, weights, random_state, subsample)
 
-    def _draw_sample(self, rows, y, weights, random_state):
+    def _draw_sample(self, rows, y, weights, random_state, subsample):
         """Drop rows of weight zero and draw the subsample."""
         kept = np.flatnonzero(weights > 0)
         y = None if y is None else np.asarray(y)[kept]
         stratified = y is not None and y.ndim == 1 and is_classifier(self.estimator_)
         drawn = choose_rows(
             len(kept),
-            getattr(self, "subsample", None),
+            subsample,
             stratify=y if stratified else None,
             random_state=random_state,
         )

@@ -222,7 +222,10 @@ class HStatistic(TransformerMixin, BaseInteraction):
                 "takes all rows each time: pass a subsample, or n_repeats=1."
             )
         rng = check_random_state(self.random_state)
-        return [self._draw_sample(rows, y, weights, rng) for _ in range(self.n_repeats)]
+        return [
+            self._draw_sample(rows, y, weights, rng, self.subsample)
+            for _ in range(self.n_repeats)
+        ]
 
     def _inspect(self, samples, response, on_block):
         first = samples[0]

@@ -191,7 +191,7 @@ class VariableInteractionNetwork(BaseInteraction):
     def _choose_sample(self, rows, y, weights):
         """The rows, and a source of further draws."""
         rng = check_random_state(self.random_state)
-        return self._draw_sample(rows, y, weights, rng), rng
+        return self._draw_sample(rows, y, weights, rng, self.subsample), rng
 
     def _inspect(self, sample, response, on_block):
         sample, rng = sample
