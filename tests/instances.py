@@ -31,7 +31,7 @@ from sklearn_interpret.interactions import (
     PartialDependenceInteraction,
     VariableInteractionNetwork,
 )
-from sklearn_interpret.shapley import TreeSHAP
+from sklearn_interpret.shapley import LinearSHAP, TreeSHAP
 
 
 class Told:
@@ -144,6 +144,10 @@ ARGUMENTS = {
             "subsample": 30,
         },
     ],
+    LinearSHAP: [
+        {},
+        {"perturbation": "correlation", "feature_groups": {"g": [0, 3]}},
+    ],
     TreeSHAP: [
         {},
         {"perturbation": "path_dependent", "feature_groups": {"g": [0, 3]}},
@@ -157,6 +161,8 @@ ARGUMENTS = {
 REFITTING = {DropColumnImportance, PermutationTest}
 # Inspectors that take models of trees only.
 OF_TREES = {TreeSHAP}
+# Inspectors that take linear models only.
+OF_LINES = {LinearSHAP}
 
 
 def estimators(inspector_class):
@@ -178,4 +184,5 @@ def estimators(inspector_class):
             DecisionTreeRegressor(max_depth=3, random_state=0),
             DecisionTreeClassifier(max_depth=3, random_state=0),
         ]
-    return [LinearRegression(), LogisticRegression(), *of_trees]
+    linear = [LinearRegression(), LogisticRegression()]
+    return linear if inspector_class in OF_LINES else [*linear, *of_trees]

@@ -57,6 +57,11 @@ OWN = {
     },
 }
 SHAPLEY = {
+    "LinearSHAP": {
+        "perturbation": "interventional",
+        "background": None,
+        "feature_groups": None,
+    },
     "TreeSHAP": {
         "perturbation": "interventional",
         "background": None,

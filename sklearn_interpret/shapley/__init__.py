@@ -1,5 +1,6 @@
 """Fair shares of features in a prediction."""
 
+from sklearn_interpret.shapley._linear import LinearSHAP
 from sklearn_interpret.shapley._plot import (
     ShapleyDependenceDisplay,
     ShapleyForceDisplay,
@@ -10,6 +11,7 @@ from sklearn_interpret.shapley._plot import (
 from sklearn_interpret.shapley._tree import TreeSHAP
 
 __all__ = [
+    "LinearSHAP",
     "ShapleyDependenceDisplay",
     "ShapleyForceDisplay",
     "ShapleyImportanceDisplay",
