@@ -31,7 +31,7 @@ from sklearn_interpret.interactions import (
     PartialDependenceInteraction,
     VariableInteractionNetwork,
 )
-from sklearn_interpret.shapley import LinearSHAP, TreeSHAP
+from sklearn_interpret.shapley import BreakDown, LinearSHAP, TreeSHAP
 
 
 class Told:
@@ -143,6 +143,10 @@ ARGUMENTS = {
             "n_repeats": 2,
             "subsample": 30,
         },
+    ],
+    BreakDown: [
+        {"subsample": 10, "random_state": 0},
+        {"interactions": True, "feature_groups": {"g": [0, 3]}, "subsample": 5},
     ],
     LinearSHAP: [
         {},

@@ -57,6 +57,13 @@ OWN = {
     },
 }
 SHAPLEY = {
+    "BreakDown": {
+        "order": "greedy",
+        "interactions": False,
+        "link": "identity",
+        "background": None,
+        "feature_groups": None,
+    },
     "LinearSHAP": {
         "perturbation": "interventional",
         "background": None,

@@ -1,5 +1,6 @@
 """Fair shares of features in a prediction."""
 
+from sklearn_interpret.shapley._break_down import BreakDown, BreakDownExplanation
 from sklearn_interpret.shapley._linear import LinearSHAP
 from sklearn_interpret.shapley._plot import (
     ShapleyDependenceDisplay,
@@ -11,6 +12,8 @@ from sklearn_interpret.shapley._plot import (
 from sklearn_interpret.shapley._tree import TreeSHAP
 
 __all__ = [
+    "BreakDown",
+    "BreakDownExplanation",
     "LinearSHAP",
     "ShapleyDependenceDisplay",
     "ShapleyForceDisplay",
