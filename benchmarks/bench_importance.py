@@ -143,7 +143,7 @@ def several_scores(name: str, kind: str, sizes: Sizes, timing: Timing) -> Result
         partial(ours, sizes, kind, scoring=list(SEVERAL)),
         partial(ours, sizes, kind, scoring="r2"),
         agreement=agreement,
-        at_most=sizes.target(1.2),
+        at_most=sizes.target(1.1),
         **timing,
     )
 

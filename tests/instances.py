@@ -31,7 +31,13 @@ from sklearn_interpret.interactions import (
     PartialDependenceInteraction,
     VariableInteractionNetwork,
 )
-from sklearn_interpret.shapley import BreakDown, LinearSHAP, TreeSHAP
+from sklearn_interpret.shapley import (
+    BreakDown,
+    ExactShapley,
+    LinearSHAP,
+    ShapleySampling,
+    TreeSHAP,
+)
 
 
 class Told:
@@ -145,12 +151,19 @@ ARGUMENTS = {
         },
     ],
     BreakDown: [
-        {"subsample": 10, "random_state": 0},
+        {"random_state": 0},
         {"interactions": True, "feature_groups": {"g": [0, 3]}, "subsample": 5},
     ],
     LinearSHAP: [
         {},
         {"perturbation": "correlation", "feature_groups": {"g": [0, 3]}},
+    ],
+    ExactShapley: [
+        {"random_state": 0},
+        {"feature_groups": {"g": [0, 3]}, "subsample": 5, "random_state": 0},
+    ],
+    ShapleySampling: [
+        {"n_permutations": 2, "random_state": 0},
     ],
     TreeSHAP: [
         {},

@@ -63,11 +63,26 @@ SHAPLEY = {
         "link": "identity",
         "background": None,
         "feature_groups": None,
+        "subsample": 100,
     },
     "LinearSHAP": {
         "perturbation": "interventional",
         "background": None,
         "feature_groups": None,
+    },
+    "ExactShapley": {
+        "link": "identity",
+        "background": None,
+        "feature_groups": None,
+        "subsample": 100,
+    },
+    "ShapleySampling": {
+        "n_permutations": 50,
+        "antithetic": True,
+        "link": "identity",
+        "background": None,
+        "feature_groups": None,
+        "subsample": 100,
     },
     "TreeSHAP": {
         "perturbation": "interventional",
@@ -146,11 +161,22 @@ INTERACTIONS = {
         "feature_groups": None,
     },
 }
+
+
+def in_order(own):
+    """A class's own parameters and defaults, then what all have, with its defaults."""
+    return (
+        {n: own[n] for n in own if n not in LAST}
+        | LAST
+        | {name: own[name] for name in own if name in LAST}
+    )
+
+
 PROMISED = {
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
     **{getattr(effects, name): {**FIRST, **own, **LAST} for name, own in OWN.items()},
     **{
-        getattr(family, name): {**own, **LAST}
+        getattr(family, name): in_order(own)
         for family, classes in ((interactions, INTERACTIONS), (shapley, SHAPLEY))
         for name, own in classes.items()
     },

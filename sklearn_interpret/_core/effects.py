@@ -378,7 +378,6 @@ def interpolate(values, nodes, curves, cells=None):
         outputs = zip(curves, rises, strict=True)
         for output, (curve, rise) in enumerate(outputs):
             found[rows, output] = curve.take(low) + rise.take(low) * shares
-    found[np.isnan(values)] = np.nan
     return found
 
 

@@ -52,7 +52,8 @@ class StepDifferences:
 
     def __call__(self, which, index, variants, answers):
         nodes = self.nodes[which]
-        cells = [codes[index] for codes in self.cells[which]]
+        # Cells may be held in few bits, too few for what is reckoned with them.
+        cells = [codes[index].astype(np.int32) for codes in self.cells[which]]
         shared = None
         if len(nodes) == 1:
             found = _first_differences(nodes[0], cells[0], answers)
@@ -101,7 +102,7 @@ class StepsOfRows:
             # Of the two visits of a step one stands for it, the middle one of levels
             # and the first one of intervals being zero.
             found = []
-            for low, high, steps in axis.differences(cells):
+            for low, high, steps in axis.differences(cells.astype(np.int32)):
                 visit, sign = (low, -1) if axis.by_level and low == 0 else (high, 1)
                 ends = np.where(known & (steps >= 0), steps + 1, -1)
                 found.append((visit, sign, ends))

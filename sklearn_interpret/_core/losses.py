@@ -95,5 +95,7 @@ def weighted_squared(targets, answers, shares):
     errors = answers - _beside(targets, answers)
     if errors.shape[-1] == 1:
         errors = errors[..., 0]
-        return np.square(errors, out=errors) * shares[0]
+        errors *= errors
+        errors *= shares[0]
+        return errors
     return np.square(errors, out=errors) @ shares

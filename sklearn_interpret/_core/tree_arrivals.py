@@ -11,12 +11,7 @@ sets are full or empty: the more rows there are, the fewer sets each takes part 
 
 import numpy as np
 
-from sklearn_interpret._core.tree_bits import (
-    WORD,
-    RowBits,
-    RowWeights,
-    places_of_splits,
-)
+from sklearn_interpret._core.tree_bits import WORD, RowBits, RowWeights
 
 # Sets that go down together should stay in the processor's cache.
 _WORDS_AT_ONCE = 2**16
@@ -66,7 +61,7 @@ def _ways_down(ensemble, paths, nodes, starts, n_parts):
     at = np.repeat(np.arange(len(nodes), dtype=np.int32), widths)
     offset = np.arange(len(at), dtype=np.int32) - starts[nodes].take(at)
     ways = np.empty((len(at), 6), dtype=np.int32)
-    ways[:, _PLACE] = places_of_splits(ensemble, nodes).take(at)
+    ways[:, _PLACE] = ensemble.split_places.take(nodes).take(at)
     ways[:, _NODE] = nodes.take(at)
     ways[:, _LEFT] = starts[left].take(at) + offset
     ways[:, _RIGHT] = starts[right].take(at) + offset

@@ -23,25 +23,6 @@ def first_bits(n):
     return words
 
 
-def places_of_splits(ensemble, nodes):
-    """Where the thresholds of inner nodes stand among all codes of all features.
-
-    Parameters
-    ----------
-    ensemble : TreeEnsemble
-        The trees.
-    nodes : ndarray of shape (m,), intp
-        Inner nodes.
-
-    Returns
-    -------
-    ndarray of shape (m,), intp
-    """
-    codes = ensemble.split_codes
-    first = np.cumsum(codes.n_codes) - codes.n_codes
-    return first[ensemble.feature[nodes]] + np.maximum(codes.rank[nodes], 0)
-
-
 class RowBits:
     """For every split, the set of rows that it sends to the left.
 
@@ -103,10 +84,10 @@ class RowBits:
         ndarray of shape (m, n_words), uint64
             Bits beyond the last row mean nothing.
         """
-        return self.lefts_at(places_of_splits(self.ensemble, nodes), nodes)
+        return self.lefts_at(self.ensemble.split_places.take(nodes), nodes)
 
     def lefts_at(self, places, nodes, out=None):
-        """As :meth:`lefts`, for inner nodes whose :func:`places_of_splits` are known.
+        """As :meth:`lefts`, for inner nodes whose `split_places` are known.
 
         Parameters
         ----------

@@ -5,23 +5,28 @@ for all parts. Curves over many points are then made part by part, so that no mo
 them are kept than those of some rows and one part.
 """
 
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
 
 from sklearn_interpret._core.tree_bits import RowBits, set_bits
+from sklearn_interpret._core.tree_ways import OWN, ways_down
 
 # Bytes that an entry takes while it is kept, and while its part is added up.
 _KEPT, _ADDED = 12, 60
 
 # Outputs that are added up at once should stay in the processor's cache.
-_OUTPUTS_AT_ONCE = 2**20
+_OUTPUTS_AT_ONCE = 2**18
 
 # Rows that tell how many leaves a row reaches.
 _ROWS_TRIED = 256
 
-# Steps of conditions that are worked on at once.
-_STEPS_AT_ONCE = 2**20
+# Of trees with more nodes, rows are followed down instead of looking who meets what.
+_MOST_NODES_OF_BITS = 2**9
+
+# Conditions of many steps that are worked on at once.
+_CONDITIONS_AT_ONCE = 2**14
 
 
 class TreeOutcomes:
@@ -111,13 +116,77 @@ class TreeOutcomes:
         outputs = np.zeros((self._k, len(codes)))
         for leaves in chain.from_iterable(effects.leaves(bits, 64 * bits.n_words)):
             which, row = set_bits(leaves.inside)
-            own, player = _players_of(effects.paths, leaves.nodes[which], n_parts)
-            for output, values in enumerate(effects.values[leaves.nodes[which]].T):
-                outputs[output] += np.bincount(row, values, len(codes))
-                np.subtract.at(fixed[output], row[own] * n_parts + player, values[own])
+            self._add_own(row, leaves.nodes[which], outputs, fixed)
             yield leaves
         outputs += effects.constant[:, None]
         fixed += np.repeat(outputs, n_parts, axis=1)
+
+    def _add_own(self, row, leaf, outputs, fixed):
+        """Add leaves that rows reach; return their conditions on parts, as entries."""
+        paths, n_parts = self.effects.paths, self._n_parts
+        own, name = _conditions_of(paths, leaf, n_parts)
+        index = row[own] * n_parts + paths.player[name]
+        for output, values in enumerate(self.effects.values[leaf].T):
+            outputs[output] += np.bincount(row, values, len(outputs[output]))
+            np.subtract.at(fixed[output], index, values[own])
+        return row[own], leaf[own], name
+
+    def _opened(self, codes, fixed):
+        """Entries: rows that reach leaves if it were not for a condition on a part.
+
+        Yields
+        ------
+        ends : ndarray of shape (n_parts + 1,), intp
+            Where the entries of each part start and end.
+        row, leaf, name : ndarray of shape (n,)
+            The rows, the leaves, and the conditions.
+        """
+        ensemble = self.effects.ensemble
+        large = ensemble.n_nodes > _MOST_NODES_OF_BITS * ensemble.n_trees
+        find = self._followed if large else self._by_bits
+        yield from find(codes, fixed)
+
+    def _by_bits(self, codes, fixed):
+        """Entries from bit sets of the rows that meet conditions."""
+        for leaves in self._reached(codes, fixed):
+            player = self.effects.paths.player[leaves.names]
+            order, ends = _by_part(player, self._n_parts)
+            which, row = set_bits(leaves.beside.take(order, axis=0))
+            ends = np.searchsorted(which, ends)
+            leaf, name = leaves.nodes[leaves.leaf[order]], leaves.names[order]
+            yield ends, row, leaf[which], name[which]
+
+    def _followed(self, codes, fixed):
+        """Entries from the ways that rows take, tree by tree."""
+        ensemble = self.effects.ensemble
+        outputs = np.zeros((self._k, len(codes)))
+        for root in ensemble.roots[~ensemble.is_leaf[ensemble.roots]]:
+            row, leaf, part, name = ways_down(ensemble, self._split_on, codes, root)
+            own = part == OWN
+            found = self._add_own(row[own], leaf[own], outputs, fixed)
+            player = self.effects.paths.player[found[2]].astype(part.dtype)
+            entries = (
+                np.concatenate([every[~own], some])
+                for every, some in zip(
+                    (part, row, leaf, name), (player, *found), strict=True
+                )
+            )
+            part, row, leaf, name = entries
+            order, ends = _by_part(part, self._n_parts)
+            yield ends, row[order], leaf[order], name[order]
+        outputs += self.effects.constant[:, None]
+        fixed += np.repeat(outputs, self._n_parts, axis=1)
+
+    @cached_property
+    def _split_on(self):
+        """The part that each node splits on, less than `OWN` for none."""
+        ensemble, n_parts = self.effects.ensemble, self._n_parts
+        split_on = np.full(ensemble.n_nodes, OWN - 1, np.min_scalar_type(-2 - n_parts))
+        inner = np.flatnonzero(~ensemble.is_leaf)
+        player = self.effects.paths.player[ensemble.left[inner]]
+        moves = player < n_parts
+        split_on[inner[moves]] = player[moves]
+        return split_on
 
     def curves(self, codes):
         """Outputs of each row with each part at each of its points.
@@ -138,8 +207,8 @@ class TreeOutcomes:
         n_parts = self._n_parts
         fixed = np.zeros((self._k, len(codes) * n_parts))
         entries = _Entries(n_parts)
-        for leaves in self._reached(codes, fixed):
-            entries.add(leaves, self.effects.paths.player[leaves.names])
+        for found in self._opened(codes, fixed):
+            entries.add(*found)
         fixed = fixed.reshape(self._k, len(codes), n_parts)
         for part in range(n_parts):
             n_amounts = self._k * self.effects.parts[part].n_points
@@ -149,21 +218,64 @@ class TreeOutcomes:
 
     def _curves_of(self, part, fixed, row, leaf, name):
         """Curves of a part from rows that reach leaves but for a condition on it."""
-        effects, steps = self.effects, self.effects.steps
+        effects = self.effects
         n_points, first = effects.parts[part].n_points, effects.first[part]
         sums = np.zeros((self._k, len(fixed[0]) * n_points))
         start = row * np.intp(n_points) - first
-        for at, step in _portions(steps.starts, name):
-            index = start[at] + steps.point[step]
-            sign = steps.sign[step]
-            for output, sums_of in enumerate(sums):
-                amounts = effects.values[leaf[at], output] * sign
-                np.add.at(sums_of, index, amounts)
+        for output, sums_of in enumerate(sums):
+            values = effects.values[:, output].take(leaf)
+            for at, point, sign in self._steps_of(name):
+                index = start.take(at) + point
+                np.add.at(sums_of, index, values.take(at) * sign)
         curves = sums.reshape(self._k, -1, n_points)
         if n_points:
             curves[:, :, 0] += fixed
         np.cumsum(curves, axis=2, out=curves)
         return np.moveaxis(curves, 0, 2)
+
+    @cached_property
+    def _ends(self):
+        """Where conditions that are intervals begin and cease to hold, or -1.
+
+        Returns
+        -------
+        ndarray of shape (2, n_nodes), intp
+        """
+        steps = self.effects.steps
+        counts = np.diff(steps.starts)
+        ends = np.full((2, len(counts)), -1)
+        for step in range(2):
+            at = np.flatnonzero((counts > step) & (counts <= 2))
+            ends[step, at] = steps.point[steps.starts[at] + step]
+        return ends
+
+    def _steps_of(self, name):
+        """Steps of conditions, some at a time.
+
+        Yields
+        ------
+        which : ndarray of shape (n,), intp
+            Position in `name`.
+        point, sign : ndarray of shape (n,) or int
+            The steps.
+        """
+        # Nearly all conditions are intervals; 1 where they begin, -1 behind their end.
+        for ends, sign in zip(self._ends, (1, -1), strict=True):
+            point = ends.take(name)
+            at = np.flatnonzero(point >= 0)
+            yield at, point.take(at), sign
+        if len(self._has_many):
+            rest = np.flatnonzero(self._has_many.take(name))
+            for start in range(0, len(rest), _CONDITIONS_AT_ONCE):
+                some = rest[start : start + _CONDITIONS_AT_ONCE]
+                which, point, sign = self.effects.steps.of_conditions(name[some])
+                yield some[which], point, sign
+
+    @cached_property
+    def _has_many(self):
+        """Which conditions have more than two steps; of none, an empty array."""
+        many = np.diff(self.effects.steps.starts) > 2
+        return many if many.any() else many[:0]
 
 
 class _Entries:
@@ -172,18 +284,12 @@ class _Entries:
     def __init__(self, n_parts):
         self._found = [[] for _ in range(n_parts)]
 
-    def add(self, leaves, player):
-        """Note down the rows of leaves; `player` is whose condition is left out."""
-        order = np.argsort(player, kind="stable")
-        which, row = set_bits(leaves.beside.take(order, axis=0))
-        ends = np.searchsorted(player[order], np.arange(len(self._found) + 1))
-        ends = np.searchsorted(which, ends)
-        row = row.astype(np.int32)
-        leaf = leaves.nodes[leaves.leaf[order]].astype(np.int32)[which]
-        name = leaves.names[order].astype(np.int32)[which]
+    def add(self, ends, row, leaf, name):
+        """Note down entries that stand part by part."""
+        found = [each.astype(np.int32) for each in (row, leaf, name)]
         for part in np.flatnonzero(np.diff(ends)):
             at = slice(ends[part], ends[part + 1])
-            self._found[part].append((row[at], leaf[at], name[at]))
+            self._found[part].append([each[at] for each in found])
 
     def of(self, part, n_rows, height):
         """Entries of a part, then forgotten.
@@ -213,35 +319,19 @@ class _Entries:
             yield slice(start, min(start + height, n_rows)), (row - start, leaf, name)
 
 
-def _players_of(paths, nodes, n_parts):
-    """Players of the conditions of nodes, and the position of each one's node."""
+def _by_part(part, n_parts):
+    """The order that sorts by part, and where each part starts and ends in it."""
+    order = np.argsort(part, kind="stable")
+    return order, np.searchsorted(part[order], np.arange(n_parts + 1))
+
+
+def _conditions_of(paths, nodes, n_parts):
+    """Conditions of nodes on parts, and the position of each one's node."""
     counts = paths.n_conditions[nodes]
     which = np.repeat(np.arange(len(nodes)), counts)
     slot = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
     place = np.repeat(paths.starts[nodes], counts)
     place += slot * np.repeat(paths.strides[nodes], counts)
-    player = paths.player[paths.conditions[place]]
-    moves = player < n_parts
-    return which[moves], player[moves]
-
-
-def _portions(starts, name):
-    """Entries and the steps of their conditions, some at a time.
-
-    Nearly all conditions are intervals, and have a first step and perhaps a second.
-    """
-    begin = starts[name]
-    counts = starts[name + 1] - begin
-    for step in range(2):
-        at = np.flatnonzero(counts > step)
-        yield at, begin[at] + step
-    rest = np.flatnonzero(counts > 2)
-    total = np.cumsum(counts[rest] - 2)
-    while len(rest):
-        some = max(1, int(np.searchsorted(total, total[0] + _STEPS_AT_ONCE)))
-        at, many = rest[:some], counts[rest[:some]] - 2
-        steps = np.arange(many.sum()) + np.repeat(
-            begin[at] + 2 - np.cumsum(many) + many, many
-        )
-        yield np.repeat(at, many), steps
-        rest, total = rest[some:], total[some:]
+    name = paths.conditions[place]
+    moves = paths.player[name] < n_parts
+    return which[moves], name[moves]

@@ -87,11 +87,14 @@ class Steps:
         -------
         Steps
         """
-        grids = {}
+        grids, lines = {}, []
         for player, part in enumerate(parts):
-            if part.n_points and len(part.features):
+            if _is_line(part, ensemble):
+                lines.append(player)
+            elif part.n_points and len(part.features):
                 grids.setdefault(part.words, []).append(player)
         found = [(np.empty(0, dtype=np.intp),) * 3]
+        found += _of_lines(ensemble, paths, parts, lines)
         for words, players in grids.items():
             found += _of_grids(ensemble, paths, parts, players, words)
         node, point, sign = map(np.concatenate, zip(*found, strict=True))
@@ -120,6 +123,47 @@ class Steps:
         steps = np.arange(len(which)) + np.repeat(first - np.cumsum(counts), counts)
         steps += np.repeat(counts, counts)
         return which, self.point[steps], self.sign[steps]
+
+
+def _is_line(part, ensemble):
+    """Whether a part is one number, at increasing points of which none is missing."""
+    if len(part.features) != 1 or len(part.shape) != 1 or not part.n_points:
+        return False
+    codes, kinds = part.codes[:, 0], ensemble.split_codes
+    (feature,) = part.features
+    if kinds.categorical[feature] or codes[-1] >= kinds.n_codes[feature] - 1:
+        return False
+    return bool((np.diff(codes) > 0).all())
+
+
+def _of_lines(ensemble, paths, parts, players):
+    """Nodes, points and signs of the steps of conditions that are intervals."""
+    if not players:
+        return
+    low, high = _intervals(ensemble, paths)
+    first = np.cumsum([0, *(part.n_points for part in parts)])
+    for player in players:
+        nodes = np.flatnonzero(paths.player == player)
+        codes = parts[player].codes[:, 0]
+        begin = np.searchsorted(codes, low[nodes], side="left")
+        end = np.searchsorted(codes, high[nodes], side="right")
+        holds = begin < end
+        ceases = holds & (end < len(codes))
+        for point, at, sign in ((begin, holds, 1), (end, ceases, -1)):
+            yield nodes[at], first[player] + point[at], np.full(at.sum(), sign)
+
+
+def _intervals(ensemble, paths):
+    """Lowest and highest code with which numbers meet each condition."""
+    low = np.zeros(ensemble.n_nodes, dtype=np.intp)
+    high = np.full(ensemble.n_nodes, np.iinfo(np.intp).max)
+    inner = np.flatnonzero(~ensemble.is_leaf)
+    high[ensemble.left[inner]] = ensemble.split_codes.rank[inner]
+    low[ensemble.right[inner]] = ensemble.split_codes.rank[inner] + 1
+    for nodes, previous in paths.merged:
+        low[nodes] = np.maximum(low[nodes], low[previous])
+        high[nodes] = np.minimum(high[nodes], high[previous])
+    return low, high
 
 
 def _of_grids(ensemble, paths, parts, players, words):

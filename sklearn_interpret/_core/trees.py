@@ -159,6 +159,17 @@ class TreeEnsemble:
             strict=self.strict,
         )
 
+    @cached_property
+    def split_places(self):
+        """Where the split's threshold stands among all codes of all features.
+
+        ndarray of shape (n_nodes,), intp; of no meaning at leaves. What is split as
+        categories stands at its feature's first code.
+        """
+        first = np.cumsum(self.split_codes.n_codes) - self.split_codes.n_codes
+        first = np.append(first, 0)  # for leaves, which have no feature
+        return first[self.feature] + np.maximum(self.split_codes.rank, 0)
+
     def codes(self, X):
         """Rows as the integers that the splits compare.
 

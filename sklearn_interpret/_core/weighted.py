@@ -185,10 +185,11 @@ def spread(values, weights):
     ndarray of shape (...)
         Zero where no row has a value.
     """
-    mass = weights.reshape((-1,) + (1,) * (values.ndim - 1))
     known = np.isfinite(values)
-    if not known.all():
-        values, mass = np.where(known, values, 0.0), known * mass
+    if known.all():
+        return np.sqrt(Moments.of_rows(values, weights).variance)
+    mass = weights.reshape((-1,) + (1,) * (values.ndim - 1))
+    values, mass = np.where(known, values, 0.0), known * mass
     total = mass.sum(axis=0)
     divisor = np.where(total > 0, total, 1.0)
     deviations = values - (mass * values).sum(axis=0) / divisor

@@ -253,7 +253,7 @@ def codes_of_rows(model, rows):
     step = batch_rows(rows.row_bytes)
     for start in range(0, rows.n_rows, step):
         stop = min(start + step, rows.n_rows)
-        numbers = model.encode(_taken(rows, start, stop).native)
+        numbers = model.encode(rows.part(slice(start, stop)).native)
         codes[start:stop] = ensemble.codes(numbers)
         # Missing and infinite values, which the model may well refuse.
         special = ~np.isfinite(numbers)
@@ -262,11 +262,6 @@ def codes_of_rows(model, rows):
             telling.append(start + special[:, new].argmax(axis=0))
             known[new] = False
     return codes, np.unique(np.concatenate(telling))
-
-
-def _taken(rows, start, stop):
-    whole = stop - start == rows.n_rows
-    return rows if whole else rows.take(np.arange(start, stop))
 
 
 def _points(trees, response, rows, replacements):

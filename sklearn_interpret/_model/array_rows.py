@@ -1,5 +1,7 @@
 """Rows of numpy arrays."""
 
+from functools import cached_property
+
 import numpy as np
 
 from sklearn_interpret._model.rows import Rows, Tiles, checked_cast, plain_list
@@ -17,9 +19,21 @@ class ArrayRows(Rows):
         """Rows at `index`."""
         return ArrayRows(self.native[index])
 
+    def part(self, rows):
+        """Rows of a slice, not copied."""
+        return ArrayRows(self.native[rows])
+
     def keep_columns(self, columns):
         """Some of the columns."""
         return ArrayRows(self.native[:, columns])
+
+    @cached_property
+    def all_finite(self):
+        """Whether all entries are finite, as their sum then is, short of overflow."""
+        if self.native.dtype.kind != "f":
+            return self.native.dtype.kind in "iub"
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bool(np.isfinite(self.native.sum()))
 
     def mixed(self, index, donors):
         """Rows put together; no work copy is needed for a container of one dtype."""
@@ -112,7 +126,8 @@ class ArrayTiles(Tiles):
         if widest != self._work.dtype:  # longer texts, or fractions among integers
             self._set_work(self._work.astype(widest))
         for j in self._exchanged:
-            self._cube[:, :, j] = self._columns[:, j, None]
+            if j not in columns:
+                self._cube[:, :, j] = self._columns[:, j, None]
         for j, values, places in zip(columns, levels, codes, strict=True):
             self._cube[:, :, j] = values[places]
         self._exchanged = tuple(columns)

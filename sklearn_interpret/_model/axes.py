@@ -159,10 +159,7 @@ def interval_axis(
 
 def has_missing(rows, column):
     """Whether a numeric column has missing values."""
-    values = rows.values(column)
-    if values.dtype.kind == "f" and np.isfinite(values).all():
-        return False  # without a copy
-    return bool(np.isnan(rows.numbers(column)).any())
+    return not rows.all_finite and bool(np.isnan(rows.numbers(column)).any())
 
 
 def _observed(numbers, weights):

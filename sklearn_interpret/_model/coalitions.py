@@ -6,7 +6,6 @@ limits depend on the background alone, so that a row alone gets what it gets amo
 others.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -29,7 +28,6 @@ def _logit(means):
 LINKS = {"identity": np.positive, "logit": _logit}
 
 
-@dataclass(frozen=True, eq=False)
 class CoalitionGame:
     """The game of a model, a background and players.
 
@@ -45,30 +43,22 @@ class CoalitionGame:
         Columns of each player; every column belongs to one.
     link : {"identity", "logit"}, default="identity"
         What is made of mean responses.
+
+    Attributes
+    ----------
+    base_values : ndarray of shape (k,)
+        Value without any player.
     """
 
-    response: object
-    background: object
-    weights: np.ndarray
-    players: list
-    link: str = "identity"
-
-    @cached_property
-    def base_values(self):
-        """Value without any player: (k,)."""
-        answers = plain_responses(self.response, self.background)
-        return LINKS[self.link](self._mean(answers[None], slice(None))[0])
-
-    @cached_property
-    def _shares(self):
-        return self.weights / self.weights.sum()
-
-    @cached_property
-    def _player_of_column(self):
-        players = np.empty(self.background.n_columns, dtype=np.intp)
-        for player, columns in enumerate(self.players):
-            players[list(columns)] = player
-        return players
+    def __init__(self, response, background, weights, players, link="identity"):
+        self.response, self.background, self.link = response, background, link
+        self.players = players
+        self._shares = weights / weights.sum()
+        self._player_of_column = np.empty(background.n_columns, dtype=np.intp)
+        for player, columns in enumerate(players):
+            self._player_of_column[list(columns)] = player
+        answers = plain_responses(response, background)
+        self.base_values = LINKS[link](self.mean(answers[None], slice(None))[0])
 
     def play(self, rows):
         """The game as it is played by the players of some rows.
@@ -88,7 +78,7 @@ class CoalitionGame:
         """Columns of coalitions: (m, n_columns), bool, from (m, n_players)."""
         return coalitions[:, self._player_of_column]
 
-    def _mean(self, answers, bases):
+    def mean(self, answers, bases):
         """What some rows of the background add to means: (m, k) of (m, n_bases, k)."""
         return (answers * self._shares[bases, None]).sum(axis=1)
 
@@ -185,5 +175,5 @@ class PlayedRows:
                 present = game.columns(coalitions[part])
                 X = rows.blended(n_bases, which[part] + n_bases, present)
                 answers = game.response(X).reshape(len(present), n_bases, -1)
-                means[part] += game._mean(answers, bases)
+                means[part] += game.mean(answers, bases)
         return LINKS[game.link](means)

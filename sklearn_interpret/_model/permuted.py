@@ -9,6 +9,7 @@ from sklearn_interpret._core.donors import exchanged_halves, random_donors
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.parallel import batch_rows, run
 from sklearn_interpret._model.remembering import RememberingModel
+from sklearn_interpret._model.repeated_scores import RepeatedScore
 from sklearn_interpret._model.rows import copy_of, same_content
 
 # Tables of few rows go to the model together; with more, that is no quicker.
@@ -36,18 +37,21 @@ class PermutedScores:
     """
 
     def __init__(self, estimator, sample, metrics):
-        self._estimator, self._metrics = estimator, metrics
-        self._rows, self._y, self._all_weights = sample.rows, sample.y, sample.weights
+        self._estimator = estimator
+        self._rows, self._weights = sample.rows, sample.weights
         equal = (sample.weights == sample.weights[0]).all()
-        self._weights = None if equal else sample.weights
+        weights = None if equal else sample.weights
+        self._scores = [RepeatedScore(metric, sample.y, weights) for metric in metrics]
         self.baseline = self._watched_baseline()
 
     def _watched_baseline(self):
         """Scores of the rows; looks whether the model writes to what it is given."""
         sent = copy_of(self._rows.native)
-        found = self._scores_of(sent, [sent], protect=False)
+        model = RememberingModel(self._estimator, changes_input=False)
+        model.look_at(sent, [sent])
+        found = np.array([score.of_own_rows(model, sent) for score in self._scores])
         self._changes_input = not same_content(self._rows.native, sent)
-        return found[0]
+        return found
 
     def permuted(self, tasks, n_repeats, *, n_jobs=None, verbose=0, on_block=None):
         """Scores with players permuted.
@@ -104,30 +108,26 @@ class PermutedScores:
         The work copy of the rows serves all blocks of as many repeats.
         """
         tiles, standing = None, 0
+        rng = np.random.RandomState(0)  # which takes longer to make than to seed
         for columns, draw, seeds, strata in blocks:
             if len(seeds) != standing:
                 standing = len(seeds)
                 tiles = self._rows.tiles(0, self.n_rows, standing)
-            donors = [
-                DRAWS[draw](self._all_weights, np.random.RandomState(seed), strata)
-                for seed in seeds
-            ]
+            donors = np.empty((self.n_rows, standing), dtype=np.intp)
+            for repeat, seed in enumerate(seeds):
+                rng.seed(seed)
+                donors[:, repeat] = DRAWS[draw](self._weights, rng, strata)
             whole = tiles.replaced(
                 columns,
                 [self._rows.column(j) for j in columns],
-                [np.stack(donors, axis=1)] * len(columns),
+                [donors] * len(columns),
             )
-            yield self._scores_of(whole, _apart(whole, standing), self._changes_input)
+            yield self._scores_of(whole, _apart(whole, standing))
 
-    def _scores_of(self, whole, parts, protect):
-        model = RememberingModel(self._estimator, protect)
+    def _scores_of(self, whole, parts):
+        model = RememberingModel(self._estimator, self._changes_input)
         model.look_at(whole, parts)
-        return np.array(
-            [
-                [metric(model, X, self._y, self._weights) for metric in self._metrics]
-                for X in parts
-            ]
-        )
+        return np.array([[score(model, X) for score in self._scores] for X in parts])
 
 
 def _scores_of_blocks(scores, blocks):

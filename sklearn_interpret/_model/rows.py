@@ -29,6 +29,10 @@ class Rows(ABC):
         self.native = native
         self.n_rows, self.n_columns = native.shape
 
+    def __reduce__(self):
+        # What is only kept at hand does not travel.
+        return type(self), (self.native,)
+
     @cached_property
     def names(self):
         """Column names; made up where the container has none."""
@@ -111,6 +115,11 @@ class Rows(ABC):
         return tiles.replaced(
             list(donors), levels, [places[:, None] for places in donors.values()]
         )
+
+    @cached_property
+    def all_finite(self):
+        """Whether all entries are numbers, none missing or infinite; if easily told."""
+        return False
 
     @abstractmethod
     def followed_by(self, others):
@@ -206,7 +215,7 @@ class Rows(ABC):
                 f"The feature {self.names[j]!r} is not numeric (dtype {values.dtype}): "
                 "name it in categorical_features, or leave it out of features."
             ) from error
-        if np.isinf(numbers).any():
+        if not self.all_finite and np.isinf(numbers).any():
             raise ValueError(
                 f"Input X contains infinity or a value too large for float64: the "
                 f"feature {self.names[j]!r} cannot be given a grid."

@@ -299,10 +299,9 @@ def _metric(name, scoring, estimator, response_method):
             f"scoring: {name!r} must be a scorer's name or a callable; got {scoring!r}."
         )
     if _is_of_scikit_learn(scoring):
-        return _metric_of_function(name, scoring, response_method)
+        return _metric_of_function(name, scoring, estimator, response_method)
     if _is_loss(scoring):
-        response = make_response(estimator, response_method)
-        return Metric(name, LossOfModel(scoring, response), True, "loss", None)
+        return _metric_of_loss(name, scoring, estimator, response_method)
     takes = scorer_takes_weights(scoring)
     takes = _takes_weights(scoring) if takes is None else takes
     return Metric(name, scoring, takes)
@@ -316,7 +315,13 @@ def _turn_of_name(name):
     return None
 
 
-def _metric_of_function(name, function, response_method):
+def _metric_of_loss(name, loss, estimator, response_method):
+    """A loss of whatever the model is asked for."""
+    response = make_response(estimator, response_method)
+    return Metric(name, LossOfModel(loss, response), True, "loss", None)
+
+
+def _metric_of_function(name, function, estimator, response_method):
     """One of scikit-learn's losses, passed as the function."""
     if function.__name__.endswith("_score"):
         raise ValueError(
@@ -325,8 +330,8 @@ def _metric_of_function(name, function, response_method):
             "sklearn.metrics.make_scorer."
         )
     method, row_loss = _FUNCTIONS.get(function, ("predict", None))
-    if response_method != "auto":
-        method = response_method
+    if response_method not in ("auto", method):
+        return _metric_of_loss(name, function, estimator, response_method)
     scorer = make_scorer(function, response_method=method)
     return Metric(name, scorer, _takes_weights(function), "loss", row_loss)
 

@@ -287,12 +287,10 @@ default="similarity"
     def _measure(self, sample, response, on_block):
         self._given_orders(sample.rows)  # unknown names, also of what is not inspected
         nodes = [tuple(map(_node_axis, axes)) for axes in self.axes_]
-        # Half the memory: there are as many of them as numbers in the input.
         cells = [
-            [axis.cells(sample.rows).astype(np.int32) for axis in axes]
-            for axes in self.axes_
+            [_short_cells(axis, sample.rows) for axis in axes] for axes in self.axes_
         ]
-        inside = [np.all([part >= 0 for part in parts], axis=0) for parts in cells]
+        inside = [_inside(parts) for parts in cells]
         self.n_missing_ = np.array([sample.weights[~part].sum() for part in inside])
         self.edges_ = [
             axes[0].values if len(axes) == 1 else tuple(axis.values for axis in axes)
@@ -426,6 +424,17 @@ default="similarity"
 def _node_axis(axis):
     positions = np.arange(len(axis.values)) if axis.categorical else axis.values
     return NodeAxis(positions.astype(np.float64), axis.categorical)
+
+
+def _short_cells(axis, rows):
+    """The rows' cells, in little memory: there are as many as numbers in the input."""
+    return axis.cells(rows).astype(np.min_scalar_type(-1 - len(axis.values)))
+
+
+def _inside(cells):
+    """Rows that are in a cell of each axis; mostly all, which takes no memory."""
+    inside = np.all([part >= 0 for part in cells], axis=0)
+    return np.broadcast_to(True, inside.shape) if inside.all() else inside
 
 
 def _visiting(axes, nodes, cells, inside):

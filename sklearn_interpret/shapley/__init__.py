@@ -1,6 +1,7 @@
 """Fair shares of features in a prediction."""
 
 from sklearn_interpret.shapley._break_down import BreakDown, BreakDownExplanation
+from sklearn_interpret.shapley._exact import ExactShapley
 from sklearn_interpret.shapley._linear import LinearSHAP
 from sklearn_interpret.shapley._plot import (
     ShapleyDependenceDisplay,
@@ -9,15 +10,18 @@ from sklearn_interpret.shapley._plot import (
     ShapleySummaryDisplay,
     ShapleyWaterfallDisplay,
 )
+from sklearn_interpret.shapley._sampling import ShapleySampling
 from sklearn_interpret.shapley._tree import TreeSHAP
 
 __all__ = [
     "BreakDown",
     "BreakDownExplanation",
+    "ExactShapley",
     "LinearSHAP",
     "ShapleyDependenceDisplay",
     "ShapleyForceDisplay",
     "ShapleyImportanceDisplay",
+    "ShapleySampling",
     "ShapleySummaryDisplay",
     "ShapleyWaterfallDisplay",
     "TreeSHAP",

@@ -1,6 +1,6 @@
 """Break-down of predictions along one order of the features."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ from sklearn_interpret._explanation import Explanation
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.features import resolve_features, resolve_groups
 from sklearn_interpret._model.seams import StrOptions
-from sklearn_interpret.shapley._coalitional import BaseCoalitional
+from sklearn_interpret.shapley._base_coalitional import BaseCoalitional
 from sklearn_interpret.shapley._walks import GivenWalk, GreedyWalk, PairingWalk
 
 
@@ -132,13 +132,13 @@ class BreakDown(BaseCoalitional):
         What is made of mean responses before they are compared.
     background : {array-like, sparse matrix, DataFrame}, default=None
         Rows to take absent features from; all are used, and weigh the same. None takes
-        the rows of `fit`, with their weights.
+        the rows of `fit`, of which `subsample` are drawn, with their weights.
     feature_groups : dict of str to list, default=None
         Features that are one player of the game together.
     response_method : str, list of str or callable, default="auto"
-        How the model is asked: a method's name, several in order of preference,
-        ``f(estimator, X)``, or "auto" for `predict` of regressors and `predict_proba`
-        (or else `decision_function`) of classifiers.
+        "auto" asks regressors for `predict` and classifiers for `predict_proba`, else
+        `decision_function`. A method's name, several of which the first that exists is
+        taken, "centered_log_proba", or a callable ``f(estimator, X)``.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
@@ -160,14 +160,14 @@ class BreakDown(BaseCoalitional):
     background_ : {ndarray, sparse matrix, DataFrame}
         The rows of the background.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Mean absolute attribution over the rows of `fit`, mean over outputs. Computed
-        when first asked for.
+        Mean absolute attribution over the rows of `fit` that were drawn, mean over
+        outputs. Computed when first asked for.
     features_ : list of tuple of int
         Columns of each player.
     player_names_ : list of str
         Name of each player.
     response_method_ : str or callable
-        How the model is asked.
+        What is explained.
     output_names_ : list
         Class labels, or positions of outputs.
     n_features_in_ : int
@@ -240,7 +240,7 @@ class BreakDown(BaseCoalitional):
         link: str = "identity",
         background: Any = None,
         feature_groups: dict[str, Any] | None = None,
-        response_method: Any = "auto",
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
         target: Any = None,
         subsample: float | None = 100,
         random_state: int | np.random.RandomState | None = None,

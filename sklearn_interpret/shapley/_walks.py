@@ -5,11 +5,13 @@ from itertools import combinations
 
 import numpy as np
 
-from sklearn_interpret.shapley._coalitional import Valuer
+from sklearn_interpret.shapley._base_coalitional import Valuer
 
 # Interactions that are smaller than this, relative to the responses that they are
 # differences of, are rounding.
 _ROUNDING = 1e-12
+# Squares that agree so far, relative to the largest, are the same.
+_DIGITS = 12
 
 
 class Walk(Valuer):
@@ -160,6 +162,8 @@ class PairingWalk(GreedyWalk):
 def _greedy(entries, gains):
     """Entries from large to small; each player comes in with the first that has it."""
     sizes = np.square(gains).mean(axis=1)
+    # Ties must not hang on rounding.
+    sizes = np.round(sizes / (sizes.max(initial=0.0) or 1.0), _DIGITS)
     path, taken = [], set()
     for place in np.argsort(-sizes, kind="stable"):
         entry = entries[place]

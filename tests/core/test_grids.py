@@ -57,6 +57,16 @@ def test_observed_values_next_to_the_even_points():
     np.testing.assert_array_equal(grid, [0.0, 58.0, 100.0])
 
 
+def test_few_values_at_the_start_say_nothing_of_the_others():
+    values = np.append(np.zeros(200), np.arange(1.0, 801))
+    np.testing.assert_array_equal(
+        numeric_grid(values, None, 5, (0.25, 0.75)),
+        numeric_grid(values[::-1], None, 5, (0.25, 0.75)),
+    )
+    few = np.repeat([2.0, 1.0, 3.0], 300)
+    np.testing.assert_array_equal(numeric_grid(few, None, 3, (0, 1)), [1.0, 2.0, 3.0])
+
+
 def test_one_dominant_value_still_leaves_a_range():
     values = np.concatenate([np.zeros(1000), np.arange(1.0, 11.0)])
     grid = numeric_grid(values, None, 5, (0.05, 0.95))

@@ -134,7 +134,9 @@ def check_outcomes(trees, codes, weights, groups):
 
 @pytest.mark.parametrize("groups", GROUPS)
 @pytest.mark.parametrize("k", [1, 3])
-def test_outcomes(k, groups):
+@pytest.mark.parametrize("nodes", [0, 2**9])
+def test_outcomes(nodes, k, groups, monkeypatch):
+    monkeypatch.setattr(tree_outcomes, "_MOST_NODES_OF_BITS", nodes)
     trees = random_ensemble(22, k=k, n_categorical=1, depth=6)
     check_outcomes(trees, *sample(trees, 70, 1), groups)
 
@@ -178,7 +180,7 @@ def test_portions_do_not_matter(monkeypatch):
         monkeypatch.setattr(module, "_WORDS_AT_ONCE", 8)
     monkeypatch.setattr(tree_sets, "_WORDS_OF_CONDITIONS", 8)
     monkeypatch.setattr(tree_pairs, "_CORNERS_AT_ONCE", 8)
-    monkeypatch.setattr(tree_outcomes, "_STEPS_AT_ONCE", 8)
+    monkeypatch.setattr(tree_outcomes, "_CONDITIONS_AT_ONCE", 8)
     monkeypatch.setattr(tree_outcomes, "_OUTPUTS_AT_ONCE", 90)
     for groups in GROUPS:
         pairs = list(combinations(range(len(groups)), 2))

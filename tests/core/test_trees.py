@@ -235,7 +235,7 @@ def test_every_split_is_a_comparison_of_codes(how):
     for node in np.flatnonzero(~trees.is_leaf):
         j = trees.feature[node]
         values = telling_values(trees, j)
-        found = codes.encode_feature(j, values)
+        found = codes.coder(j, len(values))(values)
         missing = np.isnan(values)
         assert set(found[missing]) == {codes.missing[j]}
         assert found.min() >= 0
@@ -284,7 +284,7 @@ def test_codes_of_categories():
     codes = trees.split_codes
     np.testing.assert_array_equal(codes.categorical, [True, True, False, False])
     np.testing.assert_array_equal(
-        codes.encode_feature(0, np.array([0, 3, 4, 5, 1e30, -1, np.nan])),
+        codes.coder(0, 7)(np.array([0, 3, 4, 5, 1e30, -1, np.nan])),
         [0, 3, 4, 5, 5, 5, 5],
     )
 

@@ -141,6 +141,7 @@ ENTRIES = {
     ),
     "ALE alone": (ALE, {"n_intervals": 10}),
     "ALE pairs": (ALE, {"features": [(0, 1), (1, 3), (3, 2), 0], "n_intervals": 6}),
+    "ALE fine pairs": (ALE, {"features": [(0, 1), (0, 3)], "n_intervals": 40}),
     "ALE custom": (ALE, {"features": [1], "custom_values": {1: [-0.5, 0.0, 0.6]}}),
     "ALE errors": (ALE, {"features": [0, 3], "confidence_level": 0.9}),
     "ALE bootstrap": (

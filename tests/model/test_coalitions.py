@@ -33,6 +33,7 @@ class Recording(RegressorMixin, BaseEstimator):
     def predict(self, X):
         dense = X.toarray() if sparse.issparse(X) else np.array(X)
         self.seen.append(dense)
+        dense = np.nan_to_num(dense)
         mixed = dense @ (1 + np.arange(dense.shape[1]))
         return np.stack([np.sin(mixed) * dense[:, 0], np.cos(mixed)], axis=1)
 
@@ -108,11 +109,9 @@ def test_active_players_are_those_that_differ_somewhere():
     expected = [[False, False, False, True], [True, True, False, True]]
     for working_memory in (1024, 1e-6):
         with config_context(working_memory=working_memory):
-            _, game = made(background, players, model=LinearRegression())
-            game.response.method = lambda model, X: np.zeros(len(X))
+            _, game = made(background, players)
             assert game.play(as_rows(rows)).active.tolist() == expected
-    _, game = made(background, [(0, 2), (1, 3)], model=LinearRegression())
-    game.response.method = lambda model, X: np.zeros(len(X))
+    _, game = made(background, [(0, 2), (1, 3)])
     assert game.play(as_rows(rows)).active.tolist() == [[False, True], [True, True]]
 
 
@@ -173,8 +172,7 @@ def test_links():
         linked.play(rows).values(one, coalition),
         logit(plain.play(rows).values(one, coalition)),
     )
-    _, wrong = made(
-        X[:8], players, model=LinearRegression().fit(X, 9 * y), link="logit"
-    )
+    model = LinearRegression().fit(X, y)
+    _, outside = made(X[:8], players, model=model, link="logit")
     with pytest.raises(ValueError, match="link='logit' takes mean responses between"):
-        wrong.play(as_rows(10 * X[:2]))
+        outside.play(as_rows(10 * X[:2]))

@@ -321,6 +321,25 @@ def test_text_has_no_numbers(kind, column):
         as_rows(CONTAINERS[kind]()).numbers(column)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_arrays_know_whether_they_are_finite(dtype):
+    X = np.ones((4, 3), dtype=dtype)
+    assert as_rows(X).all_finite
+    for bad in (np.nan, np.inf, -np.inf):
+        X[2, 1], X[0, 0] = bad, 1
+        assert not as_rows(X).all_finite
+    X[2, 1], X[0, 0] = np.inf, -np.inf
+    assert not as_rows(X).all_finite
+    assert as_rows(np.arange(6).reshape(3, 2)).all_finite
+
+
+def test_a_part_of_an_array_is_no_copy():
+    X = np.arange(12.0).reshape(4, 3)
+    part = as_rows(X).part(slice(1, 3)).native
+    np.testing.assert_array_equal(part, X[1:3])
+    assert np.shares_memory(part, X)
+
+
 def test_infinity_has_no_place_on_a_grid():
     with pytest.raises(ValueError, match=r"Input X contains infinity .* 'x1'"):
         as_rows(np.array([[0.0, np.inf]])).numbers(1)

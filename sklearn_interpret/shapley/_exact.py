@@ -1,0 +1,188 @@
+"""Shapley values from all coalitions."""
+
+import numpy as np
+
+from sklearn_interpret._core.shapley import (
+    all_coalitions,
+    interactions_of_all,
+    values_of_all,
+)
+from sklearn_interpret.shapley._base import InteractionValuesMixin
+from sklearn_interpret.shapley._base_coalitional import (
+    BaseCoalitional,
+    Valuer,
+)
+
+MOST_PLAYERS = 20
+
+
+class ExactShapley(InteractionValuesMixin, BaseCoalitional):
+    r"""Shapley values of any model, by asking about every coalition of features.
+
+    The Shapley value of a feature is its fair share of the difference between the
+    response to a row and the mean response:
+
+    .. math:: \phi_j = \sum_{S \not\ni j} \frac{|S|!\,(p - |S| - 1)!}{p!}
+        \left(v(S \cup j) - v(S)\right)
+
+    v(S) is the mean response to the background's rows with the features in S taken from
+    the explained row.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any predictor; a clone of it is fitted. Pass a fitted one as
+        ``FrozenEstimator(model)``.
+    link : {"identity", "logit"}, default="identity"
+        What is made of mean responses before they are shared out. "logit" takes
+        probabilities to log-odds.
+    background : {array-like, sparse matrix, DataFrame}, default=None
+        Rows to take absent features from; all are used, and weigh the same. None takes
+        the rows of `fit`, of which `subsample` are drawn, with their weights.
+    feature_groups : dict of str to list, default=None
+        Features that are one player of the game together.
+    response_method : str, list of str or callable, default="auto"
+        "auto" asks regressors for `predict` and classifiers for `predict_proba`, else
+        `decision_function`. A method's name, several of which the first that exists is
+        taken, "centered_log_proba", or a callable ``f(estimator, X)``.
+    target : class label or int, default=None
+        Output to keep. None keeps the only one, the positive class of a binary
+        classifier, or all.
+    subsample : int, float or None, default=100
+        How many rows of `fit` serve as background: a number, a share, or all.
+    random_state : int, RandomState or None, default=None
+        Draws the subsample.
+    n_jobs : int or None, default=None
+        Workers, which share the rows to explain.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    base_values_ : float or ndarray of shape (k,)
+        The mean response over the background, after the link.
+    background_ : {ndarray, sparse matrix, DataFrame}
+        The rows of the background.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Mean absolute Shapley value over the rows of `fit` that were drawn, mean over
+        outputs. Computed when first asked for.
+    features_ : list of tuple of int
+        Columns of each player.
+    player_names_ : list of str
+        Name of each player.
+    response_method_ : str or callable
+        What is explained.
+    output_names_ : list
+        Class labels, or positions of outputs.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where the input has string column names.
+    classes_ : ndarray
+        Class labels of a classifier.
+
+    Raises
+    ------
+    ValueError
+        In `fit`: more than 20 players; a fitted model passed bare without `y`. With
+        ``link="logit"``, mean responses that are no probabilities between 0 and 1.
+
+    See Also
+    --------
+    TreeSHAP : Exact for models of trees, at a small part of the cost.
+    ShapleySampling : For more features, from permutations.
+
+    Notes
+    -----
+    A row with a features that differ from the background costs :math:`2^a - 2` rows of
+    the model for each row of the background, and two more. Features that have one and
+    the same value in the row and all of the background are worth nothing, and cost
+    nothing.
+
+    References
+    ----------
+    Shapley, L. S. (1953). A value for n-person games. Contributions to the Theory of
+    Games 2. https://doi.org/10.1515/9781400881970-018
+
+    Strumbelj, E. & Kononenko, I. (2014). Explaining prediction models and individual
+    predictions with feature contributions. Knowledge and Information Systems 41.
+    https://doi.org/10.1007/s10115-013-0679-x
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from sklearn_interpret.shapley import ExactShapley
+    >>> X, y = load_iris(return_X_y=True)
+    >>> inspector = ExactShapley(SVC(), target=0, random_state=0).fit(X, y)
+    >>> explanation = inspector.explain(X[:2])
+    >>> explanation.values.shape
+    (2, 4)
+    >>> bool(abs(explanation.additivity_error()).max() < 1e-12)
+    True
+    """
+
+    def _make_valuer(self):
+        n_players = len(self.features_)
+        if n_players > MOST_PLAYERS:
+            raise ValueError(
+                f"ExactShapley asks about all coalitions, which are too many for "
+                f"{n_players} players (at most {MOST_PLAYERS}): use TreeSHAP or "
+                "LinearSHAP where the model allows it, KernelSHAP or ShapleySampling, "
+                "or join features by feature_groups."
+            )
+        return _AllCoalitions(values_of_all)
+
+    def _pairs(self, rows):
+        valuer = _AllCoalitions(_pairs_of_all)
+        return np.concatenate(list(self._shared(_paired, valuer, rows)))
+
+
+class _AllCoalitions(Valuer):
+    """Makes something of the values of all coalitions.
+
+    Parameters
+    ----------
+    make : callable
+        From values (2**n_active, k) to an array with axes of players and an axis of
+        outputs.
+    """
+
+    def __init__(self, make):
+        self._make = make
+
+    def n_coalitions(self, n_players):
+        """All of them."""
+        return 2**n_players
+
+    def values(self, game, played):
+        """Exact attributions."""
+        return self.made(game, played, n_axes=1), None
+
+    def made(self, game, played, n_axes):
+        """What is made of each row: (m, *n_axes times n_players, k)."""
+        n_players, k = played.active.shape[1], len(game.base_values)
+        found = np.zeros((played.n_rows, *[n_players] * n_axes, k))
+        rows = zip(found, played.designed(all_coalitions), strict=True)
+        for (into, (players, values)), predicted in zip(
+            rows, played.predictions, strict=True
+        ):
+            if len(players):
+                ends = game.base_values[None], predicted[None]
+                values = np.concatenate([ends[0], values, ends[1]])
+                into[np.ix_(*[players] * n_axes)] = self._make(values)
+        return found
+
+
+def _pairs_of_all(values):
+    """Interaction values, with what is left to each player on the diagonal."""
+    pairs = interactions_of_all(values)
+    players = np.arange(len(pairs))
+    pairs[players, players] = values_of_all(values) - pairs.sum(axis=1)
+    return pairs
+
+
+def _paired(valuer, game, rows):
+    return valuer.made(game, game.play(rows), n_axes=2)

@@ -1,0 +1,298 @@
+"""Shapley values from sampled permutations."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from math import factorial
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from sklearn_interpret._model.parallel import held_rows, slices
+from sklearn_interpret._model.seams import Interval
+from sklearn_interpret.shapley._base_coalitional import BaseCoalitional, Valuer
+
+
+class ShapleySampling(BaseCoalitional):
+    r"""Shapley values of any model, from permutations of the features.
+
+    Features join one after the other, in many orders; the value of a feature is the
+    mean of what its joining adds:
+
+    .. math:: \phi_j = \frac{1}{M} \sum_{\pi}
+        \left(v(S_{\pi j} \cup j) - v(S_{\pi j})\right)
+
+    :math:`S_{\pi j}` are the features before j in the permutation :math:`\pi`, and v(S)
+    is the mean response to the background's rows with the features in S taken from the
+    explained row.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any predictor; a clone of it is fitted. Pass a fitted one as
+        ``FrozenEstimator(model)``.
+    n_permutations : int, default=50
+        How many orders features join in. All orders are taken where there are no more.
+    antithetic : bool, default=True
+        Whether each drawn order is also gone through backwards, which counts as a
+        second one (an odd number of orders is made even): what one of the two
+        overstates the other often understates.
+    link : {"identity", "logit"}, default="identity"
+        What is made of mean responses before they are shared out. "logit" takes
+        probabilities to log-odds.
+    background : {array-like, sparse matrix, DataFrame}, default=None
+        Rows to take absent features from; all are used, and weigh the same. None takes
+        the rows of `fit`, of which `subsample` are drawn, with their weights.
+    feature_groups : dict of str to list, default=None
+        Features that are one player of the game together.
+    response_method : str, list of str or callable, default="auto"
+        "auto" asks regressors for `predict` and classifiers for `predict_proba`, else
+        `decision_function`. A method's name, several of which the first that exists is
+        taken, "centered_log_proba", or a callable ``f(estimator, X)``.
+    target : class label or int, default=None
+        Output to keep. None keeps the only one, the positive class of a binary
+        classifier, or all.
+    subsample : int, float or None, default=100
+        How many rows of `fit` serve as background: a number, a share, or all.
+    random_state : int, RandomState or None, default=None
+        Draws the subsample and the permutations, both in `fit`.
+    n_jobs : int or None, default=None
+        Workers, which share the rows to explain.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    base_values_ : float or ndarray of shape (k,)
+        The mean response over the background, after the link.
+    background_ : {ndarray, sparse matrix, DataFrame}
+        The rows of the background.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Mean absolute Shapley value over the rows of `fit` that were drawn, mean over
+        outputs. Computed when first asked for.
+    features_ : list of tuple of int
+        Columns of each player.
+    player_names_ : list of str
+        Name of each player.
+    response_method_ : str or callable
+        What is explained.
+    output_names_ : list
+        Class labels, or positions of outputs.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where the input has string column names.
+    classes_ : ndarray
+        Class labels of a classifier.
+
+    Raises
+    ------
+    ValueError
+        In `fit`: a fitted model passed bare without `y`. With ``link="logit"``, mean
+        responses that are no probabilities between 0 and 1.
+
+    See Also
+    --------
+    KernelSHAP : Fewer rows of the model for the same accuracy.
+    ExactShapley : From all coalitions of few features.
+
+    Notes
+    -----
+    Every order begins with the mean response and ends with the row's, so that the
+    values sum to the prediction exactly. A row with a features that differ from the
+    background costs at most ``n_permutations * (a - 1)`` rows of the model for each row
+    of the background: coalitions that several orders have in common are asked about
+    once, where there is memory for that.
+
+    Orders are drawn in `fit`, by number of features, and serve all rows: a row's values
+    do not depend on the rows explained with it. The standard errors of the explanation
+    are those of means over orders, or over pairs of an order and its reverse; they are
+    NaN where there is a single one, and zero where all orders were taken.
+
+    References
+    ----------
+    Strumbelj, E. & Kononenko, I. (2014). Explaining prediction models and individual
+    predictions with feature contributions. Knowledge and Information Systems 41.
+    https://doi.org/10.1007/s10115-013-0679-x
+
+    Mitchell, R., Cooper, J., Frank, E. & Holmes, G. (2022). Sampling permutations for
+    Shapley value estimation. Journal of Machine Learning Research 23.
+    https://jmlr.org/papers/v23/21-0439.html
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.neighbors import KNeighborsRegressor
+    >>> from sklearn_interpret.shapley import ShapleySampling
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> inspector = ShapleySampling(
+    ...     KNeighborsRegressor(), n_permutations=10, subsample=20, random_state=0
+    ... ).fit(X, y)
+    >>> explanation = inspector.explain(X[:2])
+    >>> explanation.standard_errors.shape
+    (2, 10)
+    >>> bool(abs(explanation.additivity_error()).max() < 1e-10)
+    True
+    """
+
+    _parameter_constraints = {
+        **BaseCoalitional._parameter_constraints,
+        "n_permutations": [Interval(Integral, 1, None, closed="left")],
+        "antithetic": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        n_permutations: int = 50,
+        antithetic: bool = True,
+        link: str = "identity",
+        background: Any = None,
+        feature_groups: dict[str, Any] | None = None,
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
+        target: Any = None,
+        subsample: float | None = 100,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            estimator,
+            link=link,
+            background=background,
+            feature_groups=feature_groups,
+            response_method=response_method,
+            target=target,
+            subsample=subsample,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.n_permutations = n_permutations
+        self.antithetic = antithetic
+
+    def _make_valuer(self):
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        return _Permutations(self.n_permutations, self.antithetic, seed)
+
+
+class _Permutations(Valuer):
+    """Lets players join in orders of their own number.
+
+    Parameters
+    ----------
+    n_permutations : int
+        Orders.
+    antithetic : bool
+        Whether orders come with their reverses.
+    seed : int
+        Of the draws.
+    """
+
+    def __init__(self, n_permutations, antithetic, seed):
+        self._n, self._antithetic, self._seed = n_permutations, antithetic, seed
+
+    def n_coalitions(self, n_players):
+        """Those of the orders that are gone through together."""
+        return self._at_once(n_players) * max(n_players - 1, 1)
+
+    def _at_once(self, n_players):
+        """How many orders are gone through together: whole pairs."""
+        most = min(self._n, held_rows(n_players**2))
+        return max(2, most + most % 2)
+
+    def _orders(self, n_players):
+        """Orders in which so many players join, (n, n_players)."""
+        if self._takes_all(n_players):
+            return np.array(list(permutations(range(n_players))), dtype=np.intp)
+        rng = np.random.default_rng([self._seed, n_players])
+        n_drawn = -(-self._n // 2) if self._antithetic else self._n
+        orders = np.tile(np.arange(n_players), (n_drawn, 1))
+        orders = rng.permuted(orders, axis=1)
+        if not self._antithetic:
+            return orders
+        both = np.stack([orders, orders[:, ::-1]], axis=1)
+        return both.reshape(-1, n_players)
+
+    def _takes_all(self, n_players):
+        return n_players < 20 and factorial(n_players) <= self._n
+
+    def values(self, game, played):
+        """Means over orders, and their standard errors."""
+        n_players, k = played.active.shape[1], len(game.base_values)
+        numbers = np.unique(played.active.sum(axis=1)).tolist()
+        orders = {number: self._orders(number) for number in numbers}
+        gains = [[] for _ in range(played.n_rows)]
+        most = max(map(len, orders.values()), default=0)
+        for part in slices(most, self._at_once(n_players)):
+            walks = {n: _Walks.of_orders(orders[n][part]) for n in numbers}
+            answers = played.designed(lambda n, walks=walks: walks[n].coalitions)
+            for row, (players, inner) in enumerate(answers):
+                ends = game.base_values, played.predictions[row]
+                gains[row].append(walks[len(players)].gains(inner, *ends))
+        values, errors = np.zeros((2, played.n_rows, n_players, k))
+        for row, active in enumerate(played.active):
+            found = np.concatenate(gains[row])
+            if self._antithetic and not self._takes_all(active.sum()):
+                found = found.reshape(-1, 2, *found.shape[1:]).mean(axis=1)
+            values[row, active] = found.mean(axis=0)
+            errors[row, active] = self._error(found)
+        return values, errors
+
+    def _error(self, gains):
+        """Standard error of the mean of gains (n, n_active, k) that were drawn."""
+        if self._takes_all(gains.shape[1]):
+            return 0.0
+        if len(gains) == 1:
+            return np.nan
+        return gains.std(axis=0, ddof=1) / np.sqrt(len(gains))
+
+
+@dataclass(frozen=True, eq=False)
+class _Walks:
+    """Orders in which players join, and the coalitions on the way.
+
+    Parameters
+    ----------
+    orders : ndarray of shape (n, n_players), intp
+        The orders.
+    coalitions : ndarray of shape (m, n_players), bool
+        The distinct coalitions but the empty one and that of all players.
+    places : ndarray of shape (n, n_players + 1), intp
+        Where each coalition on the way stands, behind the empty one.
+    """
+
+    orders: np.ndarray
+    coalitions: np.ndarray
+    places: np.ndarray
+
+    @classmethod
+    def of_orders(cls, orders):
+        """The coalitions that orders lead through."""
+        n, n_players = orders.shape
+        if n_players < 2:
+            places = np.tile(np.arange(n_players + 1), (n, 1))
+            return cls(orders, np.empty((0, n_players), dtype=bool), places)
+        ranks = np.argsort(orders, axis=1)
+        joined = ranks[:, None, :] < np.arange(1, n_players)[:, None]
+        joined = joined.reshape(-1, n_players)
+        packed = np.packbits(joined, axis=1)
+        keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+        _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+        places = np.empty((n, n_players + 1), dtype=np.intp)
+        places[:, 0], places[:, -1] = 0, len(first) + 1
+        places[:, 1:-1] = place.reshape(n, -1) + 1
+        return cls(orders, joined[first], places)
+
+    def gains(self, inner, nobody, everybody):
+        """What players add when they join: (n, n_players, k)."""
+        values = np.concatenate([nobody[None], inner, everybody[None]])
+        added = np.diff(values[self.places], axis=1)
+        gains = np.empty_like(added)
+        np.put_along_axis(gains, self.orders[:, :, None], added, axis=1)
+        return gains

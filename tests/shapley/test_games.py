@@ -1,0 +1,352 @@
+"""Shapley values of any model: exact ones, and those of permutations."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.special import expit, logit
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestRegressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neural_network import MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from sklearn_interpret.shapley import ExactShapley, ShapleySampling
+from tests.shapley.truth import assert_values, interventional_truth
+
+pd = pytest.importorskip("pandas")
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(30, 4))
+Y = X[:, 0] * X[:, 1] + np.maximum(X[:, 2], 0) + X[:, 3]
+THREE = np.digitize(Y, [-0.5, 0.8])
+FOREST = RandomForestRegressor(5, max_depth=4, random_state=0).fit(X, Y)
+BACKGROUND = X[:8]
+
+
+class Formula(RegressorMixin, BaseEstimator):
+    """A model that is a function of the rows."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def fit(self, X, y=None):
+        return self
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def predict(self, X):
+        return self.function(np.asarray(X))
+
+
+def of_model(kind, model, background=BACKGROUND, **params):
+    """An inspector of a fitted model with a background of its own."""
+    params.setdefault("random_state", 0)
+    inspector = kind(FrozenEstimator(model), background=background, **params)
+    return inspector.fit(background)
+
+
+KINDS = [ExactShapley, ShapleySampling]
+
+
+# What is exact
+
+
+@pytest.mark.parametrize("p", [1, 2, 5, 12])
+def test_exact_values_are_those_of_enumeration(p):
+    rng = np.random.default_rng(p)
+    background, rows = rng.normal(size=(3, p)), rng.normal(size=(2, p))
+    scale = rng.normal(size=p)
+
+    def model(rows):
+        return np.sin(rows @ scale) + np.prod(rows[:, :4], axis=1)
+
+    truth = interventional_truth(model, rows, background)
+    inspector = of_model(ExactShapley, Formula(model), background)
+    assert_values(inspector, rows, truth)
+    if p <= 5:
+        pairs = interventional_truth(model, rows, background, order=2)
+        found = inspector.interaction_values(rows)
+        assert_allclose(found, pairs[..., 0], atol=1e-12)
+        assert_allclose(found.sum(axis=2), truth[..., 0], atol=1e-12)
+
+
+def test_outputs_groups_and_weights():
+    model = LogisticRegression().fit(X, THREE)
+    members, groups = [[0, 2], [1], [3]], {"pair": [0, 2]}
+    weights = np.arange(8.0)
+    inspector = ExactShapley(
+        FrozenEstimator(model), feature_groups=groups, subsample=None
+    ).fit(BACKGROUND, sample_weight=weights)
+    for order in (1, 2):
+        truth = interventional_truth(
+            model.predict_proba,
+            X[8:11],
+            BACKGROUND,
+            weights=weights,
+            members=members,
+            order=order,
+        )
+        if order == 1:
+            assert_values(inspector, X[8:11], truth)
+        else:
+            found = inspector.interaction_values(X[8:11])
+            assert_allclose(found, truth, atol=1e-12)
+    assert inspector.player_names_ == ["pair", "x1", "x3"]
+    one = ExactShapley(FrozenEstimator(model), target=2).fit(BACKGROUND)
+    assert one.explain(X[:2]).values.shape == (2, 4)
+
+
+def test_a_row_with_idle_players_asks_less():
+    asked = []
+
+    def model(rows):
+        asked.append(len(rows))
+        return rows[:, 0] * rows[:, 1] + rows[:, 2] ** 2
+
+    background = np.array([[1.0, 2.0, 3.0], [1.0, 0.0, 3.0]])
+    inspector = of_model(ExactShapley, Formula(model), background)
+    asked.clear()
+    row = np.array([[1.0, 1.0, 3.0]])
+    assert_array_equal(inspector.explain(row).values, [[0, 0, 0]])
+    assert asked == [1]
+    row = np.array([[3.0, 4.0, 3.0]])
+    truth = interventional_truth(model, row, background)
+    asked.clear()
+    assert_values(inspector, row, truth)
+    assert sum(asked) == 1 + 2 * 2
+
+
+def test_links():
+    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, Y > 0)
+    plain = of_model(ExactShapley, model)
+    linked = of_model(ExactShapley, model, link="logit")
+    explanation = linked.explain(X[:5])
+    assert_allclose(expit(linked.base_values_), plain.base_values_)
+    assert_allclose(explanation.predictions, logit(model.predict_proba(X[:5])[:, 1]))
+    assert np.abs(explanation.additivity_error()).max() < 1e-12
+    with pytest.raises(ValueError, match="link='logit' takes mean responses"):
+        of_model(ExactShapley, LinearRegression().fit(X, 9 + Y), link="logit")
+
+
+def test_too_many_players():
+    wide = np.zeros((2, 21))
+    with pytest.raises(ValueError, match=r"21 players \(at most 20\): use TreeSHAP"):
+        ExactShapley(LinearRegression()).fit(wide, [0, 1])
+    groups = {"two": [0, 1]}
+    ExactShapley(LinearRegression(), feature_groups=groups).fit(wide, [0, 1])
+
+
+# What is sampled
+
+
+@pytest.mark.parametrize("n_permutations", [24, 60])
+def test_all_orders_are_exact(n_permutations):
+    truth = of_model(ExactShapley, FOREST).explain(X[:5]).values
+    found = of_model(ShapleySampling, FOREST, n_permutations=n_permutations)
+    explanation = found.explain(X[:5])
+    assert_allclose(explanation.values, truth, atol=1e-12)
+    assert_array_equal(explanation.standard_errors, 0)
+
+
+@pytest.mark.parametrize("antithetic", [True, False])
+def test_standard_errors_are_honest(antithetic):
+    rng = np.random.default_rng(0)
+    background, rows = rng.normal(size=(4, 6)), rng.normal(size=(3, 6))
+
+    def model(rows):
+        parts = (
+            rows[:, 0] * rows[:, 1] * rows[:, 2],
+            np.sin(2 * rows[:, 3] * rows[:, 4]),
+        )
+        return sum(parts) + rows[:, 5] * rows[:, 0]
+
+    truth = of_model(ExactShapley, Formula(model), background).explain(rows).values
+    covered = []
+    for seed in range(200):
+        inspector = of_model(
+            ShapleySampling,
+            Formula(model),
+            background,
+            n_permutations=40,
+            antithetic=antithetic,
+            random_state=seed,
+        )
+        explanation = inspector.explain(rows)
+        apart = np.abs(explanation.values - truth)
+        covered.append(apart <= 1.96 * explanation.standard_errors + 1e-12)
+        assert np.abs(explanation.additivity_error()).max() < 1e-12
+    share = np.mean(covered, axis=0)
+    assert 0.9 <= share.mean() <= 0.99
+    assert share.min() > 0.85
+
+
+def test_a_single_order_has_no_standard_error():
+    inspector = of_model(ShapleySampling, FOREST, n_permutations=1, antithetic=False)
+    explanation = inspector.explain(X[:2])
+    assert np.isnan(explanation.standard_errors).all()
+    assert np.abs(explanation.additivity_error()).max() < 1e-12
+
+
+def test_additive_models_need_one_order():
+    model = LinearRegression().fit(X, Y)
+    expected = (X[:3] - BACKGROUND.mean(axis=0)) * model.coef_
+    inspector = of_model(ShapleySampling, model, n_permutations=2)
+    explanation = inspector.explain(X[:3])
+    assert_allclose(explanation.values, expected, atol=1e-12)
+
+
+def test_as_many_rows_as_orders_and_no_more():
+    asked = []
+
+    def model(rows):
+        asked.append(len(rows))
+        return rows.sum(axis=1)
+
+    rng = np.random.default_rng(0)
+    background = rng.normal(size=(3, 30))
+    inspector = of_model(ShapleySampling, Formula(model), background, n_permutations=4)
+    asked.clear()
+    inspector.explain(rng.normal(size=(2, 30)))
+    assert sum(asked) <= 2 + 2 * 4 * 29 * 3
+
+
+# What all of them keep
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 2**31 - 1))
+def test_axioms(kind, seed):
+    """Symmetry, dummy, linearity and efficiency of a random smooth function."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(size=(2, 3))
+    background, rows = rng.normal(size=(3, 5)), rng.normal(size=(2, 5))
+    background[:, 1], rows[:, 1] = background[:, 0], rows[:, 0]
+
+    def one(rows):
+        return np.sin((rows[:, 0] + rows[:, 1]) * a[0]) * rows[:, 2] + a[1] * rows[:, 3]
+
+    def other(rows):
+        return np.exp(b[0] * rows[:, 2] / 3) * rows[:, 3] + b[1] * rows[:, 0]
+
+    def values(function):
+        inspector = (
+            of_model(kind, Formula(function), background, n_permutations=120)
+            if (kind is ShapleySampling)
+            else of_model(kind, Formula(function), background)
+        )
+        explanation = inspector.explain(rows)
+        size = 1 + np.abs(explanation.values).max()
+        assert np.abs(explanation.additivity_error()).max() < 1e-10 * size
+        return explanation.values
+
+    first, second = values(one), values(other)
+    both = values(lambda rows: 2 * one(rows) - other(rows))
+    assert_allclose(both, 2 * first - second, atol=1e-9 * (1 + np.abs(both).max()))
+    assert_allclose(first[:, 0], first[:, 1], atol=1e-9 * (1 + np.abs(first).max()))
+    assert_allclose(first[:, 4], 0, atol=1e-12 * (1 + np.abs(first).max()))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_row_gets_the_same_alone_among_others_and_from_workers(kind):
+    inspector = of_model(kind, FOREST)
+    whole = inspector.explain(X).values
+    order = RNG.permutation(len(X))
+    assert_array_equal(inspector.explain(X[order]).values, whole[order])
+    assert_array_equal(inspector.explain(X[3:4]).values, whole[3:4])
+    copy = pickle.loads(pickle.dumps(inspector))
+    assert_array_equal(copy.explain(X).values, whole)
+    shared = of_model(kind, FOREST, n_jobs=2)
+    assert_array_equal(shared.explain(X).values, whole)
+    if kind is ExactShapley:
+        pairs = inspector.interaction_values(X)
+        assert_array_equal(inspector.interaction_values(X[3:4]), pairs[3:4])
+        assert_array_equal(shared.interaction_values(X), pairs)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_models_whose_answers_depend_on_the_batch(kind):
+    model = MLPRegressor(hidden_layer_sizes=(9, 9), max_iter=2000, random_state=0)
+    inspector = of_model(kind, model.fit(X, Y))
+    whole = inspector.explain(X).values
+    alone = [inspector.explain(X[row : row + 1]).values for row in range(len(X))]
+    assert_allclose(np.concatenate(alone), whole, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_global_state_of_numpy_is_left_alone(kind):
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    of_model(kind, FOREST, random_state=None).explain(X[:2])
+    assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_frames_and_sparse_rows_as_arrays(kind):
+    expected = of_model(kind, FOREST).explain(X[:4]).values
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = RandomForestRegressor(5, max_depth=4, random_state=0).fit(frame, Y)
+    found = of_model(kind, model, frame[:8]).explain(frame[:4])
+    assert_array_equal(found.values, expected)
+    assert found.feature_names == ("a", "b", "c", "d")
+    found = of_model(kind, FOREST, sparse.csr_array(X[:8]))
+    assert_array_equal(found.explain(sparse.csr_array(X[:4])).values, expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_categories_are_explained_on_raw_columns(kind):
+    town = pd.Series(np.array(["u", "v", "w"])[RNG.integers(3, size=30)])
+    frame = pd.DataFrame({"town": town.astype("category"), "size": X[:, 0]})
+    target = Y + (town == "u")
+    model = make_pipeline(
+        make_column_transformer((OneHotEncoder(), ["town"]), remainder="passthrough"),
+        LinearRegression(),
+    ).fit(frame, target)
+    explanation = of_model(kind, model, frame[:10]).explain(frame[10:14])
+    model_of_town = model.predict(frame.assign(size=0.0))
+    expected = model_of_town[10:14] - model_of_town[:10].mean()
+    assert_allclose(explanation.values[:, 0], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_missing_values_constant_columns_and_one_feature(kind):
+    gaps = X.copy()
+    gaps[::3, 0], gaps[:, 1] = np.nan, 1.0
+    model = RandomForestRegressor(5, random_state=0).fit(gaps, Y)
+    explanation = of_model(kind, model, gaps[:8]).explain(gaps[8:12])
+    assert_array_equal(explanation.values[:, 1], 0)
+    truth = interventional_truth(model.predict, gaps[8:12], gaps[:8])
+    assert_allclose(explanation.values, truth[..., 0], atol=1e-12)
+    model = RandomForestRegressor(5, random_state=0).fit(X[:, :1], Y)
+    explanation = of_model(kind, model, X[:8, :1]).explain(X[:1, :1])
+    assert_allclose(
+        explanation.values[0, 0],
+        explanation.predictions[0] - explanation.base_values[0],
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "params", "message"),
+    [
+        (ExactShapley, {"link": "log"}, "'link' parameter"),
+        (ExactShapley, {"background": X[:, :2]}, "features"),
+        (ExactShapley, {"subsample": 0}, "'subsample' parameter"),
+        (ExactShapley, {"feature_groups": {"g": [0, 9]}}, "9"),
+        (ShapleySampling, {"n_permutations": 0}, "'n_permutations' parameter"),
+        (ShapleySampling, {"n_permutations": 2.5}, "'n_permutations' parameter"),
+        (ShapleySampling, {"antithetic": "yes"}, "'antithetic' parameter"),
+        (ShapleySampling, {"target": 3}, "target=3"),
+    ],
+    ids=lambda value: str(value)[:30] if isinstance(value, str) else None,
+)
+def test_bad_parameters(kind, params, message):
+    with pytest.raises(ValueError, match=message):
+        kind(FrozenEstimator(FOREST), **params).fit(X)
