@@ -151,19 +151,25 @@ ARGUMENTS = {
         },
     ],
     BreakDown: [
-        {"random_state": 0},
-        {"interactions": True, "feature_groups": {"g": [0, 3]}, "subsample": 5},
+        {"subsample": None},
+        {
+            "interactions": True,
+            "feature_groups": {"g": [0, 2]},
+            "subsample": 5,
+            "random_state": 0,
+        },
     ],
     LinearSHAP: [
         {},
         {"perturbation": "correlation", "feature_groups": {"g": [0, 3]}},
     ],
     ExactShapley: [
-        {"random_state": 0},
-        {"feature_groups": {"g": [0, 3]}, "subsample": 5, "random_state": 0},
+        {"feature_groups": {"all": slice(None)}, "subsample": None},
+        {"feature_groups": {"g": [0, 2]}, "subsample": 5, "random_state": 0},
     ],
     ShapleySampling: [
-        {"n_permutations": 2, "random_state": 0},
+        {"n_permutations": 2, "subsample": None, "random_state": 0},
+        {"n_permutations": 2, "subsample": 5, "random_state": 0},
     ],
     TreeSHAP: [
         {},
@@ -180,6 +186,14 @@ REFITTING = {DropColumnImportance, PermutationTest}
 OF_TREES = {TreeSHAP}
 # Inspectors that take linear models only.
 OF_LINES = {LinearSHAP}
+# Inspectors that ask the model much. The first set of arguments, which looks at all
+# rows, is for scikit-learn's checks alone, and the models are quick.
+ASKING = {BreakDown, ExactShapley, ShapleySampling}
+
+
+def quick_arguments(inspector_class):
+    """A set of arguments for checks of all kinds at once."""
+    return ARGUMENTS[inspector_class][int(inspector_class in ASKING)]
 
 
 def estimators(inspector_class):
@@ -195,6 +209,11 @@ def estimators(inspector_class):
             *of_trees,
             RandomForestRegressor(3, max_depth=4, **whole),
             RandomForestClassifier(3, max_depth=4, **whole),
+        ]
+    if inspector_class in ASKING:
+        return [
+            DecisionTreeRegressor(max_depth=3, random_state=0),
+            LogisticRegression(),
         ]
     if inspector_class in REFITTING:
         of_trees = [

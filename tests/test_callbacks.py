@@ -14,7 +14,7 @@ from sklearn_interpret.effects import (
     ConditionalDependence,
     PartialDependence,
 )
-from tests.instances import ARGUMENTS, EFFECTS, estimators
+from tests.instances import ARGUMENTS, EFFECTS, estimators, quick_arguments
 
 callback = pytest.importorskip("sklearn.callback")  # scikit-learn >= 1.9
 
@@ -94,7 +94,9 @@ def test_tasks_balance(inspector_class, n_jobs, table):
     X, y, _ = table
     recorder = Recorder()
     model, *_ = estimators(inspector_class)
-    inspector = inspector_class(model, n_jobs=n_jobs, **ARGUMENTS[inspector_class][0])
+    inspector = inspector_class(
+        model, n_jobs=n_jobs, **quick_arguments(inspector_class)
+    )
     assert isinstance(recorder, callback.FitCallback)
     with config_context(working_memory=0.01):
         inspector.set_callbacks(recorder).fit(X, y)
@@ -176,7 +178,9 @@ def test_progress_bar(inspector_class, n_jobs, table, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     X, _, labels = table
     _, model, *_ = estimators(inspector_class)
-    inspector = inspector_class(model, n_jobs=n_jobs, **ARGUMENTS[inspector_class][0])
+    inspector = inspector_class(
+        model, n_jobs=n_jobs, **quick_arguments(inspector_class)
+    )
     inspector.set_callbacks(callback.ProgressBar()).fit(X, labels)
     shown = capsys.readouterr()
     assert inspector_class.__name__ in shown.out

@@ -16,7 +16,7 @@ from sklearn_interpret.base import Explanation
 from sklearn_interpret.effects import IndividualConditionalExpectation as ICE
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.shapley import TreeSHAP
-from tests.instances import ARGUMENTS, estimators
+from tests.instances import ARGUMENTS, estimators, quick_arguments
 
 
 class WritesToInput(PartialDependence):
@@ -289,7 +289,7 @@ def test_each_check_is_listed_once_and_documented():
 @pytest.mark.parametrize("estimator_class", ARGUMENTS)
 def test_all_at_once(estimator_class, kind):
     model = estimators(estimator_class)[kind == "classifier"]
-    inspector = estimator_class(model, **ARGUMENTS[estimator_class][0])
+    inspector = estimator_class(model, **quick_arguments(estimator_class))
     before = clone(inspector)
     checks.check_inspector(inspector)
     assert repr(inspector) == repr(before)

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import logit
 
+from sklearn_interpret._core.weighted import running_sum
 from sklearn_interpret._model.altered import plain_responses
 from sklearn_interpret._model.parallel import batch_rows, slices
 
@@ -58,7 +59,8 @@ class CoalitionGame:
         for player, columns in enumerate(players):
             self._player_of_column[list(columns)] = player
         answers = plain_responses(response, background)
-        self.base_values = LINKS[link](self.mean(answers[None], slice(None))[0])
+        mean = self.add_to_means(np.zeros((1, answers.shape[1])), answers[None])
+        self.base_values = LINKS[link](mean[0])
 
     def play(self, rows):
         """The game as it is played by the players of some rows.
@@ -78,9 +80,24 @@ class CoalitionGame:
         """Columns of coalitions: (m, n_columns), bool, from (m, n_players)."""
         return coalitions[:, self._player_of_column]
 
-    def mean(self, answers, bases):
-        """What some rows of the background add to means: (m, k) of (m, n_bases, k)."""
-        return (answers * self._shares[bases, None]).sum(axis=1)
+    def add_to_means(self, means, answers, bases=slice(None)):
+        """Go on with means over the background, however it is parted.
+
+        Parameters
+        ----------
+        means : ndarray of shape (m, k)
+            What they are so far.
+        answers : ndarray of shape (m, n_bases, k)
+            Responses to some rows of the background with coalitions present.
+        bases : slice
+            These rows.
+
+        Returns
+        -------
+        ndarray of shape (m, k)
+        """
+        addends = answers * self._shares[bases, None]
+        return running_sum(means, np.ascontiguousarray(addends.swapaxes(0, 1)))
 
 
 class PlayedRows:
@@ -175,5 +192,5 @@ class PlayedRows:
                 present = game.columns(coalitions[part])
                 X = rows.blended(n_bases, which[part] + n_bases, present)
                 answers = game.response(X).reshape(len(present), n_bases, -1)
-                means[part] += game.mean(answers, bases)
+                means[part] = game.add_to_means(means[part], answers, bases)
         return LINKS[game.link](means)

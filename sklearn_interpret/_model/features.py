@@ -84,7 +84,7 @@ def resolve_features(
 
     Parameters
     ----------
-    features : None, int, str, bool mask, or list of ints, strs and pairs of those
+    features : None, int, str, slice, bool mask, or list of ints, strs and pairs
         None stands for every feature alone, a group in place of its members.
     names : list of str
         Names of all columns.
@@ -127,6 +127,8 @@ def _listed(features, names, named, parameter):
     """Features as a list; a single one stands for a list of it."""
     if isinstance(features, str):
         return [features]
+    if isinstance(features, slice):
+        return list(range(len(names)))[features]
     if not isinstance(features, Iterable):
         return [feature_index(features, names, named=named, parameter=parameter)]
     return list(features)

@@ -126,6 +126,7 @@ def test_groups_as_columns():
     groups = {"body": ["age", 2], "rest": "sex", "one": 3}
     expected = {"body": [0, 2], "rest": [1], "one": [3]}
     assert resolve_groups(groups, NAMES) == expected
+    assert resolve_groups({"g": slice(1, None)}, NAMES) == {"g": [1, 2, 3]}
 
 
 @pytest.mark.parametrize(
