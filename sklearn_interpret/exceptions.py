@@ -36,4 +36,4 @@ class NonFiniteResponseError(ValueError):
 
 
 class UnreadableModelError(TypeError):
-    """A model whose trees can't be read, or that is no sum of trees."""
+    """A model that can't be read as what a method needs: a sum of trees, or linear."""

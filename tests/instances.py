@@ -31,7 +31,13 @@ from sklearn_interpret.interactions import (
     PartialDependenceInteraction,
     VariableInteractionNetwork,
 )
-from sklearn_interpret.shapley import ExactShapley, ShapleySampling, TreeSHAP
+from sklearn_interpret.shapley import (
+    BreakDown,
+    ExactShapley,
+    LinearSHAP,
+    ShapleySampling,
+    TreeSHAP,
+)
 
 
 class Told:
@@ -144,6 +150,19 @@ ARGUMENTS = {
             "subsample": 30,
         },
     ],
+    BreakDown: [
+        {"subsample": None},
+        {
+            "interactions": True,
+            "feature_groups": {"g": [0, 2]},
+            "subsample": 5,
+            "random_state": 0,
+        },
+    ],
+    LinearSHAP: [
+        {},
+        {"perturbation": "correlation", "feature_groups": {"g": [0, 3]}},
+    ],
     ExactShapley: [
         {"feature_groups": {"all": slice(None)}, "subsample": None},
         {"feature_groups": {"g": [0, 2]}, "subsample": 5, "random_state": 0},
@@ -165,9 +184,11 @@ ARGUMENTS = {
 REFITTING = {DropColumnImportance, PermutationTest}
 # Inspectors that take models of trees only.
 OF_TREES = {TreeSHAP}
+# Inspectors that take linear models only.
+OF_LINES = {LinearSHAP}
 # Inspectors that ask the model much. The first set of arguments, which looks at all
 # rows, is for scikit-learn's checks alone, and the models are quick.
-ASKING = {ExactShapley, ShapleySampling}
+ASKING = {BreakDown, ExactShapley, ShapleySampling}
 
 
 def quick_arguments(inspector_class):
@@ -199,4 +220,5 @@ def estimators(inspector_class):
             DecisionTreeRegressor(max_depth=3, random_state=0),
             DecisionTreeClassifier(max_depth=3, random_state=0),
         ]
-    return [LinearRegression(), LogisticRegression(), *of_trees]
+    linear = [LinearRegression(), LogisticRegression()]
+    return linear if inspector_class in OF_LINES else [*linear, *of_trees]

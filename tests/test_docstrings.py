@@ -27,7 +27,14 @@ NOT_ASKED = {
 
 
 # Parameters that mean something else, or less, from class to class.
-OWN_MEANING = {"centered", "features", "method", "n_repeats", "response_method"}
+OWN_MEANING = {
+    "perturbation",
+    "centered",
+    "features",
+    "method",
+    "n_repeats",
+    "response_method",
+}
 
 
 def public_objects():

@@ -57,6 +57,19 @@ OWN = {
     },
 }
 SHAPLEY = {
+    "BreakDown": {
+        "order": "greedy",
+        "interactions": False,
+        "link": "identity",
+        "background": None,
+        "feature_groups": None,
+        "subsample": 100,
+    },
+    "LinearSHAP": {
+        "perturbation": "interventional",
+        "background": None,
+        "feature_groups": None,
+    },
     "ExactShapley": {
         "link": "identity",
         "background": None,

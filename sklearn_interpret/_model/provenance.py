@@ -86,6 +86,50 @@ def n_input_columns(estimator):
     return getattr(estimator, "n_features_in_", None)
 
 
+def first_steps(pipeline, n_outputs):
+    """Steps of a fitted pipeline before its last one, which work column by column.
+
+    Parameters
+    ----------
+    pipeline : fitted Pipeline
+        It ends in a predictor.
+    n_outputs : int
+        Number of columns that its last step was fitted on.
+
+    Returns
+    -------
+    steps : Pipeline or None
+        The steps that do something; None where there are none.
+    columns : ndarray of shape (n_outputs,), intp
+        Input column of the pipeline that each column of the last step is made from.
+    n_columns : int
+        Number of input columns of the pipeline.
+
+    Raises
+    ------
+    UnreadableModelError
+        A step mixes columns or is not known, or columns are not known or do not fit.
+    """
+    steps = [(name, step) for name, step in pipeline.steps[:-1] if not hands_on(step)]
+    if not steps:
+        return None, np.arange(n_outputs), n_outputs
+    first = Pipeline(steps)
+    n_columns = n_input_columns(first)
+    if n_columns is None:
+        name, step = steps[0]
+        raise UnreadableModelError(
+            f"its step {name!r} ({type(step).__name__}) does not tell how many columns "
+            "it was fitted on."
+        )
+    columns = input_columns(first, n_columns)
+    if len(columns) != n_outputs:
+        raise UnreadableModelError(
+            f"its last step was fitted on {n_outputs} columns, and is given "
+            f"{len(columns)}."
+        )
+    return first, columns, n_columns
+
+
 def hands_on(step):
     """Whether a step does nothing: "passthrough", None, or a pipeline of just these."""
     step = unfrozen(step)

@@ -1,6 +1,8 @@
 """Fair shares of features in a prediction."""
 
+from sklearn_interpret.shapley._break_down import BreakDown, BreakDownExplanation
 from sklearn_interpret.shapley._exact import ExactShapley
+from sklearn_interpret.shapley._linear import LinearSHAP
 from sklearn_interpret.shapley._plot import (
     ShapleyDependenceDisplay,
     ShapleyForceDisplay,
@@ -12,7 +14,10 @@ from sklearn_interpret.shapley._sampling import ShapleySampling
 from sklearn_interpret.shapley._tree import TreeSHAP
 
 __all__ = [
+    "BreakDown",
+    "BreakDownExplanation",
     "ExactShapley",
+    "LinearSHAP",
     "ShapleyDependenceDisplay",
     "ShapleyForceDisplay",
     "ShapleyImportanceDisplay",

@@ -86,7 +86,7 @@ class BaseShapley(TransformerMixin, BaseInspector):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Mean absolute Shapley value of each feature over the rows of `fit`.
+        """Mean absolute attribution of each feature over the rows of `fit`.
 
         The weighted mean over rows, and the mean over outputs; members of a group all
         have the group's. Computed when first asked for.
@@ -133,22 +133,37 @@ class BaseShapley(TransformerMixin, BaseInspector):
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         values, predictions, errors = self._values(rows)
+        return self._explanation(rows, values, predictions, standard_errors=errors)
+
+    def _explanation(
+        self,
+        rows,
+        values,
+        predictions,
+        *,
+        standard_errors=None,
+        kind=Explanation,
+        **fields,
+    ):
+        """Make an explanation, and warn where its sums miss the predictions."""
         base_values = np.broadcast_to(self.base_values_, predictions.shape)
         self._check_additivity(values, base_values, predictions)
         if predictions.shape[1] == 1:
             values, base_values = values[:, :, 0], base_values[:, 0]
             predictions = predictions[:, 0]
-            errors = None if errors is None else errors[:, :, 0]
+            if standard_errors is not None:
+                standard_errors = standard_errors[:, :, 0]
         grouped = len(self.features_) < self.n_features_in_
-        return Explanation(
+        return kind(
             values,
             base_values,
             predictions=predictions,
             data=rows.native,
             feature_names=self.player_names_,
             output_names=self.output_names_,
-            standard_errors=errors,
+            standard_errors=standard_errors,
             columns=self.features_ if grouped else None,
+            **fields,
         )
 
     def _check_additivity(self, values, base_values, predictions):
@@ -158,8 +173,10 @@ class BaseShapley(TransformerMixin, BaseInspector):
             given, answer = values[part], predictions[part]
             error = np.abs(base_values[part] + given.sum(axis=1) - answer)
             size = np.abs(base_values[part]) + np.abs(answer)
-            size += np.abs(given).sum(axis=1)
             missed = np.flatnonzero((error > rounding * size).any(axis=1))
+            # Few rows need a look at the sizes of all attributions.
+            size = size[missed] + np.abs(given[missed]).sum(axis=1)
+            missed = missed[(error[missed] > rounding * size).any(axis=1)]
             if len(missed) and first is None:
                 first = part.start + missed[0]
             n_missed += len(missed)
@@ -170,11 +187,11 @@ class BaseShapley(TransformerMixin, BaseInspector):
                 f"of {len(values)} rows, by up to {largest:.3g}; the first is row "
                 f"{first}.",
                 AdditivityWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Shapley values as columns.
+        """Attributions as columns.
 
         Parameters
         ----------

@@ -159,11 +159,22 @@ class FeatureReader:
 
     def entry_text(self, feature, row):
         """A feature and its value in a row, short enough to be a label."""
-        name = shorten(self._names[feature], NAME_LENGTH)
+        return self.joint_entry_text((feature,), row)
+
+    def joint_entry_text(self, features, row):
+        """Features that act together, and their values in a row."""
+        names = [self._names[feature] for feature in features]
+        # A long name may take what short ones leave.
+        left = NAME_LENGTH - sum(map(len, names))
+        name = ":".join(
+            shorten(each, max(NAME_LENGTH // len(names), left + len(each)))
+            for each in names
+        )
         if self._rows is None:
             return name
         one = self._rows.take(np.array([row]))
-        parts = [value_text(one.values(c)[0]) for c in self._columns[feature]]
+        columns = [c for feature in features for c in self._columns[feature]]
+        parts = [value_text(one.values(c)[0]) for c in columns]
         return f"{name} = {shorten(', '.join(parts), VALUE_LENGTH)}"
 
 

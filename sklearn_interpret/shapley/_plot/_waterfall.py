@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from sklearn_interpret._explanation import BreakDownExplanation
 from sklearn_interpret._plotting.attributions import draw_arrows, name_rows
 from sklearn_interpret._plotting.axes import axes_inches, take_single
 from sklearn_interpret._plotting.labels import (
@@ -13,17 +14,17 @@ from sklearn_interpret._plotting.labels import (
     literal,
     shorten,
 )
-from sklearn_interpret._plotting.layouts import row_height, waterfall_steps
+from sklearn_interpret._plotting.layouts import row_height
 from sklearn_interpret._plotting.numbers import (
     number_beside,
     number_text,
     plain_number_ticks,
 )
-from sklearn_interpret._plotting.ranking import others_text, ranked
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.shapley._plot._base import RowDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader
 from sklearn_interpret.shapley._plot._outputs import predictions_of
+from sklearn_interpret.shapley._plot._waterfall_lines import waterfall_lines
 
 STEP_HEIGHT = 0.72
 N_ERRORS = 2.0
@@ -35,6 +36,9 @@ class ShapleyWaterfallDisplay(RowDisplay):
     Build it with `from_estimator` or `from_explanation`. From the bottom up, each arrow
     starts where the one below it ended; the strongest are on top, and features beyond
     `max_display` are the first step.
+
+    The explanation of a :class:`BreakDown` has steps of its own, which are numbered and
+    drawn in their order from the top down; those beyond `max_display` are the last one.
 
     Parameters
     ----------
@@ -56,7 +60,7 @@ class ShapleyWaterfallDisplay(RowDisplay):
     ups_, downs_ : PolyCollection
         The steps up and down, from the top.
     labels_ : list of Text
-        The Shapley values beside the steps, from the top.
+        The sizes of the steps beside them, from the top.
     base_line_, prediction_line_ : Line2D
         Where the steps start and end.
     errors_ : LineCollection or None
@@ -96,7 +100,7 @@ class ShapleyWaterfallDisplay(RowDisplay):
         max_display: int | None = 12,
         step_kw: dict[str, Any] | None = None,
     ) -> Self:
-        """Draw one step for each feature, the strongest on top.
+        """Draw one step for each feature, or those of the explanation's own.
 
         Parameters
         ----------
@@ -113,23 +117,15 @@ class ShapleyWaterfallDisplay(RowDisplay):
             The display.
         """
         explanation = self._one_row()
-        values = explanation.values[0]
-        shown, others = ranked(np.abs(values), max_display)
-        reader = FeatureReader(explanation)
-        names = [reader.entry_text(j, 0) for j in shown]
-        steps = values[shown]
-        if len(others):
-            steps = np.append(steps, values[others].sum())
-            names.append(others_text(len(others)))
-        starts, ends = _from_the_top(explanation.base_values[0], steps)
+        lines = waterfall_lines(explanation, max_display)
+        names, starts, ends = lines.names, lines.starts, lines.ends
         ax = take_single(ax, (7.0, row_height(len(names)) + 0.3), caller=self._caller())
         self.figure_, self.ax_ = ax.figure, ax
         name_rows(ax, names)
-        reach = np.zeros(len(steps))
-        if explanation.standard_errors is not None:
-            reach[: len(shown)] = N_ERRORS * explanation.standard_errors[0, shown]
+        reach = N_ERRORS * np.nan_to_num(lines.errors)
         self._draw_steps(ax, starts, ends, reach, step_kw)
-        self.errors_ = self._draw_errors(ax, ends, reach, len(shown))
+        self._connect(ax, starts if lines.downwards else ends)
+        self.errors_ = self._draw_errors(ax, ends, reach)
         self._mark_ends(ax, explanation, np.ptp([*starts, *ends]))
         label = shorten(self._response(), 60)
         if self.errors_ is not None:
@@ -163,13 +159,24 @@ class ShapleyWaterfallDisplay(RowDisplay):
             )
             for mask, colour in ((up, UP_COLOUR), (~up, DOWN_COLOUR))
         )
-        half = STEP_HEIGHT / 2
-        ax.vlines(
-            ends[1:], places[1:] + half, places[:-1] - half, color="0.6", linewidth=0.8
-        )
         outer = np.where(up, ends + reach, ends - reach)
         self.labels_ = list(map(self._label_step, texts, outer, places, ends - starts))
         plain_number_ticks(ax)
+
+    def _connect(self, ax, meetings):
+        """Thin lines from each step to the next, where the lower one meets the upper.
+
+        A step taken from below ends where the one above it starts, and the other way
+        round.
+        """
+        places, half = np.arange(len(meetings))[::-1], STEP_HEIGHT / 2
+        ax.vlines(
+            meetings[1:],
+            places[1:] + half,
+            places[:-1] - half,
+            color="0.6",
+            linewidth=0.8,
+        )
 
     def _label_step(self, text, outer, place, step):
         colour = UP_COLOUR if step > 0 else DOWN_COLOUR if step < 0 else "0.4"
@@ -185,11 +192,12 @@ class ShapleyWaterfallDisplay(RowDisplay):
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
         )
 
-    def _draw_errors(self, ax, ends, reach, n_shown):
+    def _draw_errors(self, ax, ends, reach):
         if not reach.any():
             return None
-        places = np.arange(len(ends))[::-1]
-        ends, reach, places = ends[:n_shown], reach[:n_shown], places[:n_shown]
+        known = reach > 0
+        places = np.arange(len(ends))[::-1][known]
+        ends, reach = ends[known], reach[known]
         return ax.hlines(
             places, ends - reach, ends + reach, color="black", linewidth=1.2, zorder=3
         )
@@ -218,41 +226,37 @@ class ShapleyWaterfallDisplay(RowDisplay):
             )
 
     def to_frame(self) -> Any:
-        """Numbers drawn, as a DataFrame, all features on lines of their own.
+        """Numbers drawn, as a DataFrame, all steps on lines of their own.
 
         Returns
         -------
         pandas.DataFrame
-            One line per feature, from the strongest down, with the columns "feature",
-            "value" (in the data, where there is one), "shapley_value", "start", "end",
-            and "standard_error" where the values are sampled.
+            One line per step, from the top down, with the columns "feature" ("a:b" for
+            a step of two), "value" (in the data, where there is one; a tuple for two),
+            "shapley_value" (of a break-down "contribution"), "start", "end", and
+            "standard_error" where the values are sampled.
         """
         pandas = import_pandas(self._caller("to_frame"))
         explanation = self._one_row()
-        values = explanation.values[0]
-        order, _ = ranked(np.abs(values), None)
-        starts, ends = _from_the_top(explanation.base_values[0], values[order])
-        names = np.array(explanation.feature_names, dtype=object)
+        lines = waterfall_lines(explanation, None)
+        table = FeatureReader(explanation).table(range(explanation.values.shape[1]))[0]
+        entries = [tuple(table[list(step)]) for step in lines.members]
+        own = isinstance(explanation, BreakDownExplanation)
+        features = np.array(explanation.feature_names, dtype=object)
         columns = {
-            "feature": names[order],
-            "value": FeatureReader(explanation).table(order)[0],
-            "shapley_value": values[order],
-            "start": starts,
-            "end": ends,
+            "feature": [":".join(features[list(step)]) for step in lines.members],
+            "value": [each[0] if len(each) == 1 else each for each in entries],
+            "contribution" if own else "shapley_value": lines.sizes,
+            "start": lines.starts,
+            "end": lines.ends,
         }
         if explanation.data is None:
             del columns["value"]
         if explanation.standard_errors is not None:
-            columns["standard_error"] = explanation.standard_errors[0, order]
+            columns["standard_error"] = lines.errors
         return pandas.DataFrame(columns)
 
 
 def _range(starts, ends):
     edges = np.concatenate([starts, ends])
     return edges.min(), edges.max()
-
-
-def _from_the_top(base, steps):
-    """Starts and ends of steps that are listed from the top and taken from below."""
-    starts, ends = waterfall_steps(base, steps[::-1])
-    return starts[::-1], ends[::-1]

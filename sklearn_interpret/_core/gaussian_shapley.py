@@ -1,0 +1,189 @@
+"""Shapley values of linear functions of jointly Gaussian columns.
+
+The worth of a set of players is the conditional mean of b . d given their columns of d,
+deviations from the mean. It is linear in d, and so are the values: operators that are
+made once take rows to values. Players that no correlation connects, directly or over
+others, do not matter to each other; each connected block has an operator of its own.
+"""
+
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+from scipy.linalg import cholesky, eigvalsh, solve_triangular
+from scipy.sparse.csgraph import connected_components
+
+# Correlations below this are rounding.
+_NO_CORRELATION = 1e-12
+# Eigenvalues of correlations below this are zero.
+_SINGULAR = 1e-9
+# Blocks that are enumerated: their players, and coalitions times columns cubed.
+MOST_PLAYERS = 15
+_MOST_WORK = 2**MOST_PLAYERS * 32**3
+# Sampled blocks: pairs of permutations, fewer where they would fill the memory.
+_FEWEST_PAIRS, _MOST_PAIRS = 16, 256
+_PAIRS_BYTES = 2**26
+# Coalitions are worked on in batches of matrices of about this size together.
+_BATCH_BYTES = 2**22
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Players that are correlated, and what makes their values.
+
+    Parameters
+    ----------
+    players : ndarray of shape (p,), intp
+        The players.
+    columns : ndarray of shape (n,), intp
+        Their columns.
+    draws : ndarray of shape (n_draws, p, k, n)
+        Values are the mean over draws of ``draws @ d[columns]``; one where it is exact.
+    """
+
+    players: np.ndarray
+    columns: np.ndarray
+    draws: np.ndarray
+
+    @property
+    def sampled(self):
+        """Whether permutations were sampled."""
+        return len(self.draws) > 1
+
+    def values(self, deviations):
+        """Values of one row, and their standard errors.
+
+        Parameters
+        ----------
+        deviations : ndarray of shape (n_columns,)
+            The row less the mean.
+
+        Returns
+        -------
+        values, errors : ndarray of shape (p, k)
+        """
+        n_draws, *shape, n_columns = self.draws.shape
+        operator = self.draws.reshape(-1, n_columns)
+        drawn = (operator @ deviations[self.columns]).reshape(n_draws, *shape)
+        if not self.sampled:
+            return drawn[0], np.zeros(shape)
+        return drawn.mean(axis=0), drawn.std(axis=0, ddof=1) / np.sqrt(n_draws)
+
+
+def gaussian_blocks(covariance, coefficients, player, rng):
+    """Operators of all players that have columns.
+
+    Parameters
+    ----------
+    covariance : ndarray of shape (n, n)
+        Of the columns; it may be singular.
+    coefficients : ndarray of shape (n, k)
+        The linear function.
+    player : ndarray of shape (n,), intp
+        Player of each column.
+    rng : numpy.random.Generator
+        Draws the permutations of large blocks.
+
+    Returns
+    -------
+    list of Block
+    """
+    spread = np.sqrt(np.diag(covariance))
+    spread = np.where(spread > 0, spread, 1.0)
+    correlation = covariance / spread / spread[:, None]
+    np.fill_diagonal(correlation, 1.0)
+    connected = np.abs(correlation) > _NO_CORRELATION
+    # Columns of a player stand together.
+    connected |= player == player[:, None]
+    n_blocks, block_of = connected_components(connected, directed=False)
+    blocks = []
+    for block in range(n_blocks):
+        columns = np.flatnonzero(block_of == block)
+        players, place = np.unique(player[columns], return_inverse=True)
+        own = correlation[np.ix_(columns, columns)]
+        scaled = coefficients[columns] * spread[columns, None]
+        draws = _draws(own, scaled, place, len(players), rng) / spread[columns]
+        blocks.append(Block(players, columns, draws))
+    return blocks
+
+
+def _draws(correlation, coefficients, player, n_players, rng):
+    """Operators on standardised deviations: (n_draws, p, k, n)."""
+    if n_players == 1:
+        return coefficients.T[None, None]
+    singular = eigvalsh(correlation, subset_by_index=[0, 0])[0] < _SINGULAR
+    work = 2.0**n_players * len(correlation) ** 3
+    if n_players <= MOST_PLAYERS and work <= _MOST_WORK:
+        return _enumerated(correlation, coefficients, player, n_players, singular)[None]
+    if singular:
+        # As the ridge vanishes, conditional means become those of a pseudo-inverse.
+        correlation = correlation + _SINGULAR * np.eye(len(correlation))
+    size = 8 * n_players * coefficients.size
+    n_pairs = int(np.clip(_PAIRS_BYTES // size, _FEWEST_PAIRS, _MOST_PAIRS))
+    draws = np.empty((n_pairs, n_players, *coefficients.T.shape))
+    for draw in draws:
+        order = rng.permutation(n_players)
+        draw[:] = _of_order(correlation, coefficients, player, order)
+        draw += _of_order(correlation, coefficients, player, order[::-1])
+        draw /= 2
+    return draws
+
+
+# All coalitions
+
+
+def _enumerated(correlation, coefficients, player, n_players, singular):
+    """Operator (p, k, n): the average over all coalitions."""
+    n_columns, n_outputs = coefficients.shape
+    operator = np.zeros((n_players, n_outputs, n_columns))
+    step = max(1, _BATCH_BYTES // (8 * n_columns**2))
+    sizes = np.arange(n_players + 1)
+    # What a player gains over a coalition of so many others is weighed by the first,
+    # so that coalitions with it count by one size less.
+    weights = np.array([1 / (n_players * comb(n_players - 1, s)) for s in sizes[:-1]])
+    joined, absent = np.append(0.0, weights), np.append(weights, 0.0)
+    for start in range(0, 2**n_players, step):
+        codes = np.arange(start, min(start + step, 2**n_players))
+        members = (codes[:, None] >> np.arange(n_players)) & 1 == 1
+        worth = _worths(correlation, coefficients, members[:, player], singular)
+        size = members.sum(axis=1)
+        signed = np.where(members, joined[size, None], -absent[size, None])
+        operator += np.tensordot(signed, worth, axes=(0, 0)).swapaxes(1, 2)
+    return operator
+
+
+def _worths(correlation, coefficients, present, singular):
+    """Worth of sets of columns as coefficients of the deviations: (m, n, k)."""
+    inside, outside = present[:, :, None], ~present[:, :, None]
+    # Absent columns are cut out: the matrix is one there, and joins them to nothing.
+    kept = np.where(inside & present[:, None, :], correlation, 0.0)
+    diagonal = np.einsum("mii->mi", kept)
+    diagonal[~present] = 1.0
+    pulled = inside * (correlation @ (outside * coefficients))
+    if singular:
+        pulled = np.linalg.pinv(kept, rcond=_SINGULAR, hermitian=True) @ pulled
+    else:
+        pulled = np.linalg.solve(kept, pulled)
+    return inside * (coefficients + pulled)
+
+
+# Permutations
+
+
+def _of_order(correlation, coefficients, player, order):
+    """Operator (p, k, n) of players that come in one after the other.
+
+    With the factor L of the correlation in that order, the innovations L^-1 d come in
+    one by one, and the function is (L' b) . L^-1 d.
+    """
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    columns = np.argsort(place[player], kind="stable")
+    factor = cholesky(correlation[np.ix_(columns, columns)], lower=True)
+    innovations = solve_triangular(factor, np.eye(len(columns)), lower=True)
+    gains = (factor.T @ coefficients[columns])[:, :, None] * innovations[:, None, :]
+    counts = np.bincount(player, minlength=len(order))[order]
+    starts = np.append(0, np.cumsum(counts)[:-1])
+    operator = np.empty((len(order), *coefficients.T.shape))
+    operator[order[:, None], :, columns] = np.add.reduceat(gains, starts).swapaxes(1, 2)
+    return operator

@@ -1,0 +1,318 @@
+"""Reader: linear models, and pipelines that end in one, as coefficients of columns.
+
+A model is linear if it has coefficients and an intercept, and answers what these give;
+the answers to the rows at hand are looked at, so that no list of classes is needed.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.linear_model import GammaRegressor, PoissonRegressor, TweedieRegressor
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._model.parallel import batch_rows, slices
+from sklearn_interpret._model.provenance import first_steps
+from sklearn_interpret._model.response import Response, make_response
+from sklearn_interpret._model.tags import (
+    check_predictor_is_fitted,
+    is_classifier,
+    unfrozen,
+)
+from sklearn_interpret.exceptions import UnreadableModelError
+
+READABLE = (
+    "regressors that predict, and classifiers whose decision_function is, a linear "
+    "function of the columns with coef_ and intercept_ (scikit-learn's "
+    "LinearRegression, Ridge*, Lasso*, ElasticNet*, Lars*, HuberRegressor, "
+    "QuantileRegressor, SGD*, LinearSVR, LinearSVC, LogisticRegression*, Perceptron, "
+    "LinearDiscriminantAnalysis, ...); PoissonRegressor, GammaRegressor and "
+    "TweedieRegressor; a Pipeline that ends in one of them, if the steps before work "
+    "column by column"
+)
+
+# Rows to look at together: more of them would not be faster.
+_ROWS_AT_ONCE = 1024
+
+# Models that answer in single precision differ by this much from the formula.
+_TOLERANCE = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """A fitted model as a linear function of columns that are made of its input.
+
+    Build it with :func:`read_linear`.
+
+    Parameters
+    ----------
+    coefficients : ndarray of shape (n_derived, k)
+        Coefficients of the columns that the linear function takes.
+    intercept : ndarray of shape (k,)
+        What is added.
+    columns : ndarray of shape (n_derived,), intp
+        The input column that each of these columns is made from.
+    n_columns : int
+        Number of input columns.
+    method : str
+        Method of the model that returns the linear function, or its exponential.
+    exponential : bool, default=False
+        Whether it is the exponential.
+    steps : tuple of Pipeline, default=()
+        What makes the derived columns, one after the other.
+    """
+
+    coefficients: np.ndarray
+    intercept: np.ndarray
+    columns: np.ndarray
+    n_columns: int
+    method: str
+    exponential: bool = False
+    steps: tuple = ()
+
+    def derived(self, X):
+        """The columns that the linear function takes.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe, sparse matrix} of shape (n_rows, n_columns)
+            As the model itself takes them.
+
+        Returns
+        -------
+        ndarray or csr matrix of shape (n_rows, n_derived), float64
+        """
+        for step in self.steps:
+            X = step.transform(X)
+        X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_features=0)
+        if X.shape[1] != len(self.columns):
+            raise ValueError(
+                f"X has {X.shape[1]} columns, and the model was fitted on "
+                f"{len(self.columns)}."
+            )
+        return X
+
+    def margin(self, derived):
+        """The linear function of derived columns: (n_rows, k)."""
+        return derived @ self.coefficients + self.intercept
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedLinear:
+    """Outputs of a linear model that are to be explained.
+
+    Build it with :func:`explained_linear`.
+
+    Parameters
+    ----------
+    model : LinearModel
+        The model, with the explained outputs only.
+    response : Response
+        Picks these outputs from all, and knows their names.
+    """
+
+    model: LinearModel
+    response: Response
+
+    @property
+    def method(self):
+        """A method of the model that returns it, or "margin" where none does."""
+        return "margin" if self.model.exponential else self.response.method
+
+    def output_names(self, n_outputs):
+        """Names of the explained outputs."""
+        return self.response.output_names(n_outputs)
+
+    def predictions(self, X):
+        """What the model itself answers for rows; the margin where no method does.
+
+        Parameters
+        ----------
+        X : native container
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, k)
+            In the precision of the model's answers.
+        """
+        if self.model.exponential:
+            return self.model.margin(self.model.derived(X))
+        answer = np.asarray(getattr(self.response.estimator, self.response.method)(X))
+        read = self.response.read(answer)
+        return read.astype(np.float32 if answer.dtype == np.float32 else np.float64)
+
+    def check(self, rows):
+        """Refuse a model that answers otherwise than its coefficients say.
+
+        Parameters
+        ----------
+        rows : Rows
+            Rows to ask about.
+
+        Raises
+        ------
+        UnreadableModelError
+            It does.
+        """
+        entries = rows.n_columns + len(self.model.columns)
+        step = min(batch_rows(rows.row_bytes + 3 * 8 * entries), _ROWS_AT_ONCE)
+        for part in slices(rows.n_rows, step):
+            X = rows.part(part).native
+            derived = self.model.derived(X)
+            expected = self.model.margin(derived)
+            size = abs(derived) @ np.abs(self.model.coefficients)
+            size += np.abs(self.model.intercept)
+            asked = self.response(X)
+            if self.model.exponential and asked.shape == expected.shape:
+                with np.errstate(divide="ignore"):  # of what was too small
+                    asked = np.log(asked)
+                expected = np.maximum(expected, np.log(np.finfo(float).tiny))
+                asked = np.maximum(asked, np.log(np.finfo(float).tiny))
+            far = asked.shape != expected.shape
+            if far or np.any(np.abs(asked - expected) > _TOLERANCE * (size + 1e-300)):
+                name = type(unfrozen(self.response.estimator)).__name__
+                raise UnreadableModelError(
+                    f"{self.response.method} of {name} is not the linear function that "
+                    f"its coef_ and intercept_ make. What can be read: {READABLE}."
+                )
+
+
+def explained_linear(estimator, response_method="auto", target=None):
+    """Choose outputs of a linear model.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        The model.
+    response_method : str or list of str, default="auto"
+        "auto" explains the linear function. Otherwise a method of the model, which has
+        to return that.
+    target : class label or int, default=None
+        Output to keep.
+
+    Returns
+    -------
+    ExplainedLinear
+
+    Raises
+    ------
+    UnreadableModelError
+        The model can't be read, or the response is not linear.
+    """
+    model = read_linear(estimator)
+    if isinstance(response_method, str) and response_method == "auto":
+        response = make_response(estimator, model.method, target)
+    else:
+        response = make_response(estimator, response_method, target)
+        if callable(response.method) or response.method != model.method:
+            _refuse(estimator, response.method, "the link of a linear function at best")
+        if model.exponential:
+            _refuse(estimator, response.method, "the exponential of a linear function")
+    picked = response.read(np.eye(len(model.intercept)))
+    chosen = replace(
+        model,
+        coefficients=np.ascontiguousarray(model.coefficients @ picked),
+        intercept=model.intercept @ picked,
+    )
+    return ExplainedLinear(chosen, response)
+
+
+def _refuse(estimator, method, what):
+    name = type(unfrozen(estimator)).__name__
+    method = "a callable" if callable(method) else f'"{method}"'
+    raise UnreadableModelError(
+        f"response_method={method} of {name} is {what}, which LinearSHAP can't "
+        'explain: response_method="auto" explains the linear function itself. '
+        "Estimators that ask the model about coalitions explain any response."
+    )
+
+
+def read_linear(estimator):
+    """Read a fitted model as a linear function.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        A linear model, one inside of :class:`~sklearn.frozen.FrozenEstimator`, or a
+        pipeline that ends in one, behind steps that work column by column.
+
+    Returns
+    -------
+    LinearModel
+
+    Raises
+    ------
+    UnreadableModelError
+        Naming what was seen, why it can't be read, and what can.
+    """
+    try:
+        return _read(unfrozen(estimator))
+    except UnreadableModelError as error:
+        name = type(unfrozen(estimator)).__name__
+        raise UnreadableModelError(
+            f"{name} can't be read as a linear model: {error} What can be read: "
+            f"{READABLE}."
+        ) from error
+
+
+def _read(model):
+    check_predictor_is_fitted(model)
+    if isinstance(model, Pipeline):
+        return _read_pipeline(model)
+    if isinstance(model, TransformedTargetRegressor):
+        raise UnreadableModelError("it transforms its target.")
+    coefficients = getattr(model, "coef_", None)
+    if coefficients is None:
+        raise UnreadableModelError("it has no coef_.")
+    if issparse(coefficients):
+        coefficients = coefficients.toarray()
+    coefficients = np.atleast_2d(np.asarray(coefficients, dtype=np.float64))
+    intercept = np.asarray(getattr(model, "intercept_", 0.0), dtype=np.float64).ravel()
+    method = "decision_function" if is_classifier(model) else "predict"
+    if coefficients.ndim != 2 or len(intercept) not in (1, len(coefficients)):
+        raise UnreadableModelError(
+            f"its coef_ has the shape {coefficients.shape}, its intercept_ "
+            f"{intercept.shape}."
+        )
+    if not hasattr(model, method):
+        raise UnreadableModelError(f"it has no {method}.")
+    n_outputs, n_columns = coefficients.shape
+    return LinearModel(
+        coefficients=coefficients.T,
+        intercept=np.broadcast_to(intercept, n_outputs),
+        columns=np.arange(n_columns),
+        n_columns=n_columns,
+        method=method,
+        exponential=_has_log_link(model),
+    )
+
+
+def _has_log_link(model):
+    if isinstance(model, TweedieRegressor):
+        automatic = model.link == "auto" and model.power > 0
+        return model.link == "log" or automatic
+    return isinstance(model, PoissonRegressor | GammaRegressor)
+
+
+def _read_pipeline(pipeline):
+    check_is_fitted(pipeline)
+    last = unfrozen(pipeline.steps[-1][1])
+    try:
+        model = _read(last)
+    except UnreadableModelError as error:
+        raise UnreadableModelError(
+            f"its last step {type(last).__name__} can't be read: {error}"
+        ) from error
+    steps, columns, n_columns = first_steps(pipeline, model.n_columns)
+    if steps is None:
+        return model
+    return replace(
+        model,
+        steps=(steps, *model.steps),
+        columns=columns[model.columns],
+        n_columns=n_columns,
+    )

@@ -1,0 +1,341 @@
+"""Shapley values of linear models."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from sklearn_interpret._core.gaussian_shapley import gaussian_blocks
+from sklearn_interpret._core.weighted import shares_of
+from sklearn_interpret._model.linear import LinearModel, explained_linear
+from sklearn_interpret._model.parallel import (
+    batch_rows,
+    run_in_threads,
+    slices,
+)
+from sklearn_interpret._model.seams import StrOptions
+from sklearn_interpret.shapley._base import BaseShapley
+
+# Rows that moments are summed up from at once: always as many, so that they do not
+# depend on the working memory.
+_ROWS_AT_ONCE = 1024
+# A covariance of more columns fills the memory.
+_MOST_COLUMNS = 10_000
+
+
+class LinearSHAP(BaseShapley):
+    """Shapley values of linear models.
+
+    The response is :math:`b_0 + \\sum_j b_j x_j`, or the argument of a link. With
+    "interventional" a feature's share is
+
+    .. math:: \\phi_j = b_j (x_j - \\mathrm{mean}_i\\, x^{(i)}_j)
+
+    over the rows of the background. With "correlation" a set S of features is worth the
+    mean response given :math:`x_S`, where features are jointly Gaussian.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A linear model, or a pipeline that ends in one and whose other steps work column
+        by column; a clone of it is fitted. Pass a fitted one as
+        ``FrozenEstimator(model)``.
+    perturbation : {"interventional", "correlation"}, default="interventional"
+        "interventional" takes absent features from the background, whatever the others
+        are: a feature with a coefficient of zero gets nothing. "correlation" takes what
+        the present ones tell of them: correlated features share what they tell.
+    background : {array-like, sparse matrix, DataFrame}, default=None
+        Rows whose mean and covariance are taken; all are used, and weigh the same. None
+        takes the rows of `fit`, with their weights.
+    feature_groups : dict of str to list, default=None
+        Features that are one player of the game together.
+    response_method : str or list of str, default="auto"
+        "auto" explains the linear function: predictions of regressors, the decision
+        function of classifiers, the linear predictor of generalized linear models.
+    target : class label or int, default=None
+        Output to keep. None keeps the only one, the positive class of a binary
+        classifier, or all.
+    subsample : int, float or None, default=None
+        How many rows of `fit` serve as background: a number, a share, or all.
+    random_state : int, RandomState or None, default=None
+        Draws the subsample, and the permutations of large blocks of features.
+    n_jobs : int or None, default=None
+        Workers.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    base_values_ : float or ndarray of shape (k,)
+        The mean response over the background.
+    background_ : {ndarray, sparse matrix, DataFrame}
+        The rows of the background.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Mean absolute Shapley value over the rows of `fit`, mean over outputs. Computed
+        when first asked for.
+    features_ : list of tuple of int
+        Columns of each player.
+    player_names_ : list of str
+        Name of each player.
+    response_method_ : str
+        What is explained: the method of the model that returns it, or "margin" for the
+        linear predictor where the model has a log link.
+    output_names_ : list
+        Class labels, or positions of outputs.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where the input has string column names.
+    classes_ : ndarray
+        Class labels of a classifier.
+
+    Raises
+    ------
+    UnreadableModelError
+        In `fit`: the model is not linear, or the response is not (a probability, say).
+    ValueError
+        In `fit`: "correlation" of more than 10000 columns; a fitted model passed bare
+        without `y`.
+
+    Notes
+    -----
+    Where a pipeline makes several columns of a feature (one-hot, splines), all of them
+    are one player, and the mean and covariance are those of the columns that the linear
+    function takes. Sparse rows stay sparse; the result is an array.
+
+    With "correlation", absent columns have the conditional mean
+    :math:`\\mu_{-S} + \\Sigma_{-S,S} \\Sigma_{SS}^{+} (x_S - \\mu_S)` in :math:`v(S)`.
+    The pseudo-inverse, of correlations, is for columns that determine each other; it
+    matters only for rows unlike all of the background. Values are a fixed linear map of
+    :math:`x - \\mu`. Features that no correlation connects are taken apart. In blocks
+    of up to 15 players (fewer where they have many columns) the values are exact;
+    larger ones take 16 to 256 pairs of a random permutation and its reverse, drawn in
+    `fit`, and standard errors come from the differences between pairs. They tell of
+    that sampling alone, not of how well the covariance is known.
+
+    A row's values do not depend on the rows explained with it, nor on `n_jobs`.
+
+    References
+    ----------
+    Lundberg, S. M. & Lee, S.-I. (2017). A unified approach to interpreting model
+    predictions. Advances in Neural Information Processing Systems 30.
+
+    Chen, H., Janizek, J. D., Lundberg, S. & Lee, S.-I. (2020). True to the model or
+    true to the data? https://arxiv.org/abs/2006.16234
+
+    Aas, K., Jullum, M. & Loland, A. (2021). Explaining individual predictions when
+    features are dependent: More accurate approximations to Shapley values. Artificial
+    Intelligence 298. https://doi.org/10.1016/j.artint.2021.103502
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn_interpret.shapley import LinearSHAP
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> inspector = LinearSHAP(Ridge(alpha=0.1)).fit(X, y)
+    >>> explanation = inspector.explain(X[:2])
+    >>> expected = inspector.estimator_.coef_ * (X[:2] - X.mean(axis=0))
+    >>> bool(abs(explanation.values - expected).max() < 1e-9)
+    True
+    """
+
+    _parameter_constraints = {
+        **BaseShapley._parameter_constraints,
+        "perturbation": [StrOptions({"interventional", "correlation"})],
+        "response_method": [str, list, tuple],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        perturbation: str = "interventional",
+        background: Any = None,
+        feature_groups: dict[str, Any] | None = None,
+        response_method: str | Sequence[str] = "auto",
+        target: Any = None,
+        subsample: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.perturbation = perturbation
+        self.background = background
+        self.feature_groups = feature_groups
+        self.response_method = response_method
+        self.target = target
+        self.subsample = subsample
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _make_response(self):
+        return explained_linear(self.estimator_, self.response_method, self.target)
+
+    def _prepare(self, background, weights, response):
+        self._linear = response
+        response.check(background)
+        model, shares = response.model, shares_of(weights)
+        player = np.empty(self.n_features_in_, dtype=np.intp)
+        for place, columns in enumerate(self.features_):
+            player[list(columns)] = place
+        player = player[model.columns]
+        mean = _mean(model, background, shares)
+        blocks = None
+        if self.perturbation == "correlation":
+            covariance = _covariance(model, background, shares, mean)
+            rng = np.random.default_rng(
+                check_random_state(self.random_state).randint(2**31)
+            )
+            blocks = gaussian_blocks(covariance, model.coefficients, player, rng)
+        self._shares = _Shares(model, mean, player, len(self.features_), blocks)
+        return mean @ model.coefficients + model.intercept
+
+    def _values(self, rows):
+        n_outputs = len(self.output_names_)
+        entries = len(self._shares.mean) + len(self.features_) * n_outputs
+        step = batch_rows(rows.row_bytes + 3 * 8 * entries)
+        parts = [rows.part(part) for part in slices(rows.n_rows, step)]
+        # Always in the same batches: what a model answers may depend on them.
+        predictions = [self._linear.predictions(part.native) for part in parts]
+        values, errors = zip(
+            *run_in_threads(
+                _valued,
+                [(self._shares, part) for part in parts],
+                n_jobs=self.n_jobs,
+                verbose=self.verbose,
+            ),
+            strict=True,
+        )
+        errors = None if errors[0] is None else _joined(errors)
+        return _joined(values), _joined(predictions), errors
+
+
+def _joined(parts):
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _valued(shares, rows):
+    return shares.values(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class _Shares:
+    """What gives players their shares, apart from the inspector: it goes to workers.
+
+    Parameters
+    ----------
+    model : LinearModel
+        The model.
+    mean : ndarray of shape (n_derived,)
+        Mean of its columns.
+    player : ndarray of shape (n_derived,), intp
+        Player of each of its columns.
+    n_players : int
+        Number of players; some may have no column.
+    blocks : list of Block or None
+        Correlated players; None takes each column for itself.
+    """
+
+    model: LinearModel
+    mean: np.ndarray
+    player: np.ndarray
+    n_players: int
+    blocks: list | None
+
+    def values(self, rows):
+        """Values (m, n_players, k) of rows, and standard errors of sampled ones."""
+        derived = self.model.derived(rows.native)
+        if self.blocks is not None:
+            return self._correlated(derived)
+        coefficients = self.model.coefficients
+        values = np.empty((derived.shape[0], self.n_players, coefficients.shape[1]))
+        add = self._add_sparse if sparse.issparse(derived) else self._add
+        for output, column in enumerate(coefficients.T):
+            add(derived, column, values[:, :, output])
+        return values, None
+
+    def _add(self, derived, coefficients, values):
+        """Columns' shares, added up for each player, into an array."""
+        if np.array_equal(self.player, np.arange(self.n_players)):
+            np.subtract(derived, self.mean, out=values)
+            values *= coefficients
+            return
+        # Row by row in the order of columns, however many rows there are.
+        shares = (derived - self.mean) * coefficients
+        values[:] = shares @ self._collected(1.0)
+
+    def _add_sparse(self, derived, coefficients, values):
+        """The same where zeros are not stored."""
+        collected = self._collected(coefficients)
+        values[:] = -(self.mean @ collected)
+        stored = (derived @ collected).tocoo()
+        values[stored.row, stored.col] += stored.data
+
+    def _collected(self, weights):
+        """Columns to players: sparse (n_derived, n_players)."""
+        n_derived = len(self.player)
+        weights = np.broadcast_to(weights, n_derived)
+        places = np.arange(n_derived + 1)
+        shape = (n_derived, self.n_players)
+        return sparse.csr_array((weights, self.player, places), shape=shape)
+
+    def _correlated(self, derived):
+        """Values by block, a row at a time: products of one shape, to the last bit."""
+        if sparse.issparse(derived):
+            derived = derived.toarray()
+        deviations = derived - self.mean
+        shape = len(derived), self.n_players, self.model.coefficients.shape[1]
+        values = np.zeros(shape)
+        sampled = any(block.sampled for block in self.blocks)
+        errors = np.zeros(shape) if sampled else None
+        for block in self.blocks:
+            if len(block.columns) == 1:
+                own = deviations[:, block.columns]
+                values[:, block.players[0]] = own * block.draws[0, 0, :, 0]
+                continue
+            for row, own in enumerate(deviations):
+                values[row, block.players], spread = block.values(own)
+                if sampled:
+                    errors[row, block.players] = spread
+        return values, errors
+
+
+def _derived_parts(model, rows):
+    """Columns of a linear model, some rows at a time, and where these stand."""
+    for part in slices(rows.n_rows, _ROWS_AT_ONCE):
+        yield part, model.derived(rows.part(part).native)
+
+
+def _mean(model, background, shares):
+    """Weighted mean of the columns; exactly what all rows share, where they do."""
+    mean, first = np.zeros(len(model.columns)), None
+    for part, derived in _derived_parts(model, background):
+        if sparse.issparse(derived):
+            mean += derived.T @ shares[part]
+            continue
+        first = derived[0].copy() if first is None else first
+        mean += shares[part] @ (derived - first)
+    return mean if first is None else first + mean
+
+
+def _covariance(model, background, shares, mean):
+    """Weighted covariance of the columns, (n_derived, n_derived)."""
+    if len(mean) > _MOST_COLUMNS:
+        raise ValueError(
+            f'perturbation="correlation" needs the covariance of {len(mean)} columns; '
+            f'at most {_MOST_COLUMNS} are taken. "interventional" has no such limit.'
+        )
+    covariance = np.zeros((len(mean), len(mean)))
+    for part, derived in _derived_parts(model, background):
+        derived = derived.toarray() if sparse.issparse(derived) else derived
+        deviations = (derived - mean) * np.sqrt(shares[part, None])
+        covariance += deviations.T @ deviations
+    return covariance
