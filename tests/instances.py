@@ -34,8 +34,10 @@ from sklearn_interpret.interactions import (
 from sklearn_interpret.shapley import (
     BreakDown,
     ExactShapley,
+    KernelSHAP,
     LinearSHAP,
     ShapleySampling,
+    ShapleyValues,
     TreeSHAP,
 )
 
@@ -167,9 +169,22 @@ ARGUMENTS = {
         {"feature_groups": {"all": slice(None)}, "subsample": None},
         {"feature_groups": {"g": [0, 2]}, "subsample": 5, "random_state": 0},
     ],
+    KernelSHAP: [
+        {"n_coalitions": 8, "subsample": None, "random_state": 0},
+        {"n_coalitions": 16, "subsample": 5, "random_state": 0},
+    ],
     ShapleySampling: [
         {"n_permutations": 2, "subsample": None, "random_state": 0},
         {"n_permutations": 2, "subsample": 5, "random_state": 0},
+    ],
+    ShapleyValues: [
+        {"subsample": None, "budget": 4, "random_state": 0},
+        {
+            "algorithm": "permutation",
+            "budget": 8,
+            "subsample": 5,
+            "random_state": 0,
+        },
     ],
     TreeSHAP: [
         {},
@@ -188,7 +203,7 @@ OF_TREES = {TreeSHAP}
 OF_LINES = {LinearSHAP}
 # Inspectors that ask the model much. The first set of arguments, which looks at all
 # rows, is for scikit-learn's checks alone, and the models are quick.
-ASKING = {BreakDown, ExactShapley, ShapleySampling}
+ASKING = {BreakDown, ExactShapley, KernelSHAP, ShapleySampling, ShapleyValues}
 
 
 def quick_arguments(inspector_class):

@@ -76,6 +76,13 @@ SHAPLEY = {
         "feature_groups": None,
         "subsample": 100,
     },
+    "KernelSHAP": {
+        "n_coalitions": "auto",
+        "link": "identity",
+        "background": None,
+        "feature_groups": None,
+        "subsample": 100,
+    },
     "ShapleySampling": {
         "n_permutations": 50,
         "antithetic": True,

@@ -1,0 +1,131 @@
+"""Which coalitions to ask about where there are too many for all of them.
+
+Coalitions come in pairs with their complements: Shapley values depend on differences
+within pairs alone, interaction values on sums. A pair is told by its smaller member; of
+two of one size it is the one with the first player.
+"""
+
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+# Subsets are listed, rather than drawn until they differ, if at most this many times
+# as many exist as are wanted.
+_LISTED = 4
+
+
+def n_pairs_of(n_players, size):
+    """How many pairs there are whose smaller member has a size (at most half of all).
+
+    Parameters
+    ----------
+    n_players, size : int
+        Players, and members of the smaller coalition.
+
+    Returns
+    -------
+    int
+    """
+    n_subsets = comb(n_players, size)
+    return n_subsets // 2 if 2 * size == n_players else n_subsets
+
+
+def paired_design(n_players, n_coalitions, rng):
+    """Draw coalitions in pairs, without replacement.
+
+    Parameters
+    ----------
+    n_players : int
+        Number of players.
+    n_coalitions : int
+        How many coalitions may be known. The empty one and that of all players count,
+        but are not among those drawn; the others are ``(n_coalitions - 2) // 2`` pairs,
+        or all that exist.
+    rng : Generator
+        Draws them.
+
+    Returns
+    -------
+    ndarray of shape (n_pairs, n_players), bool
+        One member of each pair, the smaller sizes first; no two are the same or
+        complements.
+
+    Notes
+    -----
+    All sizes of coalitions come up equally often: their leverage in a linear
+    regression with Shapley's weights. Sizes of which fewer exist are taken whole, and
+    single players wherever there are pairs enough for all of them.
+    """
+    sizes = range(1, n_players // 2 + 1)
+    existing = [n_pairs_of(n_players, size) for size in sizes]
+    n_pairs = min((n_coalitions - 2) // 2, sum(existing))
+    counts = _counts(n_players, existing, n_pairs, rng)
+    parts = [
+        _drawn(n_players, size, n_existing, count, rng)
+        for size, n_existing, count in zip(sizes, existing, counts, strict=True)
+        if count
+    ]
+    return np.concatenate([np.zeros((0, n_players), dtype=bool), *parts])
+
+
+def _counts(n_players, existing, n_pairs, rng):
+    """How many pairs of each size to take."""
+    counts = list(existing)
+    shares = np.ones(len(existing))
+    if n_players % 2 == 0:
+        shares[-1:] = 0.5  # one size, where the others are two
+    left = n_pairs
+    for first, n_existing in enumerate(existing):
+        fair = left * shares[first:] / shares[first:].sum()
+        singles = first == 0 and left >= n_existing
+        if fair[0] < n_existing - 1e-9 and not singles:
+            # Later sizes have still more pairs to each share.
+            counts[first:] = _rounded(fair, rng)
+            break
+        left -= n_existing
+    return counts
+
+
+def _rounded(fair, rng):
+    """Whole numbers at random with the same sum, each next to its fair share."""
+    edges = np.concatenate([[0.0], np.cumsum(fair)])
+    edges[-1] = np.rint(edges[-1])
+    start = rng.random()
+    return np.diff(np.ceil(edges - start)).astype(int).tolist()
+
+
+def _drawn(n_players, size, n_existing, count, rng):
+    """Some of the pairs of a size, (count, n_players)."""
+    if n_existing <= _LISTED * count:
+        firsts = combinations(range(n_players), size)
+        if 2 * size == n_players:
+            firsts = combinations(range(1, n_players), size - 1)
+            members = [(0, *rest) for rest in firsts]
+        else:
+            members = list(firsts)
+        if count < n_existing:
+            places = np.sort(rng.choice(n_existing, count, replace=False))
+            members = [members[place] for place in places]
+        drawn = np.zeros((count, n_players), dtype=bool)
+        np.put_along_axis(drawn, np.array(members), True, axis=1)
+        return drawn
+    drawn, seen = [], set()
+    while len(drawn) < count:
+        for coalition in _subsets(n_players, size, count - len(drawn), rng):
+            key = np.packbits(coalition).tobytes()
+            if key not in seen:
+                seen.add(key)
+                drawn.append(coalition)
+    return np.array(drawn)
+
+
+def _subsets(n_players, size, count, rng):
+    """Subsets of a size, drawn independently; the middle size with the first player."""
+    keys = rng.random((count, n_players))
+    if 2 * size == n_players:
+        keys[:, 0] = -1.0
+    members = np.argpartition(keys, size - 1, axis=1)[:, :size]
+    drawn = np.zeros((count, n_players), dtype=bool)
+    np.put_along_axis(drawn, members, True, axis=1)
+    return drawn

@@ -1,0 +1,250 @@
+"""KernelSHAP where it does not ask about all coalitions, and where it does."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.ensemble import GradientBoostingRegressor, RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression
+from sklearn.neural_network import MLPRegressor
+
+from sklearn_interpret.shapley import ExactShapley, KernelSHAP, TreeSHAP
+from tests.shapley.test_games import Formula, of_model
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(size=(60, 9))
+Y = 4 * np.sin(3 * X[:, 0] * X[:, 1]) + 5 * (X[:, 2] - 0.5) ** 2 + X[:, 3] * X[:, 4]
+BACKGROUND, ROWS = X[:6], X[6:12]
+BOOSTING = GradientBoostingRegressor(n_estimators=30, random_state=0).fit(X, Y)
+
+
+def smooth(rows):
+    """A function with interactions of up to four columns."""
+    return np.sin(2 * rows[:, 0] * rows[:, 1]) + rows[:, 2:6].prod(axis=1) * 8
+
+
+def relative_error(found, truth):
+    return ((found - truth) ** 2).sum() / (truth**2).sum()
+
+
+# All coalitions
+
+
+@pytest.mark.parametrize("n_coalitions", [2**9, 10**6, "auto"])
+def test_all_coalitions_are_exact(n_coalitions):
+    exact = of_model(ExactShapley, BOOSTING, BACKGROUND)
+    inspector = of_model(KernelSHAP, BOOSTING, BACKGROUND, n_coalitions=n_coalitions)
+    explanation = inspector.explain(ROWS)
+    assert_allclose(explanation.values, exact.explain(ROWS).values, atol=1e-10)
+    assert_array_equal(explanation.standard_errors, 0)
+    pairs = inspector.interaction_values(ROWS)
+    assert_allclose(pairs, exact.interaction_values(ROWS), atol=1e-10)
+
+
+@pytest.mark.parametrize("n_coalitions", [4, 5, 30, 33, 511, 512])
+def test_no_more_coalitions_than_asked_for(n_coalitions):
+    asked = []
+
+    def model(rows):
+        asked.append(len(rows))
+        return smooth(rows)
+
+    inspector = of_model(
+        KernelSHAP, Formula(model), BACKGROUND, n_coalitions=n_coalitions
+    )
+    asked.clear()
+    inspector.explain(ROWS)
+    n_paired = (n_coalitions - 2) // 2 * 2
+    assert sum(asked) == len(ROWS) * (1 + n_paired * len(BACKGROUND))
+
+
+def test_rows_with_few_active_players_are_exact():
+    background = np.where(np.arange(9) < 5, BACKGROUND, 0.5)
+    rows = np.where(np.arange(9) < 5, ROWS, 0.5)
+    rows[0, 5:] = 0.7
+    exact = of_model(ExactShapley, Formula(smooth), background).explain(rows)
+    inspector = of_model(KernelSHAP, Formula(smooth), background, n_coalitions=40)
+    explanation = inspector.explain(rows)
+    assert (explanation.standard_errors[0] > 0).all()
+    assert_array_equal(explanation.standard_errors[1:], 0)
+    assert_allclose(explanation.values[1:], exact.values[1:], atol=1e-12)
+    assert_array_equal(explanation.values[1:, 5:], 0)
+
+
+# Some of them
+
+
+@pytest.mark.parametrize(
+    ("n_coalitions", "of_trees", "of_formula"), [(64, 2e-3, 2e-2), (256, 1e-4, 1e-5)]
+)
+def test_values_are_close_to_exact(n_coalitions, of_trees, of_formula):
+    for model, bound in ((BOOSTING, of_trees), (Formula(smooth), of_formula)):
+        exact = of_model(ExactShapley, model, BACKGROUND).explain(ROWS).values
+        inspector = of_model(KernelSHAP, model, BACKGROUND, n_coalitions=n_coalitions)
+        explanation = inspector.explain(ROWS)
+        assert relative_error(explanation.values, exact) < bound
+        assert np.abs(explanation.additivity_error()).max() < 1e-10
+
+
+def test_interaction_values_are_close_to_exact():
+    exact = of_model(ExactShapley, Formula(smooth), BACKGROUND)
+    inspector = of_model(KernelSHAP, Formula(smooth), BACKGROUND, n_coalitions=256)
+    truth, found = exact.interaction_values(ROWS), inspector.interaction_values(ROWS)
+    assert relative_error(found, truth) < 1e-3
+    assert_array_equal(found, found.swapaxes(1, 2))
+    values = inspector.explain(ROWS).values
+    assert_allclose(found.sum(axis=2), values, atol=1e-12)
+
+
+def test_standard_errors_are_honest():
+    exact = of_model(ExactShapley, BOOSTING, BACKGROUND).explain(ROWS).values
+    covered = []
+    for seed in range(40):
+        inspector = of_model(
+            KernelSHAP, BOOSTING, BACKGROUND, n_coalitions=64, random_state=seed
+        )
+        explanation = inspector.explain(ROWS)
+        apart = np.abs(explanation.values - exact)
+        covered.append(apart <= 1.96 * explanation.standard_errors + 1e-12)
+    assert 0.9 <= np.mean(covered) <= 0.99
+
+
+@pytest.mark.parametrize("n_coalitions", [40, 200])
+def test_a_linear_model_is_exact(n_coalitions):
+    model = LinearRegression().fit(X, Y)
+    inspector = of_model(KernelSHAP, model, BACKGROUND, n_coalitions=n_coalitions)
+    explanation = inspector.explain(ROWS)
+    expected = (ROWS - BACKGROUND.mean(axis=0)) * model.coef_
+    assert_allclose(explanation.values, expected, atol=1e-11)
+    assert explanation.standard_errors.max() < 1e-11
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 2**31 - 1), n_coalitions=st.integers(4, 300))
+def test_efficiency(seed, n_coalitions):
+    rng = np.random.default_rng(seed)
+    slopes = rng.normal(size=(9, 2)) * rng.integers(1, 4)
+
+    def model(rows):
+        return 1e3 * np.tanh(rows @ slopes).prod(axis=1)
+
+    inspector = of_model(
+        KernelSHAP, Formula(model), BACKGROUND[:2], n_coalitions=n_coalitions
+    )
+    explanation = inspector.explain(ROWS[:2])
+    assert np.abs(explanation.additivity_error()).max() < 1e-10 * 1e3
+    assert (explanation.standard_errors >= 0).all()
+    pairs = inspector.interaction_values(ROWS[:2])
+    assert_allclose(pairs.sum(axis=2), explanation.values, atol=1e-8)
+
+
+def test_a_multiple_of_a_model_has_that_multiple_of_values():
+    inspectors = [
+        of_model(KernelSHAP, Formula(model), BACKGROUND, n_coalitions=60)
+        for model in (smooth, lambda rows: 100 - 3 * smooth(rows))
+    ]
+    one, other = (inspector.explain(ROWS) for inspector in inspectors)
+    assert_allclose(other.values, -3 * one.values, atol=1e-9)
+    assert_allclose(other.standard_errors, 3 * one.standard_errors, rtol=1e-6)
+
+
+def test_probabilities_of_all_classes_have_values_that_sum_to_zero():
+    model = RandomForestClassifier(5, random_state=0).fit(X, np.digitize(Y, [1, 2]))
+    inspector = of_model(KernelSHAP, model, BACKGROUND, n_coalitions=40)
+    explanation = inspector.explain(ROWS)
+    assert explanation.values.shape == explanation.standard_errors.shape == (6, 9, 3)
+    assert_allclose(explanation.values.sum(axis=2), 0, atol=1e-12)
+    assert inspector.interaction_values(ROWS).shape == (6, 9, 9, 3)
+
+
+# The same values
+
+
+@pytest.mark.parametrize("ask", ["transform", "interaction_values"])
+def test_a_row_gets_the_same_alone_among_others_and_from_workers(ask):
+    params = {"background": BACKGROUND, "n_coalitions": 50}
+    rows = X[6:26].copy()
+    rows[::3, 8] = 0.5
+    background = BACKGROUND.copy()
+    background[:, 8] = 0.5  # games of eight players and of nine
+    params["background"] = background
+    inspector = of_model(KernelSHAP, BOOSTING, **params)
+    whole = getattr(inspector, ask)(rows)
+    order = RNG.permutation(len(rows))
+    assert_array_equal(getattr(inspector, ask)(rows[order]), whole[order])
+    for row in (0, 1):
+        alone = getattr(inspector, ask)(rows[row : row + 1])
+        assert_array_equal(alone, whole[row : row + 1])
+    assert not inspector._valuer.__getstate__()["_surrogates"]
+    copy = pickle.loads(pickle.dumps(inspector))
+    assert_array_equal(getattr(copy, ask)(rows), whole)
+    shared = of_model(KernelSHAP, BOOSTING, n_jobs=2, **params)
+    assert_array_equal(getattr(shared, ask)(rows), whole)
+    again = of_model(KernelSHAP, BOOSTING, random_state=1, **params)
+    assert (getattr(again, ask)(rows) != whole).any()
+
+
+def test_models_whose_answers_depend_on_the_batch():
+    model = MLPRegressor(hidden_layer_sizes=(9, 9), max_iter=2000, random_state=0)
+    inspector = of_model(KernelSHAP, model.fit(X, Y), BACKGROUND, n_coalitions=50)
+    whole = inspector.explain(ROWS).values
+    alone = [inspector.explain(row[None]).values for row in ROWS]
+    assert_allclose(np.concatenate(alone), whole, atol=1e-12)
+
+
+def test_no_more_surrogates_are_kept_than_memory_allows(monkeypatch):
+    kernel = "sklearn_interpret.shapley._kernel.held_rows"
+    monkeypatch.setattr(kernel, lambda _: 1)
+    inspector = of_model(KernelSHAP, BOOSTING, BACKGROUND, n_coalitions=50)
+    inspector.interaction_values(ROWS)
+    assert len(inspector._valuer._surrogates) == 1
+
+
+def test_thousands_of_players():
+    rng = np.random.default_rng(1)
+    slopes = rng.normal(size=1500)
+    background, row = rng.normal(size=(1, 1500)), rng.normal(size=(1, 1500))
+    inspector = of_model(
+        KernelSHAP, Formula(lambda rows: rows @ slopes), background, n_coalitions=200
+    )
+    explanation = inspector.explain(row)
+    assert np.abs(explanation.additivity_error()).max() < 1e-9
+    truth = (row - background) * slopes
+    # So few coalitions tell little of each, and the errors say so.
+    apart = np.abs(explanation.values - truth)
+    assert 0.85 <= (apart <= 1.96 * explanation.standard_errors).mean() <= 1
+
+
+def test_sparse_rows_as_arrays():
+    entries = sparse.random(8, 14, density=0.5, random_state=0, format="csr")
+    dense = entries.toarray()
+    model = GradientBoostingRegressor(n_estimators=5, random_state=0)
+    model.fit(dense, np.arange(8.0))
+    found = of_model(KernelSHAP, model, entries[:3], n_coalitions=40)
+    expected = of_model(KernelSHAP, model, dense[:3], n_coalitions=40)
+    assert_array_equal(
+        found.explain(entries[3:]).values, expected.explain(dense[3:]).values
+    )
+
+
+def test_groups_and_trees():
+    groups = {"pair": [0, 1]}
+    trees = TreeSHAP(
+        FrozenEstimator(BOOSTING), background=BACKGROUND, feature_groups=groups
+    ).fit(X)
+    inspector = of_model(
+        KernelSHAP, BOOSTING, BACKGROUND, feature_groups=groups, n_coalitions=200
+    )
+    values = trees.explain(ROWS).values
+    assert relative_error(inspector.explain(ROWS).values, values) < 1e-4
+
+
+@pytest.mark.parametrize("n_coalitions", [3, 0, 64.0, "all", None])
+def test_bad_numbers_of_coalitions(n_coalitions):
+    with pytest.raises(ValueError, match="'n_coalitions' parameter"):
+        KernelSHAP(FrozenEstimator(BOOSTING), n_coalitions=n_coalitions).fit(X)
