@@ -91,6 +91,13 @@ SHAPLEY = {
         "feature_groups": None,
         "subsample": 100,
     },
+    "ShapleyValues": {
+        "algorithm": "auto",
+        "budget": None,
+        "background": None,
+        "feature_groups": None,
+        "subsample": "auto",
+    },
     "TreeSHAP": {
         "perturbation": "interventional",
         "background": None,

@@ -7,12 +7,12 @@ from sklearn_interpret._model.response import check_is_predictor
 from sklearn_interpret._model.tags import check_predictor_is_fitted, is_classifier
 from sklearn_interpret._plotting.parameters import refuse_settings
 from sklearn_interpret.base import BaseInspector, Explanation
-from sklearn_interpret.shapley._tree import TreeSHAP
+from sklearn_interpret.shapley._values import ShapleyValues
 
 
 def default_inspector():
     """The inspector that explains a predictor: the one place where it is chosen."""
-    return TreeSHAP
+    return ShapleyValues
 
 
 def is_inspector(estimator):
@@ -51,8 +51,7 @@ def fitted_inspector(estimator, X, kind, *, row, sample_weight, parameters, disp
 
 
 def _refuse_own_background(X, row, parameters):
-    alone = as_rows(X).n_rows == 1 and parameters.get("background") is None
-    if alone and parameters.get("perturbation") != "path_dependent":
+    if as_rows(X).n_rows == 1 and parameters.get("background") is None:
         hint = "all rows in X, and row=" if row is None else "more rows in X"
         raise ValueError(
             "X has one row, which would be compared with itself: pass background=, or "

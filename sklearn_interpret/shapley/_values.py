@@ -1,0 +1,276 @@
+"""Shapley values by whichever estimator is the most exact and quick for a model."""
+
+from collections.abc import Callable, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.metaestimators import available_if
+
+from sklearn_interpret._model.features import resolve_groups, resolve_players
+from sklearn_interpret._model.linear import explained_linear
+from sklearn_interpret._model.seams import Interval, StrOptions
+from sklearn_interpret._model.trees.explained import explained_trees
+from sklearn_interpret.exceptions import UnreadableModelError
+from sklearn_interpret.shapley._base import BaseShapley, InteractionValuesMixin
+from sklearn_interpret.shapley._exact import ExactShapley
+from sklearn_interpret.shapley._kernel import KernelSHAP
+from sklearn_interpret.shapley._linear import LinearSHAP
+from sklearn_interpret.shapley._sampling import ShapleySampling
+from sklearn_interpret.shapley._tree import TreeSHAP
+
+KINDS = {
+    "tree": TreeSHAP,
+    "linear": LinearSHAP,
+    "exact": ExactShapley,
+    "kernel": KernelSHAP,
+    "permutation": ShapleySampling,
+}
+
+# Coalitions of ten players.
+_BUDGET = 2**10
+
+# How many rows stand for absent players where each of them costs rows of the model.
+_BACKGROUND = 100
+
+
+def _is_sum(estimator, response_method, target):
+    """Whether the response is a sum of trees."""
+    try:
+        trees = explained_trees(estimator, response_method, target)
+    except UnreadableModelError:
+        return False
+    return trees.link == "identity"
+
+
+def _is_linear(estimator, response_method, target):
+    """Whether the response is a linear function."""
+    try:
+        explained_linear(estimator, response_method, target)
+    except UnreadableModelError:
+        return False
+    return True
+
+
+def _shares_among_pairs(inspector):
+    """Whether the chosen estimator has interaction values."""
+    kind = KINDS.get(getattr(inspector, "algorithm_", inspector.algorithm))
+    return kind is None or issubclass(kind, InteractionValuesMixin)
+
+
+class ShapleyValues(InteractionValuesMixin, BaseShapley):
+    r"""Shapley values of any model, by the estimator that suits it.
+
+    The Shapley value of a feature is its fair share of the difference between the
+    response to a row and the mean response:
+
+    .. math:: \phi_j = \sum_{S \not\ni j} \frac{|S|!\,(p - |S| - 1)!}{p!}
+        \left(v(S \cup j) - v(S)\right)
+
+    v(S) is the mean response to the background's rows with the features in S taken from
+    the explained row.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any predictor; a clone of it is fitted. Pass a fitted one as
+        ``FrozenEstimator(model)``.
+    algorithm : {"auto", "tree", "linear", "exact", "kernel", "permutation"}, \
+default="auto"
+        "tree" is :class:`TreeSHAP`, "linear" :class:`LinearSHAP`, "exact"
+        :class:`ExactShapley`, "kernel" :class:`KernelSHAP`, "permutation"
+        :class:`ShapleySampling`. "auto" takes the first of these that can explain the
+        response exactly, and else "kernel".
+    budget : int or None, default=None
+        How many coalitions of features the model may be asked about for each row.
+        "auto" takes "exact" where there are no more, "kernel" asks about as many, and
+        "permutation" goes through as many permutations as that allows. None is 1024 for
+        "auto", which is enough for 10 features, and the default of the others.
+    background : {array-like, sparse matrix, DataFrame}, default=None
+        Rows to take absent features from; all are used, and weigh the same. None takes
+        the rows of `fit`, of which `subsample` are drawn, with their weights.
+    feature_groups : dict of str to list, default=None
+        Features that are one player of the game together.
+    response_method : str, list of str or callable, default="auto"
+        What is explained. "auto" leaves it to the algorithm: "tree" and "linear"
+        explain the sum of trees or the linear function (margins of boosted classifiers,
+        log-odds of logistic regression), the others what `predict_proba`, else
+        `decision_function`, of classifiers and `predict` of regressors return.
+    target : class label or int, default=None
+        Output to keep. None keeps the only one, the positive class of a binary
+        classifier, or all.
+    subsample : int, float, "auto" or None, default="auto"
+        How many rows of `fit` serve as background: a number, a share, or all. "auto"
+        takes all for "tree" and "linear", and 100 for the others.
+    random_state : int, RandomState or None, default=None
+        Draws the subsample, and what is sampled.
+    n_jobs : int or None, default=None
+        Workers.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    algorithm_ : str
+        The algorithm that was chosen.
+    inspector_ : estimator
+        The fitted estimator behind it.
+    estimator_ : estimator
+        The fitted model.
+    base_values_ : float or ndarray of shape (k,)
+        The mean response over the background.
+    background_ : {ndarray, sparse matrix, DataFrame}
+        The rows of the background.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Mean absolute Shapley value over the rows of `fit` that were drawn, mean over
+        outputs. Computed when first asked for.
+    features_ : list of tuple of int
+        Columns of each player.
+    player_names_ : list of str
+        Name of each player.
+    response_method_ : str or callable
+        What is explained.
+    output_names_ : list
+        Class labels, or positions of outputs.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where the input has string column names.
+    classes_ : ndarray
+        Class labels of a classifier.
+
+    Raises
+    ------
+    UnreadableModelError
+        In `fit`, with "tree" or "linear": the model is no such model, or the response
+        is none that follows from its trees or coefficients.
+    ValueError
+        In `fit`: too many features for "exact"; a fitted model passed bare without `y`.
+
+    Notes
+    -----
+    "auto" never trades exactness for speed: where a response is a link of a sum of
+    trees (the probabilities of boosting), whose values :class:`TreeSHAP` finds by
+    rescaling, the model is asked.
+
+    References
+    ----------
+    Lundberg, S. M. & Lee, S.-I. (2017). A unified approach to interpreting model
+    predictions. Advances in Neural Information Processing Systems 30.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import HistGradientBoostingRegressor
+    >>> from sklearn.svm import SVR
+    >>> from sklearn_interpret.shapley import ShapleyValues
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> ShapleyValues(HistGradientBoostingRegressor()).fit(X, y).algorithm_
+    'tree'
+    >>> inspector = ShapleyValues(SVR(), subsample=20, random_state=0)
+    >>> inspector.fit(X[:, :4], y).algorithm_
+    'exact'
+    >>> inspector.explain(X[:2, :4]).values.shape
+    (2, 4)
+    """
+
+    _parameter_constraints = {
+        **BaseShapley._parameter_constraints,
+        "algorithm": [StrOptions({"auto", *KINDS})],
+        "budget": [Interval(Integral, 2, None, closed="left"), None],
+        "subsample": [
+            *BaseShapley._parameter_constraints["subsample"],
+            StrOptions({"auto"}),
+        ],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        algorithm: str = "auto",
+        budget: int | None = None,
+        background: Any = None,
+        feature_groups: dict[str, Any] | None = None,
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
+        target: Any = None,
+        subsample: float | str | None = "auto",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.algorithm = algorithm
+        self.budget = budget
+        self.background = background
+        self.feature_groups = feature_groups
+        self.response_method = response_method
+        self.target = target
+        self.subsample = subsample
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _choose_sample(self, rows, y, weights):
+        self.algorithm_ = self._chosen(rows)
+        subsample = self.subsample
+        if subsample == "auto":
+            reads = self.algorithm_ in ("tree", "linear")
+            subsample = None if reads else _BACKGROUND
+        return self._draw_sample(rows, y, weights, self.random_state, subsample)
+
+    def _chosen(self, rows):
+        """The algorithm to work with."""
+        if self.algorithm != "auto":
+            return self.algorithm
+        for algorithm, exact in (("tree", _is_sum), ("linear", _is_linear)):
+            if exact(self.estimator_, self.response_method, self.target):
+                return algorithm
+        groups = resolve_groups(self.feature_groups, rows.names, named=rows.named)
+        players, _ = resolve_players(rows.names, groups)
+        budget = _BUDGET if self.budget is None else self.budget
+        return "exact" if 2 ** len(players) <= budget else "kernel"
+
+    def _inspect(self, sample, response, on_block):
+        super()._inspect(sample, response, on_block)
+        # The chosen estimator has its own way to ask.
+        self.response_method_ = self.inspector_.response_method_
+        self.output_names_ = self.inspector_.output_names_
+
+    def _prepare(self, background, weights, response):
+        inspector = KINDS[self.algorithm_](
+            FrozenEstimator(self.estimator_),
+            feature_groups=self.feature_groups,
+            response_method=self.response_method,
+            target=self.target,
+            subsample=None,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+        inspector.set_params(**self._budgeted())
+        inspector.fit(background.native, sample_weight=weights)
+        self.inspector_ = inspector
+        return np.atleast_1d(inspector.base_values_)
+
+    def _budgeted(self):
+        """Parameters of the chosen estimator that follow from the budget."""
+        if self.budget is None:
+            return {}
+        if self.algorithm_ == "kernel":
+            return {"n_coalitions": self.budget}
+        if self.algorithm_ == "permutation":
+            steps = max(len(self.features_) - 1, 1)
+            return {"n_permutations": max(1, self.budget // steps)}
+        return {}
+
+    def _values(self, rows):
+        return self.inspector_._values(rows)
+
+    def _pairs(self, rows):
+        return self.inspector_._pairs(rows)
+
+    interaction_values = available_if(_shares_among_pairs)(
+        InteractionValuesMixin.interaction_values
+    )
