@@ -8,8 +8,8 @@ features, and says by standard errors how much the others could change. Ten feat
 have 1024 coalitions, few enough to ask about all of them and see whether that is true.
 
 A Shapley value compares a patient with a background. Against everybody, against those
-of about the same age, and against a single other patient the answers differ, because
-the questions do.
+with about the same body mass index, and against a single other patient the answers
+differ, because the questions do.
 
 A break-down tells one prediction as a story, feature by feature. Its order matters:
 backwards, the same features get other amounts. Shapley values are the mean over all
@@ -96,20 +96,19 @@ def print_accuracy(frozen, X_train, X_test, exact):
 
 def against(frozen, X_train, patient):
     """Return explanations of a patient against several backgrounds."""
-    age = patient["age"].iloc[0]
+    bmi = patient["bmi"].iloc[0]
+    alike = X_train[X_train["bmi"].between(bmi - 2, bmi + 2)]
     responses = frozen.predict(X_train)
-    other = np.abs(responses - np.quantile(responses, 0.9)).argmin()
+    other = np.abs(responses - np.median(responses)).argmin()
     backgrounds = {
         "everybody": X_train,
-        f"aged {age - 5:.0f} to {age + 5:.0f}": X_train[
-            X_train["age"].between(age - 5, age + 5)
-        ],
-        "one other": X_train.iloc[[other]],
+        f"bmi {bmi - 2:.0f} to {bmi + 2:.0f}": alike,
+        "one other patient": X_train.iloc[[other]],
     }
     found = {}
     for name, rows in backgrounds.items():
         inspector = ExactShapley(frozen, background=rows).fit(X_train)
-        found[f"against {name}, n = {len(rows)}"] = inspector.explain(patient)
+        found[f"Against {name}, n = {len(rows)}"] = inspector.explain(patient)
     return found
 
 
@@ -163,7 +162,8 @@ def main():
     explanation = exact.explain(X_test)
     print_accuracy(frozen, X_train, X_test, explanation)
 
-    patient = X_test.iloc[[int(np.argmax(explanation.predictions))]]
+    ranks = np.argsort(explanation.predictions)
+    patient = X_test.iloc[ranks[[int(0.9 * len(ranks))]]]
     found = against(frozen, X_train, patient)
     print_contrasts(found)
 
