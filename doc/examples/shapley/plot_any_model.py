@@ -27,7 +27,7 @@ matplotlib.use("Agg")  # files only, no screen needed
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.compose import make_column_transformer
+from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.datasets import load_diabetes
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
@@ -50,8 +50,8 @@ NAMES = {
     "s1": "cholesterol",
     "s2": "LDL",
     "s3": "HDL",
-    "s4": "cholesterol / HDL",
-    "s5": "log triglycerides",
+    "s4": "chol / HDL",
+    "s5": "triglycerides",
     "s6": "blood sugar",
 }
 
@@ -69,14 +69,15 @@ def make_model():
         (OneHotEncoder(drop="if_binary"), ["sex"]), remainder=StandardScaler()
     )
     network = MLPRegressor(
-        hidden_layer_sizes=(10,),
+        hidden_layer_sizes=(20,),
         activation="tanh",
         solver="lbfgs",
-        alpha=300,
+        alpha=10,
         max_iter=5000,
         random_state=0,
     )
-    return make_pipeline(encoder, network)
+    scaled = TransformedTargetRegressor(network, transformer=StandardScaler())
+    return make_pipeline(encoder, scaled)
 
 
 def print_accuracy(frozen, X_train, X_test, exact):
@@ -133,6 +134,9 @@ def draw_contrasts(found):
             explanation, ax=ax, max_display=6, response_name="progression"
         )
         ax.set_title(title)
+    lows, highs = zip(*(ax.get_xlim() for ax in axes), strict=True)
+    for ax in axes:
+        ax.set_xlim(min(lows), max(highs))  # arrows of one length mean the same
     return figure
 
 
