@@ -6,6 +6,8 @@ that say what they are). A neural network behind an encoder learns the one from 
 others. It can't be read, only asked: KernelSHAP asks about some of the coalitions of
 features, and says by standard errors how much the others could change. Ten features
 have 1024 coalitions, few enough to ask about all of them and see whether that is true.
+What no standard error tells: the background is a sample, here of 50 patients, whose
+base value is not that of all.
 
 A Shapley value compares a patient with a background. Against everybody, against those
 with about the same body mass index, and against a single other patient the answers
@@ -127,13 +129,13 @@ def print_contrasts(found):
 def draw_contrasts(found):
     """Draw a patient's Shapley values against each background, below each other."""
     figure, axes = plt.subplots(
-        len(found), figsize=(7, 3.4 * len(found)), layout="constrained"
+        len(found), figsize=(7, 3.8 * len(found)), layout="constrained"
     )
     for ax, (title, explanation) in zip(axes, found.items(), strict=True):
         ShapleyWaterfallDisplay.from_explanation(
             explanation, ax=ax, max_display=6, response_name="progression"
         )
-        ax.set_title(title)
+        ax.set_title(title, loc="left", pad=30)  # above what stands on the lines
     lows, highs = zip(*(ax.get_xlim() for ax in axes), strict=True)
     for ax in axes:
         ax.set_xlim(min(lows), max(highs))  # arrows of one length mean the same
@@ -183,8 +185,7 @@ def main():
         ).figure_,
         "backgrounds": draw_contrasts(found),
         "break_down": ShapleyWaterfallDisplay.from_explanation(
-            break_down(frozen, X_train, patient, interactions=True),
-            response_name="progression",
+            forwards, response_name="progression"
         ).figure_,
         "all_patients": ShapleyForceDisplay.from_explanation(
             explanation, response_name="progression"
