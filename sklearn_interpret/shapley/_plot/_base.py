@@ -54,7 +54,7 @@ class ShapleyDisplay(ABC):
         Parameters
         ----------
         estimator : fitted predictor or inspector
-            A predictor is explained by :class:`TreeSHAP`, with `X` as the background
+            A predictor is explained by :class:`ShapleyValues`, with `X` as background
             unless `background` is given. A fitted inspector that has ``explain`` is
             used as it is, and not fitted again.
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
