@@ -178,7 +178,7 @@ ARGUMENTS = {
         {"n_permutations": 2, "subsample": 5, "random_state": 0},
     ],
     ShapleyValues: [
-        {"subsample": None, "budget": 4, "random_state": 0},
+        {"subsample": 1.0, "budget": 4, "random_state": 0},
         {
             "algorithm": "permutation",
             "budget": 8,

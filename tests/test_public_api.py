@@ -96,7 +96,6 @@ SHAPLEY = {
         "budget": None,
         "background": None,
         "feature_groups": None,
-        "subsample": "auto",
     },
     "TreeSHAP": {
         "perturbation": "interventional",

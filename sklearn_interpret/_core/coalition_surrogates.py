@@ -18,7 +18,7 @@ a kernel are integrals over one number: with :math:`\rho` for each player in
 and depends on :math:`z'_i` and on how many of the others are present.
 
 How fast the variances fall is a property of the game: each row's is chosen, of two, by
-what the surrogates without one pair miss there.
+what the surrogates without one pair miss there, where players are few.
 """
 
 from dataclasses import dataclass
@@ -32,6 +32,9 @@ from sklearn_interpret._core.coalitions import n_pairs_of
 # together is about s**d / d!. Trees and products of few players want the first, smooth
 # functions of many the second.
 _STRENGTHS = (0.15, 1.2)
+# Of more players than these, no number of coalitions that one can afford tells terms of
+# many players from each other: the kernels give the same, and one is enough.
+_FEW_PLAYERS = 50
 # Variance of all terms of one player, of two, and of the constant, which are not to be
 # shrunk: large beside those of more players.
 _SINGLES, _TWOS, _CONSTANT = 10.0, 1.0, 10.0
@@ -96,6 +99,15 @@ class _Kernel:
         grown = (1 + self.rho * self.nodes) ** known
         grown *= (1 - self.rho * self.nodes) ** (n_others - known)
         return (grown @ self.weights)[np.clip(present, 0, n_others)]
+
+
+def _kernels(pairs):
+    """The kernels to choose from."""
+    n_players = pairs.shape[1]
+    everybody = np.ones((1, n_players), dtype=bool)
+    coalitions = np.concatenate([everybody, pairs])
+    strengths = _STRENGTHS if n_players <= _FEW_PLAYERS else _STRENGTHS[:1]
+    return [_Kernel(coalitions, strength) for strength in strengths]
 
 
 class _Process:
@@ -257,14 +269,12 @@ class OddSurrogate:
 
     Notes
     -----
-    Holds ``2 * (1 + n_pairs) * (1 + n_pairs + 3 * n_players)`` numbers, and needs half
-    as many again while it is made.
+    Holds ``(1 + n_pairs) * (1 + n_pairs + 3 * n_players)`` numbers, twice as many for
+    up to 50 players, and needs up to three times as many while it is made.
     """
 
     def __init__(self, pairs):
-        coalitions = _with_everybody(pairs)
-        kernels = (_Kernel(coalitions, strength) for strength in _STRENGTHS)
-        self._processes = [_OddProcess(kernel) for kernel in kernels]
+        self._processes = [_OddProcess(kernel) for kernel in _kernels(pairs)]
         self._sampled = _sampled(pairs)
 
     @property
@@ -298,11 +308,6 @@ class OddSurrogate:
         scale = (found.weights * found.misses)[self._sampled].mean(axis=0)
         raised = _RAISED + _RAISED_FOR_FEW / (len(halves) - 1)
         return values, np.sqrt(found.process.variances(scale) * raised)
-
-
-def _with_everybody(pairs):
-    everybody = np.ones((1, pairs.shape[1]), dtype=bool)
-    return np.concatenate([everybody, pairs])
 
 
 def _sampled(pairs):
@@ -351,14 +356,14 @@ class EvenSurrogate:
 
     Notes
     -----
-    Holds ``(1 + n_pairs) * (2 * (1 + n_pairs) + n_players)`` numbers.
+    Holds ``(1 + n_pairs) * (1 + n_pairs + n_players)`` numbers, nearly twice as many
+    for up to 50 players, and needs up to three times as many while it is made.
     """
 
     def __init__(self, pairs):
-        coalitions = _with_everybody(pairs)
-        kernels = (_Kernel(coalitions, strength) for strength in _STRENGTHS)
+        kernels = _kernels(pairs)
         self._processes = [_EvenProcess(kernel) for kernel in kernels]
-        self._coalitions = coalitions.astype(np.float64)
+        self._coalitions = kernels[0].coalitions.astype(np.float64)
 
     @property
     def nbytes(self):

@@ -111,4 +111,4 @@ def prepared(inspector, **params):
 
 def without_draws(inspector, **params):
     """A clone that uses every row and computes nothing by chance, where it can."""
-    return prepared(inspector, subsample=None, confidence_level=None, **params)
+    return prepared(inspector, subsample=1.0, confidence_level=None, **params)

@@ -119,9 +119,11 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     A Gaussian process over coalitions, in whose kernel a term weighs the less, the more
     features it joins, is put through the known o(S): the values are its mean, which is
     linear in the answers and whose weights are the same for all rows with as many
-    players. How fast the weights of terms fall is chosen, of two kernels and for each
-    row, by what is missed of each pair when the others are known. Hence values of a sum
-    of two models are the sums of their values only as far as they are exact.
+    players; a linear game is found as it is, where there are pairs enough for each
+    player alone. Up to 50 players, how fast the weights of terms fall is chosen of two
+    kernels for each row, by what is missed of each pair when the others are known.
+    Hence the values of a sum of two models are the sums of their values only as far as
+    they are exact; those of the outputs of one model keep their sums.
 
     The standard errors in ``explain(X).standard_errors`` are those of the process,
     scaled by what it misses. Intervals of two of them held the exact value in 93 to
@@ -129,8 +131,10 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     features; of a game that is linear they are rounding. They speak of the coalitions
     left out, not of the choice of the background.
 
-    For p players that differ from the background and m pairs, ``2 (m + 1)(m + p + 1)``
-    numbers are kept while a row is valued, and some more while they are made.
+    For p players that differ from the background and m pairs, ``(m + 1)(m + 3 p + 1)``
+    numbers are kept while a row is valued, up to 50 players twice as many, and three
+    times as many for a moment while they are made. This takes time in proportion to
+    ``(m + p) ** 3``, once for each number of such players.
 
     References
     ----------

@@ -28,11 +28,11 @@ KINDS = {
     "permutation": ShapleySampling,
 }
 
-# Coalitions of ten players.
-_BUDGET = 2**10
-
 # How many rows stand for absent players where each of them costs rows of the model.
 _BACKGROUND = 100
+
+# Coalitions of ten players.
+_BUDGET = 2**10
 
 
 def _is_sum(estimator, response_method, target):
@@ -76,8 +76,7 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
     estimator : estimator
         Any predictor; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
-    algorithm : {"auto", "tree", "linear", "exact", "kernel", "permutation"}, \
-default="auto"
+    algorithm : str, default="auto"
         "tree" is :class:`TreeSHAP`, "linear" :class:`LinearSHAP`, "exact"
         :class:`ExactShapley`, "kernel" :class:`KernelSHAP`, "permutation"
         :class:`ShapleySampling`. "auto" takes the first of these that can explain the
@@ -100,9 +99,9 @@ default="auto"
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
-    subsample : int, float, "auto" or None, default="auto"
-        How many rows of `fit` serve as background: a number, a share, or all. "auto"
-        takes all for "tree" and "linear", and 100 for the others.
+    subsample : int, float or None, default=None
+        How many rows of `fit` serve as background: a number, or a share. None takes all
+        for "tree" and "linear", which costs little, and 100 for the others.
     random_state : int, RandomState or None, default=None
         Draws the subsample, and what is sampled.
     n_jobs : int or None, default=None
@@ -158,6 +157,7 @@ default="auto"
     ----------
     Lundberg, S. M. & Lee, S.-I. (2017). A unified approach to interpreting model
     predictions. Advances in Neural Information Processing Systems 30.
+    https://doi.org/10.48550/arXiv.1705.07874
 
     Examples
     --------
@@ -179,10 +179,6 @@ default="auto"
         **BaseShapley._parameter_constraints,
         "algorithm": [StrOptions({"auto", *KINDS})],
         "budget": [Interval(Integral, 2, None, closed="left"), None],
-        "subsample": [
-            *BaseShapley._parameter_constraints["subsample"],
-            StrOptions({"auto"}),
-        ],
     }
 
     def __init__(
@@ -195,7 +191,7 @@ default="auto"
         feature_groups: dict[str, Any] | None = None,
         response_method: str | Sequence[str] | Callable[..., Any] = "auto",
         target: Any = None,
-        subsample: float | str | None = "auto",
+        subsample: float | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -212,31 +208,30 @@ default="auto"
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _inspect(self, sample, response, on_block):
+        super()._inspect(sample, response, on_block)
+        # The chosen estimator has its own way to ask.
+        self.response_method_ = self.inspector_.response_method_
+        self.output_names_ = self.inspector_.output_names_
+
     def _choose_sample(self, rows, y, weights):
         self.algorithm_ = self._chosen(rows)
         subsample = self.subsample
-        if subsample == "auto":
-            reads = self.algorithm_ in ("tree", "linear")
-            subsample = None if reads else _BACKGROUND
+        if subsample is None and self.algorithm_ not in ("tree", "linear"):
+            subsample = _BACKGROUND
         return self._draw_sample(rows, y, weights, self.random_state, subsample)
 
     def _chosen(self, rows):
         """The algorithm to work with."""
         if self.algorithm != "auto":
             return self.algorithm
-        for algorithm, exact in (("tree", _is_sum), ("linear", _is_linear)):
-            if exact(self.estimator_, self.response_method, self.target):
+        for algorithm, explains in (("tree", _is_sum), ("linear", _is_linear)):
+            if explains(self.estimator_, self.response_method, self.target):
                 return algorithm
         groups = resolve_groups(self.feature_groups, rows.names, named=rows.named)
         players, _ = resolve_players(rows.names, groups)
         budget = _BUDGET if self.budget is None else self.budget
         return "exact" if 2 ** len(players) <= budget else "kernel"
-
-    def _inspect(self, sample, response, on_block):
-        super()._inspect(sample, response, on_block)
-        # The chosen estimator has its own way to ask.
-        self.response_method_ = self.inspector_.response_method_
-        self.output_names_ = self.inspector_.output_names_
 
     def _prepare(self, background, weights, response):
         inspector = KINDS[self.algorithm_](

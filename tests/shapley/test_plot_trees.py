@@ -60,9 +60,8 @@ def test_a_row_alone_has_the_values_that_it_has_among_all(table):
 def test_path_dependent_values_need_no_background(table):
     X, y = table
     model = RandomForestRegressor(5, max_depth=4, random_state=0).fit(X, y)
-    display = ShapleyWaterfallDisplay.from_estimator(
-        model, X[:1], perturbation="path_dependent"
-    )
+    inspector = TreeSHAP(FrozenEstimator(model), perturbation="path_dependent")
+    display = ShapleyWaterfallDisplay.from_estimator(inspector.fit(X), X[:1])
     assert display.to_frame()["end"].iloc[0] == pytest.approx(model.predict(X[:1])[0])
 
 
@@ -132,7 +131,11 @@ def test_interaction_values_name_the_partner(table):
     assert display.color_feature_ == "a"
 
 
-def test_other_models_are_refused_by_name(table):
+def test_a_model_that_an_algorithm_cannot_read_is_named(table):
     X, y = table
+    model = LinearRegression().fit(X, y)
     with pytest.raises(UnreadableModelError, match="LinearRegression"):
-        ShapleySummaryDisplay.from_estimator(LinearRegression().fit(X, y), X)
+        ShapleySummaryDisplay.from_estimator(model, X, algorithm="tree")
+    display = ShapleySummaryDisplay.from_estimator(model, X)
+    names = {text.get_text() for text in display.ax_.get_yticklabels()}
+    assert names == set(X.columns)

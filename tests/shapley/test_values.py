@@ -1,0 +1,177 @@
+"""ShapleyValues takes what suits the model, and says the same as that."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.decomposition import PCA
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    StackingRegressor,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+
+from sklearn_interpret.exceptions import UnreadableModelError
+from sklearn_interpret.shapley import (
+    ExactShapley,
+    KernelSHAP,
+    LinearSHAP,
+    ShapleySampling,
+    ShapleyValues,
+    TreeSHAP,
+)
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(150, 4))
+Y = X[:, 0] * X[:, 1] + X[:, 2]
+WIDE = RNG.normal(size=(60, 12))
+NEIGHBORS = KNeighborsRegressor(3)
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "params", "algorithm"),
+    [
+        (HistGradientBoostingRegressor(max_iter=3), (X, Y), {}, "tree"),
+        (RandomForestClassifier(3), (X, Y > 0), {}, "tree"),
+        (GradientBoostingClassifier(n_estimators=3), (X, Y > 0), {}, "tree"),
+        (
+            make_pipeline(StandardScaler(), DecisionTreeRegressor()),
+            (X, Y),
+            {},
+            "tree",
+        ),
+        # Only asking the model is exact for a link of a sum.
+        (
+            GradientBoostingClassifier(n_estimators=3),
+            (X, Y > 0),
+            {"response_method": "predict_proba"},
+            "exact",
+        ),
+        (Ridge(), (X, Y), {}, "linear"),
+        (
+            make_pipeline(StandardScaler(), LogisticRegression()),
+            (X, Y > 0),
+            {},
+            "linear",
+        ),
+        (
+            LogisticRegression(),
+            (X, Y > 0),
+            {"response_method": "predict_proba"},
+            "exact",
+        ),
+        (make_pipeline(PCA(), LinearRegression()), (X, Y), {}, "exact"),
+        (StackingRegressor([("one", Ridge())], cv=2), (X, Y), {}, "exact"),
+        (NEIGHBORS, (X, Y), {}, "exact"),
+        (NEIGHBORS, (X, Y), {"budget": 15}, "kernel"),
+        (NEIGHBORS, (X, Y), {"budget": 16}, "exact"),
+        (NEIGHBORS, (WIDE, WIDE[:, 0]), {}, "kernel"),
+        (
+            NEIGHBORS,
+            (WIDE, WIDE[:, 0]),
+            {"feature_groups": {"g": slice(0, 3)}},
+            "exact",
+        ),
+        (NEIGHBORS, (X, Y), {"response_method": lambda m, X: X[:, 0]}, "exact"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_the_choice(model, data, params, algorithm):
+    inspector = ShapleyValues(model, random_state=0, subsample=8, **params).fit(*data)
+    assert inspector.algorithm_ == algorithm
+    explanation = inspector.explain(data[0][:2])
+    assert np.abs(explanation.additivity_error()).max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "kind", "own"),
+    [
+        ("tree", TreeSHAP, {}),
+        ("exact", ExactShapley, {}),
+        ("kernel", KernelSHAP, {"n_coalitions": 12}),
+        ("permutation", ShapleySampling, {"n_permutations": 4}),
+    ],
+)
+def test_it_says_what_the_chosen_one_says(algorithm, kind, own):
+    model = DecisionTreeRegressor(max_depth=4, random_state=0).fit(X, Y)
+    common = {"feature_groups": {"g": [1, 2]}, "background": X[:9], "random_state": 3}
+    chosen = kind(FrozenEstimator(model), **own, **common).fit(X)
+    inspector = ShapleyValues(
+        FrozenEstimator(model), algorithm=algorithm, budget=own and 12, **common
+    )
+    if not own:
+        inspector.set_params(budget=None)
+    if algorithm == "permutation":
+        inspector.set_params(budget=8)
+    inspector.fit(X)
+    found, expected = inspector.explain(X[:6]), chosen.explain(X[:6])
+    assert_array_equal(found.values, expected.values)
+    assert_array_equal(found.base_values, expected.base_values)
+    assert found.feature_names == expected.feature_names
+    if expected.standard_errors is None:
+        assert found.standard_errors is None
+    else:
+        assert_array_equal(found.standard_errors, expected.standard_errors)
+    assert inspector.player_names_ == chosen.player_names_
+    assert_array_equal(inspector.background_, X[:9])
+    shares_pairs = hasattr(chosen, "interaction_values")
+    assert hasattr(inspector, "interaction_values") == shares_pairs
+    if shares_pairs:
+        pairs = chosen.interaction_values(X[:3])
+        assert_array_equal(inspector.interaction_values(X[:3]), pairs)
+    copy = pickle.loads(pickle.dumps(inspector))
+    assert_array_equal(copy.explain(X[:6]).values, expected.values)
+
+
+def test_linear_models_and_weights():
+    model, weights = Ridge().fit(X, Y), RNG.integers(0, 3, len(X))
+    inspector = ShapleyValues(FrozenEstimator(model))
+    inspector.fit(X, sample_weight=weights)
+    expected = LinearSHAP(FrozenEstimator(model)).fit(X, sample_weight=weights)
+    found = inspector.explain(X[:5])
+    assert_array_equal(found.values, expected.explain(X[:5]).values)
+    assert inspector.base_values_ == expected.base_values_
+    assert not hasattr(inspector, "interaction_values")
+
+
+def test_how_many_rows_stand_for_absent_features():
+    trees = DecisionTreeRegressor(max_depth=3)
+    for model, wanted, expected in (
+        (trees, {}, 150),
+        (trees, {"subsample": 20}, 20),
+        (NEIGHBORS, {}, 100),
+        (NEIGHBORS, {"subsample": 1.0}, 150),
+        (NEIGHBORS, {"subsample": 0.1}, 15),
+    ):
+        inspector = ShapleyValues(model, random_state=0, **wanted).fit(X, Y)
+        assert len(inspector.background_) == expected
+    importances = inspector.feature_importances_
+    assert importances.shape == (4,)
+    assert importances.min() > 0
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"algorithm": "deep"}, ValueError, "'algorithm' parameter"),
+        ({"budget": 1}, ValueError, "'budget' parameter"),
+        ({"subsample": "all"}, ValueError, "'subsample' parameter"),
+        ({"algorithm": "tree"}, UnreadableModelError, "KNeighborsRegressor"),
+        ({"algorithm": "linear"}, UnreadableModelError, "KNeighborsRegressor"),
+        ({"target": 2}, ValueError, "target=2"),
+        ({"background": X[:, :2]}, ValueError, "features"),
+    ],
+    ids=lambda value: str(value) if isinstance(value, str | dict) else "",
+)
+def test_bad_parameters(params, error, message):
+    params.setdefault("subsample", 5)
+    with pytest.raises(error, match=message):
+        ShapleyValues(NEIGHBORS, **params).fit(X, Y)
