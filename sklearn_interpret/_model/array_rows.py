@@ -53,10 +53,18 @@ class ArrayRows(Rows):
         return ArrayRows(np.concatenate([self.native, below]))
 
     def blended(self, n_bases, donors, present):
-        """The first rows, with some columns taken from a later one, in one go."""
-        own = self.native[:n_bases]
-        taken = np.where(present[:, None, :], self.native[donors, None, :], own)
-        return taken.reshape(-1, self.n_columns)
+        """The first rows, with some columns taken from a later one, column by column.
+
+        Columns are long stretches of memory, and mostly half the copies of one have a
+        single value.
+        """
+        blended = np.empty((self.n_columns, len(donors), n_bases), self.native.dtype)
+        taken = self.native[donors]
+        for j, column in enumerate(blended):
+            column[:] = self.native[:n_bases, j]
+            copies = np.flatnonzero(present[:, j])
+            column[copies] = taken[copies, j, None]
+        return blended.reshape(self.n_columns, -1).T
 
     def agreeing(self, n_bases):
         """Whether the first rows all have the value that a later row has."""
