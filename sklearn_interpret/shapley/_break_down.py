@@ -1,5 +1,6 @@
 """Break-down of predictions along one order of the features."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -166,18 +167,20 @@ class BreakDown(BaseCoalitional):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
+        super().__init__(
+            estimator,
+            link=link,
+            background=background,
+            feature_groups=feature_groups,
+            response_method=response_method,
+            target=target,
+            subsample=subsample,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
         self.order = order
         self.interactions = interactions
-        self.link = link
-        self.background = background
-        self.feature_groups = feature_groups
-        self.response_method = response_method
-        self.target = target
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _make_valuer(self):
         if isinstance(self.order, str):
@@ -299,9 +302,9 @@ class _Walk(Valuer):
                 values[row, list(step)] = gain / len(step)
         return values, steps
 
+    @abstractmethod
     def _paths(self, game, played):
         """Steps of each row in order, tuples of players, all of them once."""
-        raise NotImplementedError
 
     def _gains(self, game, played, paths):
         """What each step of each row adds, (n_steps, k)."""
