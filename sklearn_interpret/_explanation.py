@@ -93,6 +93,8 @@ class Explanation:
         "predictions",
         "standard_errors",
     )
+    # What features are ranked by.
+    _strength_name: ClassVar[str] = "value"
 
     def __post_init__(self):
         values = _numbers(self.values, "values")
@@ -103,10 +105,10 @@ class Explanation:
             )
         by_row = (values.shape[0], *values.shape[2:])
         self._set("values", values)
-        self._set("base_values", _fitting(self.base_values, "base_values", by_row))
+        self._set_fitting("base_values", by_row)
         for name, shape in (("predictions", by_row), ("standard_errors", values.shape)):
             if getattr(self, name) is not None:
-                self._set(name, _fitting(getattr(self, name), name, shape))
+                self._set_fitting(name, shape)
         n_outputs = values.shape[2] if values.ndim == 3 else 1
         names = self.feature_names
         names = default_names(values.shape[1]) if names is None else names
@@ -118,6 +120,10 @@ class Explanation:
 
     def _set(self, name, value):
         object.__setattr__(self, name, value)
+
+    def _set_fitting(self, name, shape):
+        """Make a field an array of floats of the shape that `values` asks for."""
+        self._set(name, _fitting(getattr(self, name), name, shape))
 
     def _check_data(self):
         """Check `data` and the columns of it that each feature stands for."""
@@ -263,8 +269,12 @@ class Explanation:
         """Features from the largest mean absolute attribution down, and those means."""
         if not len(self):
             return np.arange(self.values.shape[1]), np.zeros(self.values.shape[1])
-        strength = np.abs(self.values).mean(axis=(0, *range(2, self.values.ndim)))
+        strength = self._sizes().mean(axis=(0, *range(2, self.values.ndim)))
         return np.argsort(-strength, kind="stable"), strength
+
+    def _sizes(self):
+        """How much each attribution counts, whatever its sign."""
+        return np.abs(self.values)
 
     def __repr__(self) -> str:
         n_rows, n_features = self.values.shape[:2]
@@ -273,7 +283,11 @@ class Explanation:
         shown = [f"{self.feature_names[j]} {strength[j]:.3g}" for j in order[:5]]
         return (
             f"{type(self).__name__}(n_rows={n_rows}, n_features={n_features}{outputs})"
-            + (f"\nmean |value|: {', '.join(shown)}" if shown and n_rows else "")
+            + (
+                f"\nmean |{self._strength_name}|: {', '.join(shown)}"
+                if shown and n_rows
+                else ""
+            )
             + (", ..." if shown and n_rows and n_features > 5 else "")
         )
 
