@@ -70,15 +70,20 @@ class Sample:
     y : ndarray or None
         Their targets.
     weights : ndarray of shape (n_rows,)
-        Their weights.
-    index : ndarray of shape (n_rows,)
-        Their positions in the input.
+        Their weights; not to be written to.
+    kept : ndarray of shape (n_rows,), or None
+        Their positions in the input; None for all of it.
     """
 
     rows: Rows
     y: Any
     weights: np.ndarray
-    index: np.ndarray
+    kept: np.ndarray | None
+
+    @property
+    def index(self):
+        """Positions of the rows in the input."""
+        return np.arange(self.rows.n_rows) if self.kept is None else self.kept
 
 
 def _estimator_has(name):
@@ -265,9 +270,10 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             random_state=random_state,
         )
         kept = kept[drawn]
-        if len(kept) < rows.n_rows:
-            rows = rows.take(kept)
-        return Sample(rows, None if y is None else y[drawn], weights[kept], kept)
+        y = None if y is None else y[drawn]
+        if len(kept) == rows.n_rows:
+            return Sample(rows, y, weights, None)
+        return Sample(rows.take(kept), y, weights[kept], kept)
 
     @property
     def classes_(self) -> Any:
@@ -420,9 +426,9 @@ def _check_fits(model, X):
 
 
 def _check_weights(sample_weight, rows):
-    """Weights as float64, ones by default."""
+    """Weights as float64, ones by default; not to be written to."""
     if sample_weight is None:
-        return np.ones(rows.n_rows)
+        return np.broadcast_to(1.0, rows.n_rows)
     weights = check_sample_weight(sample_weight, rows.native, dtype=np.float64)
     if (weights < 0).any():
         raise ValueError(
