@@ -11,7 +11,7 @@ from sklearn_interpret._core.row_order import order_of_likeness
 from sklearn_interpret._core.tree_effects import TreeEffects
 from sklearn_interpret._core.tree_steps import Part
 from sklearn_interpret._model.made_rows import Stretch
-from sklearn_interpret._model.parallel import run_in_threads, slices
+from sklearn_interpret._model.parallel import portion_rows, run_in_threads, slices
 from sklearn_interpret._model.trees.additive import additive_trees
 from sklearn_interpret._model.trees.coded_rows import CodedRows, TellingRows
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -19,9 +19,7 @@ from sklearn_interpret.exceptions import UnreadableModelError
 # Pieces of work for all workers; their number must not depend on that of the workers.
 _MOST_TASKS = 16
 
-# Codes of rows that are put in order together. How many these are must hang on nothing
-# but the trees; among so many, enough are alike.
-_BYTES_IN_ORDER = 2**23
+# Rows that are put in order together, at least: among so many, enough are alike.
 _LEAST_IN_ORDER = 2**14
 
 
@@ -123,9 +121,8 @@ class AlteredTrees:
 
     def _pieces(self):
         """Slices of nearly equally many rows that are put in order together."""
-        row_bytes = self._codes[:1].nbytes
         n_rows = len(self._codes)
-        most = max(_LEAST_IN_ORDER, _BYTES_IN_ORDER // max(row_bytes, 1))
+        most = max(_LEAST_IN_ORDER, portion_rows(self._codes[:1].nbytes))
         return slices(n_rows, -(-n_rows // -(-n_rows // most)))
 
     def responses(self, reduce, *, merge=None, n_jobs=None, verbose=0, on_block=None):
@@ -155,19 +152,22 @@ class AlteredTrees:
         return found
 
     def differences(
-        self, crossings, reduce, *, merge, n_jobs=None, verbose=0, on_block=None
+        self, cells, steps, reduce, *, merge, n_jobs=None, verbose=0, on_block=None
     ):
         """Changes of the response as rows step to their neighbouring points.
 
         Parameters
         ----------
-        crossings : list of list of ndarray of shape (n_rows,)
-            For each replacement, and each kind of step that rows take, the variant
-            that they step to; -1 where they take none.
+        cells : ndarray of shape (n_rows, n_axes) or MadeRows
+            Where the rows are.
+        steps : list of callable
+            For each replacement, ``steps(cells)``: what steps the rows with these
+            cells take. It has `ends`: for each kind of step an ndarray of shape
+            (n_rows,), the variant that each row steps to; -1 where it takes none.
         reduce : callable
-            ``reduce(which, index, differences)``: the number of the replacement, the
-            rows' positions, and for each kind of step the changes, (n_rows,
-            n_outputs).
+            ``reduce(which, index, steps, differences)``: the number of the
+            replacement, the rows' positions, what its `steps` returned, and for each
+            kind of step the changes, (n_rows, n_outputs).
         merge : callable
             As in :func:`~sklearn_interpret._model.altered.altered_responses`.
         n_jobs, verbose, on_block : object
@@ -180,14 +180,14 @@ class AlteredTrees:
         """
         found = [[] for _ in self._parts]
         for which, effects in self._effects():
-            chosen = [crossings[entry] for entry in which]
+            chosen = [(entry, steps[entry]) for entry in which]
             tasks = [
                 (
                     effects,
                     Stretch(self._codes, rows),
-                    [[kind[rows] for kind in part] for part in chosen],
+                    Stretch(cells, rows),
                     rows.start,
-                    which,
+                    chosen,
                     reduce,
                 )
                 for rows in self._tasks(effects.rows_at_once)
@@ -351,25 +351,28 @@ def _curves(effects, codes, start, which, reduce):
     return found
 
 
-def _by_kind(crossings, rows):
-    """Crossings (n_rows, n_parts) for each kind of step, -1 where a part lacks it."""
-    for kind in range(max(map(len, crossings), default=0)):
-        steps = np.full((rows.stop - rows.start, len(crossings)), -1)
-        for column, part in enumerate(crossings):
-            if kind < len(part):
-                steps[:, column] = part[kind][rows]
-        yield steps
+def _by_kind(steps, n_rows):
+    """Ends of rows for each kind of step, -1 where a part lacks it."""
+    for kind in range(max(len(part.ends) for part in steps)):
+        ends = np.full((n_rows, len(steps)), -1)
+        for column, part in enumerate(steps):
+            if kind < len(part.ends):
+                ends[:, column] = part.ends[kind]
+        yield ends
 
 
-def _differences(effects, codes, crossings, start, which, reduce):
+def _differences(effects, codes, cells, start, chosen, reduce):
     found = []
     for rows in slices(len(codes), effects.rows_at_once):
-        steps = [
-            effects.differences(codes[rows], kind) for kind in _by_kind(crossings, rows)
+        here = cells[rows]
+        taken = [steps(here) for _, steps in chosen]
+        some = codes[rows]
+        changes = [
+            effects.differences(some, ends) for ends in _by_kind(taken, len(some))
         ]
         index = np.arange(rows.start, rows.stop) + start
         found += [
-            (entry, reduce(entry, index, [step[:, part] for step in steps]))
-            for part, entry in enumerate(which)
+            (entry, reduce(entry, index, steps, [kind[:, part] for kind in changes]))
+            for part, ((entry, _), steps) in enumerate(zip(chosen, taken, strict=True))
         ]
     return found
