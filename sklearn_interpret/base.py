@@ -260,8 +260,11 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _draw_sample(self, rows, y, weights, random_state, subsample):
         """Drop rows of weight zero and draw the subsample."""
+        y = None if y is None else np.asarray(y)
+        if subsample is None and (weights > 0).all():
+            return Sample(rows, y, weights, None)
         kept = np.flatnonzero(weights > 0)
-        y = None if y is None else np.asarray(y)[kept]
+        y = None if y is None else y[kept]
         stratified = y is not None and y.ndim == 1 and is_classifier(self.estimator_)
         drawn = choose_rows(
             len(kept),
@@ -270,10 +273,9 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             random_state=random_state,
         )
         kept = kept[drawn]
-        y = None if y is None else y[drawn]
-        if len(kept) == rows.n_rows:
-            return Sample(rows, y, weights, None)
-        return Sample(rows.take(kept), y, weights[kept], kept)
+        if len(kept) < rows.n_rows:
+            rows = rows.take(kept)
+        return Sample(rows, None if y is None else y[drawn], weights[kept], kept)
 
     @property
     def classes_(self) -> Any:
