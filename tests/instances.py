@@ -40,6 +40,7 @@ from sklearn_interpret.shapley import (
     ShapleyValues,
     TreeSHAP,
 )
+from sklearn_interpret.surrogates import GlobalSurrogate
 
 
 class Told:
@@ -56,6 +57,14 @@ class CoefficientsOrNone(Told):
         sizes = np.abs(np.atleast_2d(getattr(model, "coef_", [[]]))).sum(axis=0)
         n_features = model.n_features_in_
         return sizes if len(sizes) == n_features else np.ones(n_features)
+
+
+class MostRows(Told):
+    """Flags of all rows but some."""
+
+    def __call__(self, X):
+        first = X[:, 0] if not hasattr(X, "columns") else X[X.columns[0]]
+        return np.asarray(first) > -2
 
 
 class OwnScore(Told):
@@ -190,6 +199,15 @@ ARGUMENTS = {
         {},
         {"perturbation": "path_dependent", "feature_groups": {"g": [0, 3]}},
         {"subsample": 20, "response_method": ["predict_proba", "predict"]},
+    ],
+    GlobalSurrogate: [
+        {"min_fidelity": None},
+        {
+            "subset": MostRows(),
+            "subsample": 0.9,
+            "response_method": ["decision_function", "predict"],
+            "min_fidelity": None,
+        },
     ],
 }
 
