@@ -205,7 +205,6 @@ ARGUMENTS = {
         {
             "subset": MostRows(),
             "subsample": 0.9,
-            "response_method": ["decision_function", "predict"],
             "min_fidelity": None,
         },
     ],
@@ -219,9 +218,16 @@ REFITTING = {DropColumnImportance, PermutationTest}
 OF_TREES = {TreeSHAP}
 # Inspectors that take linear models only.
 OF_LINES = {LinearSHAP}
-# Inspectors that ask the model much. The first set of arguments, which looks at all
-# rows, is for scikit-learn's checks alone, and the models are quick.
-ASKING = {BreakDown, ExactShapley, KernelSHAP, ShapleySampling, ShapleyValues}
+# Inspectors that ask the model much, or fit another. The first set of arguments, which
+# looks at all rows, is for scikit-learn's checks alone, and the models are quick.
+ASKING = {
+    BreakDown,
+    ExactShapley,
+    GlobalSurrogate,
+    KernelSHAP,
+    ShapleySampling,
+    ShapleyValues,
+}
 
 
 def quick_arguments(inspector_class):

@@ -104,6 +104,11 @@ def parts_of(surrogate):
     return [Part(_joined([*steps, *_steps(p.before)]), p.last) for p in inner]
 
 
+def innermost_name(estimator):
+    """Name of the class that predicts, inside of pipelines, searches and frost."""
+    return type(parts_of(estimator)[0].last).__name__
+
+
 def _steps(before):
     if before is None:
         return []
