@@ -29,7 +29,7 @@ class EmptyIntervalWarning(InspectionWarning):
 
 
 class LowFidelityWarning(InspectionWarning):
-    """The explanation's surrogate follows the model poorly: it explains little of it."""
+    """The explanation's surrogate follows the model poorly, and says little of it."""
 
 
 class UnseenCategoryWarning(InspectionWarning):

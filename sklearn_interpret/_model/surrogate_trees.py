@@ -107,10 +107,8 @@ class _Reader:
             rules[node] = self._rule(path)
             left, right = self.tree.children_left[node], self.tree.children_right[node]
             if left != LEAF:
-                waiting += [
-                    (left, (*path, (node, True))),
-                    (right, (*path, (node, False))),
-                ]
+                waiting.append((left, (*path, (node, True))))
+                waiting.append((right, (*path, (node, False))))
         return rules
 
     def _rule(self, path):

@@ -74,7 +74,7 @@ def requires_y(estimator):
 
 
 def weight_parameter(estimator):
-    """Name under which `fit` takes sample weights, also those of a pipeline's last step.
+    """Name under which `fit` takes sample weights, for a pipeline's last step too.
 
     Parameters
     ----------

@@ -267,8 +267,8 @@ default=None
         n_rows = len(np.asarray(self.responses))
         if table.ndim != 2 or len(table) != n_rows or not table.size:
             raise ValueError(
-                f"{name} has shape {np.shape(given)}; {n_rows} rows are needed, and one "
-                "or more columns."
+                f"{name} has shape {np.shape(given)}; {n_rows} rows are needed, "
+                "and one or more columns."
             )
         return table
 
@@ -395,7 +395,7 @@ default=None
             n_lines = min(max(counts), max_display or max(counts))
             return 8.6, row_height(n_lines, RULE_PITCH)
         if kind == "bar":
-            names, effects, _ = self._lines(outputs[0])
+            _, effects, _ = self._lines(outputs[0])
             shown, _ = strongest(effects, max_display)
             return 6.0, 0.4 + row_height(len(shown))
         return 4.8, 4.4
@@ -521,9 +521,8 @@ default=None
 
 
 def _leaf_numbers(leaf):
-    quantiles = {
-        f"q{100 * q:02.0f}": v for q, v in zip(QUANTILES, leaf.quantiles, strict=True)
-    }
+    names = [f"q{100 * q:02.0f}" for q in QUANTILES]
+    quantiles = dict(zip(names, leaf.quantiles.tolist(), strict=True))
     return {
         "leaf": leaf.node,
         "rule": leaf.rule,

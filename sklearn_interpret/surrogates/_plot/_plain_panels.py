@@ -10,6 +10,7 @@ from sklearn_interpret._plotting.ranking import check_count
 
 MANY_POINTS = 3000
 NUMBER_ROOM = 0.16
+TIMES = "\N{MULTIPLICATION SIGN}"
 
 
 def strongest(effects, max_display):
@@ -66,7 +67,7 @@ def draw_effects(ax, names, effects, max_display, style):
     ax.axvline(0, color="0.2", linewidth=0.8, zorder=2.3)
     name_rows(ax, [names[j] for j in shown])
     plain_number_ticks(ax)
-    label = "Coefficient × standard deviation of the column"
+    label = f"Coefficient {TIMES} standard deviation of the column"
     if len(others):
         most = np.abs(effects[others]).max()
         label += f"\n({len(others)} others, none beyond {number_text(most)})"

@@ -1,6 +1,7 @@
 """A tree drawn above its leaves, each with the distribution of what fell into it."""
 
 from dataclasses import dataclass, field
+from textwrap import wrap
 
 import numpy as np
 
@@ -170,10 +171,8 @@ def _draw_tests(ax, tree, across, depths, limits, marks):
     inches = axes_inches(ax)[0] / (across.max() + 1)
     inner = [n for n in range(len(across)) if tree["left"][n] >= 0]
     for node in inner:
-        for child, is_left in (
-            (tree["left"][node], True),
-            (tree["right"][node], False),
-        ):
+        for side in ("left", "right"):
+            child = tree[side][node]
             end = level[child] if tree["left"][child] >= 0 else low
             ax.plot(
                 [across[node], across[child], across[child]],
@@ -182,12 +181,12 @@ def _draw_tests(ax, tree, across, depths, limits, marks):
                 linewidth=1,
                 zorder=1,
             )
-            word = "yes" if is_left == bool(tree["yes_left"][node]) else "no"
+            passes = (side == "left") == bool(tree["yes_left"][node])
             marks.texts.append(
                 ax.text(
                     across[child],
                     level[node] - 0.43 * step,
-                    word,
+                    "yes" if passes else "no",
                     ha="center",
                     va="center",
                     fontsize="small",
