@@ -11,7 +11,11 @@ from sklearn_interpret._plotting.axes import import_pyplot, named_legend, take_a
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.layouts import Slot, row_height
 from sklearn_interpret._plotting.numbers import number_beside
-from sklearn_interpret._plotting.parameters import split_parameters
+from sklearn_interpret._plotting.parameters import (
+    divided,
+    keyword_names,
+    parameter_names,
+)
 from sklearn_interpret._plotting.ranking import check_count
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.surrogates._global import GlobalSurrogate
@@ -36,6 +40,7 @@ from sklearn_interpret.surrogates._plot._tree_panel import (
 )
 
 KINDS = ("auto", "tree", "rules", "bar", "scatter")
+NAMES = {"response_name", "model_name", "surrogate_name"}
 MOST_LEAVES = 16
 MOST_OUTPUTS = 10
 RULE_PITCH = 0.78  # inches
@@ -180,7 +185,8 @@ default=None
         ax : matplotlib Axes, default=None
             As in `plot`.
         **params : dict
-            Parameters of :class:`GlobalSurrogate`, for a predictor, and of `plot`.
+            Parameters of :class:`GlobalSurrogate`, for a predictor, `response_name`,
+            `model_name` and `surrogate_name`, and parameters of `plot`.
 
         Returns
         -------
@@ -196,14 +202,16 @@ default=None
         ValueError
             Parameters of the surrogate beside one that is fitted; bad input.
         """
-        parameters, looks = split_parameters(
-            params, [GlobalSurrogate], cls.plot, cls.__name__
+        parameters, names, looks = divided(
+            params,
+            [parameter_names(GlobalSurrogate), NAMES, keyword_names(cls.plot)],
+            cls.__name__,
         )
         inspector = fitted_surrogate(
             estimator, X, sample_weight, parameters, cls.__name__
         )
         arrays = surrogate_arrays(inspector, X, sample_weight)
-        return cls(**arrays, target=target).plot(ax=ax, **looks)
+        return cls(**{**arrays, **names}, target=target).plot(ax=ax, **looks)
 
     def plot(
         self,
@@ -225,7 +233,8 @@ default=None
             takes the first that there is something for: "rules" for trees of more than
             16 leaves, or where they have no room.
         max_display : int, default=20
-            Largest number of lines or bars; None shows all.
+            Largest number of lines or bars, fewer where lines have no room; None
+            shows all.
         bar_kw : dict, default=None
             Style of the distributions, bars or points.
 
@@ -431,11 +440,9 @@ default=None
 
     def _response_text(self, output):
         """The response, and which output of it where that has a name."""
-        named = self.output_names is not None
-        several = len(self._names()) > 1 or isinstance(self._names()[output], str)
-        if not (named and several):
-            return literal(shorten(self.response_name))
-        return literal(shorten(f"{self.response_name}[{self._names()[output]}]"))
+        names = self._names()
+        which = f"[{names[output]}]" if len(names) > 1 else ""
+        return literal(shorten(f"{self.response_name}{which}"))
 
     def _title(self, output, first):
         """Who stands in for whom, and how well."""

@@ -82,11 +82,12 @@ def surrogate_arrays(inspector, X, sample_weight):
 
 
 def _response_text(inspector, response):
-    """What the model is asked for."""
-    method = response.method
+    """What the model is asked for, and which output where there is one of several."""
+    method, names = response.method, inspector.output_names_
     if callable(method):
         return getattr(method, "__name__", type(method).__name__)
-    return method
+    chosen = is_classifier(inspector.estimator_) or inspector.target is not None
+    return f"{method}[{names[0]}]" if chosen and len(names) == 1 else method
 
 
 def _inside(inspector, rows, weights):

@@ -9,7 +9,7 @@ from sklearn_interpret._plotting.numbers import number_text, plain_number_ticks
 from sklearn_interpret._plotting.ranking import check_count
 
 MANY_POINTS = 3000
-NUMBER_ROOM = 0.16
+NUMBER_ROOM = 0.2
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 

@@ -28,8 +28,7 @@ LEAF_HEIGHT, LEVEL_HEIGHT = 2.3, 0.85  # inches
 SLOT_WIDTH, NARROWEST = 1.2, 0.62
 SMALL_PER_INCH = 13  # characters of small print
 MODEL_COLOUR, SURROGATE_COLOUR = OKABE_ITO[0], OKABE_ITO[1]
-RULE_LINES = 2
-STRIP = 0.56  # share of a line that its distribution takes
+LINE_HEIGHT, LEAST_PITCH, TWO_LINES_PITCH = 0.16, 0.42, 0.55  # inches
 KEY = "bars: the model, line: the surrogate"
 
 
@@ -271,7 +270,8 @@ def draw_rules(ax, leaves, max_display, style):
     leaves : list of Leaf
         Those with rows.
     max_display : int or None
-        Largest number of lines; the others share the last one.
+        Largest number of lines, fewer where these have no room; the others share the
+        last one.
     style : dict or None
         Of the distributions.
 
@@ -282,12 +282,16 @@ def draw_rules(ax, leaves, max_display, style):
     from matplotlib.patches import Rectangle
 
     leaves = sorted(leaves, key=lambda leaf: -leaf.share)
-    n_others = 0
+    n_others, (width, height) = 0, axes_inches(ax)
+    if max_display is not None:
+        max_display = min(max_display, max(2, int(height / LEAST_PITCH)))
     if max_display is not None and len(leaves) > max_display:
         n_others = len(leaves) - max_display + 1
         leaves = [*leaves[: max_display - 1], _together(leaves[max_display - 1 :])]
     limits, marks = value_range(_spanned(leaves)), Marks()
-    width = int(axes_inches(ax)[0] * SMALL_PER_INCH)
+    pitch = height / len(leaves)
+    n_lines = 2 if pitch > TWO_LINES_PITCH else 1
+    strip = float(np.clip(0.92 - n_lines * LINE_HEIGHT / pitch, 0.3, 0.6))
     places = np.arange(len(leaves))[::-1]
     for place, leaf in zip(places, leaves, strict=True):
         heights, edges = shape_of(leaf.values, leaf.weights, limits)
@@ -299,7 +303,7 @@ def draw_rules(ax, leaves, max_display, style):
         }
         bars = ax.bar(
             (edges[:-1] + edges[1:]) / 2,
-            STRIP * heights,
+            strip * heights,
             bottom=place,
             width=np.diff(edges),
             **merged_style(looks, style, Rectangle),
@@ -308,13 +312,13 @@ def draw_rules(ax, leaves, max_display, style):
         ax.axhline(place, color="0.8", linewidth=0.8, zorder=1)
         if np.isfinite(leaf.answer):
             looks = {"color": SURROGATE_COLOUR, "linewidth": 1.8, "zorder": 3}
-            marks.answers = ax.vlines(leaf.answer, place, place + STRIP, **looks)
+            marks.answers = ax.vlines(leaf.answer, place, place + strip, **looks)
         text = f"{share_text(leaf.share)} ({_n_rows(leaf)}): {leaf.rule}"
-        at = (0.0, place + STRIP + 0.02)
+        at = (0.0, place + strip + 0.02)
         marks.texts.append(
             ax.text(
                 *at,
-                _rule_text(text, width),
+                _rule_text(text, int(width * SMALL_PER_INCH), n_lines),
                 transform=ax.get_yaxis_transform(),
                 va="bottom",
                 fontsize="small",
@@ -327,15 +331,15 @@ def draw_rules(ax, leaves, max_display, style):
     return marks
 
 
-def _rule_text(text, width):
+def _rule_text(text, width, most):
     """A rule over few lines, the parts of a condition together."""
-    text = shorten(text, RULE_LINES * width - 8)
+    text = shorten(text, most * width - (8 if most > 1 else 0))
     # Spaces within conditions are no places to break at.
     joined = text.replace(" ", "\N{NO-BREAK SPACE}")
     joined = joined.replace("\N{NO-BREAK SPACE}and\N{NO-BREAK SPACE}", " and ")
     lines = wrap(joined, width, break_on_hyphens=False)
-    if len(lines) > RULE_LINES:
-        lines = wrap(text, width)[:RULE_LINES]
+    if len(lines) > most:
+        lines = wrap(text, width)[:most]
     return literal("\n".join(lines).replace("\N{NO-BREAK SPACE}", " "))
 
 
