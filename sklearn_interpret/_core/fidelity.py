@@ -24,13 +24,12 @@ def r_squared(followed, following, weights):
     shares = weights / weights.sum()
     centred = followed - shares @ followed
     # Squares of very small or large numbers would leave the range of floats.
-    scale = np.abs(centred).max(axis=0)
-    scale[scale == 0] = 1.0
+    constant = (followed == followed[:1]).all(axis=0)
+    scale = np.where(constant, np.inf, np.abs(centred).max(axis=0))
     missed = shares @ ((followed - following) / scale) ** 2
     total = shares @ (centred / scale) ** 2
-    constant = (followed == followed[:1]).all(axis=0)
+    total[constant] = 1.0
     met = np.isclose(following, followed, rtol=1e-12, atol=0).all(axis=0)
-    total[constant] = 1.0  # what is left there of the centring is rounding
     return np.where(constant, met.astype(np.float64), 1 - missed / total)
 
 

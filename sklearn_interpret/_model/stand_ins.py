@@ -253,7 +253,7 @@ class StandIn:
 
     def _target_name(self):
         (name,) = self.response.output_names(1)
-        return name
+        return name.item() if isinstance(name, np.generic) else name
 
     def _labels(self, values):
         values, classes = self._signed(values), self.response.classes

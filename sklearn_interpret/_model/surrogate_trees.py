@@ -187,11 +187,20 @@ def rounded_between(threshold, values):
     """
     below = values[values <= threshold].max(initial=-np.inf)
     above = values[values > threshold].min(initial=np.inf)
-    for digits in range(FEWEST_DIGITS, 18):
-        text = f"{threshold:.{digits}g}"
+    for text in _roundings(threshold):
         if below <= float(text) < above:
             break
     number = float(text)
     if 1e-4 <= abs(number) < 1e6:
         text = np.format_float_positional(number, trim="-")
     return text.replace("-", "\N{MINUS SIGN}")
+
+
+def _roundings(number):
+    """A number in more and more digits, rounded to the nearest and downwards."""
+    for digits in range(FEWEST_DIGITS, 18):
+        nearest = f"{number:.{digits}g}"
+        yield nearest
+        if number and float(nearest) > number:
+            unit = 10.0 ** (np.floor(np.log10(abs(number))) - digits + 1)
+            yield f"{float(nearest) - unit:.{digits}g}"

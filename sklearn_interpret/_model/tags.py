@@ -1,6 +1,7 @@
 """What kind of predictor a model is, also where it is no scikit-learn estimator."""
 
 from sklearn.frozen import FrozenEstimator
+from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils import (
     ClassifierTags,
@@ -87,6 +88,8 @@ def weight_parameter(estimator):
         None where it takes none.
     """
     estimator = unfrozen(estimator)
+    if isinstance(estimator, MultiOutputClassifier | MultiOutputRegressor):
+        return weight_parameter(estimator.estimator)  # to whom it hands all on
     if has_fit_parameter(estimator, "sample_weight"):
         return "sample_weight"
     if isinstance(estimator, Pipeline) and estimator.steps:

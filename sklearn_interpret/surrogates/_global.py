@@ -167,9 +167,9 @@ class GlobalSurrogate(BaseInspector):
     >>> model = make_pipeline(StandardScaler(), SVC())
     >>> surrogate = GlobalSurrogate(model, random_state=0).fit(X[:400], y[:400])
     >>> round(surrogate.fidelity_, 2), round(surrogate.agreement_, 2)
-    (0.81, 0.95)
+    (0.92, 0.97)
     >>> round(surrogate.fidelity_score(X[400:]), 2)
-    0.75
+    0.76
     """
 
     _parameter_constraints = {

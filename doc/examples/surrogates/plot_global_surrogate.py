@@ -73,7 +73,11 @@ def main():
 
     FIGURES.mkdir(exist_ok=True)
     display = GlobalSurrogateDisplay.from_estimator(
-        fitted["tree of depth 3"], X_train, response_name="Machine's answer, malignant > 0"
+        fitted["tree of depth 3"],
+        X_train,
+        response_name="Machine's answer, malignant > 0",
+        model_name="a support vector machine",
+        surrogate_name="A tree of depth 3",
     )
     print("\nThe leaves of the tree of depth 3")
     for leaf in display.to_frame().itertuples():

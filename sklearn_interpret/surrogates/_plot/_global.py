@@ -117,12 +117,13 @@ default=None
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.svm import SVR
     >>> from sklearn_interpret.surrogates import GlobalSurrogateDisplay
-    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> model = SVR(C=100).fit(X, y)
     >>> display = GlobalSurrogateDisplay.from_estimator(model, X, random_state=0)
-    >>> display.to_frame()[["rule", "n_rows", "surrogate"]].round(1).head(2)
-                                    rule  n_rows  surrogate
-    0       s3 > 63.5 and ...
+    >>> len(display.to_frame())
+    8
+    >>> display.to_frame()["rule"][7].split(" and ")[0]
+    's5 > 0.00312'
     """
 
     def __init__(
