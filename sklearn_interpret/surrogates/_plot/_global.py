@@ -122,8 +122,8 @@ default=None
     >>> display = GlobalSurrogateDisplay.from_estimator(model, X, random_state=0)
     >>> len(display.to_frame())
     8
-    >>> display.to_frame()["rule"][7].split(" and ")[0]
-    's5 > 0.00312'
+    >>> display.to_frame()["rule"][5]
+    's5 > 0.0244 and bmi ≤ 0.0267'
     """
 
     def __init__(

@@ -38,7 +38,7 @@ class Marks:
 
     Parameters
     ----------
-    bars : list of artist
+    bars : list of StepPatch
         The distributions, leaf by leaf.
     answers : artist or None
         What the surrogate answers.
@@ -109,7 +109,7 @@ def _spanned(leaves):
 
 
 def _draw_leaves(ax, order, leaves, limits, style):
-    from matplotlib.patches import Rectangle
+    from matplotlib.patches import Rectangle, StepPatch
 
     marks, (low, high) = Marks(), limits
     for place in range(len(order)):
@@ -122,14 +122,17 @@ def _draw_leaves(ax, order, leaves, limits, style):
     for leaf in leaves:
         place = order.index(leaf.node)
         lengths, edges = shape_of(leaf.values, leaf.weights, limits)
-        bars = ax.barh(
-            (edges[:-1] + edges[1:]) / 2,
-            0.8 * lengths,
-            left=place - 0.42,
-            height=np.diff(edges),
-            **merged_style(looks, style, Rectangle),
+        start = place - 0.42
+        marks.bars.append(
+            ax.stairs(
+                start + 0.8 * lengths,
+                edges,
+                baseline=start,
+                orientation="horizontal",
+                fill=True,
+                **merged_style(looks, style, StepPatch),
+            )
         )
-        marks.bars.append(bars)
     known = [leaf for leaf in leaves if np.isfinite(leaf.answer)]
     if known:
         at = np.array([order.index(leaf.node) for leaf in known])
@@ -279,7 +282,7 @@ def draw_rules(ax, leaves, max_display, style):
     -------
     Marks
     """
-    from matplotlib.patches import Rectangle
+    from matplotlib.patches import StepPatch
 
     leaves = sorted(leaves, key=lambda leaf: -leaf.share)
     n_others, (width, height) = 0, axes_inches(ax)
@@ -301,14 +304,15 @@ def draw_rules(ax, leaves, max_display, style):
             "linewidth": 0,
             "zorder": 2,
         }
-        bars = ax.bar(
-            (edges[:-1] + edges[1:]) / 2,
-            strip * heights,
-            bottom=place,
-            width=np.diff(edges),
-            **merged_style(looks, style, Rectangle),
+        marks.bars.append(
+            ax.stairs(
+                place + strip * heights,
+                edges,
+                baseline=place,
+                fill=True,
+                **merged_style(looks, style, StepPatch),
+            )
         )
-        marks.bars.append(bars)
         ax.axhline(place, color="0.8", linewidth=0.8, zorder=1)
         if np.isfinite(leaf.answer):
             looks = {"color": SURROGATE_COLOUR, "linewidth": 1.8, "zorder": 3}
