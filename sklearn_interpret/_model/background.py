@@ -48,7 +48,7 @@ def choose_rows(n_rows, subsample, *, stratify=None, random_state=None):
 
 
 def check_weights(sample_weight, rows):
-    """Weights as float64, ones by default.
+    """Weights as float64, ones by default; not to be written to.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def check_weights(sample_weight, rows):
         Negative weights, or none above zero.
     """
     if sample_weight is None:
-        return np.ones(rows.n_rows)
+        return np.broadcast_to(1.0, rows.n_rows)
     weights = check_sample_weight(sample_weight, rows.native, dtype=np.float64)
     if (weights < 0).any():
         raise ValueError(

@@ -5,6 +5,7 @@ Beside each name stands the public wish that would make it unnecessary.
 
 import warnings
 from contextlib import contextmanager, nullcontext
+from inspect import signature
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from sklearn.pipeline import Pipeline
 
 # Wish: public parameter constraints.
 from sklearn.utils._param_validation import (
+    HasMethods,
     Interval,
     StrOptions,
 )
@@ -54,6 +56,7 @@ except ImportError:
 __all__ = [
     "HAS_CALLBACKS",
     "CallbackSupportMixin",
+    "HasMethods",
     "Interval",
     "StrOptions",
     "callback_subcontext",
@@ -150,7 +153,12 @@ def scorer_takes_weights(scorer):
         None where it is no scorer of scikit-learn's.
     """
     tell = getattr(scorer, "_accept_sample_weight", None)
-    return None if tell is None else bool(tell())
+    if tell is not None:
+        return bool(tell())
+    function = getattr(scorer, "_score_func", None)  # scikit-learn < 1.7
+    if function is None:
+        return None
+    return "sample_weight" in signature(function).parameters
 
 
 def columns_of_transformers(column_transformer):

@@ -185,7 +185,8 @@ def test_frozen_models_are_not_fitted_but_clones_of_theirs():
 
 def encoded(columns):
     encode = make_column_transformer(
-        (OneHotEncoder(handle_unknown="ignore"), columns), remainder="passthrough"
+        (OneHotEncoder(handle_unknown="ignore", sparse_output=False), columns),
+        remainder="passthrough",
     )
     return make_pipeline(encode, StandardScaler(), LinearRegression())
 

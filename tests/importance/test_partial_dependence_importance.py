@@ -34,7 +34,7 @@ def test_categories_have_a_quarter_of_their_range(kind):
     X, y = mixed_frame()
     frame = X if kind == "pandas" else pl.from_pandas(X)
     encode = make_column_transformer(
-        (OneHotEncoder(), ["colour"]), remainder="passthrough"
+        (OneHotEncoder(sparse_output=False), ["colour"]), remainder="passthrough"
     )
     model = make_pipeline(encode, LinearRegression()).fit(frame, y)
     importance = PartialDependenceImportance(FrozenEstimator(model)).fit(frame)

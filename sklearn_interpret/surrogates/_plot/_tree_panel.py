@@ -26,7 +26,7 @@ from sklearn_interpret.surrogates._plot._leaves import (
 
 LEAF_HEIGHT, LEVEL_HEIGHT = 2.3, 0.85  # inches
 SLOT_WIDTH, NARROWEST = 1.2, 0.62
-SMALL_PER_INCH = 13  # characters of small print
+SMALL_PER_INCH, RULES_PER_INCH = 13, 14.5  # characters of small print
 MODEL_COLOUR, SURROGATE_COLOUR = OKABE_ITO[0], OKABE_ITO[1]
 LINE_HEIGHT, LEAST_PITCH, TWO_LINES_PITCH = 0.16, 0.42, 0.55  # inches
 KEY = "bars: the model, line: the surrogate"
@@ -322,7 +322,7 @@ def draw_rules(ax, leaves, max_display, style):
         marks.texts.append(
             ax.text(
                 *at,
-                _rule_text(text, int(width * SMALL_PER_INCH), n_lines),
+                _rule_text(text, int(width * RULES_PER_INCH), n_lines),
                 transform=ax.get_yaxis_transform(),
                 va="bottom",
                 fontsize="small",
