@@ -205,6 +205,7 @@ ARGUMENTS = {
         {
             "subset": MostRows(),
             "subsample": 0.9,
+            "random_state": 0,
             "min_fidelity": None,
         },
     ],

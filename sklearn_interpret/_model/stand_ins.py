@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._model.response import Response
@@ -68,8 +68,10 @@ def default_surrogate(rows, random_state):
         (positions, ordered),
         (columns, [j for j in categorical if orders[j] is None]),
     ]
+    # Hands numbers on as they are, of any data frame and in any version.
+    numbers = StandardScaler(with_mean=False, with_std=False)
     encoders = make_column_transformer(
-        *[part for part in parts if part[1]], remainder="passthrough"
+        *[part for part in parts if part[1]], remainder=numbers
     )
     return make_pipeline(encoders, tree)
 

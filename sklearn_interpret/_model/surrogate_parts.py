@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from sklearn_interpret._model.containers import as_rows
@@ -226,6 +226,8 @@ def _passed_on(part, given, names, rows):
     """Columns that one part of a ColumnTransformer makes of those it is given."""
     taken = [names[j] for j in given]
     plain = hands_on(part) or getattr(part, "func", part) is None
+    if isinstance(part, StandardScaler):
+        plain = not (part.with_mean or part.with_std)
     if plain and rows is not None:
         whole = [rows.is_integer(j) for j in given]
         return [Column(n, whole=w) for n, w in zip(taken, whole, strict=True)]

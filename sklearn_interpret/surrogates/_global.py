@@ -145,7 +145,10 @@ class GlobalSurrogate(BaseInspector):
     more the larger the surrogate is. It says nothing of how good the model is.
 
     Weights go to the surrogate's `fit` and into the fidelity. A pipeline as surrogate
-    gets the rows as the model does, whatever their container.
+    gets the rows as the model does, whatever their container. What the default tree is
+    taught is rounded in its last digits, so that features that part the rows alike are
+    told apart by `random_state`, and not by rounding: a row of weight two is then the
+    same as the row twice.
 
     References
     ----------

@@ -46,9 +46,9 @@ def draw_effects(ax, names, effects, max_display, style):
     values = effects[shown]
     places = np.arange(len(shown))[::-1]
     shades = [UP_COLOUR if value > 0 else DOWN_COLOUR for value in values]
-    looks = {"facecolor": shades, "edgecolor": "white", "linewidth": 0.5, "zorder": 2}
+    looks = {"color": shades, "edgecolor": "white", "linewidth": 0.5, "zorder": 2}
     if style and {"color", "facecolor", "fc"} & style.keys():
-        del looks["facecolor"]
+        del looks["color"]
     bars = ax.barh(places, values, height=0.78, **merged_style(looks, style, Rectangle))
     low, high = min(values.min(), 0.0), max(values.max(), 0.0)
     span = high - low if high > low else 1.0
