@@ -8,7 +8,7 @@ from importlib.resources import files
 import pytest
 
 import sklearn_interpret
-from sklearn_interpret import effects, importance, interactions, shapley
+from sklearn_interpret import effects, importance, interactions, shapley, surrogates
 
 PUBLIC = [
     module.name
@@ -176,6 +176,16 @@ INTERACTIONS = {
 }
 
 
+SURROGATES = {
+    "GlobalSurrogate": {
+        "surrogate": None,
+        "scoring": "r2",
+        "subset": None,
+        "min_fidelity": 0.2,
+    },
+}
+
+
 def in_order(own):
     """A class's own parameters and defaults, then what all have, with its defaults."""
     return (
@@ -190,7 +200,11 @@ PROMISED = {
     **{getattr(effects, name): {**FIRST, **own, **LAST} for name, own in OWN.items()},
     **{
         getattr(family, name): in_order(own)
-        for family, classes in ((interactions, INTERACTIONS), (shapley, SHAPLEY))
+        for family, classes in (
+            (interactions, INTERACTIONS),
+            (shapley, SHAPLEY),
+            (surrogates, SURROGATES),
+        )
         for name, own in classes.items()
     },
 }
@@ -238,6 +252,7 @@ def test_public_modules():
         "sklearn_interpret.importance",
         "sklearn_interpret.interactions",
         "sklearn_interpret.shapley",
+        "sklearn_interpret.surrogates",
     ]
 
 

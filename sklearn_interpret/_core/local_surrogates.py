@@ -1,7 +1,7 @@
 r"""Linear surrogates around a point: weighted least squares from moments.
 
 All that selection and coefficients need of the samples are weighted means: with
-:math:`\pi_i` the weights, :math:`z_i` the samples, :math:`y_i` the answers, all centred,
+:math:`\pi_i` the weights, :math:`z_i` the samples, :math:`y_i` the answers, centred,
 
 .. math:: G = \frac{\sum_i \pi_i z_i z_i^T}{\sum_i \pi_i}, \qquad
     b = \frac{\sum_i \pi_i z_i y_i}{\sum_i \pi_i}.

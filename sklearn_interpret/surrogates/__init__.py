@@ -1,6 +1,13 @@
 """Surrogates: small models that follow a large one, everywhere or around a point."""
 
 from sklearn_interpret.surrogates._base_explanation import LocalExplanation
+from sklearn_interpret.surrogates._global import GlobalSurrogate
 from sklearn_interpret.surrogates._lime_tabular import LimeTabular
+from sklearn_interpret.surrogates._plot import GlobalSurrogateDisplay
 
-__all__ = ["LimeTabular", "LocalExplanation"]
+__all__ = [
+    "GlobalSurrogate",
+    "GlobalSurrogateDisplay",
+    "LimeTabular",
+    "LocalExplanation",
+]
