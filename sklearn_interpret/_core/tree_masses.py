@@ -9,6 +9,9 @@ from scipy.sparse import csr_array
 from sklearn_interpret._core.tree_paths import TreePaths
 from sklearn_interpret._core.tree_steps import code_intervals
 
+# Points alike, on average, from which on they are added up before all are cumulated.
+_MANY_ALIKE = 6
+
 
 @dataclass(frozen=True, eq=False)
 class SplitPlaces:
@@ -39,26 +42,75 @@ class SplitPlaces:
 
 
 @dataclass(frozen=True, eq=False)
-class _Sums:
-    """Which points of a part are added up for its places.
+class NumberMasses:
+    """A distribution over the points of a part that is one number, summed up.
 
     Parameters
     ----------
-    which, point : ndarray of shape (n,), intp
-        Sums, in increasing order, and for each their points in increasing order.
-    n_sums : int
-        How many there are.
-    missing : ndarray of intp
-        Points that are missing values, where these are kept apart.
-    cumulated : bool
-        Whether the sums are summed up one after another.
+    order : ndarray of shape (n_points,), intp, or None
+        Points by their codes, missing values last; None where they are in order.
+    ends : ndarray of shape (n_places - 1,), intp
+        Where in this order the last point stands that counts for each place.
+    n_known : int
+        Number of points that are not missing.
     """
 
-    which: np.ndarray
-    point: np.ndarray
-    n_sums: int
-    missing: np.ndarray
-    cumulated: bool
+    order: np.ndarray | None
+    ends: np.ndarray
+    n_known: int
+
+    @property
+    def n_places(self):
+        """Number of places; 0 comes first."""
+        return len(self.ends) + 1
+
+    def put(self, amounts, table, missing):
+        """Sum up amounts.
+
+        Parameters
+        ----------
+        amounts : ndarray of shape (m, n_points)
+            Of m distributions, C-contiguous.
+        table : ndarray of shape (n_places, m)
+            Filled.
+        missing : ndarray of shape (m,)
+            Filled with what is not in the table.
+        """
+        if self.order is not None:
+            amounts = amounts.take(self.order, axis=1)
+        table[0] = 0
+        known = amounts[:, : self.n_known]
+        if self.n_known > _MANY_ALIKE * len(self.ends):
+            starts = np.append(0, self.ends[:-1] + 1)
+            sums = np.add.reduceat(known, starts, axis=1)
+            np.cumsum(sums.T, axis=0, out=table[1:])
+        else:
+            table[1:] = known.cumsum(axis=1).take(self.ends, axis=1).T
+        missing[:] = amounts[:, self.n_known :].sum(axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class SetMasses:
+    """A distribution over the points of a part whose conditions are sets of them.
+
+    Parameters
+    ----------
+    members : csr_array of shape (n_places - 1, n_points)
+        Which points are in each set.
+    """
+
+    members: csr_array
+
+    @property
+    def n_places(self):
+        """Number of places; 0 comes first."""
+        return self.members.shape[0] + 1
+
+    def put(self, amounts, table, missing):
+        """As :meth:`NumberMasses.put`."""
+        table[0] = 0
+        table[1:] = self.members @ np.ascontiguousarray(amounts.T)
+        missing[:] = 0
 
 
 class ConditionTables:
@@ -73,15 +125,14 @@ class ConditionTables:
 
     Attributes
     ----------
-    points : list of slice
-        Where the points of each part stand among all that are looked at: none for
-        parts that are not split on.
-    n_points : int
-        Number of these points.
+    masses : list of (int, slice, NumberMasses or SetMasses)
+        The parts that are split on, the places of each, and what fills these in.
     places : SplitPlaces
         Where in the tables the splits stand.
     n_places : int
         Length of the tables.
+    has_missing : bool
+        Whether there are missing values to be looked up besides.
     """
 
     def __init__(self, ensemble, parts):
@@ -98,59 +149,26 @@ class ConditionTables:
         )
         order = np.argsort(where, kind="stable")
         ends = np.searchsorted(where[order], np.arange(len(parts) + 1))
-        self.points, self.n_points, self.n_places = [], 0, 0
-        found = []
+        self.masses, self.n_places = [], 0
         for player, part in enumerate(parts):
             splits = order[ends[player] : ends[player + 1]]
-            n_points = part.n_points if len(splits) else 0
-            self.points.append(slice(self.n_points, self.n_points + n_points))
             if len(splits):
-                found.append((player, self._sums_of(player, part, splits)))
-                # Where nothing has been added up comes first.
-                self.n_places += 1 + found[-1][1].n_sums
-            self.n_points += n_points
-        self._join(found, len(parts))
+                masses = self._masses(player, part, splits)
+                first = self.n_places
+                self.n_places += masses.n_places
+                self.masses.append((player, slice(first, self.n_places), masses))
+        self.has_missing = bool(np.min(self.places.missing_left) < len(parts))
+        self.has_missing |= bool(np.min(self.places.missing_right) < len(parts))
         del self._ensemble, self._paths
         for name in ("_intervals", "_with_missing"):
             self.__dict__.pop(name, None)
 
-    def _sums_of(self, player, part, splits):
+    def _masses(self, player, part, splits):
         if len(part.features) == 1:
             (feature,) = part.features
             if not self._ensemble.split_codes.categorical[feature]:
-                return self._sums_of_numbers(player, part, splits)
-        return self._sums_of_sets(part, splits)
-
-    def _join(self, found, n_parts):
-        """All sums in one matrix."""
-        which, point, apart = [], [], []
-        self._cumulated, self._copied = [], []
-        n_sums = place = 0
-        for player, sums in found:
-            first = self.points[player].start
-            which.append(sums.which + n_sums)
-            point.append(sums.point + first)
-            apart += [(player, entry + first) for entry in sums.missing]
-            runs = self._cumulated if sums.cumulated else self._copied
-            runs.append(
-                (
-                    slice(n_sums, n_sums + sums.n_sums),
-                    slice(place, place + 1 + sums.n_sums),
-                )
-            )
-            n_sums += sums.n_sums
-            place += 1 + sums.n_sums
-        none = np.empty(0, dtype=np.intp)
-        self._members = matrix_of_ones(
-            np.concatenate([none, *which]),
-            np.concatenate([none, *point]),
-            (n_sums, self.n_points),
-        )
-        self._missing = None
-        if apart:
-            self._missing = matrix_of_ones(
-                *np.array(apart).T, (n_parts + 1, self.n_points)
-            )
+                return self._masses_of_numbers(player, part, splits)
+        return self._masses_of_sets(part, splits)
 
     @cached_property
     def _intervals(self):
@@ -168,14 +186,17 @@ class ConditionTables:
             meets[nodes] &= meets[previous]
         return meets
 
-    def _sums_of_numbers(self, player, part, splits):
+    def _masses_of_numbers(self, player, part, splits):
         """Conditions are intervals of codes, and missing values."""
         trees, places = self._ensemble, self.places
         missing_code = trees.split_codes.missing[part.features[0]]
         codes = part.codes[:, 0]
-        known, which = np.unique(codes, return_inverse=True)
-        which = which.reshape(-1)
-        known = known[known < missing_code]
+        order = np.argsort(codes, kind="stable")
+        in_order = codes[order]
+        n_known = int(np.searchsorted(in_order, missing_code))
+        known = in_order[:n_known].astype(np.intp)
+        last = np.flatnonzero(np.append(np.diff(known) > 0, True)[:n_known])
+        known = known[last]
         low, high = self._intervals
         left, right = trees.left[splits], trees.right[splits]
         above = self._paths.previous[left]
@@ -188,24 +209,16 @@ class ConditionTables:
         middle = self.n_places + np.searchsorted(known, middle, "right")
         places.low[splits], places.high[splits] = low, high
         places.middle[splits] = np.clip(middle, low, high)
-        is_missing = codes >= missing_code
-        if is_missing.any():
+        if n_known < len(codes):
             for into, child in (
                 (places.missing_left, left),
                 (places.missing_right, right),
             ):
                 into[splits[self._with_missing[child]]] = player
-        points = np.flatnonzero(~is_missing)
-        points = points[np.argsort(which[points], kind="stable")]
-        return _Sums(
-            which=which[points],
-            point=points,
-            n_sums=len(known),
-            missing=np.flatnonzero(is_missing),
-            cumulated=True,
-        )
+        in_place = np.array_equal(order, np.arange(len(order)))
+        return NumberMasses(None if in_place else order, last, n_known)
 
-    def _sums_of_sets(self, part, splits):
+    def _masses_of_sets(self, part, splits):
         """Conditions are sets of points."""
         trees = self._ensemble
         distinct, which = np.unique(part.codes, axis=0, return_inverse=True)
@@ -234,39 +247,7 @@ class ConditionTables:
         self.places.high[splits] = self.n_places + 1 + high
         # Points in order: sums over larger sets are never smaller.
         members, point = np.nonzero(sets[first][:, which])
-        return _Sums(
-            which=members,
-            point=point,
-            n_sums=len(first),
-            missing=np.empty(0, dtype=np.intp),
-            cumulated=False,
-        )
-
-    def of_amounts(self, amounts):
-        """Tables of amounts at the points.
-
-        Parameters
-        ----------
-        amounts : ndarray of shape (n_points, m)
-            Amounts at the points of all parts, of m distributions.
-
-        Returns
-        -------
-        table : ndarray of shape (n_places, m)
-        missing : ndarray of shape (n_parts + 1, m) or None
-            Amounts at missing values, where they are looked up; 0 last.
-        """
-        table = np.empty((self.n_places, amounts.shape[1]))
-        sums = self._members @ amounts
-        for of_sums, places in self._cumulated:
-            into = table[places]
-            into[0] = 0
-            np.cumsum(sums[of_sums], axis=0, out=into[1:])
-        for of_sums, places in self._copied:
-            into = table[places]
-            into[0] = 0
-            into[1:] = sums[of_sums]
-        return table, None if self._missing is None else self._missing @ amounts
+        return SetMasses(matrix_of_ones(members, point, (len(first), len(which))))
 
 
 def matrix_of_ones(row, column, shape):

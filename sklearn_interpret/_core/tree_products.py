@@ -24,6 +24,9 @@ from sklearn_interpret._core.tree_masses import ConditionTables, matrix_of_ones
 _NUMBERS_AT_ONCE = 2**19
 _MOST_AT_ONCE = 16
 
+# Points, times distributions, whose statistics are worked on at once.
+_POINTS_AT_ONCE = 2**13
+
 # Splits, times distributions, that are worked on at once: they fit a cache.
 _SPLITS_AT_ONCE = 2**17
 
@@ -113,45 +116,65 @@ class TreeProducts:
             statistic=np.empty((m, n_parts)),
             variance=np.empty((m, n_parts)),
         )
+        of_parts = {part: (at, masses) for part, at, masses in self._tables.masses}
         for start in range(0, m, self.at_once):
             rows = slice(start, min(start + self.at_once, m))
-            n_points = self._tables.n_points
-            chances, centred = np.empty((2, n_points, rows.stop - start))
-            for part, (share, statistic, points) in enumerate(
-                zip(shares, statistics, self._tables.points, strict=True)
+            tables = np.empty((2, self._tables.n_places, rows.stop - start))
+            missing = np.zeros((2, n_parts + 1, rows.stop - start))
+            for part, (share, statistic) in enumerate(
+                zip(shares, statistics, strict=True)
             ):
-                share = np.ascontiguousarray(share[rows], dtype=np.float64)
-                if statistic.ndim == 2:
-                    statistic = statistic[rows]
-                mean, variance, amounts = _centred(share, statistic)
-                found.statistic[rows, part] = mean
-                found.variance[rows, part] = variance
-                if points.stop > points.start:
-                    chances[points] = share.T
-                    centred[points] = amounts.T
-            mean, covariance = self._swept(chances, centred)
+                statistic = statistic if statistic.ndim == 1 else statistic[rows]
+                into = found.statistic[rows, part], found.variance[rows, part]
+                for some, *amounts in _centred(share[rows], statistic, *into):
+                    if part in of_parts:
+                        at, masses = of_parts[part]
+                        for kind in (0, 1):
+                            masses.put(
+                                amounts[kind],
+                                tables[kind, at, some],
+                                missing[kind, part, some],
+                            )
+            mean, covariance = self._swept(tables, missing)
             found.mean[rows] = mean.T
             found.covariance[rows] = covariance.transpose(2, 1, 0)
         return found
 
-    def _swept(self, chances, centred):
+    def _swept(self, tables, missing):
         """Means (k, m) and covariances (k, n_parts, m)."""
-        m, k = chances.shape[1], len(self._constant)
-        chances = self._tables.of_amounts(chances)
-        centred = self._tables.of_amounts(centred)
+        m, k = tables.shape[2], len(self._constant)
+        if not self._tables.has_missing:
+            missing = None, None
         mean = np.repeat(self._constant[:, None], m, axis=1)
         covariance = np.zeros((k, len(self._parts), m))
         for block in self._blocks:
-            block.add(chances, centred, mean, covariance)
+            block.add(*zip(tables, missing, strict=True), mean, covariance)
         return mean, covariance
 
 
-def _centred(share, statistic):
-    """Means and variances (m,) of statistics, and shares times centred ones."""
-    mean = (share * statistic).sum(axis=1)
-    statistic = statistic - mean[:, None]
-    amounts = share * statistic
-    return mean, (amounts * statistic).sum(axis=1), amounts
+def _centred(shares, statistics, mean, variance):
+    """Find means and variances (m,) of statistics, some distributions at a time.
+
+    Yields
+    ------
+    rows : slice
+        Which distributions.
+    shares, amounts : ndarray of shape (n_rows, n_points), C-contiguous
+        Their shares, and shares times centred statistics.
+    """
+    m, n_points = shares.shape
+    step = max(1, _POINTS_AT_ONCE // max(1, n_points))
+    for start in range(0, m, step):
+        rows = slice(start, start + step)
+        share = np.ascontiguousarray(shares[rows], dtype=np.float64)
+        statistic = statistics if statistics.ndim == 1 else statistics[rows]
+        amounts = share * statistic
+        mean[rows] = amounts.sum(axis=1)
+        centred = statistic - mean[rows, None]
+        np.multiply(share, centred, out=amounts)
+        centred *= amounts
+        variance[rows] = centred.sum(axis=1)
+        yield rows, share, amounts
 
 
 class _Block:

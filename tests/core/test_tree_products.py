@@ -113,6 +113,16 @@ def test_moments_of_any_trees(seed, n_categorical, groups, sizes, zeros):
     check(trees, parts, *distributions(parts, 2, rng, zeros=zeros))
 
 
+def test_many_points_that_the_trees_do_not_tell_apart():
+    rng = np.random.default_rng(5)
+    trees = random_ensemble(2, thresholds=[-0.5, 0.5], n_categorical=1)
+    codes = np.sort(rng.integers(0, 3, size=40))
+    parts = [part_of(trees, [j], 2, rng) for j in (0, 2, 3)]
+    for points in (codes, rng.permutation(np.append(codes, 3))):
+        some = [Part(np.array([1]), points[:, None], points.shape), *parts]
+        check(trees, some, *distributions(some, 3, rng))
+
+
 def test_shares_so_small_that_their_differences_vanish():
     rng = np.random.default_rng(5)
     trees = random_ensemble(8, depth=8, n_categorical=1)
@@ -130,7 +140,11 @@ def test_shares_so_small_that_their_differences_vanish():
 def test_the_moments_of_one_do_not_depend_on_others(monkeypatch, at_once):
     rng = np.random.default_rng(2)
     trees = random_ensemble(4, n_trees=9, n_categorical=1, k=2, depth=6)
-    parts = [part_of(trees, group, 6, rng) for group in ([0], [1], [2, 3])]
+    sizes = (6, 700, 6)
+    parts = [
+        part_of(trees, group, size, rng)
+        for group, size in zip(([0], [1], [2, 3]), sizes, strict=True)
+    ]
     shares, statistics = distributions(parts, 20, rng)
     monkeypatch.setattr(module, "_MOST_AT_ONCE", at_once)
     monkeypatch.setattr(module, "_SPLITS_AT_ONCE", 2**10)

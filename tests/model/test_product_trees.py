@@ -232,7 +232,7 @@ def test_a_model_that_is_no_sum_of_trees_is_refused():
 
 
 def test_trees_that_are_not_what_the_model_answers_are_refused(monkeypatch):
-    model, X, method = MODELS["missing"]
+    model, X, _ = MODELS["missing"]
     response = make_response(model)
     read = product_trees.additive_trees(response)
     wrong = replace(read, values=1.01 * read.values)
