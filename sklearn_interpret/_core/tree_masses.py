@@ -113,20 +113,16 @@ class SetMasses:
         missing[:] = 0
 
 
+@dataclass(frozen=True, eq=False)
 class ConditionTables:
-    """Tables of shares of distributions that meet conditions.
+    """Tables of the shares of distributions that meet conditions.
+
+    Build it with :meth:`of_parts`.
 
     Parameters
     ----------
-    ensemble : TreeEnsemble
-        The trees.
-    parts : list of Part
-        The points that the features move to; no two of them share a feature.
-
-    Attributes
-    ----------
-    masses : list of (int, slice, NumberMasses or SetMasses)
-        The parts that are split on, the places of each, and what fills these in.
+    masses : dict of int to (slice, NumberMasses or SetMasses)
+        For each part that is split on its places, and what fills these in.
     places : SplitPlaces
         Where in the tables the splits stand.
     n_places : int
@@ -135,40 +131,74 @@ class ConditionTables:
         Whether there are missing values to be looked up besides.
     """
 
+    masses: dict
+    places: SplitPlaces
+    n_places: int
+    has_missing: bool
+
+    @classmethod
+    def of_parts(cls, ensemble, parts):
+        """Tables for trees whose features are moved.
+
+        Parameters
+        ----------
+        ensemble : TreeEnsemble
+            The trees.
+        parts : list of Part
+            The points that the features move to; no two of them share a feature.
+
+        Returns
+        -------
+        ConditionTables
+        """
+        conditions = _Conditions(ensemble, parts)
+        masses, n_places = {}, 0
+        for player, splits in conditions.by_part():
+            of_part = conditions.masses(player, splits, n_places)
+            end = n_places + of_part.n_places
+            masses[player] = slice(n_places, end), of_part
+            n_places = end
+        places = conditions.places
+        missing = np.minimum(places.missing_left, places.missing_right)
+        return cls(masses, places, n_places, bool((missing < len(parts)).any()))
+
+
+class _Conditions:
+    """The conditions of trees, and where in tables those of splits are put."""
+
     def __init__(self, ensemble, parts):
-        self._ensemble = ensemble
-        players = np.full(ensemble.n_features, len(parts))
+        self._ensemble, self._parts = ensemble, parts
+        players = np.full(
+            ensemble.n_features + 1, len(parts)
+        )  # leaves look at the last
         for player, part in enumerate(parts):
             players[part.features] = player
-        self._paths = TreePaths.of_ensemble(ensemble, players, n_players=len(parts) + 1)
-        where = np.append(players, len(parts))[ensemble.feature]
+        self._paths = TreePaths.of_ensemble(
+            ensemble, players[:-1], n_players=len(parts) + 1
+        )
         self.places = SplitPlaces(
             *np.zeros((3, ensemble.n_nodes), dtype=np.intp),
             *np.full((2, ensemble.n_nodes), len(parts)),
-            part=where,
+            part=players[ensemble.feature],
         )
-        order = np.argsort(where, kind="stable")
-        ends = np.searchsorted(where[order], np.arange(len(parts) + 1))
-        self.masses, self.n_places = [], 0
-        for player, part in enumerate(parts):
-            splits = order[ends[player] : ends[player + 1]]
-            if len(splits):
-                masses = self._masses(player, part, splits)
-                first = self.n_places
-                self.n_places += masses.n_places
-                self.masses.append((player, slice(first, self.n_places), masses))
-        self.has_missing = bool(np.min(self.places.missing_left) < len(parts))
-        self.has_missing |= bool(np.min(self.places.missing_right) < len(parts))
-        del self._ensemble, self._paths
-        for name in ("_intervals", "_with_missing"):
-            self.__dict__.pop(name, None)
 
-    def _masses(self, player, part, splits):
+    def by_part(self):
+        """Parts that are split on, and their splits."""
+        part, n_parts = self.places.part, len(self._parts)
+        order = np.argsort(part, kind="stable")
+        ends = np.searchsorted(part[order], np.arange(n_parts + 1))
+        for player in range(n_parts):
+            if ends[player] < ends[player + 1]:
+                yield player, order[ends[player] : ends[player + 1]]
+
+    def masses(self, player, splits, first):
+        """How a part is summed up, its places from `first` on; note them."""
+        part = self._parts[player]
         if len(part.features) == 1:
             (feature,) = part.features
             if not self._ensemble.split_codes.categorical[feature]:
-                return self._masses_of_numbers(player, part, splits)
-        return self._masses_of_sets(part, splits)
+                return self._of_numbers(player, feature, splits, first)
+        return self._of_sets(part, splits, first)
 
     @cached_property
     def _intervals(self):
@@ -186,68 +216,77 @@ class ConditionTables:
             meets[nodes] &= meets[previous]
         return meets
 
-    def _masses_of_numbers(self, player, part, splits):
+    def _of_numbers(self, player, feature, splits, first):
         """Conditions are intervals of codes, and missing values."""
-        trees, places = self._ensemble, self.places
-        missing_code = trees.split_codes.missing[part.features[0]]
-        codes = part.codes[:, 0]
+        missing_code = self._ensemble.split_codes.missing[feature]
+        codes = self._parts[player].codes[:, 0].astype(np.intp)
         order = np.argsort(codes, kind="stable")
-        in_order = codes[order]
-        n_known = int(np.searchsorted(in_order, missing_code))
-        known = in_order[:n_known].astype(np.intp)
-        last = np.flatnonzero(np.append(np.diff(known) > 0, True)[:n_known])
-        known = known[last]
-        low, high = self._intervals
-        left, right = trees.left[splits], trees.right[splits]
-        above = self._paths.previous[left]
-        low = np.where(above < 0, 0, low[above])
-        low = self.n_places + np.searchsorted(known, low, "left")
-        high = np.where(above < 0, missing_code, high[above])
-        high = self.n_places + np.searchsorted(known, high, "right")
-        high = np.maximum(low, high)  # what no value meets
-        middle = trees.split_codes.rank[splits]
-        middle = self.n_places + np.searchsorted(known, middle, "right")
-        places.low[splits], places.high[splits] = low, high
-        places.middle[splits] = np.clip(middle, low, high)
-        if n_known < len(codes):
-            for into, child in (
-                (places.missing_left, left),
-                (places.missing_right, right),
-            ):
-                into[splits[self._with_missing[child]]] = player
-        in_place = np.array_equal(order, np.arange(len(order)))
-        return NumberMasses(None if in_place else order, last, n_known)
+        known = codes[order]
+        known = known[: np.searchsorted(known, missing_code)]
+        is_last = np.ones(len(known), dtype=bool)
+        is_last[:-1] = known[:-1] < known[1:]
+        self._note_intervals(splits, known[is_last], first)
+        if len(known) < len(codes):
+            self._note_missing(splits, player)
+        if np.array_equal(order, np.arange(len(order))):
+            order = None
+        return NumberMasses(order, np.flatnonzero(is_last), len(known))
 
-    def _masses_of_sets(self, part, splits):
+    def _note_intervals(self, splits, known, first):
+        """Places of splits among the codes that are known, from `first` on."""
+        low, high = self._intervals
+        above = self._paths.previous[self._ensemble.left[splits]]
+        low = np.where(above < 0, 0, low[above])
+        low = np.searchsorted(known, low, "left")
+        high = np.where(above < 0, np.iinfo(np.intp).max, high[above])
+        high = np.searchsorted(known, high, "right")
+        high = np.maximum(low, high)  # where no code is between them
+        middle = self._ensemble.split_codes.rank[splits]
+        middle = np.clip(np.searchsorted(known, middle, "right"), low, high)
+        self.places.low[splits] = first + low
+        self.places.middle[splits] = first + middle
+        self.places.high[splits] = first + high
+
+    def _note_missing(self, splits, player):
+        trees, places = self._ensemble, self.places
+        for into, child in (
+            (places.missing_left, trees.left),
+            (places.missing_right, trees.right),
+        ):
+            into[splits[self._with_missing[child[splits]]]] = player
+
+    def _of_sets(self, part, splits, first):
         """Conditions are sets of points."""
-        trees = self._ensemble
         distinct, which = np.unique(part.codes, axis=0, return_inverse=True)
-        which = which.reshape(-1)
-        above = self._paths.previous[trees.left[splits]]
-        given = np.ones((len(splits), len(distinct)), dtype=bool)
-        lefts = _lefts(trees, splits, part.features, distinct)
-        row = np.zeros(trees.n_nodes, dtype=np.intp)
-        row[splits] = np.arange(len(splits))
-        # Splits further down are given what those above them leave.
-        parents = np.where(above < 0, -1, trees.parents[above])
-        depth = trees.depth[splits]
-        for level in np.unique(depth[above >= 0]):
-            at = np.flatnonzero((depth == level) & (above >= 0))
-            upper = row[parents[at]]
-            is_left = trees.left[parents[at]] == above[at]
-            given[at] = given[upper] & (lefts[upper] == is_left[:, None])
+        lefts = _lefts(self._ensemble, splits, part.features, distinct)
+        given = self._given(splits, lefts)
         sets = np.concatenate([given, given & lefts])
-        packed = np.packbits(sets, axis=1)
-        _, first, number = np.unique(
-            packed, axis=0, return_index=True, return_inverse=True
+        _, kind, number = np.unique(
+            np.packbits(sets, axis=1), axis=0, return_index=True, return_inverse=True
         )
         high, middle = number.reshape(2, len(splits))
-        self.places.low[splits] = self.n_places
-        self.places.middle[splits] = self.n_places + 1 + middle
-        self.places.high[splits] = self.n_places + 1 + high
+        self.places.low[splits] = first
+        self.places.middle[splits] = first + 1 + middle
+        self.places.high[splits] = first + 1 + high
         # Points in order: sums over larger sets are never smaller.
-        members, point = np.nonzero(sets[first][:, which])
-        return SetMasses(matrix_of_ones(members, point, (len(first), len(which))))
+        members, point = np.nonzero(sets[kind][:, which.reshape(-1)])
+        return SetMasses(matrix_of_ones(members, point, (len(kind), part.n_points)))
+
+    def _given(self, splits, lefts):
+        """Which points the splits above on the same part leave: as `lefts`."""
+        trees = self._ensemble
+        given = np.ones_like(lefts)
+        above = self._paths.previous[trees.left[splits]]
+        row = np.zeros(trees.n_nodes, dtype=np.intp)
+        row[splits] = np.arange(len(splits))
+        below = np.flatnonzero(above >= 0)
+        depth = trees.depth[splits[below]]
+        for level in np.unique(depth):
+            at = below[depth == level]
+            parents = trees.parents[above[at]]
+            is_left = trees.left[parents] == above[at]
+            given[at] = given[row[parents]] & (lefts[row[parents]] == is_left[:, None])
+        return given
 
 
 def matrix_of_ones(row, column, shape):

@@ -70,6 +70,11 @@ class TreeProducts:
     parts : list of Part
         What moves, and its points; all features that are split on are in one of them.
 
+    Attributes
+    ----------
+    at_once : int
+        How many distributions are worked on at once.
+
     Raises
     ------
     ValueError
@@ -79,8 +84,8 @@ class TreeProducts:
     def __init__(self, ensemble, values, base, parts):
         # Trees that are a single leaf add to every output.
         self._constant = base + values[ensemble.roots].sum(axis=0)
-        self._parts = parts
-        self._tables = ConditionTables(ensemble, parts)
+        self._n_parts = len(parts)
+        self._tables = ConditionTables.of_parts(ensemble, parts)
         if (self._tables.places.part[~ensemble.is_leaf] == len(parts)).any():
             raise ValueError("The trees split on a feature that belongs to no part.")
         n_splits = np.count_nonzero(~ensemble.is_leaf)
@@ -109,14 +114,13 @@ class TreeProducts:
         ProductMoments
             Each distribution's do not depend on those beside it.
         """
-        m, n_parts, k = len(shares[0]), len(self._parts), len(self._constant)
+        m, n_parts, k = len(shares[0]), self._n_parts, len(self._constant)
         found = ProductMoments(
             mean=np.empty((m, k)),
             covariance=np.zeros((m, n_parts, k)),
             statistic=np.empty((m, n_parts)),
             variance=np.empty((m, n_parts)),
         )
-        of_parts = {part: (at, masses) for part, at, masses in self._tables.masses}
         for start in range(0, m, self.at_once):
             rows = slice(start, min(start + self.at_once, m))
             tables = np.empty((2, self._tables.n_places, rows.stop - start))
@@ -124,21 +128,21 @@ class TreeProducts:
             for part, (share, statistic) in enumerate(
                 zip(shares, statistics, strict=True)
             ):
-                statistic = statistic if statistic.ndim == 1 else statistic[rows]
                 into = found.statistic[rows, part], found.variance[rows, part]
-                for some, *amounts in _centred(share[rows], statistic, *into):
-                    if part in of_parts:
-                        at, masses = of_parts[part]
-                        for kind in (0, 1):
-                            masses.put(
-                                amounts[kind],
-                                tables[kind, at, some],
-                                missing[kind, part, some],
-                            )
+                statistic = statistic if statistic.ndim == 1 else statistic[rows]
+                for some, amounts in _centred(share[rows], statistic, *into):
+                    self._put(part, some, amounts, tables, missing)
             mean, covariance = self._swept(tables, missing)
             found.mean[rows] = mean.T
             found.covariance[rows] = covariance.transpose(2, 1, 0)
         return found
+
+    def _put(self, part, rows, amounts, tables, missing):
+        """Sum up a part's shares and its shares times centred statistics."""
+        if part in self._tables.masses:
+            places, masses = self._tables.masses[part]
+            for table, apart, amount in zip(tables, missing, amounts, strict=True):
+                masses.put(amount, table[places, rows], apart[part, rows])
 
     def _swept(self, tables, missing):
         """Means (k, m) and covariances (k, n_parts, m)."""
@@ -146,7 +150,7 @@ class TreeProducts:
         if not self._tables.has_missing:
             missing = None, None
         mean = np.repeat(self._constant[:, None], m, axis=1)
-        covariance = np.zeros((k, len(self._parts), m))
+        covariance = np.zeros((k, self._n_parts, m))
         for block in self._blocks:
             block.add(*zip(tables, missing, strict=True), mean, covariance)
         return mean, covariance
@@ -159,22 +163,24 @@ def _centred(shares, statistics, mean, variance):
     ------
     rows : slice
         Which distributions.
-    shares, amounts : ndarray of shape (n_rows, n_points), C-contiguous
+    amounts : pair of ndarray of shape (n_rows, n_points), C-contiguous
         Their shares, and shares times centred statistics.
     """
     m, n_points = shares.shape
     step = max(1, _POINTS_AT_ONCE // max(1, n_points))
     for start in range(0, m, step):
         rows = slice(start, start + step)
+        # In the order in memory in which sums of a row are the same in any company.
         share = np.ascontiguousarray(shares[rows], dtype=np.float64)
         statistic = statistics if statistics.ndim == 1 else statistics[rows]
+        statistic = np.ascontiguousarray(statistic, dtype=np.float64)
         amounts = share * statistic
         mean[rows] = amounts.sum(axis=1)
         centred = statistic - mean[rows, None]
         np.multiply(share, centred, out=amounts)
         centred *= amounts
         variance[rows] = centred.sum(axis=1)
-        yield rows, share, amounts
+        yield rows, (share, amounts)
 
 
 class _Block:

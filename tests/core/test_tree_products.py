@@ -146,6 +146,7 @@ def test_the_moments_of_one_do_not_depend_on_others(monkeypatch, at_once):
         for group, size in zip(([0], [1], [2, 3]), sizes, strict=True)
     ]
     shares, statistics = distributions(parts, 20, rng)
+    statistics[1] = np.asfortranarray(rng.normal(size=(20, 700)))
     monkeypatch.setattr(module, "_MOST_AT_ONCE", at_once)
     monkeypatch.setattr(module, "_SPLITS_AT_ONCE", 2**10)
     products = TreeProducts(trees, trees.value, trees.base, parts)
