@@ -9,8 +9,8 @@ import numpy as np
 
 from sklearn_interpret._core.tree_products import TreeProducts
 from sklearn_interpret._core.tree_steps import Part
-from sklearn_interpret._model.altered_trees import codes_of_rows
 from sklearn_interpret._model.trees.additive import additive_trees
+from sklearn_interpret._model.trees.coded_rows import CodedRows, TellingRows
 from sklearn_interpret.exceptions import UnreadableModelError
 
 # Of a column whose splits are sets of values: splits times values.
@@ -50,8 +50,10 @@ class ProductTrees:
     def __init__(self, response, levels, sizes):
         trees = additive_trees(response)
         model = trees.model
-        codes, telling = codes_of_rows(model, levels)
-        _check_mixed(trees, response, levels, sizes, codes, telling)
+        coded = CodedRows(model, model.ensemble, levels)
+        telling = TellingRows(coded)
+        codes = coded.seen(telling)[:]
+        _check_mixed(trees, response, levels, sizes, codes, telling.places)
         parts = []
         for column, size in enumerate(sizes):
             features = np.flatnonzero(model.columns == column)
