@@ -1,5 +1,7 @@
 """Surrogates: small models that follow a large one, everywhere or around a point."""
 
 from sklearn_interpret.surrogates._base_explanation import LocalExplanation
+from sklearn_interpret.surrogates._base_text_explanation import TextExplanation
+from sklearn_interpret.surrogates._lime_text import LimeText
 
-__all__ = ["LocalExplanation"]
+__all__ = ["LimeText", "LocalExplanation", "TextExplanation"]
