@@ -3,5 +3,6 @@
 from sklearn_interpret.surrogates._base_explanation import LocalExplanation
 from sklearn_interpret.surrogates._base_text_explanation import TextExplanation
 from sklearn_interpret.surrogates._lime_text import LimeText
+from sklearn_interpret.surrogates._plot import LimeTextDisplay
 
-__all__ = ["LimeText", "LocalExplanation", "TextExplanation"]
+__all__ = ["LimeText", "LimeTextDisplay", "LocalExplanation", "TextExplanation"]

@@ -15,6 +15,8 @@ from sklearn_interpret.surrogates._base_explanation import LocalExplanation
 UP_RGB, DOWN_RGB = (213, 94, 0), (0, 114, 178)
 # Black letters stay readable on the strongest, and the weakest is still seen.
 LEAST_ALPHA, MOST_ALPHA = 0.1, 0.7
+# Of the largest weight: smaller ones are rounding.
+_NEGLIGIBLE = 1e-9
 # A glance: how much of an explanation a notebook shows by itself.
 _SHOWN_TEXTS, _SHOWN_OUTPUTS, _SHOWN_PIECES = 3, 3, 600
 
@@ -223,11 +225,11 @@ class TextExplanation(LocalExplanation):
         shown = []
         for piece, feature in zip(pieces[:most], features[:most], strict=True):
             weight = weights[feature] if feature >= 0 else 0.0
-            if weight == 0:
+            alpha = highlight(weight, largest)
+            if not alpha:
                 shown.append(escape(piece))
                 continue
             red, green, blue = UP_RGB if weight > 0 else DOWN_RGB
-            alpha = highlight(weight, largest)
             title = f"{self.feature_names[feature]}: {weight:+.3g}"
             shown.append(
                 f'<span title="{escape(title)}" style="background: '
@@ -264,8 +266,8 @@ def highlight(weight, largest):
     Returns
     -------
     float
-        Zero for a weight of zero.
+        Zero for a weight that is none, but for rounding.
     """
-    if weight == 0:
+    if abs(weight) <= _NEGLIGIBLE * largest:
         return 0.0
     return LEAST_ALPHA + (MOST_ALPHA - LEAST_ALPHA) * min(1.0, abs(weight) / largest)

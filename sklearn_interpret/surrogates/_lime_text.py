@@ -43,7 +43,7 @@ class LimeText(BaseLocalSurrogate):
         ``tokenizer(text)``: the words of a text as a list of str, as they stand in it
         and in their order. What stands between them stays where it is. None splits by
         `split_expression`.
-    split_expression : str, default=r"\\W+"
+    split_expression : str, default=r"\W+"
         Regular expression of what stands between words. ``""`` makes each letter a
         word.
     bow : bool, default=True
@@ -89,7 +89,7 @@ class LimeText(BaseLocalSurrogate):
         Class labels, or positions of outputs.
     stability_ : float
         Mean similarity of the strongest words of a text between draws of the samples,
-        over at most 20 of the texts of `fit`. Computed when first asked for.
+        over some of the texts of `fit`. Computed when first asked for.
     classes_ : ndarray
         Class labels of a classifier.
 
