@@ -149,7 +149,7 @@ def _dividable_place(ax, n_axes, caller):
     )
 
 
-def take_stacks(ax, heights, *, n_stacks, width, n_columns, caller):
+def take_stacks(ax, heights, *, n_stacks, width, around, n_columns, caller):
     """Pairs of axes, one above the other, whose margins do not depend on each other.
 
     Parameters
@@ -163,6 +163,8 @@ def take_stacks(ax, heights, *, n_stacks, width, n_columns, caller):
         How many pairs.
     width : float
         Of a pair in a figure made here, in inches.
+    around : float
+        Height of what stands around a pair there, in inches.
     n_columns : int
         Largest number of pairs side by side.
     caller : str
@@ -178,7 +180,7 @@ def take_stacks(ax, heights, *, n_stacks, width, n_columns, caller):
         return _given(ax, slots, plt.Axes).axes.reshape(2, n_stacks)
     shape = grid_shape(n_stacks, n_columns)
     if ax is None:
-        size = (shape[1] * width, shape[0] * sum(heights))
+        size = (shape[1] * width, shape[0] * (sum(heights) + around))
         figure = plt.figure(figsize=size, layout="constrained")
         grid = figure.add_gridspec(*shape)
     else:

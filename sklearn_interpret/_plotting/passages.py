@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 # In sizes of the letters.
 LINE_HEIGHT = 1.65
+POINTS_PER_INCH = 72.0
 ELLIPSIS = "…"
 
 
@@ -39,25 +40,34 @@ class Measure:
         Font families.
     size : float
         Size of the letters in points.
+    figure : Figure, default=None
+        Where they are drawn. Letters that are fitted to a screen's points are wider
+        than in print: what is wider counts.
     """
 
-    def __init__(self, families, size):
+    def __init__(self, families, size, figure=None):
         from matplotlib.font_manager import FontProperties
+        from matplotlib.textpath import text_to_path
 
         self._font = FontProperties(family=families, size=size)
+        self._rulers = [(text_to_path, 1.0)]
+        if figure is not None and hasattr(figure.canvas, "get_renderer"):
+            scale = POINTS_PER_INCH / figure.figure.dpi
+            self._rulers.append((figure.canvas.get_renderer(), scale))
         self._known = {}
-        self._frame = self._width("||")
 
     def __call__(self, text):
         """Width of a text; spaces at its ends count."""
         if text not in self._known:
-            self._known[text] = self._width(f"|{text}|") - self._frame
+            widths = [
+                scale * (self._width(ruler, f"|{text}|") - self._width(ruler, "||"))
+                for ruler, scale in self._rulers
+            ]
+            self._known[text] = max(widths)
         return self._known[text]
 
-    def _width(self, text):
-        from matplotlib.textpath import text_to_path
-
-        return text_to_path.get_text_width_height_descent(text, self._font, False)[0]
+    def _width(self, ruler, text):
+        return ruler.get_text_width_height_descent(text, self._font, False)[0]
 
 
 def wrapped_passage(pieces, width, measure, most_lines):
@@ -170,7 +180,7 @@ def _runs(line, parts, measure):
         standing = mark
 
 
-def draw_passage(ax, runs, families, size, colour_of):
+def draw_passage(ax, runs, families, size, colour_of, *, top=0.0):
     """Draw runs from the upper left corner of an axes, at their size in print.
 
     Parameters
@@ -185,6 +195,8 @@ def draw_passage(ax, runs, families, size, colour_of):
         Of the letters, in points.
     colour_of : callable
         The colour, with its opacity, for a mark.
+    top : float, default=0.0
+        Room above the first line, in points.
 
     Returns
     -------
@@ -204,7 +216,7 @@ def draw_passage(ax, runs, families, size, colour_of):
             run.text,
             (0, 1),
             xycoords="axes fraction",
-            xytext=(run.left, -size * (LINE_HEIGHT * run.line + 1.2)),
+            xytext=(run.left, -top - size * (LINE_HEIGHT * run.line + 1.2)),
             textcoords="offset points",
             va="baseline",
             fontsize=size,

@@ -141,8 +141,7 @@ def draw_both(explainers):
     figure, axes = plt.subplots(1, 2, figsize=(13, 5.2), layout="constrained")
     for ax, (name, explainer) in zip(axes, explainers.items(), strict=True):
         display = LimeTextDisplay.from_estimator(explainer, [COMMENT], ax=ax)
-        upper = display.axes_[0, 0]
-        upper.set_title(f"{name}\n{upper.get_title(loc='left')}", loc="left")
+        display.axes_[0, 0].set_title(name, loc="left", fontweight="bold")
     return figure
 
 

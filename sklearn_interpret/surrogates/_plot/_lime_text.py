@@ -23,7 +23,6 @@ from sklearn_interpret._plotting.labels import (
     response_of,
     shorten,
 )
-from sklearn_interpret._plotting.layouts import row_height
 from sklearn_interpret._plotting.numbers import number_text
 from sklearn_interpret._plotting.parameters import (
     divided,
@@ -33,6 +32,7 @@ from sklearn_interpret._plotting.parameters import (
 )
 from sklearn_interpret._plotting.passages import (
     LINE_HEIGHT,
+    POINTS_PER_INCH,
     Measure,
     draw_passage,
     wrapped_passage,
@@ -47,10 +47,17 @@ from sklearn_interpret.surrogates._base_text_explanation import (
 from sklearn_interpret.surrogates._lime_text import LimeText
 from sklearn_interpret.surrogates._plot._word_bars import WordWeights, draw_word_bars
 
-POINTS_PER_INCH = 72.0
-LETTER_SIZE = 10.5
+LETTER_SIZE, TITLE_SIZE = 10.5, 11.0
+TITLE_HEIGHT = 3.0 * TITLE_SIZE
 WIDTH, NARROW_WIDTH, N_COLUMNS = 7.0, 4.8, 3
-TITLE_HEIGHT = 0.55  # inches
+# Share of the width that is not for the text: margins, and what a screen adds.
+MARGIN = 0.06
+# Inches: from bar to bar, and what stands around them in an own figure.
+BAR_PITCH, AROUND = 0.3, 0.95
+TITLE_HEIGHT = 3.0 * TITLE_SIZE
+WIDTH, NARROW_WIDTH, N_COLUMNS = 7.0, 4.8, 3
+# An own figure's width that is not for the text: margins, and what a screen adds.
+MARGIN = 0.4
 MOST_OUTPUTS = 6
 
 
@@ -248,12 +255,12 @@ class LimeTextDisplay:
         row, outputs = self._position(), self._outputs()
         words = [self._words(row, output) for output in outputs]
         self._families, self._missing = families_for("".join(self._pieces(row)))
-        self._measure = Measure(self._families, LETTER_SIZE)
         self.axes_ = take_stacks(
             ax,
-            self._heights(row, words, max_display, max_lines),
+            self._heights(ax, row, words, max_display, max_lines),
             n_stacks=len(outputs),
             width=_width(len(outputs)),
+            around=AROUND,
             n_columns=N_COLUMNS,
             caller=f"{type(self).__name__}.plot",
         )
@@ -273,14 +280,11 @@ class LimeTextDisplay:
             for below, one, output in zip(self.axes_[1], words, outputs, strict=True)
         ]
         self.bars_, self.errors_ = map(list, zip(*drawn, strict=True))
-        for upper, output in zip(self.axes_[0], outputs, strict=True):
-            upper.set_axis_off()
-            upper.set_title(literal(self._title(row, output)), loc="left", fontsize=11)
         if is_constrained(self.figure_):
             self.figure_.figure.draw_without_rendering()  # settles the axes' widths
         self.texts_ = [
-            self._draw_text(upper, row, one, largest, max_lines)
-            for upper, one in zip(self.axes_[0], words, strict=True)
+            self._draw_text(upper, row, output, one, largest, max_lines)
+            for upper, output, one in zip(self.axes_[0], outputs, words, strict=True)
         ]
         return self
 
@@ -367,32 +371,38 @@ class LimeTextDisplay:
         return response_of("response", None if bare else names, output)
 
     def _title(self, row, output):
-        """What the model answers, and how well the surrogate follows it."""
-        parts = []
-        for name, label in (
-            ("predictions", None),
-            ("local_predictions", "surrogate"),
-            ("fidelity", "local R²"),
-        ):
-            array = getattr(self.explanation, name)
-            if array is not None:
-                number = number_text(np.ravel(array[row])[output])
-                label = shorten(self._response(output), 48) if label is None else label
-                parts.append(f"{label} = {number}")
-        head, rest = (parts[:1], parts[1:]) if len(parts) > 1 else (parts, [])
-        return "\n".join(", ".join(line) for line in (head, rest) if line)
+        """What the model answers, and how well the surrogate follows it: two lines."""
 
-    def _heights(self, row, words, max_display, max_lines):
-        """Heights of the text and of the bars, in inches, where they can be chosen."""
-        width = (_width(len(words)) - 0.2) * POINTS_PER_INCH
+        def equation(name, field):
+            array = getattr(self.explanation, field)
+            if array is None:
+                return name
+            return f"{name} = {number_text(np.ravel(array[row])[output])}"
+
+        first = equation(shorten(self._response(output), 48), "predictions")
+        known = (("surrogate", "local_predictions"), ("local R²", "fidelity"))
+        second = [equation(*one) for one in known]
+        return f"{first}\n{', '.join(text for text in second if '=' in text)}"
+
+    def _heights(self, ax, row, words, max_display, max_lines):
+        """Heights of the text and of the bars, in inches."""
+        width, height = _width(len(words)), None
+        if hasattr(ax, "get_subplotspec"):  # one axes, which is divided up
+            width, height = axes_inches(ax)
+            width /= min(len(words), N_COLUMNS)
         plain = [(piece, None) for piece in self._drawable(row)]
-        _, n_lines, _ = wrapped_passage(plain, width, self._measure, max_lines)
+        measure = Measure(self._families, LETTER_SIZE)
+        room = (1 - MARGIN) * width * POINTS_PER_INCH
+        _, n_lines, _ = wrapped_passage(plain, room, measure, max_lines)
+        text = TITLE_HEIGHT + LINE_HEIGHT * LETTER_SIZE * (n_lines + 0.7)
+        text /= POINTS_PER_INCH
+        if height is not None:
+            height /= -(-len(words) // N_COLUMNS)
+            text = min(text, 0.5 * height)
+            return text, height - text
         n_bars = max(len(one.names) for one in words)
         n_bars = n_bars if max_display is None else min(n_bars, max_display)
-        text = (
-            TITLE_HEIGHT + (n_lines + 0.8) * LINE_HEIGHT * LETTER_SIZE / POINTS_PER_INCH
-        )
-        return text, row_height(n_bars, pitch=0.3)
+        return text, max(0.6, BAR_PITCH * n_bars)
 
     def _name(self, word):
         return drawable(word, self._missing)
@@ -403,28 +413,43 @@ class LimeTextDisplay:
             lines = piece.split("\n")
             yield "\n".join(drawable(line, self._missing) for line in lines)
 
-    def _draw_text(self, ax, row, words, largest, max_lines):
-        """The text with something behind its words of some weight."""
-        weights = dict(zip(words.features.tolist(), words.weights, strict=True))
-        marked = []
-        features = self.explanation.token_features[row]
-        for place, (piece, feature) in enumerate(
-            zip(self._drawable(row), features, strict=True)
-        ):
-            weight = weights.get(feature, 0.0)
-            seen = highlight(weight, largest)
-            marked.append((piece, (weight, place) if seen else None))
+    def _draw_text(self, ax, row, output, words, largest, max_lines):
+        """The response, and the text with something behind its words of some weight."""
+        ax.set_axis_off()
+        title = ax.annotate(
+            literal(self._title(row, output)),
+            (0, 1),
+            xycoords="axes fraction",
+            va="top",
+            fontsize=TITLE_SIZE,
+            annotation_clip=False,
+        )
+        title.set_in_layout(False)
         width, height = (POINTS_PER_INCH * size for size in axes_inches(ax))
-        room = int((height / LETTER_SIZE - 0.6) / LINE_HEIGHT)
+        room = int((height - TITLE_HEIGHT) / (LINE_HEIGHT * LETTER_SIZE) + 0.3)
         runs, _, _ = wrapped_passage(
-            marked, width, self._measure, max(1, min(max_lines, room))
+            self._marked(row, words, largest),
+            width,
+            Measure(self._families, LETTER_SIZE, ax.figure),
+            max(1, min(max_lines, room)),
         )
 
         def colour_of(mark):
             colour = UP_COLOUR if mark[0] > 0 else DOWN_COLOUR
             return (colour, highlight(mark[0], largest))
 
-        return draw_passage(ax, runs, self._families, LETTER_SIZE, colour_of)
+        return draw_passage(
+            ax, runs, self._families, LETTER_SIZE, colour_of, top=TITLE_HEIGHT
+        )
+
+    def _marked(self, row, words, largest):
+        """Pieces of the text, each with its weight and place where that is seen."""
+        weights = dict(zip(words.features.tolist(), words.weights, strict=True))
+        features = self.explanation.token_features[row]
+        pairs = zip(self._drawable(row), features, strict=True)
+        for place, (piece, feature) in enumerate(pairs):
+            weight = weights.get(feature, 0.0)
+            yield piece, (weight, place) if highlight(weight, largest) else None
 
 
 def _width(n_outputs):

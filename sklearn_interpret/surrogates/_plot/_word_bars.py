@@ -58,8 +58,11 @@ class WordWeights:
 
     def rounded(self, largest):
         """The same without weights that rounding has left beside a large one."""
-        weights = np.array([w if highlight(w, largest) else 0.0 for w in self.weights])
-        return replace(self, weights=weights)
+
+        def rounded(numbers):
+            return np.array([x if highlight(x, largest) else 0.0 for x in numbers])
+
+        return replace(self, weights=rounded(self.weights), errors=rounded(self.errors))
 
     def first(self, most):
         """The first `most` of them; None takes all."""
@@ -106,6 +109,8 @@ def draw_word_bars(ax, words, *, reach, most, label, families, style):
     if not shown.names:
         ax.text(0.5, 0.5, "no words", transform=ax.transAxes, ha="center", va="center")
         ax.set_ylim(-0.6, 0.6)
+        ax.set_xticks([])
+        return ax.barh([], []), None
     places = np.arange(len(shown.names))[::-1]
     colours = [UP_COLOUR if weight > 0 else DOWN_COLOUR for weight in shown.weights]
     defaults = {"color": colours, "height": 0.7, "zorder": 2}
