@@ -51,7 +51,7 @@ LETTER_SIZE, TITLE_SIZE = 10.5, 11.0
 TITLE_HEIGHT = 3.0 * TITLE_SIZE
 WIDTH, NARROW_WIDTH, N_COLUMNS = 7.0, 4.8, 3
 # Share of the width that is not for the text: margins, and what a screen adds.
-MARGIN = 0.06
+MARGIN = 0.09
 # Inches: from bar to bar, and what stands around them in an own figure.
 BAR_PITCH, AROUND = 0.3, 0.95
 TITLE_HEIGHT = 3.0 * TITLE_SIZE
@@ -394,7 +394,7 @@ class LimeTextDisplay:
         measure = Measure(self._families, LETTER_SIZE)
         room = (1 - MARGIN) * width * POINTS_PER_INCH
         _, n_lines, _ = wrapped_passage(plain, room, measure, max_lines)
-        text = TITLE_HEIGHT + LINE_HEIGHT * LETTER_SIZE * (n_lines + 0.7)
+        text = TITLE_HEIGHT + LINE_HEIGHT * LETTER_SIZE * (n_lines + 0.9)
         text /= POINTS_PER_INCH
         if height is not None:
             height /= -(-len(words) // N_COLUMNS)
