@@ -120,6 +120,13 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         "verbose": ["verbose"],
     }
 
+    # Attributes that are only kept at hand, and made again rather than pickled.
+    _at_hand: ClassVar[tuple] = ()
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        return {**state, **{name: None for name in self._at_hand if name in state}}
+
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=False)
     def fit(

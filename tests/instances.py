@@ -40,6 +40,7 @@ from sklearn_interpret.shapley import (
     ShapleyValues,
     TreeSHAP,
 )
+from sklearn_interpret.surrogates import LimeTabular
 
 
 class Told:
@@ -177,6 +178,24 @@ ARGUMENTS = {
         {"n_permutations": 2, "subsample": None, "random_state": 0},
         {"n_permutations": 2, "subsample": 5, "random_state": 0},
     ],
+    LimeTabular: [
+        {
+            "n_samples": 32,
+            "n_features_to_select": None,
+            "min_fidelity": None,
+            "random_state": 0,
+        },
+        {
+            "n_samples": 8,
+            "discretize": False,
+            "sample_around": "instance",
+            "correlated": True,
+            "categorical_features": [3],
+            "n_features_to_select": 3,
+            "min_fidelity": None,
+            "random_state": 0,
+        },
+    ],
     ShapleyValues: [
         {"subsample": 1.0, "budget": 4, "random_state": 0},
         {
@@ -203,7 +222,14 @@ OF_TREES = {TreeSHAP}
 OF_LINES = {LinearSHAP}
 # Inspectors that ask the model much. The first set of arguments, which looks at all
 # rows, is for scikit-learn's checks alone, and the models are quick.
-ASKING = {BreakDown, ExactShapley, KernelSHAP, ShapleySampling, ShapleyValues}
+ASKING = {
+    BreakDown,
+    ExactShapley,
+    KernelSHAP,
+    LimeTabular,
+    ShapleySampling,
+    ShapleyValues,
+}
 
 
 def quick_arguments(inspector_class):

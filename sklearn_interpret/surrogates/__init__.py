@@ -2,7 +2,14 @@
 
 from sklearn_interpret.surrogates._base_explanation import LocalExplanation
 from sklearn_interpret.surrogates._base_text_explanation import TextExplanation
+from sklearn_interpret.surrogates._lime_tabular import LimeTabular
 from sklearn_interpret.surrogates._lime_text import LimeText
 from sklearn_interpret.surrogates._plot import LimeTextDisplay
 
-__all__ = ["LimeText", "LimeTextDisplay", "LocalExplanation", "TextExplanation"]
+__all__ = [
+    "LimeTabular",
+    "LimeText",
+    "LimeTextDisplay",
+    "LocalExplanation",
+    "TextExplanation",
+]
