@@ -8,7 +8,7 @@ from importlib.resources import files
 import pytest
 
 import sklearn_interpret
-from sklearn_interpret import effects, importance, interactions, shapley
+from sklearn_interpret import effects, importance, interactions, shapley, surrogates
 
 PUBLIC = [
     module.name
@@ -175,6 +175,26 @@ INTERACTIONS = {
     },
 }
 
+SURROGATES = {
+    "LimeText": {
+        "n_features_to_select": 10,
+        "n_samples": 1000,
+        "tokenizer": None,
+        "split_expression": r"\W+",
+        "bow": True,
+        "mask_token": None,
+        "kernel_width": None,
+        "feature_selection": "lars",
+        "surrogate": None,
+        "min_fidelity": 0.2,
+        "response_method": "auto",
+        "target": None,
+        "random_state": None,
+        "n_jobs": None,
+        "verbose": 0,
+    },
+}
+
 
 def in_order(own):
     """A class's own parameters and defaults, then what all have, with its defaults."""
@@ -187,6 +207,7 @@ def in_order(own):
 
 PROMISED = {
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
+    **{getattr(surrogates, name): own for name, own in SURROGATES.items()},
     **{getattr(effects, name): {**FIRST, **own, **LAST} for name, own in OWN.items()},
     **{
         getattr(family, name): in_order(own)
@@ -238,6 +259,7 @@ def test_public_modules():
         "sklearn_interpret.importance",
         "sklearn_interpret.interactions",
         "sklearn_interpret.shapley",
+        "sklearn_interpret.surrogates",
     ]
 
 

@@ -162,6 +162,8 @@ def _end_in_ellipsis(line, width, measure):
     end = f" {ELLIPSIS}"
     while line and sum(measure(text) for text, _ in line) + measure(end) > width:
         line.pop()
+    if line and line[-1] == (" ", None):
+        line.pop()
     line.append((end, None))
 
 

@@ -15,6 +15,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import estimator_checks
 
 from sklearn_interpret._core.tokens import Splitter, name_of
 from sklearn_interpret.exceptions import LowFidelityWarning
@@ -573,3 +574,34 @@ def test_weights_go_to_the_model_and_rows_without_any_are_left_out():
     np.testing.assert_allclose(
         inspector.predict_proba(TEXTS), model.predict_proba(TEXTS)
     )
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        estimator_checks.check_estimator_cloneable,
+        estimator_checks.check_estimator_repr,
+        estimator_checks.check_estimator_tags_renamed,
+        estimator_checks.check_get_params_invariance,
+        estimator_checks.check_no_attributes_set_in_init,
+        estimator_checks.check_set_params,
+    ],
+    ids=lambda check: check.__name__,
+)
+def test_checks_of_scikit_learn_that_ask_for_no_table(check):
+    check("LimeText", LimeText(counts_model()))
+
+
+def test_fit_changes_no_parameter_and_forgets():
+    inspector = fitted(tokenizer=str.split, mask_token="?")
+    before = inspector.get_params(deep=False)
+    inspector.fit(TEXTS, KINDS)
+    after = inspector.get_params(deep=False)
+    assert all(after[name] is value for name, value in before.items())
+    fresh = clone(inspector).fit(TEXTS, KINDS)
+    np.testing.assert_array_equal(
+        inspector.explain(TEXTS).values, fresh.explain(TEXTS).values
+    )
+    state = set(vars(inspector))
+    inspector.explain(TEXTS)
+    assert set(vars(inspector)) == state
