@@ -37,6 +37,7 @@ OWN_MEANING = {
     "method",
     "n_repeats",
     "response_method",
+    "scoring",
 }
 
 

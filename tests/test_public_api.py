@@ -175,7 +175,7 @@ INTERACTIONS = {
     },
 }
 
-SURROGATES = {
+LOCAL_SURROGATES = {
     "LimeText": {
         "n_features_to_select": 10,
         "n_samples": 1000,
@@ -196,6 +196,16 @@ SURROGATES = {
 }
 
 
+SURROGATES = {
+    "GlobalSurrogate": {
+        "surrogate": None,
+        "scoring": "r2",
+        "subset": None,
+        "min_fidelity": 0.2,
+    },
+}
+
+
 def in_order(own):
     """A class's own parameters and defaults, then what all have, with its defaults."""
     return (
@@ -207,11 +217,15 @@ def in_order(own):
 
 PROMISED = {
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
-    **{getattr(surrogates, name): own for name, own in SURROGATES.items()},
+    **{getattr(surrogates, name): own for name, own in LOCAL_SURROGATES.items()},
     **{getattr(effects, name): {**FIRST, **own, **LAST} for name, own in OWN.items()},
     **{
         getattr(family, name): in_order(own)
-        for family, classes in ((interactions, INTERACTIONS), (shapley, SHAPLEY))
+        for family, classes in (
+            (interactions, INTERACTIONS),
+            (shapley, SHAPLEY),
+            (surrogates, SURROGATES),
+        )
         for name, own in classes.items()
     },
 }

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from sklearn_interpret._core.local_surrogates import Moments
 from sklearn_interpret._model.altered import plain_responses
 from sklearn_interpret._model.parallel import run, slices
 from sklearn_interpret._model.seams import HasMethods, Interval, StrOptions
@@ -47,6 +48,9 @@ class Neighbourhood:
         The row itself, as the design has it.
     complete : bool, default=False
         Whether these are all samples that there are: then nothing is left to chance.
+    moments : Moments, default=None
+        Those of all samples that might be drawn, where they are known: then the
+        surrogate is fitted to these, and the samples measure its fidelity alone.
     """
 
     design: np.ndarray
@@ -54,6 +58,7 @@ class Neighbourhood:
     weights: np.ndarray
     own: np.ndarray
     complete: bool = False
+    moments: Moments | None = None
 
 
 class Surroundings(ABC):
@@ -62,6 +67,9 @@ class Surroundings(ABC):
     Everything random is drawn when it is made; it travels to workers. What it gives a
     row does not depend on the rows beside it.
     """
+
+    # Whether another draw would give the same surrogates.
+    exact = False
 
     @abstractmethod
     def around(self, rows):
@@ -260,6 +268,8 @@ class BaseLocalSurrogate(BaseInspector):
                     f"{name}={value!r} must be an int of at least {least}."
                 )
         rows = self._check_rows(X, reset=False)
+        if self._drawn.exact:
+            return np.ones(rows.n_rows)
         draws = [
             self._fits(rows, self._surroundings([self._seed, draw]))
             for draw in range(n_redraws)

@@ -14,7 +14,7 @@ from sklearn_interpret._model.altered import plain_responses
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.features import resolve_categorical
 from sklearn_interpret._model.local_draws import LocalDraws
-from sklearn_interpret._model.marginals import Marginals
+from sklearn_interpret._model.marginals import Marginals, squared_distances
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.seams import Interval, StrOptions
 from sklearn_interpret.surrogates._base import (
@@ -330,10 +330,10 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
 def _neighbourhood(standing, answers, own, discrete, width):
     """Samples as the surrogate of a row sees them."""
     design = np.where(discrete, standing.codes == own.codes, standing.scores)
-    # Distances of numbers; of bins, categories, and missing values 0 or 1.
-    other = standing.codes != own.codes
-    squares = np.where(other, 1.0, (standing.scores - own.scores) ** 2).sum(axis=1)
-    # The nearest weighs one: weights may be tiny, but not all of them.
+    squares = squared_distances(
+        standing.scores, standing.codes, own.scores, own.codes
+    ).sum(axis=1)
+    # The nearest weighs one: others may weigh next to nothing.
     weights = np.exp(-(squares - squares.min()) / (2 * width**2))
     return Neighbourhood(
         design=design,

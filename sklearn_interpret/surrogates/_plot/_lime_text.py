@@ -54,6 +54,8 @@ WIDTH, NARROW_WIDTH, N_COLUMNS = 7.0, 4.8, 3
 MARGIN = 0.09
 # Inches: from bar to bar, and what stands around them in an own figure.
 BAR_PITCH, AROUND = 0.3, 0.95
+# Inches that the layout of an own figure leaves beside the text.
+PADDING = 0.1
 TITLE_HEIGHT = 3.0 * TITLE_SIZE
 WIDTH, NARROW_WIDTH, N_COLUMNS = 7.0, 4.8, 3
 # An own figure's width that is not for the text: margins, and what a screen adds.
@@ -255,9 +257,10 @@ class LimeTextDisplay:
         row, outputs = self._position(), self._outputs()
         words = [self._words(row, output) for output in outputs]
         self._families, self._missing = families_for("".join(self._pieces(row)))
+        heights = self._heights(ax, row, words, max_display, max_lines)
         self.axes_ = take_stacks(
             ax,
-            self._heights(ax, row, words, max_display, max_lines),
+            heights,
             n_stacks=len(outputs),
             width=_width(len(outputs)),
             around=AROUND,
@@ -280,11 +283,16 @@ class LimeTextDisplay:
             for below, one, output in zip(self.axes_[1], words, outputs, strict=True)
         ]
         self.bars_, self.errors_ = map(list, zip(*drawn, strict=True))
-        if is_constrained(self.figure_):
-            self.figure_.figure.draw_without_rendering()  # settles the axes' widths
+        sizes = [(_width(len(outputs)) - PADDING, heights[0])] * len(outputs)
+        if ax is not None:
+            if is_constrained(self.figure_):
+                self.figure_.figure.draw_without_rendering()  # settles the layout
+            sizes = map(axes_inches, self.axes_[0])
         self.texts_ = [
-            self._draw_text(upper, row, output, one, largest, max_lines)
-            for upper, output, one in zip(self.axes_[0], outputs, words, strict=True)
+            self._draw_text(upper, size, row, output, one, largest, max_lines)
+            for upper, size, output, one in zip(
+                self.axes_[0], sizes, outputs, words, strict=True
+            )
         ]
         return self
 
@@ -413,7 +421,7 @@ class LimeTextDisplay:
             lines = piece.split("\n")
             yield "\n".join(drawable(line, self._missing) for line in lines)
 
-    def _draw_text(self, ax, row, output, words, largest, max_lines):
+    def _draw_text(self, ax, size, row, output, words, largest, max_lines):
         """The response, and the text with something behind its words of some weight."""
         ax.set_axis_off()
         title = ax.annotate(
@@ -425,7 +433,7 @@ class LimeTextDisplay:
             annotation_clip=False,
         )
         title.set_in_layout(False)
-        width, height = (POINTS_PER_INCH * size for size in axes_inches(ax))
+        width, height = (POINTS_PER_INCH * inches for inches in size)
         room = int((height - TITLE_HEIGHT) / (LINE_HEIGHT * LETTER_SIZE) + 0.3)
         runs, _, _ = wrapped_passage(
             self._marked(row, words, largest),
