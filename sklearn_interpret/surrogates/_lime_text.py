@@ -60,7 +60,7 @@ class LimeText(BaseLocalSurrogate):
         How features are selected: those that least angle regression takes first, those
         that explain most of what is left, one after the other, those of the largest
         weights in a regression on all, or none are.
-    surrogate : estimator, default=None
+    surrogate : estimator or None, default=None
         What is fitted to the selected features: a regressor that takes sample weights
         and has ``coef_`` or ``feature_importances_``. None means least squares.
     min_fidelity : float or None, default=0.2

@@ -6,10 +6,10 @@ of a comment out, asks the model about what is left, and fits a small linear mod
 its answers: the weight of a word is what the probability of spam gains by the word's
 being there.
 
-The first figure has one comment for both models. The regression adds up many words; the
-tree asks for a few of them, and often the others do not matter to it at all. The local
-R squared above each text tells how far the small linear model can be trusted: the tree
-answers in leaps, which no sum of words follows everywhere.
+The first figure has one comment for both models. The regression adds up many words, and
+"What" speaks against spam, as in "What a voice!". The tree is as sure, but asks for a
+single word: "my". All others could be exchanged. The local R squared above each text
+tells how far the small linear model follows the large one.
 
 The second figure has an honest comment that the regression takes for spam, and shows
 why: the words, not their sense, are what it knows.
