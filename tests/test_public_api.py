@@ -197,6 +197,19 @@ LOCAL_SURROGATES = {
 
 
 SURROGATES = {
+    "LimeTabular": {
+        "n_features_to_select": 10,
+        "n_samples": 5000,
+        "kernel_width": None,
+        "discretize": True,
+        "feature_selection": "lars",
+        "surrogate": None,
+        "sample_around": "training",
+        "correlated": False,
+        "categorical_features": "auto",
+        "method": "auto",
+        "min_fidelity": 0.2,
+    },
     "GlobalSurrogate": {
         "surrogate": None,
         "scoring": "r2",

@@ -105,6 +105,8 @@ class BaseLocalSurrogate(BaseInspector):
     }
 
     _at_hand: ClassVar[tuple] = ("_stability",)
+    # What may follow the model more closely.
+    _better: ClassVar[str] = "a smaller kernel_width, or more features"
 
     def __init__(
         self,
@@ -227,8 +229,7 @@ class BaseLocalSurrogate(BaseInspector):
                 f"The surrogates of {len(low)} of {len(fits)} rows explain less of the "
                 f"model around them than min_fidelity={self.min_fidelity:g} asks; the "
                 f"lowest R^2 is {worst.min():.3g}, that of row {worst.argmin()}. Read "
-                "them with care, or try another kernel_width, more features, or other "
-                "samples.",
+                f"them with care, or try {self._better}.",
                 LowFidelityWarning,
                 stacklevel=3,
             )
