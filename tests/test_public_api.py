@@ -175,6 +175,26 @@ INTERACTIONS = {
     },
 }
 
+LOCAL_SURROGATES = {
+    "LimeText": {
+        "n_features_to_select": 10,
+        "n_samples": 1000,
+        "tokenizer": None,
+        "split_expression": r"\W+",
+        "bow": True,
+        "mask_token": None,
+        "kernel_width": None,
+        "feature_selection": "lars",
+        "surrogate": None,
+        "min_fidelity": 0.2,
+        "response_method": "auto",
+        "target": None,
+        "random_state": None,
+        "n_jobs": None,
+        "verbose": 0,
+    },
+}
+
 
 SURROGATES = {
     "LimeTabular": {
@@ -210,6 +230,7 @@ def in_order(own):
 
 PROMISED = {
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
+    **{getattr(surrogates, name): own for name, own in LOCAL_SURROGATES.items()},
     **{getattr(effects, name): {**FIRST, **own, **LAST} for name, own in OWN.items()},
     **{
         getattr(family, name): in_order(own)

@@ -1,5 +1,6 @@
 """Displays of surrogates."""
 
 from sklearn_interpret.surrogates._plot._global import GlobalSurrogateDisplay
+from sklearn_interpret.surrogates._plot._lime_text import LimeTextDisplay
 
-__all__ = ["GlobalSurrogateDisplay"]
+__all__ = ["GlobalSurrogateDisplay", "LimeTextDisplay"]
