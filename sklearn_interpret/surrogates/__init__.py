@@ -5,11 +5,16 @@ from sklearn_interpret.surrogates._base_text_explanation import TextExplanation
 from sklearn_interpret.surrogates._global import GlobalSurrogate
 from sklearn_interpret.surrogates._lime_tabular import LimeTabular
 from sklearn_interpret.surrogates._lime_text import LimeText
-from sklearn_interpret.surrogates._plot import GlobalSurrogateDisplay, LimeTextDisplay
+from sklearn_interpret.surrogates._plot import (
+    GlobalSurrogateDisplay,
+    LimeDisplay,
+    LimeTextDisplay,
+)
 
 __all__ = [
     "GlobalSurrogate",
     "GlobalSurrogateDisplay",
+    "LimeDisplay",
     "LimeTabular",
     "LimeText",
     "LimeTextDisplay",

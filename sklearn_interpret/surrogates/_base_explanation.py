@@ -132,6 +132,28 @@ class LocalExplanation(Explanation):
             return list(self.feature_names)
         return [str(text) for text in self.conditions[row]]
 
+    def labels(self, row: int) -> list[str]:
+        """What the weights of a row speak of, with values where that are features.
+
+        Parameters
+        ----------
+        row : int
+            Position of the row.
+
+        Returns
+        -------
+        list of str
+            Such as ``"1 < age <= 3"``, or ``"age (2)"`` where `data` is known.
+        """
+        texts = self.texts(row)
+        entries = self._entries(row, range(len(texts)))
+        return [
+            f"{text}{entry}" if text == name else text
+            for text, entry, name in zip(
+                texts, entries, self.feature_names, strict=True
+            )
+        ]
+
     def _sizes(self):
         return np.abs(self.effects)
 

@@ -30,10 +30,10 @@ from sklearn_interpret.surrogates._base_explanation import LocalExplanation
 
 # Bins of equal weight where no number is given: quartiles.
 _QUARTILES = 4
-# Kernel widths in units of the root of the number of features. Rows differ in three
-# quarters of their bins, but by two squared standard deviations in every number: half
-# the width makes samples about as near in bins.
-_WIDTH_OF_NUMBERS, _WIDTH_OF_BINS = 0.75, 0.375
+# Kernel widths in units of the root of the number of features. Samples differ by two
+# squared standard deviations in a number, but by at most one in a bin, and bins follow
+# the model less closely: a narrower kernel makes up for both.
+_WIDTH_OF_NUMBERS, _WIDTH_OF_BINS = 0.75, 0.3
 
 
 class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
@@ -57,7 +57,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     kernel_width : float or None, default=None
         Width of the kernel that weighs samples, in the unit of distances: standard
         deviations, or roots of the number of bins and categories that differ. None
-        takes 0.75 times the root of the number of features, and half of that where
+        takes 0.75 times the root of the number of features, and 0.3 times it where
         numbers are cut into bins.
     discretize : bool or int, default=True
         Whether numbers are cut into bins of about equal weight: quartiles, or a number

@@ -183,7 +183,7 @@ def test_wrong_estimators(model):
     with pytest.raises(TypeError, match="single str"):
         LimeTextDisplay.from_estimator(model, "free")
     local = LocalExplanation([[1.0]], [0.0])
-    with pytest.raises(TypeError, match="TextExplanation is needed; got LocalExpl"):
+    with pytest.raises(TypeError, match="TextExplanation; got LocalExpl"):
         LimeTextDisplay.from_explanation(local)
     with pytest.raises(ValueError, match="max_lines=0"):
         LimeTextDisplay.from_explanation(explanation(), max_lines=0)

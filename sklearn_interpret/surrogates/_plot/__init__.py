@@ -1,6 +1,7 @@
 """Displays of surrogates."""
 
 from sklearn_interpret.surrogates._plot._global import GlobalSurrogateDisplay
+from sklearn_interpret.surrogates._plot._lime import LimeDisplay
 from sklearn_interpret.surrogates._plot._lime_text import LimeTextDisplay
 
-__all__ = ["GlobalSurrogateDisplay", "LimeTextDisplay"]
+__all__ = ["GlobalSurrogateDisplay", "LimeDisplay", "LimeTextDisplay"]

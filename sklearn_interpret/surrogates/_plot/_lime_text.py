@@ -1,14 +1,9 @@
 """Display of a text with its words highlighted, and their weights as bars."""
 
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
 
-from sklearn_interpret._explanation import output_position, response_text
-from sklearn_interpret._model.response import check_is_predictor
-from sklearn_interpret._model.tags import check_predictor_is_fitted
 from sklearn_interpret._model.texts import as_texts
 from sklearn_interpret._plotting.axes import (
     axes_inches,
@@ -20,15 +15,7 @@ from sklearn_interpret._plotting.labels import (
     DOWN_COLOUR,
     UP_COLOUR,
     literal,
-    response_of,
     shorten,
-)
-from sklearn_interpret._plotting.numbers import number_text
-from sklearn_interpret._plotting.parameters import (
-    divided,
-    keyword_names,
-    parameter_names,
-    refuse_settings,
 )
 from sklearn_interpret._plotting.passages import (
     LINE_HEIGHT,
@@ -39,13 +26,13 @@ from sklearn_interpret._plotting.passages import (
 )
 from sklearn_interpret._plotting.ranking import check_count
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.surrogates._base_text_explanation import (
     TextExplanation,
     highlight,
 )
 from sklearn_interpret.surrogates._lime_text import LimeText
-from sklearn_interpret.surrogates._plot._word_bars import WordWeights, draw_word_bars
+from sklearn_interpret.surrogates._plot._base import LocalDisplay
+from sklearn_interpret.surrogates._plot._weight_bars import draw_weight_bars
 
 LETTER_SIZE, TITLE_SIZE = 10.5, 11.0
 TITLE_HEIGHT = 3.0 * TITLE_SIZE
@@ -56,14 +43,9 @@ MARGIN = 0.09
 BAR_PITCH, AROUND = 0.3, 0.95
 # Inches that the layout of an own figure leaves beside the text.
 PADDING = 0.1
-TITLE_HEIGHT = 3.0 * TITLE_SIZE
-WIDTH, NARROW_WIDTH, N_COLUMNS = 7.0, 4.8, 3
-# An own figure's width that is not for the text: margins, and what a screen adds.
-MARGIN = 0.4
-MOST_OUTPUTS = 6
 
 
-class LimeTextDisplay:
+class LimeTextDisplay(LocalDisplay):
     """A text with its words highlighted, and the words' weights as bars below it.
 
     Build it with `from_estimator` or `from_explanation`. Orange words raise the
@@ -121,104 +103,11 @@ class LimeTextDisplay:
     1  charge   -0.25
     """
 
-    def __init__(
-        self,
-        explanation: TextExplanation,
-        *,
-        row: int | None = None,
-        target: Any = None,
-        response_name: str | None = None,
-    ) -> None:
-        self.explanation = explanation
-        self.row = row
-        self.target = target
-        self.response_name = response_name
+    _inspector, _kind, _sample = LimeText, TextExplanation, "text"
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, *, ax: Any = None, **params: Any
-    ) -> Self:
-        """Explain a text by a fitted predictor, or by a fitted LimeText, and draw it.
-
-        Parameters
-        ----------
-        estimator : fitted predictor or LimeText
-            A predictor of texts is explained by :class:`LimeText`. A fitted `LimeText`
-            is used as it is, and not fitted again.
-        X : list, ndarray or Series of str
-            Texts. Where `row` is given, that one alone is explained.
-        ax : matplotlib Axes or array of Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of :class:`LimeText`, for a predictor (such as `n_samples`,
-            `target` or `random_state`), of the display's constructor and of `plot`.
-
-        Returns
-        -------
-        display : LimeTextDisplay
-            The display, drawn.
-
-        Raises
-        ------
-        NotFittedError
-            The estimator is not fitted.
-        TypeError
-            An inspector that is no `LimeText`, or an unknown parameter.
-        ValueError
-            Several texts and no `row`; parameters of the inspector beside one that is
-            fitted; bad input.
-        """
-        own = set()
-        if not isinstance(estimator, BaseInspector):
-            own = parameter_names(LimeText)
-        parameters, settings, looks = divided(
-            params,
-            [own, cls._setting_names(), keyword_names(cls.plot)],
-            cls.__name__,
-        )
-        rows = as_texts(X)
-        row = _row_position(settings.pop("row", None), rows.n_rows)
-        inspector = _fitted_inspector(estimator, rows, parameters, cls.__name__)
-        explanation = inspector.explain(rows.take([row]).native)
-        name = response_text(inspector, explanation)
-        settings = {"response_name": name, **settings}
-        return cls(explanation, **settings).plot(ax=ax, **looks)
-
-    @classmethod
-    def from_explanation(
-        cls, explanation: TextExplanation, *, ax: Any = None, **params: Any
-    ) -> Self:
-        """Draw an explanation that was made before.
-
-        Parameters
-        ----------
-        explanation : TextExplanation
-            Explained texts.
-        ax : matplotlib Axes or array of Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of the display's constructor (such as `row`) and of `plot`.
-
-        Returns
-        -------
-        display : LimeTextDisplay
-            The display, drawn.
-
-        Raises
-        ------
-        TypeError
-            No explanation of texts, or an unknown parameter.
-        ValueError
-            Several texts and no `row`.
-        """
-        settings, looks = divided(
-            params, [cls._setting_names(), keyword_names(cls.plot)], cls.__name__
-        )
-        return cls(explanation, **settings).plot(ax=ax, **looks)
-
-    @classmethod
-    def _setting_names(cls):
-        return keyword_names(cls.__init__, without=("self", "explanation"))
+    def _rows(cls, X):
+        return as_texts(X)
 
     def plot(
         self,
@@ -255,7 +144,7 @@ class LimeTextDisplay:
         check_count(max_display, "max_display")
         check_count(max_lines, "max_lines")
         row, outputs = self._position(), self._outputs()
-        words = [self._words(row, output) for output in outputs]
+        words = [self._weights(row, output) for output in outputs]
         self._families, self._missing = families_for("".join(self._pieces(row)))
         heights = self._heights(ax, row, words, max_display, max_lines)
         self.axes_ = take_stacks(
@@ -271,12 +160,13 @@ class LimeTextDisplay:
         reach = max(one.reach for one in words)
         largest = max(one.largest for one in words)
         drawn = [
-            draw_word_bars(
+            draw_weight_bars(
                 below,
                 one.rounded(largest).named(self._name),
                 reach=reach,
                 most=max_display,
                 label=f"what a word adds to {shorten(self._response(output), 48)}",
+                what="words",
                 families=self._families,
                 style=bar_kw,
             )
@@ -319,7 +209,7 @@ class LimeTextDisplay:
         )
         tables = []
         for output in outputs:
-            words = self._words(row, output)
+            words = self._weights(row, output)
             tables.append(
                 pandas.DataFrame(
                     {
@@ -334,63 +224,11 @@ class LimeTextDisplay:
             )
         return pandas.concat(tables, ignore_index=True)
 
-    def _position(self):
-        """Position of the text that is drawn."""
-        if not isinstance(self.explanation, TextExplanation):
-            raise TypeError(
-                f"A TextExplanation is needed; got {type(self.explanation).__name__}."
-            )
-        return _row_position(self.row, len(self.explanation))
-
-    def _outputs(self):
-        """Positions of the outputs that are drawn."""
-        n_outputs = len(self.explanation.output_names)
-        if self.target is None and n_outputs <= MOST_OUTPUTS:
-            return list(range(n_outputs))
-        return [output_position(self.explanation, self.target)]
-
-    def _words(self, row, output):
-        """The selected words, the largest weights first."""
-        explanation = self.explanation
-        p = explanation.values.shape[1]
-
-        def own(array):
-            return array[row] if array.ndim == 2 else array[row, :, output]
-
-        weights, selected = own(explanation.values), own(explanation.selected)
-        errors = np.full(p, np.nan)
-        if explanation.standard_errors is not None:
-            errors = own(explanation.standard_errors)
-        order = np.argsort(-np.abs(weights), kind="stable")
-        order = order[selected[order]]
-        names = [explanation.feature_names[j] for j in order]
-        return WordWeights(order, names, weights[order], errors[order])
+    def _names_of(self, row):
+        return self.explanation.feature_names
 
     def _pieces(self, row):
         return self.explanation.tokens[row]
-
-    def _response(self, output):
-        """The response drawn, with its output where there are several."""
-        names = self.explanation.output_names
-        several = len(names) > 1
-        if self.response_name is not None:
-            return response_of(self.response_name, names if several else None, output)
-        bare = not several and isinstance(names[0], Integral) and names[0] == 0
-        return response_of("response", None if bare else names, output)
-
-    def _title(self, row, output):
-        """What the model answers, and how well the surrogate follows it: two lines."""
-
-        def equation(name, field):
-            array = getattr(self.explanation, field)
-            if array is None:
-                return name
-            return f"{name} = {number_text(np.ravel(array[row])[output])}"
-
-        first = equation(shorten(self._response(output), 48), "predictions")
-        known = (("surrogate", "local_predictions"), ("local R²", "fidelity"))
-        second = [equation(*one) for one in known]
-        return f"{first}\n{', '.join(text for text in second if '=' in text)}"
 
     def _heights(self, ax, row, words, max_display, max_lines):
         """Heights of the text and of the bars, in inches."""
@@ -463,36 +301,3 @@ class LimeTextDisplay:
 def _width(n_outputs):
     """Width of a text in an own figure, in inches."""
     return WIDTH if n_outputs == 1 else NARROW_WIDTH
-
-
-def _row_position(row, n_rows):
-    """Position of the text to draw, counted from the front."""
-    if row is None:
-        if n_rows != 1:
-            raise ValueError(
-                f"There are {n_rows} texts: choose one by row=, counted from 0."
-            )
-        return 0
-    if not isinstance(row, Integral) or isinstance(row, bool):
-        raise TypeError(f"row={row!r} must be the position (int) of a text.")
-    if not -n_rows <= row < n_rows:
-        raise ValueError(
-            f"row={row!r} is not one of the {n_rows} texts, which are counted from 0."
-        )
-    return int(row) % n_rows
-
-
-def _fitted_inspector(estimator, rows, parameters, display):
-    """A LimeText of a fitted predictor, or the one given."""
-    if isinstance(estimator, BaseInspector):
-        if not isinstance(estimator, LimeText):
-            raise TypeError(
-                f"{display} shows what LimeText finds; got a "
-                f"{type(estimator).__name__}. Pass its estimator_, or another display."
-            )
-        check_predictor_is_fitted(estimator)
-        refuse_settings(estimator, parameters, use="explains")
-        return estimator
-    check_is_predictor(estimator)
-    check_predictor_is_fitted(estimator)
-    return LimeText(FrozenEstimator(estimator), **parameters).fit(rows.native)

@@ -1,4 +1,4 @@
-"""Bars for the weights of words, with their errors and numbers."""
+"""Bars for the weights of features, with their errors and numbers."""
 
 from dataclasses import dataclass, replace
 
@@ -19,15 +19,15 @@ N_ERRORS = 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class WordWeights:
-    """Words and their weights, in the order in which they are drawn.
+class Weights:
+    """Features and their weights, in the order in which they are drawn.
 
     Parameters
     ----------
     features : ndarray of shape (n,), intp
-        Positions of the words among the features.
+        Positions of the features.
     names : list of str
-        The words.
+        What the weights are of.
     weights, errors : ndarray of shape (n,)
         Weights and their standard errors, NaN where there are none.
     """
@@ -66,7 +66,7 @@ class WordWeights:
 
     def first(self, most):
         """The first `most` of them; None takes all."""
-        return WordWeights(
+        return Weights(
             self.features[:most],
             self.names[:most],
             self.weights[:most],
@@ -74,14 +74,14 @@ class WordWeights:
         )
 
 
-def draw_word_bars(ax, words, *, reach, most, label, families, style):
-    """Draw the weights of words as horizontal bars, the first on top.
+def draw_weight_bars(ax, weights, *, reach, most, label, what, style, families=None):
+    """Draw weights as horizontal bars, the first on top.
 
     Parameters
     ----------
     ax : Axes
         Where to draw.
-    words : WordWeights
+    weights : Weights
         What to draw.
     reach : float
         How far the axes reaches to each side of zero.
@@ -89,10 +89,12 @@ def draw_word_bars(ax, words, *, reach, most, label, families, style):
         Largest number of bars.
     label : str
         What the bars show.
-    families : list of str
-        Fonts of the names.
+    what : str
+        What the weights are of: "words".
     style : dict or None
         Of the bars.
+    families : list of str, optional
+        Fonts of the names.
 
     Returns
     -------
@@ -101,13 +103,15 @@ def draw_word_bars(ax, words, *, reach, most, label, families, style):
     """
     from matplotlib.patches import Rectangle
 
-    shown = words.first(most)
-    n_left = len(words.names) - len(shown.names)
+    shown = weights.first(most)
+    n_left = len(weights.names) - len(shown.names)
     name_rows(ax, shown.names)
-    for tick in ax.get_yticklabels():
+    for tick in ax.get_yticklabels() if families else []:
         tick.set_fontfamily(families)
     if not shown.names:
-        ax.text(0.5, 0.5, "no words", transform=ax.transAxes, ha="center", va="center")
+        ax.text(
+            0.5, 0.5, f"no {what}", transform=ax.transAxes, ha="center", va="center"
+        )
         ax.set_ylim(-0.6, 0.6)
         ax.set_xticks([])
         return ax.barh([], []), None
@@ -122,7 +126,7 @@ def draw_word_bars(ax, words, *, reach, most, label, families, style):
         errors = ax.hlines(places, low, high, color="black", linewidth=1.0, zorder=3)
         label += "\n(black: two standard errors to each side)"
     if n_left:
-        label += f"\n({n_left} weaker words have no bar)"
+        label += f"\n({n_left} weaker {what} have no bar)"
     _set_range(ax, shown, reach)
     _write_numbers(ax, shown, places)
     plain_number_ticks(ax)
