@@ -87,9 +87,7 @@ class LocalDisplay(ABC):
             Several samples and no `row`; parameters of the inspector beside one that is
             fitted; bad input.
         """
-        own = set()
-        if not isinstance(estimator, BaseInspector):
-            own = parameter_names(cls._inspector)
+        own = parameter_names(cls._inspector)
         names = [own, cls._setting_names(), keyword_names(cls.plot)]
         parameters, settings, looks = divided(params, names, cls.__name__)
         rows = cls._rows(X)
