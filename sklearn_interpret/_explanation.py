@@ -169,8 +169,14 @@ class Explanation:
             if getattr(self, name) is not None
         }
         if self.data is not None:
-            changes["data"] = _take_rows(self.data, taken)
+            changes["data"] = self._data_rows(taken)
         return replace(self, **changes)
+
+    def _data_rows(self, taken):
+        """Rows of `data`; a pandas index stays with its rows."""
+        if hasattr(self.data, "iloc"):
+            return self.data.iloc[taken]
+        return as_rows(self.data).take(taken).native
 
     def __iter__(self) -> Iterator["Explanation"]:
         """Go through the rows, as explanations of one row each."""
@@ -204,7 +210,7 @@ class Explanation:
         pandas.DataFrame of shape (n_rows, n_features x n_outputs)
             A column for each feature; with several outputs one for each feature and
             output, under a two-level header. The index is that of `data`, if `data`
-            is a pandas DataFrame.
+            is of pandas.
 
         Raises
         ------
@@ -217,7 +223,8 @@ class Explanation:
             columns = pandas.MultiIndex.from_product(
                 [self.feature_names, self.output_names], names=["feature", "output"]
             )
-        index = self.data.index if isinstance(self.data, pandas.DataFrame) else None
+        has_index = isinstance(self.data, pandas.DataFrame | pandas.Series)
+        index = self.data.index if has_index else None
         flat = self.values.reshape(len(self), len(columns))
         return pandas.DataFrame(flat, index=index, columns=columns)
 
@@ -485,11 +492,46 @@ def _positions(index, n_rows):
     return np.atleast_1d(np.arange(n_rows)[taken])
 
 
-def _take_rows(data, taken):
-    """Rows of a container; a pandas index stays with its rows."""
-    if hasattr(data, "iloc"):
-        return data.iloc[taken]
-    return as_rows(data).take(taken).native
+def output_position(explanation, target):
+    """Position of the output that `target` names.
+
+    Raises
+    ------
+    ValueError
+        Not one of the outputs, or None where there are several; both list the names.
+    """
+    names = list(explanation.output_names)
+    if target is None:
+        if len(names) == 1:
+            return 0
+        raise ValueError(
+            f"The explanation has {len(names)} outputs: choose one by target=, out of "
+            f"{_listed(names)}."
+        )
+    found = [place for place, name in enumerate(names) if _same(name, target)]
+    if len(found) == 1:
+        return found[0]
+    numbered = any(isinstance(name, Integral) for name in names)
+    position = isinstance(target, Integral) and not isinstance(target, bool)
+    if position and not numbered and 0 <= target < len(names):
+        return int(target)
+    raise ValueError(
+        f"target={target!r} is not an output of the explanation; its outputs are "
+        f"{_listed(names)}."
+    )
+
+
+def _same(name, target):
+    try:
+        return bool(name == target)
+    except (TypeError, ValueError):  # arrays and the like
+        return False
+
+
+def _listed(names, most=10):
+    plain = [name.item() if isinstance(name, np.generic) else name for name in names]
+    shown = ", ".join(map(repr, plain[:most]))
+    return shown + (", ..." if len(names) > most else "")
 
 
 def _optional(library, method):

@@ -40,6 +40,7 @@ from sklearn_interpret.shapley import (
     ShapleyValues,
     TreeSHAP,
 )
+from sklearn_interpret.surrogates import LimeImage
 
 
 class Told:
@@ -177,6 +178,16 @@ ARGUMENTS = {
         {"n_permutations": 2, "subsample": None, "random_state": 0},
         {"n_permutations": 2, "subsample": 5, "random_state": 0},
     ],
+    LimeImage: [
+        {"n_samples": 32, "min_fidelity": None, "random_state": 0},
+        {
+            "n_samples": 8,
+            "hide_color": 1,
+            "n_features_to_select": 3,
+            "min_fidelity": None,
+            "random_state": 0,
+        },
+    ],
     ShapleyValues: [
         {"subsample": 1.0, "budget": 4, "random_state": 0},
         {
@@ -203,7 +214,14 @@ OF_TREES = {TreeSHAP}
 OF_LINES = {LinearSHAP}
 # Inspectors that ask the model much. The first set of arguments, which looks at all
 # rows, is for scikit-learn's checks alone, and the models are quick.
-ASKING = {BreakDown, ExactShapley, KernelSHAP, ShapleySampling, ShapleyValues}
+ASKING = {
+    BreakDown,
+    ExactShapley,
+    KernelSHAP,
+    LimeImage,
+    ShapleySampling,
+    ShapleyValues,
+}
 
 
 def quick_arguments(inspector_class):

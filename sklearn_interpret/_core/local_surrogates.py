@@ -17,6 +17,8 @@ from scipy.linalg import lstsq, solve
 # Of the mean variance of features: settles what collinear features share, and leaves
 # everything else as it is.
 _TIE_BREAKING = 1e-10
+# Of the mean answer: so far apart are answers that are the same.
+_ROUNDING = 16 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +71,10 @@ class Moments:
         shares = weights / total
         mean, answer = shares @ design, shares @ answers
         design, answers = design - mean, answers - answer
+        # What differs by rounding alone is constant, and has nothing to be explained.
+        power = shares @ answers**2
+        constant = power <= (_ROUNDING * answer) ** 2
+        power, answers = np.where(constant, 0.0, power), answers * ~constant
         weighted = design * shares[:, None]
         return cls(
             total=total,
@@ -76,7 +82,7 @@ class Moments:
             answer=answer,
             gram=weighted.T @ design,
             cross=weighted.T @ answers,
-            power=shares @ answers**2,
+            power=power,
         )
 
     def coefficients(self, chosen, output, alpha=None):

@@ -1,5 +1,7 @@
 """Surrogates: small models that follow a large one, everywhere or around a point."""
 
 from sklearn_interpret.surrogates._base_explanation import LocalExplanation
+from sklearn_interpret.surrogates._base_image_explanation import ImageExplanation
+from sklearn_interpret.surrogates._lime_image import LimeImage
 
-__all__ = ["LocalExplanation"]
+__all__ = ["ImageExplanation", "LimeImage", "LocalExplanation"]

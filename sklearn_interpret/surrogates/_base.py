@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -94,6 +94,9 @@ class BaseLocalSurrogate(BaseInspector):
         "min_fidelity": [Interval(Real, None, 1, closed="right"), None],
         "target": "no_validation",
     }
+
+    # What is kept at hand, and made again rather than pickled.
+    _at_hand: ClassVar[tuple] = ("_stability",)
 
     def __init__(
         self,
@@ -189,6 +192,10 @@ class BaseLocalSurrogate(BaseInspector):
             fields = {name: array[:, 0] for name, array in fields.items()}
         fields["output_names"] = self.output_names_
         return self._describe(rows, fits, **fields)
+
+    def __getstate__(self):
+        state = super().__getstate__()  # what is kept at hand is made again
+        return {**state, **{name: None for name in self._at_hand if name in state}}
 
     def _fits(self, rows, surroundings):
         """The surrogates of rows, in these surroundings."""

@@ -131,8 +131,9 @@ class SurrogateFitter:
         selected = np.zeros((p, k), dtype=bool)
         intercept, prediction, fidelity = np.empty((3, k))
         for output in range(k):
-            chosen = SELECTIONS[self.selection](moments, output, size)
-            chosen = np.sort(chosen)
+            chosen = np.arange(p)
+            if size < p:
+                chosen = np.sort(SELECTIONS[self.selection](moments, output, size))
             selected[chosen, output] = True
             fit_one = self._least_squares if self.surrogate is None else self._others
             found = fit_one(around, moments, chosen, output)
