@@ -184,6 +184,7 @@ ARGUMENTS = {
             "n_samples": 8,
             "hide_color": 1,
             "n_features_to_select": 3,
+            "feature_selection": "highest_weights",
             "min_fidelity": None,
             "random_state": 0,
         },

@@ -3,5 +3,6 @@
 from sklearn_interpret.surrogates._base_explanation import LocalExplanation
 from sklearn_interpret.surrogates._base_image_explanation import ImageExplanation
 from sklearn_interpret.surrogates._lime_image import LimeImage
+from sklearn_interpret.surrogates._plot import LimeImageDisplay
 
-__all__ = ["ImageExplanation", "LimeImage", "LocalExplanation"]
+__all__ = ["ImageExplanation", "LimeImage", "LimeImageDisplay", "LocalExplanation"]

@@ -1,0 +1,5 @@
+"""Displays of surrogates."""
+
+from sklearn_interpret.surrogates._plot._lime_image import LimeImageDisplay
+
+__all__ = ["LimeImageDisplay"]
