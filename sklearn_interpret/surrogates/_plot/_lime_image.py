@@ -157,7 +157,9 @@ class LimeImageDisplay:
                 f"{cls.__name__} shows what LimeImage explains; got "
                 f"{type(estimator).__name__}. Pass its estimator_."
             )
-        own = set() if fitted else parameter_names(LimeImage)
+        own = parameter_names(LimeImage)
+        if fitted:  # the output to draw can still be chosen
+            own -= cls._setting_names()
         parameters, settings, looks = divided(
             params, [own, cls._setting_names(), keyword_names(cls.plot)], cls.__name__
         )
