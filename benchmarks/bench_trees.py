@@ -310,6 +310,8 @@ def large_work(
     model = sizes.models.fitted(kind)
     if quantity == "pd":
         return partial(our_pd, model, X, even_grids(X), method="auto", **params)
+    if quantity == "ale":
+        return partial(our_ale, model, X, **params)
     background = {
         "path": None,
         "interventional": sizes.reference(n_background),
@@ -374,7 +376,7 @@ def memory(name: str, what: str, sizes: Sizes) -> Result:
 
 def memory_cases(sizes: Sizes) -> dict[str, Case]:
     """Peak memory beyond the results."""
-    names = "path-gb", "interventional-gb", "pd-gb"
+    names = "path-gb", "interventional-gb", "pd-gb", "ale-gb"
     return {f"memory-{what}": partial(memory, what=what, sizes=sizes) for what in names}
 
 

@@ -70,15 +70,20 @@ class Sample:
     y : ndarray or None
         Their targets.
     weights : ndarray of shape (n_rows,)
-        Their weights.
-    index : ndarray of shape (n_rows,)
-        Their positions in the input.
+        Their weights; not to be written to.
+    kept : ndarray of shape (n_rows,), or None
+        Their positions in the input; None for all of it.
     """
 
     rows: Rows
     y: Any
     weights: np.ndarray
-    index: np.ndarray
+    kept: np.ndarray | None
+
+    @property
+    def index(self):
+        """Positions of the rows in the input."""
+        return np.arange(self.rows.n_rows) if self.kept is None else self.kept
 
 
 def _estimator_has(name):
@@ -114,6 +119,13 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
+
+    # Attributes that are only kept at hand, and made again rather than pickled.
+    _at_hand: ClassVar[tuple] = ()
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        return {**state, **{name: None for name in self._at_hand if name in state}}
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=False)
@@ -256,8 +268,11 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _draw_sample(self, rows, y, weights, random_state, subsample):
         """Drop rows of weight zero and draw the subsample."""
+        y = None if y is None else np.asarray(y)
+        if subsample is None and (weights > 0).all():
+            return Sample(rows, y, weights, None)
         kept = np.flatnonzero(weights > 0)
-        y = None if y is None else np.asarray(y)[kept]
+        y = None if y is None else y[kept]
         stratified = y is not None and y.ndim == 1 and is_classifier(self.estimator_)
         drawn = choose_rows(
             len(kept),
@@ -421,9 +436,9 @@ def _check_fits(model, X):
 
 
 def _check_weights(sample_weight, rows):
-    """Weights as float64, ones by default."""
+    """Weights as float64, ones by default; not to be written to."""
     if sample_weight is None:
-        return np.ones(rows.n_rows)
+        return np.broadcast_to(1.0, rows.n_rows)
     weights = check_sample_weight(sample_weight, rows.native, dtype=np.float64)
     if (weights < 0).any():
         raise ValueError(

@@ -40,7 +40,7 @@ from sklearn_interpret.shapley import (
     ShapleyValues,
     TreeSHAP,
 )
-from sklearn_interpret.surrogates import LimeImage
+from sklearn_interpret.surrogates import LimeImage, LimeTabular
 
 
 class Told:
@@ -189,6 +189,24 @@ ARGUMENTS = {
             "random_state": 0,
         },
     ],
+    LimeTabular: [
+        {
+            "n_samples": 32,
+            "n_features_to_select": None,
+            "min_fidelity": None,
+            "random_state": 0,
+        },
+        {
+            "n_samples": 8,
+            "discretize": False,
+            "sample_around": "instance",
+            "correlated": True,
+            "categorical_features": [3],
+            "n_features_to_select": 3,
+            "min_fidelity": None,
+            "random_state": 0,
+        },
+    ],
     ShapleyValues: [
         {"subsample": 1.0, "budget": 4, "random_state": 0},
         {
@@ -220,6 +238,7 @@ ASKING = {
     ExactShapley,
     KernelSHAP,
     LimeImage,
+    LimeTabular,
     ShapleySampling,
     ShapleyValues,
 }

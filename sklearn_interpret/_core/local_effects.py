@@ -42,18 +42,44 @@ class Steps:
 
 
 class StepDifferences:
-    """Reduces answers at visited nodes to moments of the differences over steps."""
+    """Reduces answers at visited nodes to moments of the differences over steps.
 
-    def __init__(self, nodes, cells, weights, keep_rows):
+    Parameters
+    ----------
+    nodes : list of tuple of NodeAxis
+        One or two axes of each entry.
+    weights : ndarray of shape (n_rows,)
+        Weights of all rows.
+    keep_rows : bool
+        Whether to keep the differences themselves.
+    """
+
+    def __init__(self, nodes, weights, keep_rows):
         self.nodes = nodes
-        self.cells = cells
         self.weights = weights
         self.keep_rows = keep_rows
 
-    def __call__(self, which, index, variants, answers):
+    def __call__(self, which, index, cells, answers):
+        """Steps of some rows.
+
+        Parameters
+        ----------
+        which : int
+            The entry.
+        index : ndarray of shape (n,)
+            The rows.
+        cells : list of ndarray of shape (n,)
+            Their cells along each axis, all inside.
+        answers : ndarray of shape (n, n_visits, k)
+            Their answers.
+
+        Returns
+        -------
+        Steps
+        """
         nodes = self.nodes[which]
         # Cells may be held in few bits, too few for what is reckoned with them.
-        cells = [codes[index].astype(np.int32) for codes in self.cells[which]]
+        cells = [codes.astype(np.int32) for codes in cells]
         shared = None
         if len(nodes) == 1:
             found = _first_differences(nodes[0], cells[0], answers)
@@ -74,37 +100,78 @@ class StepDifferences:
         return Steps(moments, shared, kept)
 
 
+class AnswersAtVisits:
+    """Reduces answers of the model to rows whose cells are known.
+
+    Parameters
+    ----------
+    cells : list of list of ndarray of shape (n_rows,)
+        For each entry and axis the cells of all rows.
+    reduce : StepDifferences
+        What reduces them.
+    """
+
+    def __init__(self, cells, reduce):
+        self.cells = cells
+        self.reduce = reduce
+
+    def __call__(self, which, index, variants, answers):
+        cells = [codes[index] for codes in self.cells[which]]
+        return self.reduce(which, index, cells, answers)
+
+
+class DifferencesOverSteps:
+    """Reduces differences over steps as if they came from answers of the model.
+
+    Parameters
+    ----------
+    reduce : StepDifferences
+        What reduces answers.
+    """
+
+    def __init__(self, reduce):
+        self.reduce = reduce
+
+    def __call__(self, which, index, steps, differences):
+        kept, answers = steps.answers(differences)
+        cells = [codes[kept] for codes in steps.cells]
+        return self.reduce(which, index[kept], cells, answers)
+
+
 class StepsOfRows:
-    """The steps that rows take between the nodes next to them.
+    """The steps that some rows take between the nodes next to them.
 
     Parameters
     ----------
     nodes : tuple of NodeAxis
         One or two axes.
-    cells : list of ndarray of shape (n_rows,)
-        Cell of each row along each of them.
-    inside : ndarray of shape (n_rows,), bool
-        Rows that are in some cell of each.
+    cells : list of ndarray of shape (n,)
+        Cell of each row along each of them; -1 for rows that are in none.
+
+    Attributes
+    ----------
+    ends : list of ndarray of shape (n,)
+        For each kind of step the node that each row steps to, -1 for none.
     """
 
-    def __init__(self, nodes, cells, inside):
+    def __init__(self, nodes, cells):
         self.nodes = nodes
-        self.cells = cells
-        self.inside = inside
+        # Cells may be held in few bits, too few for what is reckoned with them.
+        self.cells = [codes.astype(np.int32) for codes in cells]
+        self._inside = np.all([codes >= 0 for codes in self.cells], axis=0)
+        self._visits, self.ends = self._kinds()
 
-    @cached_property
-    def _steps(self):
-        """For each kind of step the visit that it goes by, a sign, and its end."""
+    def _kinds(self):
+        """For each kind of step the visit that it goes by, with a sign; its ends."""
         kinds = [(0, 1, 0)]
-        known = self.inside
         for axis, cells in zip(self.nodes, self.cells, strict=True):
             width = 3 if axis.by_level else 2
             # Of the two visits of a step one stands for it, the middle one of levels
             # and the first one of intervals being zero.
             found = []
-            for low, high, steps in axis.differences(cells.astype(np.int32)):
+            for low, high, steps in axis.differences(cells):
                 visit, sign = (low, -1) if axis.by_level and low == 0 else (high, 1)
-                ends = np.where(known & (steps >= 0), steps + 1, -1)
+                ends = np.where(self._inside & (steps >= 0), steps + 1, -1)
                 found.append((visit, sign, ends))
             kinds = [
                 (
@@ -119,57 +186,61 @@ class StepsOfRows:
                 for before, sign_before, ends_before in kinds
                 for visit, sign, ends in found
             ]
-        n_nodes = int(np.prod([axis.n_nodes for axis in self.nodes]))
-        small = np.min_scalar_type(-max(1, n_nodes))
-        return [(visit, sign, ends.astype(small)) for visit, sign, ends in kinds]
+        return [kind[:2] for kind in kinds], [ends for _, _, ends in kinds]
 
-    @property
-    def ends(self):
-        """For each kind of step the node that each row steps to, -1 for none."""
-        return [ends for _, _, ends in self._steps]
-
-    def answers(self, index, differences):
+    def answers(self, differences):
         """Answers at the visited nodes that differ over the steps as given.
 
         Parameters
         ----------
-        index : ndarray of shape (n,)
-            Rows.
         differences : list of ndarray of shape (n, k)
             For each kind of step.
 
         Returns
         -------
-        index : ndarray of shape (m,)
-            Those of the rows that are inside.
+        kept : ndarray of shape (m,)
+            Positions of the rows that are inside.
         answers : ndarray of shape (m, n_visits, k)
         """
-        kept = np.flatnonzero(self.inside[index])
+        kept = np.flatnonzero(self._inside)
         n_visits = int(np.prod([3 if axis.by_level else 2 for axis in self.nodes]))
         answers = np.zeros((len(kept), n_visits, differences[0].shape[1]))
-        for (visit, sign, _), step in zip(self._steps, differences, strict=False):
+        for (visit, sign), step in zip(self._visits, differences, strict=False):
             answers[:, visit] = sign * step[kept]
-        return index[kept], answers
+        return kept, answers
 
 
-class DifferencesAsAnswers:
-    """Reduces differences over steps as if they came from answers of the model.
+def cell_weights(nodes, cells, weights):
+    """Weight of some rows in each cell of one or two axes.
 
     Parameters
     ----------
-    steps : list of StepsOfRows
-        The steps behind each replacement's differences.
-    reduce : callable
-        As :class:`StepDifferences`.
+    nodes : tuple of NodeAxis
+        The axes.
+    cells : list of ndarray of shape (n,)
+        Cell of each row along each of them; -1 for rows that are in none.
+    weights : ndarray of shape (n,)
+        Their weights.
+
+    Returns
+    -------
+    inside : ndarray of shape (n_cells,) or (n_cells_1, n_cells_2)
+        The weights.
+    outside : float
+        Weight of the rows that are in no cell.
     """
-
-    def __init__(self, steps, reduce):
-        self.steps = steps
-        self.reduce = reduce
-
-    def __call__(self, which, index, differences):
-        index, answers = self.steps[which].answers(index, differences)
-        return self.reduce(which, index, slice(0, answers.shape[1]), answers)
+    shape = tuple(max(axis.n_cells, 0) for axis in nodes)
+    inside = np.all([codes >= 0 for codes in cells], axis=0)
+    outside = 0.0
+    if not inside.all():
+        outside = weights[~inside].sum()
+        cells, weights = [codes[inside] for codes in cells], weights[inside]
+    if not len(weights) or 0 in shape:
+        return np.zeros(shape), outside
+    cells = [codes.astype(np.intp) for codes in cells]
+    groups = cells[0] if len(cells) == 1 else np.ravel_multi_index(cells, shape)
+    found = np.bincount(groups, weights, int(np.prod(shape)))
+    return found.reshape(shape), outside
 
 
 def _first_differences(axis, cells, answers):

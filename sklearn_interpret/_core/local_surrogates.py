@@ -12,11 +12,10 @@ weighted means, and with :math:`\pi_i` the weights, :math:`z_i` the samples,
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lstsq, solve
+from scipy.linalg import LinAlgError, cho_solve, cholesky, lstsq, solve
 
-# Of the mean variance of features: settles what collinear features share, and leaves
-# everything else as it is.
-_TIE_BREAKING = 1e-10
+# What is so small, next to the largest, counts as zero.
+_ZERO = 1e-10
 # Of the mean answer: so far apart are answers that are the same.
 _ROUNDING = 16 * np.finfo(np.float64).eps
 
@@ -96,23 +95,17 @@ class Moments:
             The answer.
         alpha : float or None, default=None
             Penalty on the squared coefficients, as scikit-learn's ridge regression has
-            it, for the sum of weighted squares. None means as good as none: only what
-            collinear features share is settled by it.
+            it, for the sum of weighted squares. None means none: collinear features
+            share what they explain.
 
         Returns
         -------
         ndarray of shape (size,)
         """
-        gram = self.gram[np.ix_(chosen, chosen)].copy()
-        diagonal = np.diag_indices(len(chosen))
+        gram, cross = self.gram[np.ix_(chosen, chosen)], self.cross[chosen, output]
         if alpha is None:
-            gram[diagonal] += _TIE_BREAKING * max(gram.trace() / max(1, len(chosen)), 0)
-        else:
-            gram[diagonal] += alpha / self.total
-        idle = gram[diagonal] <= 0  # does not vary, and is worth nothing
-        gram[diagonal] += idle
-        cross = np.where(idle, 0.0, self.cross[chosen, output])
-        return solve(gram, cross, assume_a="sym") if len(chosen) else cross
+            return least_norm(gram, cross)
+        return solve(gram + np.diag(np.full(len(gram), alpha / self.total)), cross)
 
     def explained(self, chosen, coefficients, output):
         """Share of the answers' variance that is explained: weighted R^2.
@@ -141,6 +134,32 @@ class Moments:
     def intercept(self, chosen, coefficients, output):
         """What a surrogate answers where all features are zero."""
         return float(self.answer[output] - self.mean[chosen] @ coefficients)
+
+
+def least_norm(gram, right):
+    """Solution of normal equations; of many, the shortest.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (p, p)
+        Covariances.
+    right : ndarray of shape (p,) or (p, m)
+        Right-hand sides.
+
+    Returns
+    -------
+    ndarray of the shape of `right`
+    """
+    if not len(gram):
+        return right.copy()
+    try:
+        factor = cholesky(gram, lower=True)
+        sizes = factor.diagonal() ** 2
+        if sizes.min() > _ZERO * gram.diagonal().max():
+            return cho_solve((factor, True), right)
+    except LinAlgError:
+        pass
+    return lstsq(gram, right, cond=_ZERO)[0]
 
 
 def by_weight(moments, output, size):
@@ -182,7 +201,7 @@ def forward(moments, output, size):
     chosen, free = [], np.ones(len(start), dtype=bool)
     for _ in range(size):
         left = gram.diagonal()
-        usable = free & (left > _TIE_BREAKING * start) & (left > 0)
+        usable = free & (left > _ZERO * start) & (left > 0)
         gains = np.where(usable, cross**2 / np.where(usable, left, 1.0), -1.0)
         gains[~free] = -2.0
         best = int(np.argmax(gains))
@@ -227,11 +246,8 @@ def sampling_errors(design, residuals, weights, alpha=None):
     shares = weights / total
     centred = design - shares @ design
     gram = (centred * shares[:, None]).T @ centred
-    size = len(gram)
-    penalty = _TIE_BREAKING * gram.trace() / max(1, size)
-    penalty = penalty if alpha is None else alpha / total
-    gram[np.diag_indices(size)] += penalty
-    # Least norm, for features that do not vary.
-    inverse = lstsq(gram, np.eye(size))[0] if size else gram
+    if alpha is not None:
+        gram[np.diag_indices(len(gram))] += alpha / total
+    inverse = least_norm(gram, np.eye(len(gram)))
     scores = (centred * (shares * residuals)[:, None]) @ inverse
     return np.sqrt((scores**2).sum(axis=0))

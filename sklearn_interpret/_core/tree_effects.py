@@ -153,7 +153,8 @@ class TreeEffects:
         Parameters
         ----------
         codes : ndarray of shape (n_rows, n_features), int
-            The rows' codes, those that are alike side by side.
+            The rows' codes, those that are alike side by side; or whatever has slices
+            that are such arrays.
         weights : ndarray of shape (n_rows,)
             Their weights.
 

@@ -185,14 +185,31 @@ def spread(values, weights):
     ndarray of shape (...)
         Zero where no row has a value.
     """
+    return np.sqrt(known_moments(values, weights).variance)
+
+
+def known_moments(values, weights):
+    """Moments over the first axis, NaN rows left out.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, ...)
+        NaN marks rows without a value.
+    weights : ndarray of shape (n,)
+        Weights.
+
+    Returns
+    -------
+    Moments of shape (...)
+    """
     known = np.isfinite(values)
     if known.all():
-        return np.sqrt(Moments.of_rows(values, weights).variance)
+        return Moments.of_rows(values, weights)
     mass = weights.reshape((-1,) + (1,) * (values.ndim - 1))
     values, mass = np.where(known, values, 0.0), known * mass
     total = mass.sum(axis=0)
-    divisor = np.where(total > 0, total, 1.0)
-    deviations = values - (mass * values).sum(axis=0) / divisor
+    mean = (mass * values).sum(axis=0) / np.where(total > 0, total, 1.0)
+    deviations = values - mean
     deviations *= deviations
     deviations *= mass
-    return np.sqrt(deviations.sum(axis=0) / divisor)
+    return Moments(total, mean, deviations.sum(axis=0))

@@ -10,15 +10,17 @@ import numpy as np
 from sklearn_interpret._core.row_order import order_of_likeness
 from sklearn_interpret._core.tree_effects import TreeEffects
 from sklearn_interpret._core.tree_steps import Part
-from sklearn_interpret._model.parallel import batch_rows, run_in_threads, slices
+from sklearn_interpret._model.made_rows import Stretch
+from sklearn_interpret._model.parallel import portion_rows, run_in_threads, slices
 from sklearn_interpret._model.trees.additive import additive_trees
+from sklearn_interpret._model.trees.coded_rows import CodedRows, TellingRows
 from sklearn_interpret.exceptions import UnreadableModelError
-
-# Rows of the sample on which the model is asked whether it is what was read.
-_ROWS_ASKED = 8
 
 # Pieces of work for all workers; their number must not depend on that of the workers.
 _MOST_TASKS = 16
+
+# Rows that are put in order together, at least: among so many, enough are alike.
+_LEAST_IN_ORDER = 2**14
 
 
 class AlteredTrees:
@@ -49,9 +51,10 @@ class AlteredTrees:
             trees.values,
             trees.base,
         )
-        codes, telling = codes_of_rows(trees.model, rows)
-        self._codes = codes
-        trees.check(response, rows.take(telling).native, codes[telling])
+        coded = CodedRows(trees.model, self._ensemble, rows)
+        telling = TellingRows(coded)
+        self._codes = coded.seen(telling)
+        telling.check(trees, response)
         self._parts = [None] * len(replacements)
         for which in _apart([part.columns for part in replacements]):
             chosen = [replacements[entry] for entry in which]
@@ -85,25 +88,42 @@ class AlteredTrees:
             For each replacement.
         """
         found = [None] * len(self._parts)
-        order = None
         for which, effects in self._effects():
-            if effects.wants_order and order is None:
-                order = order_of_likeness(self._ensemble, self._codes)
-            tasks = [
-                (effects, self._codes, weights, rows if order is None else order[rows])
-                for rows in self._tasks(effects.rows_at_once)
-            ]
             total = 0
-            for arrived in run_in_threads(
-                _arrivals, tasks, n_jobs=n_jobs, verbose=verbose
-            ):
-                total += arrived
-                if on_block is not None:
-                    on_block()
+            for tasks in self._arrivals(effects, weights):
+                for arrived in run_in_threads(
+                    _arrivals, tasks, n_jobs=n_jobs, verbose=verbose
+                ):
+                    total += arrived
+                    if on_block is not None:
+                        on_block()
             averages = effects.averages(total, weights.sum())
             for entry, average in zip(which, averages, strict=True):
                 found[entry] = average
         return found
+
+    def _arrivals(self, effects, weights):
+        """Tasks for `_arrivals`, some after the other."""
+        if not effects.wants_order:
+            yield [
+                (effects, Stretch(self._codes, rows), weights[rows])
+                for rows in self._tasks(effects.rows_at_once)
+            ]
+            return
+        for piece in self._pieces():
+            codes = self._codes[piece]
+            order = order_of_likeness(self._ensemble, codes)
+            own = weights[piece]
+            yield [
+                (effects, _Ordered(codes, order[rows]), own.take(order[rows]))
+                for rows in _tasks(len(codes), effects.rows_at_once)
+            ]
+
+    def _pieces(self):
+        """Slices of nearly equally many rows that are put in order together."""
+        n_rows = len(self._codes)
+        most = max(_LEAST_IN_ORDER, portion_rows(self._codes[:1].nbytes))
+        return slices(n_rows, -(-n_rows // -(-n_rows // most)))
 
     def responses(self, reduce, *, merge=None, n_jobs=None, verbose=0, on_block=None):
         """Responses to all altered rows, reduced block by block.
@@ -124,7 +144,7 @@ class AlteredTrees:
         found = [[] for _ in self._parts]
         for which, effects in self._effects():
             tasks = [
-                (effects, self._codes[rows], rows.start, which, reduce)
+                (effects, Stretch(self._codes, rows), rows.start, which, reduce)
                 for rows in self._tasks(effects.curves_at_once)
             ]
             blocks = run_in_threads(_curves, tasks, n_jobs=n_jobs, verbose=verbose)
@@ -132,19 +152,22 @@ class AlteredTrees:
         return found
 
     def differences(
-        self, crossings, reduce, *, merge, n_jobs=None, verbose=0, on_block=None
+        self, cells, steps, reduce, *, merge, n_jobs=None, verbose=0, on_block=None
     ):
         """Changes of the response as rows step to their neighbouring points.
 
         Parameters
         ----------
-        crossings : list of list of ndarray of shape (n_rows,)
-            For each replacement, and each kind of step that rows take, the variant
-            that they step to; -1 where they take none.
+        cells : ndarray of shape (n_rows, n_axes) or MadeRows
+            Where the rows are.
+        steps : list of callable
+            For each replacement, ``steps(cells)``: what steps the rows with these
+            cells take. It has `ends`: for each kind of step an ndarray of shape
+            (n_rows,), the variant that each row steps to; -1 where it takes none.
         reduce : callable
-            ``reduce(which, index, differences)``: the number of the replacement, the
-            rows' positions, and for each kind of step the changes, (n_rows,
-            n_outputs).
+            ``reduce(which, index, steps, differences)``: the number of the
+            replacement, the rows' positions, what its `steps` returned, and for each
+            kind of step the changes, (n_rows, n_outputs).
         merge : callable
             As in :func:`~sklearn_interpret._model.altered.altered_responses`.
         n_jobs, verbose, on_block : object
@@ -157,14 +180,14 @@ class AlteredTrees:
         """
         found = [[] for _ in self._parts]
         for which, effects in self._effects():
-            chosen = [crossings[entry] for entry in which]
+            chosen = [(entry, steps[entry]) for entry in which]
             tasks = [
                 (
                     effects,
-                    self._codes[rows],
-                    [[kind[rows] for kind in part] for part in chosen],
+                    Stretch(self._codes, rows),
+                    Stretch(cells, rows),
                     rows.start,
-                    which,
+                    chosen,
                     reduce,
                 )
                 for rows in self._tasks(effects.rows_at_once)
@@ -182,9 +205,13 @@ class AlteredTrees:
 
     def _tasks(self, size):
         """Slices of rows, each a multiple of `size` of them."""
-        n_rows = len(self._codes)
-        size *= -(-n_rows // (size * _MOST_TASKS))
-        return list(slices(n_rows, size))
+        return _tasks(len(self._codes), size)
+
+
+def _tasks(n_rows, size):
+    """Slices of so many rows, each a multiple of `size` of them."""
+    size *= -(-n_rows // (size * _MOST_TASKS))
+    return list(slices(n_rows, size))
 
 
 def _collect(found, blocks, merge, on_block):
@@ -226,42 +253,6 @@ def read_altered(method, response, rows, replacements, shapes):
         if method == "tree":
             raise
         return None
-
-
-def codes_of_rows(model, rows):
-    """Codes of rows.
-
-    Parameters
-    ----------
-    model : TreeModel
-        The trees.
-    rows : Rows
-        The rows.
-
-    Returns
-    -------
-    codes : ndarray of shape (n_rows, ensemble.n_features), int
-        Their codes.
-    telling : ndarray of intp
-        Positions of rows that tell whether the model is what was read.
-    """
-    ensemble = model.ensemble
-    dtype = np.min_scalar_type(ensemble.split_codes.n_codes.max(initial=1))
-    codes = np.empty((rows.n_rows, ensemble.n_features), dtype=dtype, order="F")
-    telling = [np.linspace(0, rows.n_rows - 1, _ROWS_ASKED).astype(np.intp)]
-    known = np.ones(ensemble.n_features, dtype=bool)
-    step = batch_rows(rows.row_bytes)
-    for start in range(0, rows.n_rows, step):
-        stop = min(start + step, rows.n_rows)
-        numbers = model.encode(rows.part(slice(start, stop)).native)
-        codes[start:stop] = ensemble.codes(numbers)
-        # Missing and infinite values, which the model may well refuse.
-        special = ~np.isfinite(numbers)
-        if special.any():
-            new = np.flatnonzero(special.any(axis=0) & known)
-            telling.append(start + special[:, new].argmax(axis=0))
-            known[new] = False
-    return codes, np.unique(np.concatenate(telling))
 
 
 def _points(trees, response, rows, replacements):
@@ -309,48 +300,79 @@ def _apart(sets):
     return [group for group, _ in groups]
 
 
-def _arrivals(effects, codes, weights, rows):
-    """Sum of the arrivals of some rows: a slice, or positions."""
-    if isinstance(rows, slice):
-        return effects.arrivals(codes[rows], weights[rows])
-    taken = np.empty((len(rows), codes.shape[1]), dtype=codes.dtype, order="F")
-    for j in range(codes.shape[1]):
-        taken[:, j] = codes[:, j].take(rows)
-    return effects.arrivals(taken, weights.take(rows))
+class _Ordered:
+    """Codes of some rows in an order of their own.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_rows, n_features), int
+        Codes of all rows.
+    order : ndarray of shape (n,), intp
+        The rows.
+    """
+
+    def __init__(self, codes, order):
+        self._codes, self._order = codes, order
+
+    def __len__(self):
+        return len(self._order)
+
+    def __getitem__(self, part):
+        order = self._order[part]
+        taken = np.empty((len(order), self._codes.shape[1]), self._codes.dtype, "F")
+        for j in range(taken.shape[1]):
+            taken[:, j] = self._codes[:, j].take(order)
+        return taken
+
+    def __reduce__(self):
+        # Only the rows themselves travel.
+        return type(self), (self[:], np.arange(len(self)))
+
+
+def _arrivals(effects, codes, weights):
+    """Sum of the arrivals of some rows."""
+    return effects.arrivals(codes, weights)
 
 
 def _curves(effects, codes, start, which, reduce):
     found = []
-    for rows in slices(len(codes), effects.curves_at_once):
-        answers = effects.curves(codes[rows])
-        index = np.arange(rows.start, rows.stop) + start
-        found += [
-            (entry, reduce(entry, index, slice(0, answer.shape[1]), answer))
-            for entry, answer in zip(which, answers, strict=True)
-            if answer.shape[1]
-        ]
+    size = effects.curves_at_once
+    # Codes are made for many rows, and curves for few of them.
+    for part in slices(len(codes), size * max(1, effects.rows_at_once // size)):
+        some = codes[part]
+        for rows in slices(len(some), size):
+            answers = effects.curves(some[rows])
+            index = np.arange(rows.start, rows.stop) + start + part.start
+            found += [
+                (entry, reduce(entry, index, slice(0, answer.shape[1]), answer))
+                for entry, answer in zip(which, answers, strict=True)
+                if answer.shape[1]
+            ]
     return found
 
 
-def _by_kind(crossings, rows):
-    """Crossings (n_rows, n_parts) for each kind of step, -1 where a part lacks it."""
-    for kind in range(max(map(len, crossings), default=0)):
-        steps = np.full((rows.stop - rows.start, len(crossings)), -1)
-        for column, part in enumerate(crossings):
-            if kind < len(part):
-                steps[:, column] = part[kind][rows]
-        yield steps
+def _by_kind(steps, n_rows):
+    """Ends of rows for each kind of step, -1 where a part lacks it."""
+    for kind in range(max(len(part.ends) for part in steps)):
+        ends = np.full((n_rows, len(steps)), -1)
+        for column, part in enumerate(steps):
+            if kind < len(part.ends):
+                ends[:, column] = part.ends[kind]
+        yield ends
 
 
-def _differences(effects, codes, crossings, start, which, reduce):
+def _differences(effects, codes, cells, start, chosen, reduce):
     found = []
     for rows in slices(len(codes), effects.rows_at_once):
-        steps = [
-            effects.differences(codes[rows], kind) for kind in _by_kind(crossings, rows)
+        here = cells[rows]
+        taken = [steps(here) for _, steps in chosen]
+        some = codes[rows]
+        changes = [
+            effects.differences(some, ends) for ends in _by_kind(taken, len(some))
         ]
         index = np.arange(rows.start, rows.stop) + start
         found += [
-            (entry, reduce(entry, index, [step[:, part] for step in steps]))
-            for part, entry in enumerate(which)
+            (entry, reduce(entry, index, steps, [kind[:, part] for kind in changes]))
+            for part, ((entry, _), steps) in enumerate(zip(chosen, taken, strict=True))
         ]
     return found

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_interpret._core.grids import interval_edges, interval_index, numeric_grid
+from sklearn_interpret._model.made_rows import MadeRows
 from sklearn_interpret._model.rows import gather, is_missing, label_key
 
 
@@ -47,6 +48,32 @@ class Axis:
         if self.categorical:
             return self.codes(rows)
         return interval_index(rows.numbers(self.columns[0]), self.values)
+
+
+class CellsOfRows(MadeRows):
+    """Cells of rows along several axes, which need not be held all at once.
+
+    Parameters
+    ----------
+    axes : list of Axis
+        The axes.
+    rows : Rows
+        The rows.
+    """
+
+    def __init__(self, axes, rows):
+        self._axes = axes
+        # Little memory: there are as many as numbers in the input.
+        most = max((len(axis.values) for axis in axes), default=0)
+        dtype = np.min_scalar_type(-1 - most)
+        super().__init__(rows, len(axes), dtype, 8 * len(axes))
+
+    def of(self, rows):
+        """The same for other `Rows`."""
+        return CellsOfRows(self._axes, rows)
+
+    def _made(self, rows):
+        return np.stack([axis.cells(rows) for axis in self._axes], axis=1)
 
 
 def labels_array(labels):

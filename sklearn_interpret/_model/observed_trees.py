@@ -19,8 +19,8 @@ from sklearn_interpret._core.tree_pairs import (
 )
 from sklearn_interpret._core.tree_sets import TreeSets
 from sklearn_interpret._core.tree_steps import Part
-from sklearn_interpret._model.altered_trees import codes_of_rows
 from sklearn_interpret._model.parallel import run_in_threads, slices
+from sklearn_interpret._model.trees.coded_rows import CodedRows, TellingRows
 from sklearn_interpret._model.trees.linked import linked_trees
 from sklearn_interpret.exceptions import UnreadableModelError
 
@@ -72,8 +72,10 @@ class ObservedTrees:
         self, response, rows, weights, players, *, n_jobs=None, verbose=0, on_block=None
     ):
         self._trees = trees = linked_trees(response)
-        self._codes, telling = codes_of_rows(trees.model, rows)
-        trees.check(response, rows.take(telling).native, self._codes[telling])
+        coded = CodedRows(trees.model, trees.model.ensemble, rows)
+        telling = TellingRows(coded)
+        self._codes = coded.seen(telling)[:]
+        telling.check(trees, response)
         self._weights = weights
         self._how = {"n_jobs": n_jobs, "verbose": verbose}
         self._on_block = on_block

@@ -14,6 +14,9 @@ from threadpoolctl import threadpool_limits
 _PREFERRED_BYTES = 4 * 2**20
 _PREFERRED_ROWS = 2**14
 
+_PORTION_BYTES = 2**23
+_LEAST_PORTION = 2**10
+
 
 def batch_rows(row_bytes):
     """How many altered rows go to the model at once.
@@ -51,6 +54,22 @@ def held_rows(row_bytes):
     """
     allowed = get_config()["working_memory"] * 2**20 / 8
     return max(1, int(allowed // max(row_bytes, 1)))
+
+
+def portion_rows(row_bytes):
+    """How many rows to add up at once, where sums must not hang on any setting.
+
+    Parameters
+    ----------
+    row_bytes : int
+        Memory of one row in bytes.
+
+    Returns
+    -------
+    int
+        At least a thousand.
+    """
+    return max(_LEAST_PORTION, _PORTION_BYTES // max(row_bytes, 1))
 
 
 def slices(n_rows, step):

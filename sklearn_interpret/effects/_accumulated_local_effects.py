@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -17,11 +18,13 @@ from sklearn_interpret._core.effects import (
     look_up,
 )
 from sklearn_interpret._core.local_effects import (
-    DifferencesAsAnswers,
+    AnswersAtVisits,
+    DifferencesOverSteps,
     LocalEffects,
     StepDifferences,
     Steps,
     StepsOfRows,
+    cell_weights,
 )
 from sklearn_interpret._model.altered import (
     Replacement,
@@ -29,13 +32,20 @@ from sklearn_interpret._model.altered import (
     count_outputs,
 )
 from sklearn_interpret._model.altered_trees import read_altered
-from sklearn_interpret._model.axes import Axis, interval_axis, level_axis
+from sklearn_interpret._model.axes import (
+    Axis,
+    CellsOfRows,
+    interval_axis,
+    level_axis,
+)
 from sklearn_interpret._model.features import resolve_keys
+from sklearn_interpret._model.parallel import portion_rows, slices
 from sklearn_interpret._model.rows import gather, label_key
 from sklearn_interpret._model.seams import Interval, StrOptions
 from sklearn_interpret.effects._base import (
     CurveEffect,
     Measured,
+    distinct_axes,
     drop_single_output,
     grid_codes,
     grid_shapes,
@@ -287,11 +297,10 @@ default="similarity"
     def _measure(self, sample, response, on_block):
         self._given_orders(sample.rows)  # unknown names, also of what is not inspected
         nodes = [tuple(map(_node_axis, axes)) for axes in self.axes_]
-        cells = [
-            [_short_cells(axis, sample.rows) for axis in axes] for axes in self.axes_
-        ]
-        inside = [_inside(parts) for parts in cells]
-        self.n_missing_ = np.array([sample.weights[~part].sum() for part in inside])
+        distinct, places = distinct_axes(self.axes_)
+        cells = CellsOfRows(distinct, sample.rows).held()
+        inside, outside = _weights_in_cells(nodes, places, cells, sample)
+        self.n_missing_ = np.array(outside)
         self.edges_ = [
             axes[0].values if len(axes) == 1 else tuple(axis.values for axis in axes)
             for axes in self.axes_
@@ -305,13 +314,11 @@ default="similarity"
             self.confidence_level is not None and self.confidence_method == "bootstrap"
         )
         reduce = StepDifferences(
-            [nodes[entry] for entry in asked],
-            [cells[entry] for entry in asked],
-            sample.weights,
-            bootstrap,
+            [nodes[entry] for entry in asked], sample.weights, bootstrap
         )
+        visits = [(nodes[entry], places[entry]) for entry in asked]
         blocks = self._differenced(
-            sample.rows, response, asked, nodes, cells, inside, reduce, on_block
+            sample.rows, response, asked, visits, cells, reduce, on_block
         )
         steps = {entry: part for entry, (part,) in zip(asked, blocks, strict=True)}
         if asked:
@@ -319,23 +326,20 @@ default="similarity"
         else:  # every feature is constant: nothing was asked yet
             n_outputs = count_outputs(response, sample.rows)
         parts = [
-            LocalEffects(
-                nodes[entry],
-                _cell_weights(nodes[entry], cells[entry], inside[entry], sample),
-                steps.get(entry),
-                n_outputs,
-            )
-            for entry in range(len(self.axes_))
+            LocalEffects(nodes[entry], weights, steps.get(entry), n_outputs)
+            for entry, weights in enumerate(inside)
         ]
         self._warn_if_empty(parts)
         self._publish(parts)
         if self.confidence_level is not None:
-            self._set_intervals(parts, cells, sample, bootstrap)
+            own = None
+            if bootstrap:
+                whole = cells[:]
+                own = [_columns(whole, part) for part in places]
+            self._set_intervals(parts, own, sample)
         return Measured(n_outputs, cells)
 
-    def _differenced(
-        self, rows, response, asked, nodes, cells, inside, reduce, on_block
-    ):
+    def _differenced(self, rows, response, asked, visits, cells, reduce, on_block):
         """Reduced differences of the responses for each entry that is asked for."""
         loop = {
             "merge": Steps.merge,
@@ -349,14 +353,17 @@ default="similarity"
         grids = [Replacement(*moved_columns(part, grid_codes(part))) for part in axes]
         shapes = grid_shapes(axes, grids)
         trees = read_altered(self.method, response, rows, grids, shapes)
-        visits = [(nodes[entry], cells[entry], inside[entry]) for entry in asked]
         if trees is not None:
-            steps = [StepsOfRows(*visit) for visit in visits]
-            ends = [part.ends for part in steps]
-            return trees.differences(ends, DifferencesAsAnswers(steps, reduce), **loop)
+            steps = [partial(_steps_taken, *visit) for visit in visits]
+            reduce = DifferencesOverSteps(reduce)
+            return trees.differences(cells, steps, reduce, **loop)
+        whole = cells[:]
+        own = [_columns(whole, places) for _, places in visits]
         replacements = [
-            _visiting(part, *visit) for part, visit in zip(axes, visits, strict=True)
+            _visiting(part, nodes, codes)
+            for part, (nodes, _), codes in zip(axes, visits, own, strict=True)
         ]
+        reduce = AnswersAtVisits(own, reduce)
         return altered_responses(response, rows, replacements, reduce, **loop)
 
     def _publish(self, parts):
@@ -376,15 +383,14 @@ default="similarity"
                     stacklevel=2,
                 )
 
-    def _set_intervals(self, parts, cells, sample, bootstrap):
+    def _set_intervals(self, parts, cells, sample):
+        """Ends of the bands; with the cells of all rows they are bootstrapped."""
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=len(parts))
         lows, highs = [], []
-        for part, effect, codes, seed in zip(
-            parts, self._effects, cells, seeds, strict=True
-        ):
-            if bootstrap:
-                low, high = self._bootstrap(part, codes, sample, seed)
+        for entry, (part, effect) in enumerate(zip(parts, self._effects, strict=True)):
+            if cells is not None:
+                low, high = self._bootstrap(part, cells[entry], sample, seeds[entry])
             elif len(part.nodes) == 1:
                 half = ndtri((1 + self.confidence_level) / 2) * part.effect_error
                 low, high = effect - half, effect + half
@@ -400,13 +406,12 @@ default="similarity"
         """Quantiles of the effect over draws of the rows with replacement."""
         rng = np.random.default_rng(seed)
         n_rows = sample.rows.n_rows
-        inside = np.all([c >= 0 for c in codes], axis=0)
         draws = []
         for _ in range(self.n_bootstraps):
             times = np.bincount(rng.integers(n_rows, size=n_rows), minlength=n_rows)
             weights = sample.weights * times
-            cell_weights = _cell_weights(part.nodes, codes, inside, sample, weights)
-            draws.append(part.redrawn(cell_weights, weights).effect(self.centered))
+            inside, _ = cell_weights(part.nodes, codes, weights)
+            draws.append(part.redrawn(inside, weights).effect(self.centered))
         tail = (1 - self.confidence_level) / 2
         return np.quantile(draws, [tail, 1 - tail], axis=0)
 
@@ -426,19 +431,31 @@ def _node_axis(axis):
     return NodeAxis(positions.astype(np.float64), axis.categorical)
 
 
-def _short_cells(axis, rows):
-    """The rows' cells, in little memory: there are as many as numbers in the input."""
-    return axis.cells(rows).astype(np.min_scalar_type(-1 - len(axis.values)))
+def _weights_in_cells(nodes, places, cells, sample):
+    """For each entry the weight of the rows in each cell, and that of those in none."""
+    inside, outside = [0.0] * len(nodes), [0.0] * len(nodes)
+    for rows in slices(len(cells), portion_rows(sample.rows.row_bytes)):
+        here, weights = cells[rows], sample.weights[rows]
+        for entry, (axes, own) in enumerate(zip(nodes, places, strict=True)):
+            found, missing = cell_weights(axes, _columns(here, own), weights)
+            inside[entry] = inside[entry] + found
+            outside[entry] += missing
+    return inside, outside
 
 
-def _inside(cells):
-    """Rows that are in a cell of each axis; mostly all, which takes no memory."""
-    inside = np.all([part >= 0 for part in cells], axis=0)
-    return np.broadcast_to(True, inside.shape) if inside.all() else inside
+def _columns(cells, places):
+    """Cells of rows along some of the axes."""
+    return [cells[:, place] for place in places]
 
 
-def _visiting(axes, nodes, cells, inside):
+def _steps_taken(nodes, places, cells):
+    """Steps along some of the axes."""
+    return StepsOfRows(nodes, _columns(cells, places))
+
+
+def _visiting(axes, nodes, cells):
     """The nodes next to each row, all combinations for two axes."""
+    inside = np.all([part >= 0 for part in cells], axis=0)
     rows = None if inside.all() else np.flatnonzero(inside)
     visits = [
         axis.visits(codes if rows is None else codes[rows])
@@ -451,18 +468,6 @@ def _visiting(axes, nodes, cells, inside):
             np.tile(visits[1], widths[0]),
         ]
     return Replacement(*moved_columns(axes, visits), rows=rows, together=True)
-
-
-def _cell_weights(nodes, cells, inside, sample, weights=None):
-    """Weight of the rows in each cell."""
-    weights = sample.weights if weights is None else weights
-    shape = tuple(max(axis.n_cells, 0) for axis in nodes)
-    if not inside.any() or 0 in shape:
-        return np.zeros(shape)
-    if not inside.all():
-        cells, weights = [codes[inside] for codes in cells], weights[inside]
-    groups = cells[0] if len(cells) == 1 else np.ravel_multi_index(cells, shape)
-    return np.bincount(groups, weights, int(np.prod(shape))).reshape(shape)
 
 
 def _given_order(axis, levels):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.weighted import spread
+from sklearn_interpret._core.weighted import known_moments
 from sklearn_interpret._model.axes import grid_axis, label_text, level_axis
 from sklearn_interpret._model.features import (
     default_name,
@@ -20,6 +20,7 @@ from sklearn_interpret._model.features import (
     resolve_groups,
     resolve_keys,
 )
+from sklearn_interpret._model.parallel import portion_rows, slices
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows import label_key
 from sklearn_interpret._model.seams import Interval, StrOptions, check_feature_names_in
@@ -35,12 +36,12 @@ class Measured:
     ----------
     n_outputs : int
         Number of outputs.
-    cells : list of list of ndarray, or None
-        For each entry and axis, the position of each row along it.
+    cells : ndarray of shape (n_rows, n_axes), MadeRows, or None
+        The position of each row along each axis, in the order of `distinct_axes`.
     """
 
     n_outputs: int
-    cells: list | None = None
+    cells: Any = None
 
 
 class BaseEffect(TransformerMixin, BaseInspector):
@@ -197,10 +198,18 @@ class CurveEffect(BaseEffect):
     def _importances(self, sample, measured):
         """Weighted standard deviation of each feature's effect over the rows."""
         importances = np.zeros(sample.rows.n_columns)
-        for entry in self._one_way:
-            cells = None if measured.cells is None else measured.cells[entry][0]
-            effect = self._effect_at(entry, sample.rows, cells)
-            deviation = spread(effect, sample.weights).mean()
+        _, places = distinct_axes(self.axes_)
+        found = {}
+        for part in slices(sample.rows.n_rows, portion_rows(sample.rows.row_bytes)):
+            rows, weights = sample.rows.part(part), sample.weights[part]
+            cells = None if measured.cells is None else measured.cells[part]
+            for entry in self._one_way:
+                own = None if cells is None else cells[:, places[entry][0]]
+                moments = known_moments(self._effect_at(entry, rows, own), weights)
+                before = found.get(entry)
+                found[entry] = moments if before is None else before.merge(moments)
+        for entry, moments in found.items():
+            deviation = np.sqrt(moments.variance).mean()
             importances[list(self.features_[entry])] = deviation
         return importances
 
@@ -304,6 +313,13 @@ def _entry_name(axes):
     """Name of a feature, or the pair of names."""
     names = tuple(axis.name for axis in axes)
     return names[0] if len(names) == 1 else names
+
+
+def distinct_axes(axes_of_entries):
+    """Axes of all entries, each once, and the positions of each entry's own."""
+    axes = list({id(axis): axis for axes in axes_of_entries for axis in axes}.values())
+    place = {id(axis): position for position, axis in enumerate(axes)}
+    return axes, [[place[id(axis)] for axis in axes] for axes in axes_of_entries]
 
 
 def grid_codes(axes):

@@ -11,9 +11,14 @@ from sklearn_interpret._core.effects import look_up
 from sklearn_interpret._core.grids import conditioning_edges
 from sklearn_interpret._core.weighted import Moments
 from sklearn_interpret._model.altered import plain_responses
-from sklearn_interpret._model.axes import interval_axis, level_axis
+from sklearn_interpret._model.axes import CellsOfRows, interval_axis, level_axis
 from sklearn_interpret._model.seams import Interval
-from sklearn_interpret.effects._base import CurveEffect, Measured, drop_single_output
+from sklearn_interpret.effects._base import (
+    CurveEffect,
+    Measured,
+    distinct_axes,
+    drop_single_output,
+)
 
 
 class ConditionalDependence(CurveEffect):
@@ -170,8 +175,10 @@ class ConditionalDependence(CurveEffect):
         on_block()
         self.edges_, self.centers_, self.n_missing_ = [], [], []
         self._averages, errors, self.interval_counts_ = [], [], []
-        all_cells = [[axis.cells(sample.rows) for axis in axes] for axes in self.axes_]
-        for axes, cells in zip(self.axes_, all_cells, strict=True):
+        distinct, places = distinct_axes(self.axes_)
+        all_cells = CellsOfRows(distinct, sample.rows)[:]
+        for axes, own in zip(self.axes_, places, strict=True):
+            cells = [all_cells[:, place] for place in own]
             shape = tuple(map(_n_cells, axes))
             inside = np.all([codes >= 0 for codes in cells], axis=0)
             groups = (

@@ -21,6 +21,7 @@ from sklearn_interpret._model.altered import (
 )
 from sklearn_interpret._model.altered_trees import read_altered
 from sklearn_interpret._model.axes import has_missing
+from sklearn_interpret._model.parallel import portion_rows, slices
 from sklearn_interpret._model.seams import (
     StrOptions,
     recursion_partial_dependence,
@@ -418,16 +419,25 @@ def _at_rows(axis, curves, missing, rows):
 
 def _row_masses(axes, sample, n_variants):
     """Share of the rows' weight at each point of the grid, missing values last."""
-    lows, shares, known = [], [], np.ones(sample.rows.n_rows, dtype=bool)
+    masses = np.zeros(n_variants)
+    for part in slices(sample.rows.n_rows, portion_rows(sample.rows.row_bytes)):
+        masses += _masses(
+            axes, sample.rows.part(part), sample.weights[part], n_variants
+        )
+    total = masses.sum()
+    return masses / total if total > 0 else masses
+
+
+def _masses(axes, rows, weights, n_variants):
+    """The rows' weight at each point of the grid, missing values last."""
+    lows, shares, known = [], [], np.ones(rows.n_rows, dtype=bool)
     shape = tuple(len(axis.values) for axis in axes)
     for axis in axes:
         if axis.categorical:
-            low = axis.codes(sample.rows)
+            low = axis.codes(rows)
             share = np.where(low >= 0, 0.0, np.nan)
         elif len(axis.values):
-            low, share = grid_position(
-                sample.rows.numbers(axis.columns[0]), axis.values
-            )
+            low, share = grid_position(rows.numbers(axis.columns[0]), axis.values)
         else:
             low, share = (
                 np.zeros(len(known), dtype=np.intp),
@@ -440,9 +450,8 @@ def _row_masses(axes, sample, n_variants):
     n_points = int(np.prod(shape))
     if n_points:
         lows, shares = ([part[known] for part in parts] for parts in (lows, shares))
-        found = grid_masses(lows, shares, shape, sample.weights[known])
+        found = grid_masses(lows, shares, shape, weights[known])
         masses[:n_points] = found.ravel()
     if n_variants > n_points:
-        masses[n_points] = sample.weights[~known].sum()
-    total = masses.sum()
-    return masses / total if total > 0 else masses
+        masses[n_points] = weights[~known].sum()
+    return masses

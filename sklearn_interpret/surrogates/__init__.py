@@ -3,6 +3,13 @@
 from sklearn_interpret.surrogates._base_explanation import LocalExplanation
 from sklearn_interpret.surrogates._base_image_explanation import ImageExplanation
 from sklearn_interpret.surrogates._lime_image import LimeImage
+from sklearn_interpret.surrogates._lime_tabular import LimeTabular
 from sklearn_interpret.surrogates._plot import LimeImageDisplay
 
-__all__ = ["ImageExplanation", "LimeImage", "LimeImageDisplay", "LocalExplanation"]
+__all__ = [
+    "ImageExplanation",
+    "LimeImage",
+    "LimeImageDisplay",
+    "LimeTabular",
+    "LocalExplanation",
+]

@@ -26,8 +26,9 @@ from sklearn_interpret.surrogates._base_fitting import SELECTIONS, SurrogateFitt
 _LARGEST_SEED = np.iinfo(np.int32).max
 # Pieces of work for each worker.
 _TASKS_PER_WORKER = 4
-# `stability_` looks at no more rows than these, spread over those of `fit`.
-_ROWS_REDRAWN = 20
+# `stability_` looks at no more rows than these, spread over those of `fit`, and draws
+# so often.
+_ROWS_REDRAWN, _REDRAWS = 10, 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,8 +277,8 @@ class BaseLocalSurrogate(BaseInspector):
     def stability_(self) -> float:
         """Mean similarity of the explanations of rows of `fit` over redraws.
 
-        That of :meth:`stability_score`, over at most 20 rows, spread evenly over those
-        of `fit`. Computed when first asked for.
+        That of :meth:`stability_score`, over five draws and at most 10 rows, spread
+        evenly over those of `fit`. Computed when first asked for.
         """
         check_is_fitted(self)
         if self._stability is None:
@@ -285,7 +286,8 @@ class BaseLocalSurrogate(BaseInspector):
             size = min(n_rows, _ROWS_REDRAWN)
             places = np.linspace(0, n_rows - 1, size).astype(np.intp)
             rows = self._inspected.take(places)
-            self._stability = float(self.stability_score(rows.native).mean())
+            scores = self.stability_score(rows.native, n_redraws=_REDRAWS)
+            self._stability = float(scores.mean())
         return self._stability
 
 

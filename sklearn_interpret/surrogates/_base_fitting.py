@@ -130,10 +130,9 @@ class SurrogateFitter:
         coefficients, errors = np.zeros((2, p, k))
         selected = np.zeros((p, k), dtype=bool)
         intercept, prediction, fidelity = np.empty((3, k))
+        select = SELECTIONS["none" if size == p else self.selection]
         for output in range(k):
-            chosen = np.arange(p)
-            if size < p:
-                chosen = np.sort(SELECTIONS[self.selection](moments, output, size))
+            chosen = np.sort(select(moments, output, size))
             selected[chosen, output] = True
             fit_one = self._least_squares if self.surrogate is None else self._others
             found = fit_one(around, moments, chosen, output)
