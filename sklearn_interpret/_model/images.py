@@ -9,8 +9,9 @@ from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.sample_rows import SampleRows
 from sklearn_interpret._model.segments import segment_means
 
-# Models that take images need much memory for each: no more of them at once.
-_BYTES_AT_ONCE = 2**26
+# Models that take images need much memory for each: no more of them at once, but for
+# a few.
+_BYTES_AT_ONCE, _FEW = 2**24, 16
 
 
 class Images:
@@ -116,9 +117,8 @@ class _Copies:
     def at_once(self):
         """How many to make at once."""
         row_bytes = self.row.row_bytes
-        most = max(1, _BYTES_AT_ONCE // max(row_bytes, 1))
-        # What is kept of each pixel takes memory, too.
-        return min(batch_rows(row_bytes + self.segments.size), most)
+        most = max(_FEW, _BYTES_AT_ONCE // max(row_bytes, 1))
+        return min(batch_rows(row_bytes), most)
 
     def hidden(self, colour):
         """The image with everything hidden.
@@ -150,19 +150,29 @@ class _ArrayCopies(_Copies):
 
     def masker(self, colour):
         """A function of the segments that are kept, (m, n_segments), to copies."""
-        hidden = rounded(self.hidden(colour), self.pixels.dtype)
-        flat = self.segments.reshape(-1)
+        dtype = self.pixels.dtype
+        bits = _bits_of(dtype)
         image, hidden = (
-            array.reshape(flat.size, -1) for array in (self.pixels, hidden)
+            np.ascontiguousarray(array).reshape(-1).view(bits)
+            for array in (self.pixels, rounded(self.hidden(colour), dtype))
         )
+        # Bit by bit, several times faster than to choose between numbers.
+        change, seen = image ^ hidden, ~bits.type(0)
+        segments = np.repeat(self.segments, image.size // self.segments.size)
 
         def copies(kept):
-            shown = kept.take(flat, axis=1)[:, :, None]
-            return np.where(shown, image, hidden).reshape(
-                len(kept), *self.row.native.shape[1:]
-            )
+            made = np.where(kept, seen, bits.type(0)).take(segments, axis=1)
+            made &= change
+            made ^= hidden
+            return made.view(dtype).reshape(len(kept), *self.row.native.shape[1:])
 
         return copies
+
+
+def _bits_of(dtype):
+    """Unsigned integers that the numbers of a dtype are one or more of."""
+    size = next(size for size in (8, 4, 2, 1) if dtype.itemsize % size == 0)
+    return np.dtype(f"u{size}")
 
 
 class _TableCopies(_Copies):
