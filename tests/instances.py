@@ -40,7 +40,7 @@ from sklearn_interpret.shapley import (
     ShapleyValues,
     TreeSHAP,
 )
-from sklearn_interpret.surrogates import LimeImage, LimeTabular
+from sklearn_interpret.surrogates import GlobalSurrogate, LimeImage, LimeTabular
 
 
 class Told:
@@ -57,6 +57,14 @@ class CoefficientsOrNone(Told):
         sizes = np.abs(np.atleast_2d(getattr(model, "coef_", [[]]))).sum(axis=0)
         n_features = model.n_features_in_
         return sizes if len(sizes) == n_features else np.ones(n_features)
+
+
+class MostRows(Told):
+    """Flags of all rows but some."""
+
+    def __call__(self, X):
+        first = X[:, 0] if not hasattr(X, "columns") else X[X.columns[0]]
+        return np.asarray(first) > -2
 
 
 class OwnScore(Told):
@@ -221,6 +229,15 @@ ARGUMENTS = {
         {"perturbation": "path_dependent", "feature_groups": {"g": [0, 3]}},
         {"subsample": 20, "response_method": ["predict_proba", "predict"]},
     ],
+    GlobalSurrogate: [
+        {"min_fidelity": None},
+        {
+            "subset": MostRows(),
+            "subsample": 0.9,
+            "random_state": 0,
+            "min_fidelity": None,
+        },
+    ],
 }
 
 # Inspectors that fit the model again, to parts of the rows, or look for its own
@@ -231,11 +248,12 @@ REFITTING = {DropColumnImportance, PermutationTest}
 OF_TREES = {TreeSHAP}
 # Inspectors that take linear models only.
 OF_LINES = {LinearSHAP}
-# Inspectors that ask the model much. The first set of arguments, which looks at all
-# rows, is for scikit-learn's checks alone, and the models are quick.
+# Inspectors that ask the model much, or fit another. The first set of arguments, which
+# looks at all rows, is for scikit-learn's checks alone, and the models are quick.
 ASKING = {
     BreakDown,
     ExactShapley,
+    GlobalSurrogate,
     KernelSHAP,
     LimeImage,
     LimeTabular,

@@ -34,6 +34,7 @@ OWN_MEANING = {
     "method",
     "n_repeats",
     "response_method",
+    "scoring",
 }
 
 

@@ -1,12 +1,10 @@
 r"""Linear surrogates around a point: weighted least squares from moments.
 
-Everything that selection, coefficients and fidelity need of the samples are their
-weighted means, and with :math:`\pi_i` the weights, :math:`z_i` the samples,
-:math:`y_i` the answers, all centred,
+All that selection and coefficients need of the samples are weighted means: with
+:math:`\pi_i` the weights, :math:`z_i` the samples, :math:`y_i` the answers, centred,
 
 .. math:: G = \frac{\sum_i \pi_i z_i z_i^T}{\sum_i \pi_i}, \qquad
-    b = \frac{\sum_i \pi_i z_i y_i}{\sum_i \pi_i}, \qquad
-    v = \frac{\sum_i \pi_i y_i^2}{\sum_i \pi_i}.
+    b = \frac{\sum_i \pi_i z_i y_i}{\sum_i \pi_i}.
 """
 
 from dataclasses import dataclass
@@ -16,7 +14,7 @@ from scipy.linalg import LinAlgError, cho_solve, cholesky, lstsq, solve
 
 # What is so small, next to the largest, counts as zero.
 _ZERO = 1e-10
-# Of the mean answer: so far apart are answers that are the same.
+# Of answers: so far apart are those that are the same.
 _ROUNDING = 16 * np.finfo(np.float64).eps
 
 
@@ -38,8 +36,6 @@ class Moments:
         Covariances of the features: G.
     cross : ndarray of shape (p, k)
         Covariances of features and answers: b.
-    power : ndarray of shape (k,)
-        Variances of the answers: v.
     """
 
     total: float
@@ -47,7 +43,6 @@ class Moments:
     answer: np.ndarray
     gram: np.ndarray
     cross: np.ndarray
-    power: np.ndarray
 
     @classmethod
     def of_samples(cls, design, answers, weights):
@@ -70,10 +65,6 @@ class Moments:
         shares = weights / total
         mean, answer = shares @ design, shares @ answers
         design, answers = design - mean, answers - answer
-        # What differs by rounding alone is constant, and has nothing to be explained.
-        power = shares @ answers**2
-        constant = power <= (_ROUNDING * answer) ** 2
-        power, answers = np.where(constant, 0.0, power), answers * ~constant
         weighted = design * shares[:, None]
         return cls(
             total=total,
@@ -81,7 +72,6 @@ class Moments:
             answer=answer,
             gram=weighted.T @ design,
             cross=weighted.T @ answers,
-            power=power,
         )
 
     def coefficients(self, chosen, output, alpha=None):
@@ -106,30 +96,6 @@ class Moments:
         if alpha is None:
             return least_norm(gram, cross)
         return solve(gram + np.diag(np.full(len(gram), alpha / self.total)), cross)
-
-    def explained(self, chosen, coefficients, output):
-        """Share of the answers' variance that is explained: weighted R^2.
-
-        Parameters
-        ----------
-        chosen : ndarray of shape (size,), intp
-            The features.
-        coefficients : ndarray of shape (size,)
-            Their coefficients.
-        output : int
-            The answer.
-
-        Returns
-        -------
-        float
-            1 where answers and surrogate are constant, as scikit-learn has it.
-        """
-        gram, cross = self.gram[np.ix_(chosen, chosen)], self.cross[chosen, output]
-        power = self.power[output]
-        missed = power - 2 * coefficients @ cross + coefficients @ gram @ coefficients
-        if power <= 0:
-            return 1.0 if missed <= 0 else 0.0
-        return float(1 - max(missed, 0.0) / power)
 
     def intercept(self, chosen, coefficients, output):
         """What a surrogate answers where all features are zero."""
@@ -160,6 +126,31 @@ def least_norm(gram, right):
     except LinAlgError:
         pass
     return lstsq(gram, right, cond=_ZERO)[0]
+
+
+def explained(answers, fitted, weights):
+    """Share of the answers' variance that is explained: weighted R^2.
+
+    Parameters
+    ----------
+    answers, fitted : ndarray of shape (n,)
+        Of the model, and of its surrogate.
+    weights : ndarray of shape (n,)
+        Weights.
+
+    Returns
+    -------
+    float
+        1 where constant answers are met, and 0 where they are not, as scikit-learn has
+        it.
+    """
+    shares = weights / weights.sum()
+    power = shares @ (answers - shares @ answers) ** 2
+    missed = shares @ (answers - fitted) ** 2
+    tiny = _ROUNDING**2 * (shares @ answers**2)
+    if power <= tiny:
+        return 1.0 if missed <= tiny else 0.0
+    return float(1 - missed / power)
 
 
 def by_weight(moments, output, size):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_interpret._core.weighted import weighted_quantile
+from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.rows import is_missing, label_key
 
 
@@ -28,6 +29,14 @@ class Standing:
     def take(self, index):
         """That of some rows."""
         return Standing(self.scores[index], self.codes[index])
+
+
+def squared_distances(scores, codes, own_scores, own_codes):
+    """Squared distances along columns, in standard deviations.
+
+    One between bins, categories, and a missing value and another.
+    """
+    return np.where(codes != own_codes, 1.0, (scores - own_scores) ** 2)
 
 
 class Marginals:
@@ -114,6 +123,55 @@ class Marginals:
         for j, column in enumerate(self.columns):
             scores[:, j], codes[:, j] = column.standing(rows, j)
         return Standing(scores, codes)
+
+    def levels(self):
+        """The distinct values of all columns, in the container of the rows.
+
+        Returns
+        -------
+        Rows
+            Column j has its values first, in the order of its `_Marginal`, and then the
+            last one again and again.
+        """
+        height = max(len(column.first) for column in self.columns)
+        places = np.arange(height)
+        donors = {
+            j: column.first[np.minimum(places, len(column.first) - 1)]
+            for j, column in enumerate(self.columns)
+        }
+        return as_rows(self.rows.mixed(np.zeros(height, dtype=np.intp), donors))
+
+    def tilted(self, own, width):
+        r"""Chances of each column's values where near ones count more.
+
+        A value v of a column weighs :math:`\exp(-d(v, x)^2 / (2 \sigma^2))` beside its
+        share; d is the distance from that of the row, as in
+        :func:`squared_distances`.
+
+        Parameters
+        ----------
+        own : Standing
+            Of the rows to be near to.
+        width : float
+            The kernel's width sigma.
+
+        Returns
+        -------
+        shares : list of ndarray of shape (n_rows, n_levels)
+            For each column; each row sums to 1.
+        statistics : list of ndarray of shape (n_rows, n_levels) or (n_levels,)
+            For each column what a surrogate sees of its values.
+        """
+        shares, statistics = [], []
+        for j, column in enumerate(self.columns):
+            scores, codes = own.scores[:, [j]], own.codes[:, [j]]
+            squares = squared_distances(column.scores, column.codes, scores, codes)
+            squares -= squares.min(axis=1, keepdims=True)
+            found = column.shares * np.exp(-squares / (2 * width**2))
+            shares.append(found / found.sum(axis=1, keepdims=True))
+            same = (column.codes == codes).astype(np.float64)
+            statistics.append(same if column.discrete else column.scores)
+        return shares, statistics
 
     def _empty(self, n_rows):
         shape = n_rows, len(self.columns)

@@ -2,11 +2,17 @@
 
 from sklearn_interpret.surrogates._base_explanation import LocalExplanation
 from sklearn_interpret.surrogates._base_image_explanation import ImageExplanation
+from sklearn_interpret.surrogates._global import GlobalSurrogate
 from sklearn_interpret.surrogates._lime_image import LimeImage
 from sklearn_interpret.surrogates._lime_tabular import LimeTabular
-from sklearn_interpret.surrogates._plot import LimeImageDisplay
+from sklearn_interpret.surrogates._plot import (
+    GlobalSurrogateDisplay,
+    LimeImageDisplay,
+)
 
 __all__ = [
+    "GlobalSurrogate",
+    "GlobalSurrogateDisplay",
     "ImageExplanation",
     "LimeImage",
     "LimeImageDisplay",

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from sklearn_interpret._core.local_surrogates import Moments
 from sklearn_interpret._model.altered import plain_responses
 from sklearn_interpret._model.parallel import run, slices
 from sklearn_interpret._model.seams import HasMethods, Interval, StrOptions
@@ -47,6 +48,9 @@ class Neighbourhood:
         The row itself, as the design has it.
     complete : bool, default=False
         Whether these are all samples that there are: then nothing is left to chance.
+    moments : Moments, default=None
+        Those of all samples that might be drawn, where they are known: then the
+        surrogate is fitted to these, and the samples measure its fidelity alone.
     """
 
     design: np.ndarray
@@ -54,6 +58,7 @@ class Neighbourhood:
     weights: np.ndarray
     own: np.ndarray
     complete: bool = False
+    moments: Moments | None = None
 
 
 class Surroundings(ABC):
@@ -62,6 +67,9 @@ class Surroundings(ABC):
     Everything random is drawn when it is made; it travels to workers. What it gives a
     row does not depend on the rows beside it.
     """
+
+    # Whether another draw would give the same surrogates.
+    exact = False
 
     @abstractmethod
     def around(self, rows):
@@ -96,8 +104,9 @@ class BaseLocalSurrogate(BaseInspector):
         "target": "no_validation",
     }
 
-    # What is kept at hand, and made again rather than pickled.
     _at_hand: ClassVar[tuple] = ("_stability",)
+    # What may follow the model more closely.
+    _better: ClassVar[str] = "a smaller kernel_width, or more features"
 
     def __init__(
         self,
@@ -194,10 +203,6 @@ class BaseLocalSurrogate(BaseInspector):
         fields["output_names"] = self.output_names_
         return self._describe(rows, fits, **fields)
 
-    def __getstate__(self):
-        state = super().__getstate__()  # what is kept at hand is made again
-        return {**state, **{name: None for name in self._at_hand if name in state}}
-
     def _fits(self, rows, surroundings):
         """The surrogates of rows, in these surroundings."""
         fitter = SurrogateFitter(
@@ -224,8 +229,7 @@ class BaseLocalSurrogate(BaseInspector):
                 f"The surrogates of {len(low)} of {len(fits)} rows explain less of the "
                 f"model around them than min_fidelity={self.min_fidelity:g} asks; the "
                 f"lowest R^2 is {worst.min():.3g}, that of row {worst.argmin()}. Read "
-                "them with care, or try another kernel_width, more features, or other "
-                "samples.",
+                f"them with care, or try {self._better}.",
                 LowFidelityWarning,
                 stacklevel=3,
             )
@@ -265,6 +269,8 @@ class BaseLocalSurrogate(BaseInspector):
                     f"{name}={value!r} must be an int of at least {least}."
                 )
         rows = self._check_rows(X, reset=False)
+        if self._drawn.exact:
+            return np.ones(rows.n_rows)
         draws = [
             self._fits(rows, self._surroundings([self._seed, draw]))
             for draw in range(n_redraws)

@@ -11,6 +11,7 @@ from sklearn.linear_model import lars_path_gram
 from sklearn_interpret._core.local_surrogates import (
     Moments,
     by_weight,
+    explained,
     forward,
     sampling_errors,
 )
@@ -123,9 +124,10 @@ class SurrogateFitter:
         -------
         LocalFit
         """
-        design, answers, weights = around.design, around.answers, around.weights
-        p, k = design.shape[1], answers.shape[1]
-        moments = Moments.of_samples(design, answers, weights)
+        p, k = around.design.shape[1], around.answers.shape[1]
+        moments = around.moments
+        if moments is None:
+            moments = Moments.of_samples(around.design, around.answers, around.weights)
         size = p if self.n_features is None else min(self.n_features, p)
         coefficients, errors = np.zeros((2, p, k))
         selected = np.zeros((p, k), dtype=bool)
@@ -150,12 +152,12 @@ class SurrogateFitter:
     def _least_squares(self, around, moments, chosen, output):
         coefficients = moments.coefficients(chosen, output)
         intercept = moments.intercept(chosen, coefficients, output)
+        design, answers = around.design[:, chosen], around.answers[:, output]
+        fitted = intercept + design @ coefficients
         errors = 0.0
-        if not around.complete:
-            design = around.design[:, chosen]
-            residuals = around.answers[:, output] - intercept - design @ coefficients
-            errors = sampling_errors(design, residuals, around.weights)
-        fidelity = moments.explained(chosen, coefficients, output)
+        if around.moments is None and not around.complete:
+            errors = sampling_errors(design, answers - fitted, around.weights)
+        fidelity = explained(answers, fitted, around.weights)
         prediction = intercept + around.own[chosen] @ coefficients
         return coefficients, errors, intercept, prediction, fidelity
 
@@ -175,16 +177,6 @@ class SurrogateFitter:
                 f"surrogate={self.surrogate!r} has neither coef_ nor "
                 "feature_importances_ after fit: it tells nothing about features."
             )
-        fidelity = _explained(answers, model.predict(design), around.weights)
+        fidelity = explained(answers, model.predict(design), around.weights)
         prediction = model.predict(around.own[None, chosen])[0]
         return coefficients, 0.0, intercept, prediction, fidelity
-
-
-def _explained(answers, predictions, weights):
-    """Weighted R^2; 1 for constant answers that are met, as scikit-learn has it."""
-    shares = weights / weights.sum()
-    power = shares @ (answers - shares @ answers) ** 2
-    missed = shares @ (answers - predictions) ** 2
-    if power <= 0:
-        return 1.0 if missed <= 0 else 0.0
-    return float(1 - missed / power)

@@ -33,7 +33,7 @@ class ImageExplanation(LocalExplanation):
         A class label or position for each output; None makes up positions.
     standard_errors : array-like of the shape of `values`, default=None
         Standard errors of the weights, for the choice of the samples.
-    columns : None
+    columns : None, default=None
         Segments are no columns.
     fidelity : array-like of shape (n_rows[, n_outputs]), default=None
         Weighted R^2 of the surrogate on the samples around each image.

@@ -65,7 +65,7 @@ class LimeImage(BaseLocalSurrogate):
     feature_selection : {"lars", "forward", "highest_weights", "none"}, default="lars"
         How segments are chosen: in the order of least angle regression, one after the
         other by what they explain, by their weights beside all others, or not at all.
-    surrogate : estimator, default=None
+    surrogate : estimator or None, default=None
         What is fitted to the chosen segments, such as a ridge regression or a short
         tree; it needs `coef_` or `feature_importances_`, and `sample_weight` in its
         `fit`. None takes least squares.

@@ -1,6 +1,7 @@
 """LIME for tables."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -9,14 +10,17 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._attributing import AttributionTransformerMixin
+from sklearn_interpret._core.local_surrogates import Moments
 from sklearn_interpret._core.quasi_random import even_points
 from sklearn_interpret._model.altered import plain_responses
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.features import resolve_categorical
 from sklearn_interpret._model.local_draws import LocalDraws
-from sklearn_interpret._model.marginals import Marginals
+from sklearn_interpret._model.marginals import Marginals, squared_distances
 from sklearn_interpret._model.parallel import batch_rows, slices
+from sklearn_interpret._model.product_trees import ProductTrees
 from sklearn_interpret._model.seams import Interval, StrOptions
+from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.surrogates._base import (
     BaseLocalSurrogate,
     Neighbourhood,
@@ -62,7 +66,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     feature_selection : {"lars", "forward", "highest_weights", "none"}, default="lars"
         How features are chosen: in the order of least angle regression, one after the
         other by what they explain, by their weights beside all others, or not at all.
-    surrogate : estimator, default=None
+    surrogate : estimator or None, default=None
         What is fitted to the chosen features, such as a ridge regression or a short
         tree; it needs `coef_` or `feature_importances_`, and `sample_weight` in its
         `fit`. None takes least squares.
@@ -198,6 +202,9 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     }
 
     _at_hand: ClassVar[tuple] = ("_importances", "_stability")
+    _better: ClassVar[str] = (
+        "discretize=False, a smaller kernel_width, or more features"
+    )
 
     def __init__(
         self,
@@ -251,12 +258,39 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         )
         n_bins = _QUARTILES if self.discretize is True else self.discretize or None
         self._marginals = Marginals(rows, sample.weights, categorical, n_bins)
-        self.method_ = "sampling"
         width = self.kernel_width
         if width is None:
             unit = _WIDTH_OF_BINS if n_bins else _WIDTH_OF_NUMBERS
             width = unit * np.sqrt(rows.n_columns)
         self.kernel_width_ = float(width)
+        self._products = self._read_products()
+        self.method_ = "sampling" if self._products is None else "tree"
+
+    def _read_products(self):
+        """The model's trees over independent columns, where they can be used."""
+        if self.method == "sampling":
+            return None
+        wrong = {
+            "correlated": self.correlated,
+            "sample_around": self.sample_around != "training",
+            "surrogate": self.surrogate is not None,
+        }
+        refused = [name for name, is_wrong in wrong.items() if is_wrong]
+        if refused and self.method == "tree":
+            name = refused[0]
+            raise ValueError(
+                f'method="tree" does without samples; {name}={getattr(self, name)!r} '
+                "needs them."
+            )
+        if refused:
+            return None
+        sizes = [len(column.labels) for column in self._marginals.columns]
+        try:
+            return ProductTrees(self._response, self._marginals.levels(), sizes)
+        except UnreadableModelError:
+            if self.method == "tree":
+                raise
+            return None
 
     def _surroundings(self, seed):
         rng = np.random.default_rng(seed)
@@ -265,7 +299,9 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
             points = even_points(self.n_samples, len(marginals.columns), rng)
             drawn, standing = marginals.drawn(points)
             answers = plain_responses(self._response, as_rows(drawn))
-            return _SharedSamples(marginals, width, standing, answers)
+            if self._products is None:
+                return _SharedSamples(marginals, width, standing, answers)
+            return _ExactMoments(marginals, width, standing, answers, self._products)
         draws = LocalDraws(
             marginals,
             self._weights,
@@ -330,10 +366,10 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
 def _neighbourhood(standing, answers, own, discrete, width):
     """Samples as the surrogate of a row sees them."""
     design = np.where(discrete, standing.codes == own.codes, standing.scores)
-    # Distances of numbers; of bins, categories, and missing values 0 or 1.
-    other = standing.codes != own.codes
-    squares = np.where(other, 1.0, (standing.scores - own.scores) ** 2).sum(axis=1)
-    # The nearest weighs one: weights may be tiny, but not all of them.
+    squares = squared_distances(
+        standing.scores, standing.codes, own.scores, own.codes
+    ).sum(axis=1)
+    # The nearest weighs one: others may weigh next to nothing.
     weights = np.exp(-(squares - squares.min()) / (2 * width**2))
     return Neighbourhood(
         design=design,
@@ -357,6 +393,32 @@ class _SharedSamples(Surroundings):
             yield _neighbourhood(
                 self._standing, self._answers, own.take([row]), discrete, self._width
             )
+
+
+class _ExactMoments(_SharedSamples):
+    """Moments of all samples that might be drawn, and samples for the fidelity."""
+
+    exact = True
+
+    def __init__(self, marginals, width, standing, answers, products):
+        super().__init__(marginals, width, standing, answers)
+        self._products = products
+
+    def around(self, rows):
+        """Neighbourhoods of rows, one after the other."""
+        for part in slices(rows.n_rows, self._products.rows_at_once):
+            some = rows.part(part)
+            own = self._marginals.standing(some)
+            found = self._products.moments(*self._marginals.tilted(own, self._width))
+            for row, samples in enumerate(super().around(some)):
+                moments = Moments(
+                    total=1.0,
+                    mean=found.statistic[row],
+                    answer=found.mean[row],
+                    gram=np.diag(found.variance[row]),
+                    cross=found.covariance[row],
+                )
+                yield replace(samples, moments=moments)
 
 
 class _OwnSamples(Surroundings):

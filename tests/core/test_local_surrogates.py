@@ -12,6 +12,7 @@ from sklearn.metrics import r2_score
 from sklearn_interpret._core.local_surrogates import (
     Moments,
     by_weight,
+    explained,
     forward,
     least_norm,
     sampling_errors,
@@ -42,8 +43,9 @@ def test_coefficients_are_those_of_weighted_regressions(alpha):
                 model.predict(design[:, chosen]),
                 sample_weight=weights,
             )
-            explained = moments.explained(chosen, found, output)
-            np.testing.assert_allclose(explained, score, atol=1e-12)
+            fitted = intercept + design[:, chosen] @ found
+            share = explained(answers[:, output], fitted, weights)
+            np.testing.assert_allclose(share, score, atol=1e-12)
 
 
 def test_collinear_and_constant_features_share_what_they_explain():
@@ -68,11 +70,11 @@ def test_the_shortest_of_all_solutions(rank, seed):
 
 
 def test_constant_answers_are_explained_as_scikit_learn_has_it():
-    design, answers, weights = samples(k=1)
-    moments = Moments.of_samples(design, np.zeros_like(answers), weights)
-    every = np.arange(5)
-    assert moments.explained(every, np.zeros(5), 0) == 1.0
-    assert moments.explained(every, np.ones(5), 0) == 0.0
+    weights = np.array([1.0, 2.0, 0.5])
+    for level in (0.0, 0.1):
+        answers = np.full(3, level)
+        assert explained(answers, answers, weights) == 1.0
+        assert explained(answers, answers + [0.1, 0, 0], weights) == 0.0
 
 
 def best_next(design, answer, weights, chosen):
@@ -134,7 +136,6 @@ def test_no_features_at_all():
     moments = Moments.of_samples(design[:, :0], answers, weights)
     none = np.arange(0)
     assert moments.coefficients(none, 0).shape == (0,)
-    assert moments.explained(none, np.zeros(0), 0) == 0.0
     assert sampling_errors(design[:, :0], answers[:, 0], weights).shape == (0,)
 
 

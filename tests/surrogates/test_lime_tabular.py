@@ -7,7 +7,11 @@ import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, make_friedman1
-from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.ensemble import (
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.feature_selection import SelectFromModel
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -17,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret.exceptions import LowFidelityWarning
+from sklearn_interpret.exceptions import LowFidelityWarning, UnreadableModelError
 from sklearn_interpret.surrogates import LimeTabular
 from sklearn_interpret.surrogates._base import Neighbourhood
 from sklearn_interpret.surrogates._base_fitting import SELECTIONS, SurrogateFitter
@@ -96,6 +100,99 @@ def test_weights_of_bins_are_differences_of_means():
     expected = [squares[ends].mean() - squares[~ends].mean(), 3 * (0.5 - 4.5)]
     np.testing.assert_allclose(explanation.values[0], expected, rtol=0.01)
     assert explanation.texts(0) == ["x0 > 5", "x1 <= 1"]
+
+
+def all_samples(X, weights, own, width, *, discretize):
+    """Every row that can be drawn, as the surrogate sees it, and what it weighs."""
+    levels, seen, chances = [], [], []
+    for values, mine in zip(X.T, own, strict=True):
+        there, codes = np.unique(values, return_inverse=True)
+        share = np.bincount(codes, weights) / weights.sum()
+        if discretize:
+            cuts = np.repeat(values, weights)
+            cuts = np.quantile(cuts, [0.25, 0.5, 0.75], method="inverted_cdf")
+            same = np.searchsorted(cuts, there) == np.searchsorted(cuts, mine)
+            seen.append(same.astype(float))
+            squares = 1.0 * ~same
+        else:
+            mean = there @ share
+            spread = np.sqrt((there - mean) ** 2 @ share)
+            seen.append((there - mean) / spread)
+            squares = ((there - mine) / spread) ** 2
+        levels.append(there)
+        chances.append(share * np.exp(-squares / (2 * width**2)))
+
+    def grid(parts):
+        return np.stack(np.meshgrid(*parts, indexing="ij"), -1).reshape(-1, X.shape[1])
+
+    return grid(levels), grid(seen), grid(chances).prod(axis=1)
+
+
+@pytest.mark.parametrize("discretize", [True, False])
+@pytest.mark.parametrize("kind", ["regressor", "classifier"])
+def test_surrogates_of_trees_are_those_of_all_samples(kind, discretize):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, [5, 7, 4], size=(60, 3)) ** 1.5
+    weights = rng.integers(1, 4, size=60)
+    y = X[:, 0] * (X[:, 1] > 4) - X[:, 2] + rng.normal(size=60)
+    if kind == "regressor":
+        model = RandomForestRegressor(5, random_state=0)
+    else:
+        model = RandomForestClassifier(5, random_state=0)
+        y = np.digitize(y, [-2, 2])
+    model.fit(X, y)
+    inspector = lime_of(FrozenEstimator(model), discretize=discretize, kernel_width=0.8)
+    inspector.set_params(n_features_to_select=2).fit(X, sample_weight=weights)
+    assert inspector.method_ == "tree"
+    explanation = inspector.explain(X[:3])
+    for row in range(3):
+        drawn, seen, counts = all_samples(
+            X, weights, X[row], 0.8, discretize=discretize
+        )
+        answers = inspector._response(drawn)
+        for output, answer in enumerate(answers.T):
+            at = (row, slice(None)) if answers.shape[1] == 1 else (row, ..., output)
+            used = np.flatnonzero(explanation.selected[at])
+            assert len(used) == 2
+            by_hand = LinearRegression().fit(seen[:, used], answer, counts)
+            found = explanation.effects[at][used]
+            np.testing.assert_allclose(found, by_hand.coef_, atol=1e-9)
+            if not discretize:
+                by_hand = LinearRegression().fit(drawn[:, used], answer, counts)
+            found = explanation.base_values[row].reshape(-1)[output]
+            np.testing.assert_allclose(found, by_hand.intercept_, atol=1e-9)
+    np.testing.assert_array_equal(explanation.standard_errors, 0)
+    assert inspector.stability_ == 1
+
+
+def test_exact_surrogates_are_those_of_many_samples(curved):
+    model, X = curved
+    exact = lime_of(model, kernel_width=1).fit(X).explain(X[:4])
+    many = lime_of(model, kernel_width=1, method="sampling", n_samples=2**13)
+    many = many.fit(X).explain(X[:4])
+    assert (np.abs(exact.values - many.values) < 4 * many.standard_errors).all()
+
+
+@pytest.mark.parametrize(
+    ("params", "name"),
+    [
+        ({"correlated": True}, "correlated=True"),
+        ({"sample_around": "instance"}, "sample_around='instance'"),
+        ({"surrogate": Ridge()}, "surrogate=Ridge"),
+    ],
+)
+def test_what_needs_samples(curved, params, name):
+    model, X = curved
+    assert lime_of(model, **params).fit(X).method_ == "sampling"
+    with pytest.raises(ValueError, match=name):
+        lime_of(model, method="tree", **params).fit(X)
+
+
+def test_models_that_are_no_trees():
+    X, y = make_friedman1(50, 5, random_state=0)
+    assert lime_of(LinearRegression()).fit(X, y).method_ == "sampling"
+    with pytest.raises(UnreadableModelError):
+        lime_of(LinearRegression(), method="tree").fit(X, y)
 
 
 @pytest.mark.parametrize("params", [{}, {"discretize": False}])
