@@ -11,6 +11,7 @@ import numpy as np
 
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.features import default_names
+from sklearn_interpret._model.tags import is_classifier
 
 __all__ = ["BreakDownExplanation", "Explanation"]
 
@@ -532,6 +533,26 @@ def _listed(names, most=10):
     plain = [name.item() if isinstance(name, np.generic) else name for name in names]
     shown = ", ".join(map(repr, plain[:most]))
     return shown + (", ..." if len(names) > most else "")
+
+
+def response_text(inspector, explanation):
+    """What the values are shares of: the model's method, and the output if one of many.
+
+    An inspector that settles its response in `fit` says so in `response_method_`.
+    """
+    method = getattr(inspector, "response_method_", None)
+    method = getattr(inspector, "response_method", "auto") if method is None else method
+    predictor = getattr(inspector, "estimator_", None)
+    classifies = predictor is not None and is_classifier(predictor)
+    regresses = predictor is not None and not classifies
+    if callable(method):
+        method = getattr(method, "__name__", type(method).__name__)
+    elif method == "auto" or not isinstance(method, str):
+        method = "predict" if regresses else "response"
+    one = explanation.values.ndim == 2
+    if one and (classifies or getattr(inspector, "target", None) is not None):
+        return f"{method}[{explanation.output_names[0]}]"
+    return method
 
 
 def _optional(library, method):

@@ -40,7 +40,12 @@ from sklearn_interpret.shapley import (
     ShapleyValues,
     TreeSHAP,
 )
-from sklearn_interpret.surrogates import GlobalSurrogate, LimeImage, LimeTabular
+from sklearn_interpret.surrogates import (
+    GlobalSurrogate,
+    LimeImage,
+    LimeTabular,
+    LimeText,
+)
 
 
 class Told:
@@ -239,6 +244,10 @@ ARGUMENTS = {
         },
     ],
 }
+
+# Inspectors of texts, which the contract's tables say nothing to: their own tests hold
+# them to the promises that make sense for texts.
+OF_TEXTS = {LimeText}
 
 # Inspectors that fit the model again, to parts of the rows, or look for its own
 # importances. Boosting has none of these, and bounds its leaves in rows, so that a

@@ -193,10 +193,40 @@ LOCAL_SURROGATES = {
         "n_jobs": None,
         "verbose": 0,
     },
+    "LimeText": {
+        "n_features_to_select": 10,
+        "n_samples": 1000,
+        "tokenizer": None,
+        "split_expression": r"\W+",
+        "bow": True,
+        "mask_token": None,
+        "kernel_width": None,
+        "feature_selection": "lars",
+        "surrogate": None,
+        "min_fidelity": 0.2,
+        "response_method": "auto",
+        "target": None,
+        "random_state": None,
+        "n_jobs": None,
+        "verbose": 0,
+    },
 }
 
 
 SURROGATES = {
+    "LimeTabular": {
+        "n_features_to_select": 10,
+        "n_samples": 5000,
+        "kernel_width": None,
+        "discretize": True,
+        "feature_selection": "lars",
+        "surrogate": None,
+        "sample_around": "training",
+        "correlated": False,
+        "categorical_features": "auto",
+        "method": "auto",
+        "min_fidelity": 0.2,
+    },
     "GlobalSurrogate": {
         "surrogate": None,
         "scoring": "r2",

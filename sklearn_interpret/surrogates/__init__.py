@@ -2,12 +2,15 @@
 
 from sklearn_interpret.surrogates._base_explanation import LocalExplanation
 from sklearn_interpret.surrogates._base_image_explanation import ImageExplanation
+from sklearn_interpret.surrogates._base_text_explanation import TextExplanation
 from sklearn_interpret.surrogates._global import GlobalSurrogate
 from sklearn_interpret.surrogates._lime_image import LimeImage
 from sklearn_interpret.surrogates._lime_tabular import LimeTabular
+from sklearn_interpret.surrogates._lime_text import LimeText
 from sklearn_interpret.surrogates._plot import (
     GlobalSurrogateDisplay,
     LimeImageDisplay,
+    LimeTextDisplay,
 )
 
 __all__ = [
@@ -17,5 +20,8 @@ __all__ = [
     "LimeImage",
     "LimeImageDisplay",
     "LimeTabular",
+    "LimeText",
+    "LimeTextDisplay",
     "LocalExplanation",
+    "TextExplanation",
 ]

@@ -78,8 +78,8 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         Whether features are drawn together, from rows of `fit` with a little noise that
         keeps means and covariances, so that the model is asked about rows like those
         that it knows. Else each feature is drawn for itself.
-    categorical_features : "auto", list or None, default="auto"
-        Features without order: names, positions or a boolean mask. "auto" takes
+    categorical_features : "auto", None, or list of ints or strs, default="auto"
+        Features without order, or a boolean mask of them; None means none. "auto" takes
         categories, strings and booleans by dtype.
     method : {"auto", "tree", "sampling"}, default="auto"
         "tree" finds the surrogates of a sum of trees exactly, as with infinitely many

@@ -55,7 +55,7 @@ def explain_digit():
     """Return the display of the digit that a kernel machine is least sure of."""
     X, y = load_digits(return_X_y=True)
     model = make_pipeline(
-        Nystroem(gamma=0.001, n_components=200, random_state=0),
+        Nystroem(gamma=0.001, n_components=100, random_state=0),
         LogisticRegression(C=10.0, max_iter=500),
     )
     model.fit(X[:1200], y[:1200])
@@ -101,7 +101,7 @@ def explain_montage():
     montage = np.concatenate([pavilion[:200, 20:180], dahlia[:200, 80:240]], axis=1)
     # Asked about an array of images, the model is asked about arrays of images.
     return LimeImageDisplay.from_estimator(
-        model, montage[None], hide_color=MAGENTA, n_samples=500, random_state=0
+        model, montage[None], hide_color=MAGENTA, n_samples=300, random_state=0
     )
 
 

@@ -2,5 +2,6 @@
 
 from sklearn_interpret.surrogates._plot._global import GlobalSurrogateDisplay
 from sklearn_interpret.surrogates._plot._lime_image import LimeImageDisplay
+from sklearn_interpret.surrogates._plot._lime_text import LimeTextDisplay
 
-__all__ = ["GlobalSurrogateDisplay", "LimeImageDisplay"]
+__all__ = ["GlobalSurrogateDisplay", "LimeImageDisplay", "LimeTextDisplay"]

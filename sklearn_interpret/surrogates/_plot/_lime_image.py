@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_interpret._explanation import output_position
+from sklearn_interpret._explanation import output_position, response_text
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.response import check_is_predictor
 from sklearn_interpret._model.tags import check_predictor_is_fitted
@@ -172,10 +172,10 @@ class LimeImageDisplay:
             refuse_settings(estimator, parameters, use="explains")
         if settings.get("row") is not None:
             X = _one(X, settings["row"])
-        method = inspector.response_method_
-        name = getattr(method, "__name__", method)
-        settings = {"response_name": str(name), **settings, "row": None}
-        return cls(inspector.explain(X), **settings).plot(ax=ax, **looks)
+        explanation = inspector.explain(X)
+        name = response_text(inspector, explanation)
+        settings = {"response_name": name, **settings, "row": None}
+        return cls(explanation, **settings).plot(ax=ax, **looks)
 
     @classmethod
     def from_explanation(
