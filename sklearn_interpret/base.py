@@ -224,7 +224,8 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         """Set `estimator_`: a fitted clone, or the frozen model as it is."""
         if isinstance(self.estimator, FrozenEstimator):
             check_predictor_is_fitted(self.estimator)
-            if has_tags(self.estimator):
+            # Images have no columns to be counted.
+            if has_tags(self.estimator) and getattr(X, "ndim", 2) < 3:
                 model = unfrozen(self.estimator)
                 _check_fits(model, X)
             self.estimator_ = self.estimator

@@ -40,7 +40,12 @@ from sklearn_interpret.shapley import (
     ShapleyValues,
     TreeSHAP,
 )
-from sklearn_interpret.surrogates import GlobalSurrogate, LimeTabular, LimeText
+from sklearn_interpret.surrogates import (
+    GlobalSurrogate,
+    LimeImage,
+    LimeTabular,
+    LimeText,
+)
 
 
 class Told:
@@ -186,6 +191,17 @@ ARGUMENTS = {
         {"n_permutations": 2, "subsample": None, "random_state": 0},
         {"n_permutations": 2, "subsample": 5, "random_state": 0},
     ],
+    LimeImage: [
+        {"n_samples": 32, "min_fidelity": None, "random_state": 0},
+        {
+            "n_samples": 8,
+            "hide_color": 1,
+            "n_features_to_select": 3,
+            "feature_selection": "highest_weights",
+            "min_fidelity": None,
+            "random_state": 0,
+        },
+    ],
     LimeTabular: [
         {
             "n_samples": 32,
@@ -248,6 +264,7 @@ ASKING = {
     ExactShapley,
     GlobalSurrogate,
     KernelSHAP,
+    LimeImage,
     LimeTabular,
     ShapleySampling,
     ShapleyValues,

@@ -14,6 +14,8 @@ from scipy.linalg import LinAlgError, cho_solve, cholesky, lstsq, solve
 
 # What is so small, next to the largest, counts as zero.
 _ZERO = 1e-10
+# Of answers: so far apart are those that are the same.
+_ROUNDING = 16 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +147,7 @@ def explained(answers, fitted, weights):
     shares = weights / weights.sum()
     power = shares @ (answers - shares @ answers) ** 2
     missed = shares @ (answers - fitted) ** 2
-    tiny = np.finfo(np.float64).eps ** 2 * (shares @ answers**2)
+    tiny = _ROUNDING**2 * (shares @ answers**2)
     if power <= tiny:
         return 1.0 if missed <= tiny else 0.0
     return float(1 - missed / power)

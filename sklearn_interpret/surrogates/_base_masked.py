@@ -61,7 +61,7 @@ class MaskedSurroundings(Surroundings):
     def around(self, rows):
         """Neighbourhoods of samples, one after the other."""
         masks_of = lru_cache(maxsize=8)(self._masks)
-        for sample in rows.native:
+        for sample in self._samples(rows):
             n_parts, together, at_once = self._apart(sample)
             masks = masks_of(n_parts)
             answers = [
@@ -76,6 +76,10 @@ class MaskedSurroundings(Surroundings):
                 own=np.ones(n_parts),
                 complete=masks.complete,
             )
+
+    def _samples(self, rows):
+        """The samples, one after the other, as `_apart` takes them."""
+        return rows.native
 
     def _masks(self, n_parts):
         rng = np.random.default_rng([*self.seed, n_parts])

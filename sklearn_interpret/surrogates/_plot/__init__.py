@@ -2,6 +2,12 @@
 
 from sklearn_interpret.surrogates._plot._global import GlobalSurrogateDisplay
 from sklearn_interpret.surrogates._plot._lime import LimeDisplay
+from sklearn_interpret.surrogates._plot._lime_image import LimeImageDisplay
 from sklearn_interpret.surrogates._plot._lime_text import LimeTextDisplay
 
-__all__ = ["GlobalSurrogateDisplay", "LimeDisplay", "LimeTextDisplay"]
+__all__ = [
+    "GlobalSurrogateDisplay",
+    "LimeDisplay",
+    "LimeImageDisplay",
+    "LimeTextDisplay",
+]

@@ -88,6 +88,8 @@ class LocalDisplay(ABC):
             fitted; bad input.
         """
         own = parameter_names(cls._inspector)
+        if isinstance(estimator, BaseInspector):
+            own -= cls._setting_names()  # which output is drawn can still be said
         names = [own, cls._setting_names(), keyword_names(cls.plot)]
         parameters, settings, looks = divided(params, names, cls.__name__)
         rows = cls._rows(X)
