@@ -166,7 +166,7 @@ def test_predictor_and_inspector_draw_the_same(model, monkeypatch):
     assert any("predict_proba[spam] = " in text for text in all_texts(one.figure_))
     with pytest.raises(ValueError, match="target='other' is not an output"):
         LimeTextDisplay.from_estimator(inspector, TEXTS[:1], target="other")
-    with pytest.raises(TypeError, match="no parameter 'n_samples'"):
+    with pytest.raises(ValueError, match="n_samples can only be set before"):
         LimeTextDisplay.from_estimator(inspector, TEXTS[:1], n_samples=10)
 
 
