@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from command_line import parser, run_chosen
 from effect_pairs import table
-from pair import Case, Pair, Result, bounded_memory, run_pair, spread
+from pair import Case, Pair, Result, Watched, bounded_memory, run_pair, spread
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.frozen import FrozenEstimator
@@ -226,30 +226,6 @@ def accuracy(
         "ok" if reached else "below target",
         "; ".join([f"{peer} {error:.1e}" for peer, error in theirs.items()] + missing),
     )
-
-
-class Watched(RegressorMixin, BaseEstimator):
-    """A fitted regressor that adds up the time of its answers."""
-
-    def __init__(self, model, clock):
-        self.model, self.clock = model, clock
-        self.n_features_in_ = model.n_features_in_
-        self.seconds_, self.n_rows_ = 0.0, 0
-
-    def fit(self, X, y=None):
-        """Do nothing: the model is fitted already."""
-        return self
-
-    def __sklearn_is_fitted__(self):
-        return True
-
-    def predict(self, X):
-        """Answer, and note how long that took."""
-        start = self.clock()
-        answer = self.model.predict(np.asarray(X))
-        self.seconds_ += self.clock() - start
-        self.n_rows_ += len(X)
-        return answer
 
 
 def beyond_model(

@@ -196,6 +196,38 @@ class RecordingRegressor(CountingRegressor):
         return super().predict(X)
 
 
+class Watched(RegressorMixin, BaseEstimator):
+    """A fitted regressor that adds up the time of its answers.
+
+    Attributes
+    ----------
+    seconds_ : float
+        Time spent in `predict`.
+    n_rows_ : int
+        Rows it was given in all.
+    """
+
+    def __init__(self, model, clock):
+        self.model, self.clock = model, clock
+        self.n_features_in_ = model.n_features_in_
+        self.seconds_, self.n_rows_ = 0.0, 0
+
+    def fit(self, X, y=None):
+        """Do nothing: the model is fitted already."""
+        return self
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def predict(self, X):
+        """Answer, and note how long that took."""
+        start = self.clock()
+        answer = self.model.predict(np.asarray(X))
+        self.seconds_ += self.clock() - start
+        self.n_rows_ += len(X)
+        return answer
+
+
 def count_rows(
     name: str, inspect: Callable[[Any], Any], model: Any, *, expected: int
 ) -> Result:

@@ -12,6 +12,7 @@ _submodules = [
     "importance",
     "interactions",
     "shapley",
+    "surrogates",
 ]
 
 __all__ = ["__version__", *_submodules]

@@ -11,6 +11,7 @@ import numpy as np
 
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.features import default_names
+from sklearn_interpret._model.tags import is_classifier
 
 __all__ = ["BreakDownExplanation", "Explanation"]
 
@@ -93,6 +94,8 @@ class Explanation:
         "predictions",
         "standard_errors",
     )
+    # What features are ranked by.
+    _strength_name: ClassVar[str] = "value"
 
     def __post_init__(self):
         values = _numbers(self.values, "values")
@@ -103,10 +106,10 @@ class Explanation:
             )
         by_row = (values.shape[0], *values.shape[2:])
         self._set("values", values)
-        self._set("base_values", _fitting(self.base_values, "base_values", by_row))
+        self._set_fitting("base_values", by_row)
         for name, shape in (("predictions", by_row), ("standard_errors", values.shape)):
             if getattr(self, name) is not None:
-                self._set(name, _fitting(getattr(self, name), name, shape))
+                self._set_fitting(name, shape)
         n_outputs = values.shape[2] if values.ndim == 3 else 1
         names = self.feature_names
         names = default_names(values.shape[1]) if names is None else names
@@ -118,6 +121,10 @@ class Explanation:
 
     def _set(self, name, value):
         object.__setattr__(self, name, value)
+
+    def _set_fitting(self, name, shape):
+        """Make a field an array of floats of the shape that `values` asks for."""
+        self._set(name, _fitting(getattr(self, name), name, shape))
 
     def _check_data(self):
         """Check `data` and the columns of it that each feature stands for."""
@@ -163,8 +170,14 @@ class Explanation:
             if getattr(self, name) is not None
         }
         if self.data is not None:
-            changes["data"] = _take_rows(self.data, taken)
+            changes["data"] = self._data_rows(taken)
         return replace(self, **changes)
+
+    def _data_rows(self, taken):
+        """Rows of `data`; a pandas index stays with its rows."""
+        if hasattr(self.data, "iloc"):
+            return self.data.iloc[taken]
+        return as_rows(self.data).take(taken).native
 
     def __iter__(self) -> Iterator["Explanation"]:
         """Go through the rows, as explanations of one row each."""
@@ -198,7 +211,7 @@ class Explanation:
         pandas.DataFrame of shape (n_rows, n_features x n_outputs)
             A column for each feature; with several outputs one for each feature and
             output, under a two-level header. The index is that of `data`, if `data`
-            is a pandas DataFrame.
+            is of pandas.
 
         Raises
         ------
@@ -211,7 +224,8 @@ class Explanation:
             columns = pandas.MultiIndex.from_product(
                 [self.feature_names, self.output_names], names=["feature", "output"]
             )
-        index = self.data.index if isinstance(self.data, pandas.DataFrame) else None
+        has_index = isinstance(self.data, pandas.DataFrame | pandas.Series)
+        index = self.data.index if has_index else None
         flat = self.values.reshape(len(self), len(columns))
         return pandas.DataFrame(flat, index=index, columns=columns)
 
@@ -263,8 +277,12 @@ class Explanation:
         """Features from the largest mean absolute attribution down, and those means."""
         if not len(self):
             return np.arange(self.values.shape[1]), np.zeros(self.values.shape[1])
-        strength = np.abs(self.values).mean(axis=(0, *range(2, self.values.ndim)))
+        strength = self._sizes().mean(axis=(0, *range(2, self.values.ndim)))
         return np.argsort(-strength, kind="stable"), strength
+
+    def _sizes(self):
+        """How much each attribution counts, whatever its sign."""
+        return np.abs(self.values)
 
     def __repr__(self) -> str:
         n_rows, n_features = self.values.shape[:2]
@@ -273,7 +291,11 @@ class Explanation:
         shown = [f"{self.feature_names[j]} {strength[j]:.3g}" for j in order[:5]]
         return (
             f"{type(self).__name__}(n_rows={n_rows}, n_features={n_features}{outputs})"
-            + (f"\nmean |value|: {', '.join(shown)}" if shown and n_rows else "")
+            + (
+                f"\nmean |{self._strength_name}|: {', '.join(shown)}"
+                if shown and n_rows
+                else ""
+            )
             + (", ..." if shown and n_rows and n_features > 5 else "")
         )
 
@@ -471,11 +493,66 @@ def _positions(index, n_rows):
     return np.atleast_1d(np.arange(n_rows)[taken])
 
 
-def _take_rows(data, taken):
-    """Rows of a container; a pandas index stays with its rows."""
-    if hasattr(data, "iloc"):
-        return data.iloc[taken]
-    return as_rows(data).take(taken).native
+def output_position(explanation, target):
+    """Position of the output that `target` names.
+
+    Raises
+    ------
+    ValueError
+        Not one of the outputs, or None where there are several; both list the names.
+    """
+    names = list(explanation.output_names)
+    if target is None:
+        if len(names) == 1:
+            return 0
+        raise ValueError(
+            f"The explanation has {len(names)} outputs: choose one by target=, out of "
+            f"{_listed(names)}."
+        )
+    found = [place for place, name in enumerate(names) if _same(name, target)]
+    if len(found) == 1:
+        return found[0]
+    numbered = any(isinstance(name, Integral) for name in names)
+    position = isinstance(target, Integral) and not isinstance(target, bool)
+    if position and not numbered and 0 <= target < len(names):
+        return int(target)
+    raise ValueError(
+        f"target={target!r} is not an output of the explanation; its outputs are "
+        f"{_listed(names)}."
+    )
+
+
+def _same(name, target):
+    try:
+        return bool(name == target)
+    except (TypeError, ValueError):  # arrays and the like
+        return False
+
+
+def _listed(names, most=10):
+    plain = [name.item() if isinstance(name, np.generic) else name for name in names]
+    shown = ", ".join(map(repr, plain[:most]))
+    return shown + (", ..." if len(names) > most else "")
+
+
+def response_text(inspector, explanation):
+    """What the values are shares of: the model's method, and the output if one of many.
+
+    An inspector that settles its response in `fit` says so in `response_method_`.
+    """
+    method = getattr(inspector, "response_method_", None)
+    method = getattr(inspector, "response_method", "auto") if method is None else method
+    predictor = getattr(inspector, "estimator_", None)
+    classifies = predictor is not None and is_classifier(predictor)
+    regresses = predictor is not None and not classifies
+    if callable(method):
+        method = getattr(method, "__name__", type(method).__name__)
+    elif method == "auto" or not isinstance(method, str):
+        method = "predict" if regresses else "response"
+    one = explanation.values.ndim == 2
+    if one and (classifies or getattr(inspector, "target", None) is not None):
+        return f"{method}[{explanation.output_names[0]}]"
+    return method
 
 
 def _optional(library, method):

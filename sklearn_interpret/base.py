@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -19,12 +18,11 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
     check_is_fitted,
-    has_fit_parameter,
     validate_data,
 )
 
 from sklearn_interpret._explanation import Explanation
-from sklearn_interpret._model.background import choose_rows
+from sklearn_interpret._model.background import check_weights, choose_rows
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.response import (
     CENTERED_LOG_PROBA,
@@ -40,7 +38,6 @@ from sklearn_interpret._model.seams import (
     StrOptions,
     callback_subcontext,
     callback_task,
-    check_sample_weight,
     fit_context,
     propagated_callbacks,
     root_callback_context,
@@ -54,6 +51,7 @@ from sklearn_interpret._model.tags import (
     requires_y,
     tags_of,
     unfrozen,
+    weight_parameter,
 )
 
 __all__ = ["BaseInspector", "Explanation", "Sample"]
@@ -120,6 +118,13 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         "verbose": ["verbose"],
     }
 
+    # Attributes that are only kept at hand, and made again rather than pickled.
+    _at_hand: ClassVar[tuple] = ()
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        return {**state, **{name: None for name in self._at_hand if name in state}}
+
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=False)
     def fit(
@@ -160,7 +165,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_predictor(self.estimator)
         self._forget()
         rows = self._check_rows(X, reset=True)
-        weights = _check_weights(sample_weight, rows)
+        weights = check_weights(sample_weight, rows)
         if y is not None:
             check_consistent_length(rows.native, y)
         context = root_callback_context(self, max_subtasks=2)
@@ -219,7 +224,8 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         """Set `estimator_`: a fitted clone, or the frozen model as it is."""
         if isinstance(self.estimator, FrozenEstimator):
             check_predictor_is_fitted(self.estimator)
-            if has_tags(self.estimator):
+            # Images have no columns to be counted.
+            if has_tags(self.estimator) and getattr(X, "ndim", 2) < 3:
                 model = unfrozen(self.estimator)
                 _check_fits(model, X)
             self.estimator_ = self.estimator
@@ -249,7 +255,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             return routed.estimator.fit
         if sample_weight is None:
             return params
-        name = _weight_parameter(unfrozen(self.estimator))
+        name = weight_parameter(self.estimator)
         return params if name is None else {**params, name: sample_weight}
 
     def _choose_sample(self, rows, y, weights):
@@ -425,31 +431,6 @@ def _check_fits(model, X):
             "The feature names should match those that were passed during fit. Feature "
             "names must be in the same order as they were in fit."
         )
-
-
-def _check_weights(sample_weight, rows):
-    """Weights as float64, ones by default; not to be written to."""
-    if sample_weight is None:
-        return np.broadcast_to(1.0, rows.n_rows)
-    weights = check_sample_weight(sample_weight, rows.native, dtype=np.float64)
-    if (weights < 0).any():
-        raise ValueError(
-            f"sample_weight must not be negative; its smallest is {weights.min():g}."
-        )
-    if not weights.any():
-        raise ValueError("sample_weight is zero for every row: nothing to inspect.")
-    return weights
-
-
-def _weight_parameter(estimator):
-    """Name under which `fit` takes sample weights, or None."""
-    if has_fit_parameter(estimator, "sample_weight"):
-        return "sample_weight"
-    if isinstance(estimator, Pipeline) and estimator.steps:
-        last, final = estimator.steps[-1]
-        inner = _weight_parameter(final)
-        return None if inner is None else f"{last}__{inner}"
-    return None
 
 
 def _block_reporter(context, estimator):

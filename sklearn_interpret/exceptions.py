@@ -5,6 +5,7 @@ __all__ = [
     "ConstantFeatureWarning",
     "EmptyIntervalWarning",
     "InspectionWarning",
+    "LowFidelityWarning",
     "NonFiniteResponseError",
     "UnreadableModelError",
     "UnseenCategoryWarning",
@@ -25,6 +26,10 @@ class ConstantFeatureWarning(InspectionWarning):
 
 class EmptyIntervalWarning(InspectionWarning):
     """An interval of custom edges holds no row; its local effect is taken as zero."""
+
+
+class LowFidelityWarning(InspectionWarning):
+    """A surrogate follows the model poorly: it explains little of it."""
 
 
 class UnseenCategoryWarning(InspectionWarning):

@@ -40,6 +40,12 @@ from sklearn_interpret.shapley import (
     ShapleyValues,
     TreeSHAP,
 )
+from sklearn_interpret.surrogates import (
+    GlobalSurrogate,
+    LimeImage,
+    LimeTabular,
+    LimeText,
+)
 
 
 class Told:
@@ -56,6 +62,14 @@ class CoefficientsOrNone(Told):
         sizes = np.abs(np.atleast_2d(getattr(model, "coef_", [[]]))).sum(axis=0)
         n_features = model.n_features_in_
         return sizes if len(sizes) == n_features else np.ones(n_features)
+
+
+class MostRows(Told):
+    """Flags of all rows but some."""
+
+    def __call__(self, X):
+        first = X[:, 0] if not hasattr(X, "columns") else X[X.columns[0]]
+        return np.asarray(first) > -2
 
 
 class OwnScore(Told):
@@ -177,6 +191,35 @@ ARGUMENTS = {
         {"n_permutations": 2, "subsample": None, "random_state": 0},
         {"n_permutations": 2, "subsample": 5, "random_state": 0},
     ],
+    LimeImage: [
+        {"n_samples": 32, "min_fidelity": None, "random_state": 0},
+        {
+            "n_samples": 8,
+            "hide_color": 1,
+            "n_features_to_select": 3,
+            "feature_selection": "highest_weights",
+            "min_fidelity": None,
+            "random_state": 0,
+        },
+    ],
+    LimeTabular: [
+        {
+            "n_samples": 32,
+            "n_features_to_select": None,
+            "min_fidelity": None,
+            "random_state": 0,
+        },
+        {
+            "n_samples": 8,
+            "discretize": False,
+            "sample_around": "instance",
+            "correlated": True,
+            "categorical_features": [3],
+            "n_features_to_select": 3,
+            "min_fidelity": None,
+            "random_state": 0,
+        },
+    ],
     ShapleyValues: [
         {"subsample": 1.0, "budget": 4, "random_state": 0},
         {
@@ -191,7 +234,20 @@ ARGUMENTS = {
         {"perturbation": "path_dependent", "feature_groups": {"g": [0, 3]}},
         {"subsample": 20, "response_method": ["predict_proba", "predict"]},
     ],
+    GlobalSurrogate: [
+        {"min_fidelity": None},
+        {
+            "subset": MostRows(),
+            "subsample": 0.9,
+            "random_state": 0,
+            "min_fidelity": None,
+        },
+    ],
 }
+
+# Inspectors of texts, which the contract's tables say nothing to: their own tests hold
+# them to the promises that make sense for texts.
+OF_TEXTS = {LimeText}
 
 # Inspectors that fit the model again, to parts of the rows, or look for its own
 # importances. Boosting has none of these, and bounds its leaves in rows, so that a
@@ -201,9 +257,18 @@ REFITTING = {DropColumnImportance, PermutationTest}
 OF_TREES = {TreeSHAP}
 # Inspectors that take linear models only.
 OF_LINES = {LinearSHAP}
-# Inspectors that ask the model much. The first set of arguments, which looks at all
-# rows, is for scikit-learn's checks alone, and the models are quick.
-ASKING = {BreakDown, ExactShapley, KernelSHAP, ShapleySampling, ShapleyValues}
+# Inspectors that ask the model much, or fit another. The first set of arguments, which
+# looks at all rows, is for scikit-learn's checks alone, and the models are quick.
+ASKING = {
+    BreakDown,
+    ExactShapley,
+    GlobalSurrogate,
+    KernelSHAP,
+    LimeImage,
+    LimeTabular,
+    ShapleySampling,
+    ShapleyValues,
+}
 
 
 def quick_arguments(inspector_class):

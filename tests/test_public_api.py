@@ -8,7 +8,7 @@ from importlib.resources import files
 import pytest
 
 import sklearn_interpret
-from sklearn_interpret import effects, importance, interactions, shapley
+from sklearn_interpret import effects, importance, interactions, shapley, surrogates
 
 PUBLIC = [
     module.name
@@ -175,6 +175,71 @@ INTERACTIONS = {
     },
 }
 
+LOCAL_SURROGATES = {
+    "LimeTabular": {
+        "n_features_to_select": 10,
+        "n_samples": 5000,
+        "kernel_width": None,
+        "discretize": True,
+        "feature_selection": "lars",
+        "surrogate": None,
+        "sample_around": "training",
+        "correlated": False,
+        "categorical_features": "auto",
+        "method": "auto",
+        "min_fidelity": 0.2,
+        "response_method": "auto",
+        "target": None,
+        "random_state": None,
+        "n_jobs": None,
+        "verbose": 0,
+    },
+    "LimeImage": {
+        "image_shape": None,
+        "segmentation": None,
+        "n_segments": None,
+        "hide_color": None,
+        "n_features_to_select": None,
+        "n_samples": 1000,
+        "kernel_width": None,
+        "feature_selection": "lars",
+        "surrogate": None,
+        "min_fidelity": 0.2,
+        "response_method": "auto",
+        "target": None,
+        "random_state": None,
+        "n_jobs": None,
+        "verbose": 0,
+    },
+    "LimeText": {
+        "n_features_to_select": 10,
+        "n_samples": 1000,
+        "tokenizer": None,
+        "split_expression": r"\W+",
+        "bow": True,
+        "mask_token": None,
+        "kernel_width": None,
+        "feature_selection": "lars",
+        "surrogate": None,
+        "min_fidelity": 0.2,
+        "response_method": "auto",
+        "target": None,
+        "random_state": None,
+        "n_jobs": None,
+        "verbose": 0,
+    },
+}
+
+
+SURROGATES = {
+    "GlobalSurrogate": {
+        "surrogate": None,
+        "scoring": "r2",
+        "subset": None,
+        "min_fidelity": 0.2,
+    },
+}
+
 
 def in_order(own):
     """A class's own parameters and defaults, then what all have, with its defaults."""
@@ -187,10 +252,15 @@ def in_order(own):
 
 PROMISED = {
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
+    **{getattr(surrogates, name): own for name, own in LOCAL_SURROGATES.items()},
     **{getattr(effects, name): {**FIRST, **own, **LAST} for name, own in OWN.items()},
     **{
         getattr(family, name): in_order(own)
-        for family, classes in ((interactions, INTERACTIONS), (shapley, SHAPLEY))
+        for family, classes in (
+            (interactions, INTERACTIONS),
+            (shapley, SHAPLEY),
+            (surrogates, SURROGATES),
+        )
         for name, own in classes.items()
     },
 }
@@ -238,6 +308,7 @@ def test_public_modules():
         "sklearn_interpret.importance",
         "sklearn_interpret.interactions",
         "sklearn_interpret.shapley",
+        "sklearn_interpret.surrogates",
     ]
 
 

@@ -43,7 +43,7 @@ def effects_of(inspector):
     for name in ("pairwise_", "adjacency_"):
         if hasattr(inspector, name):
             return [getattr(inspector, name)]
-    return [inspector.base_values_]
+    return [getattr(inspector, "base_values_", getattr(inspector, "fidelity_", None))]
 
 
 def transformed_by(inspector, X):

@@ -140,7 +140,7 @@ def _of_lines(ensemble, paths, parts, players):
     """Nodes, points and signs of the steps of conditions that are intervals."""
     if not players:
         return
-    low, high = _intervals(ensemble, paths)
+    low, high = code_intervals(ensemble, paths)
     first = np.cumsum([0, *(part.n_points for part in parts)])
     for player in players:
         nodes = np.flatnonzero(paths.player == player)
@@ -153,7 +153,7 @@ def _of_lines(ensemble, paths, parts, players):
             yield nodes[at], first[player] + point[at], np.full(at.sum(), sign)
 
 
-def _intervals(ensemble, paths):
+def code_intervals(ensemble, paths):
     """Lowest and highest code with which numbers meet each condition."""
     low = np.zeros(ensemble.n_nodes, dtype=np.intp)
     high = np.full(ensemble.n_nodes, np.iinfo(np.intp).max)

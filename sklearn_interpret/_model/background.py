@@ -5,6 +5,8 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils import check_random_state, resample
 
+from sklearn_interpret._model.seams import check_sample_weight
+
 
 def choose_rows(n_rows, subsample, *, stratify=None, random_state=None):
     """Positions of the rows that serve as background.
@@ -43,3 +45,23 @@ def choose_rows(n_rows, subsample, *, stratify=None, random_state=None):
         random_state=rng,
     )
     return np.sort(drawn)
+
+
+def check_weights(sample_weight, rows):
+    """Weights as float64, ones by default; not to be written to.
+
+    Raises
+    ------
+    ValueError
+        Negative weights, or none above zero.
+    """
+    if sample_weight is None:
+        return np.broadcast_to(1.0, rows.n_rows)
+    weights = check_sample_weight(sample_weight, rows.native, dtype=np.float64)
+    if (weights < 0).any():
+        raise ValueError(
+            f"sample_weight must not be negative; its smallest is {weights.min():g}."
+        )
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every row: nothing to inspect.")
+    return weights

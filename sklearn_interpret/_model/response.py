@@ -65,10 +65,11 @@ class Response:
             Naming the first row whose response is NaN or infinite.
         """
         values = self.read(self._ask(X))
-        if len(values) != X.shape[0]:
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        if len(values) != n_rows:
             raise ValueError(
                 f"The model's response has {len(values)} rows, but "
-                f"{X.shape[0]} rows were sent."
+                f"{n_rows} rows were sent."
             )
         _check_finite(values)
         return values

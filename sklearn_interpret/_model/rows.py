@@ -407,6 +407,8 @@ def same_content(left, right):
     """Whether two native containers of one kind hold the same entries."""
     if sparse.issparse(left):
         return left.shape == right.shape and (left != right).nnz == 0
+    if isinstance(left, list):
+        return left == right
     if isinstance(left, np.ndarray):
         if left.dtype.kind in "OUS":
             return _same_objects(left, right)

@@ -151,7 +151,7 @@ class LossOfModel:
         -------
         float
         """
-        takes = _takes_weights(self.loss)
+        takes = takes_weights(self.loss)
         if weights is not None and takes:
             found = np.asarray(self.loss(y, answer, sample_weight=weights))
         else:
@@ -260,7 +260,7 @@ def _default_metric(estimator):
         return Metric("score", _r2_score, True, "complement", "r2")
     if own is ClassifierMixin.score:
         return Metric("score", _accuracy_score, True, "complement", "zero_one")
-    return Metric("score", _own_score, _takes_weights(score))
+    return Metric("score", _own_score, takes_weights(score))
 
 
 # What the `score` of most models is, from predictions that others may share.
@@ -303,7 +303,7 @@ def _metric(name, scoring, estimator, response_method):
     if _is_loss(scoring):
         return _metric_of_loss(name, scoring, estimator, response_method)
     takes = scorer_takes_weights(scoring)
-    takes = _takes_weights(scoring) if takes is None else takes
+    takes = takes_weights(scoring) if takes is None else takes
     return Metric(name, scoring, takes)
 
 
@@ -333,7 +333,7 @@ def _metric_of_function(name, function, estimator, response_method):
     if response_method not in ("auto", method):
         return _metric_of_loss(name, function, estimator, response_method)
     scorer = make_scorer(function, response_method=method)
-    return Metric(name, scorer, _takes_weights(function), "loss", row_loss)
+    return Metric(name, scorer, takes_weights(function), "loss", row_loss)
 
 
 def _is_of_scikit_learn(function):
@@ -347,7 +347,8 @@ def _name(scoring):
     return str(getattr(scoring, "__name__", None) or scoring)
 
 
-def _takes_weights(function):
+def takes_weights(function):
+    """Whether a function's signature has `sample_weight`."""
     try:
         return "sample_weight" in signature(function).parameters
     except (TypeError, ValueError):

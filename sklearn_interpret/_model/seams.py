@@ -14,6 +14,9 @@ from sklearn.base import _fit_context as fit_context
 from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
+# Wish: a public way to take samples of any kind of container, as resample does.
+from sklearn.utils import _safe_indexing as safe_indexing
+
 # Wish: public parameter constraints.
 from sklearn.utils._param_validation import (
     HasMethods,
@@ -71,6 +74,7 @@ __all__ = [
     "recursion_partial_dependence",
     "root_callback_context",
     "routing_enabled",
+    "safe_indexing",
     "scorer_takes_weights",
     "with_callbacks",
 ]

@@ -1,6 +1,8 @@
 """What kind of predictor a model is, also where it is no scikit-learn estimator."""
 
 from sklearn.frozen import FrozenEstimator
+from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
+from sklearn.pipeline import Pipeline
 from sklearn.utils import (
     ClassifierTags,
     InputTags,
@@ -9,7 +11,7 @@ from sklearn.utils import (
     TargetTags,
     get_tags,
 )
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 
 def unfrozen(estimator):
@@ -70,3 +72,28 @@ def requires_y(estimator):
     # The tags of a pipeline do not tell what its last step requires.
     supervised = tags.estimator_type in ("classifier", "regressor")
     return tags.target_tags.required or supervised
+
+
+def weight_parameter(estimator):
+    """Name under which `fit` takes sample weights, for a pipeline's last step too.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Frozen ones are looked into.
+
+    Returns
+    -------
+    str or None
+        None where it takes none.
+    """
+    estimator = unfrozen(estimator)
+    if isinstance(estimator, MultiOutputClassifier | MultiOutputRegressor):
+        return weight_parameter(estimator.estimator)  # to whom it hands all on
+    if has_fit_parameter(estimator, "sample_weight"):
+        return "sample_weight"
+    if isinstance(estimator, Pipeline) and estimator.steps:
+        last, final = estimator.steps[-1]
+        inner = weight_parameter(final)
+        return None if inner is None else f"{last}__{inner}"
+    return None

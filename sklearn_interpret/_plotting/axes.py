@@ -9,6 +9,7 @@ from sklearn_interpret._plotting.layouts import (
     BELOW_HEIGHT,
     MANY,
     PANEL_HEIGHT,
+    Slot,
     figure_size,
     fixed_spaces,
     grid_shape,
@@ -126,20 +127,80 @@ def take_axes(ax, slots, *, n_columns, caller):
         return _given(ax, slots, plt.Axes)
     if len(slots) == 1 and not slots[0].below:
         return Canvas(ax.figure, np.array([[ax]]), [ax], [None], False, None)
-    place = ax.get_subplotspec()
-    if not ax.axison or place is None:
-        why = (
-            "it was divided by another plot already (pass display.axes_ to draw there)"
-            if place is not None
-            else "it is not one of a grid of subplots"
-        )
-        raise ValueError(
-            f"{caller} has {_n_axes(slots)} panels to draw, and cannot divide the "
-            f"single axes given: {why}. An array of axes will do, too."
-        )
+    place = _dividable_place(ax, _n_axes(slots), caller)
     ax.set_axis_off()
     shape = grid_shape(len(slots), n_columns)
     return _grid(ax.figure, place, shape, slots, own_figure=False)
+
+
+def _dividable_place(ax, n_axes, caller):
+    """The place of an axes in a grid, which is to hold several."""
+    place = ax.get_subplotspec()
+    if ax.axison and place is not None:
+        return place
+    why = (
+        "it was divided by another plot already (pass display.axes_ to draw there)"
+        if place is not None
+        else "it is not one of a grid of subplots"
+    )
+    raise ValueError(
+        f"{caller} has {n_axes} panels to draw, and cannot divide the single axes "
+        f"given: {why}. An array of axes will do, too."
+    )
+
+
+def take_stacks(ax, heights, *, n_stacks, width, around, n_columns, caller):
+    """Pairs of axes, one above the other, whose margins do not depend on each other.
+
+    Parameters
+    ----------
+    ax : None, Axes or array-like of Axes
+        None makes a figure, and a single axes is divided up. An array has the upper
+        axes of all pairs, and behind these the lower ones.
+    heights : pair of float
+        Of both, in inches, or in this ratio on given axes.
+    n_stacks : int
+        How many pairs.
+    width : float
+        Of a pair in a figure made here, in inches.
+    around : float
+        Height of what stands around a pair there, in inches.
+    n_columns : int
+        Largest number of pairs side by side.
+    caller : str
+        Who draws, for errors.
+
+    Returns
+    -------
+    ndarray of Axes of shape (2, n_stacks)
+    """
+    plt = import_pyplot(caller)
+    if ax is not None and not isinstance(ax, plt.Axes):
+        slots = [Slot()] * (2 * n_stacks)
+        return _given(ax, slots, plt.Axes).axes.reshape(2, n_stacks)
+    shape = grid_shape(n_stacks, n_columns)
+    if ax is None:
+        size = (shape[1] * width, shape[0] * (sum(heights) + around))
+        figure = plt.figure(figsize=size, layout="constrained")
+        grid = figure.add_gridspec(*shape)
+    else:
+        figure = ax.figure
+        grid = _dividable_place(ax, 2 * n_stacks, caller).subgridspec(*shape)
+        ax.set_axis_off()
+    axes = np.empty((2, n_stacks), dtype=object)
+    for stack in range(n_stacks):
+        halves = grid[divmod(stack, shape[1])].subgridspec(2, 1, height_ratios=heights)
+        # Each in a grid of its own, for the labels of one not to narrow the other;
+        # where nobody makes room for them, they get some.
+        axes[0, stack] = figure.add_subplot(halves[0].subgridspec(1, 1)[0])
+        below = halves[1].subgridspec(1, 1)[0]
+        if not is_constrained(figure):
+            inner = halves[1].subgridspec(
+                2, 2, width_ratios=(1, 3), height_ratios=(5, 1), wspace=0, hspace=0
+            )
+            below = inner[0, 1]
+        axes[1, stack] = figure.add_subplot(below)
+    return axes
 
 
 def take_single(ax, size, *, caller):

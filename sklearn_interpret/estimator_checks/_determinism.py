@@ -2,6 +2,7 @@
 
 import io
 import pickle
+import warnings
 
 import joblib
 import numpy as np
@@ -20,6 +21,7 @@ from sklearn_interpret.estimator_checks._tables import (
     prepared,
     target_for,
 )
+from sklearn_interpret.exceptions import LowFidelityWarning
 
 
 def check_rows_are_independent(inspector):
@@ -165,7 +167,10 @@ def check_refit_forgets(inspector):
             f"{sorted(set(vars(again)) ^ set(vars(fresh)))}"
         )
         assert again.n_features_in_ == len(NAMES)
-        assert_same(everything(again, X), everything(fresh, X))
+        with warnings.catch_warnings():
+            # The table is noise, and a small model may well say little of it.
+            warnings.simplefilter("ignore", LowFidelityWarning)
+            assert_same(everything(again, X), everything(fresh, X))
 
 
 def _fitted(inspector, **params):

@@ -13,7 +13,8 @@ _GIVEN = {"estimator_", "feature_names_in_", "n_features_in_", "classes_"}
 def fitted_results(inspector):
     """Public fitted attributes by name, without models and positions of rows.
 
-    Attributes that are found when they are asked for, properties, are among them.
+    Attributes that are found when they are asked for, properties, are among them where
+    the inspector has them.
     """
     found = {
         name: getattr(inspector, name)
@@ -22,6 +23,7 @@ def fitted_results(inspector):
         and not name.startswith("_")
         and not name.endswith("indices_")
         and name not in _GIVEN
+        and hasattr(inspector, name)
     }
     return {name: value for name, value in found.items() if not hasattr(value, "fit")}
 

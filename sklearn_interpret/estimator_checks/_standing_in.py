@@ -1,7 +1,9 @@
 """Checks that an inspector stands in for its model, fitted or frozen."""
 
+from functools import partial
+
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import ClassifierMixin, RegressorMixin, clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
@@ -18,6 +20,11 @@ from sklearn_interpret.estimator_checks._tables import (
 )
 
 _ANSWERS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
+
+
+def _answers_itself(inspector):
+    """Whether its predictions are its own, and the model's another method's."""
+    return hasattr(inspector, "black_box_predict")
 
 
 def check_given_estimator_is_cloned(inspector):
@@ -58,7 +65,8 @@ def check_frozen_is_not_refitted(inspector):
     else:
         assert_same(without_y, with_y)
     assert model.n_fits_ == 1
-    np.testing.assert_array_equal(inspector.predict(X), model.predict(X))
+    asked = getattr(inspector, "black_box_predict", inspector.predict)
+    np.testing.assert_array_equal(asked(X), model.predict(X))
 
 
 def check_unfitted_frozen(inspector):
@@ -92,6 +100,9 @@ def check_fitted_bare_without_y(inspector):
 def check_delegation(inspector):
     """Predictions, classes and scores are those of the fitted model.
 
+    An inspector with `black_box_predict` has the model's predictions there, and its own
+    in `predict`, of which its score is.
+
     Parameters
     ----------
     inspector : inspector
@@ -100,21 +111,42 @@ def check_delegation(inspector):
     X, y = numeric_table(), target_for(inspector)
     fitted = prepared(inspector).fit(X, y)
     model, weights = fitted.estimator_, np.arange(N_ROWS)
-    for name in _ANSWERS:
-        if hasattr(model, name):
+    if _answers_itself(fitted):
+        answer = fitted.black_box_predict(X)
+        np.testing.assert_array_equal(answer, model.predict(X))
+        scored = _Predicting(fitted) if not is_classifier(model) else _Labelling(fitted)
+    else:
+        for name in filter(partial(hasattr, model), _ANSWERS):
             with np.errstate(divide="ignore"):  # the logarithm of a zero is the model's
                 expected, answer = getattr(model, name)(X), getattr(fitted, name)(X)
             np.testing.assert_array_equal(answer, expected)
-    assert fitted.score(X, y) == model.score(X, y)
-    weighted = model.score(X, y, sample_weight=weights)
+        scored = model
+    assert fitted.score(X, y) == scored.score(X, y)
+    weighted = scored.score(X, y, sample_weight=weights)
     assert fitted.score(X, y, sample_weight=weights) == weighted
     assert hasattr(fitted, "classes_") == hasattr(model, "classes_")
     if hasattr(model, "classes_"):
         np.testing.assert_array_equal(fitted.classes_, model.classes_)
 
 
+class _Predicting(RegressorMixin):
+    """The predictions of an inspector, with scikit-learn's score of a regressor."""
+
+    def __init__(self, inspector):
+        self.predict = inspector.predict
+
+
+class _Labelling(ClassifierMixin):
+    """The predictions of an inspector, with scikit-learn's score of a classifier."""
+
+    def __init__(self, inspector):
+        self.predict = inspector.predict
+
+
 def check_has_what_the_estimator_has(inspector):
     """The inspector has those methods that its estimator has, fitted or not.
+
+    Of one with `black_box_predict`, `predict` and `score` are asked for alone.
 
     Parameters
     ----------
@@ -123,8 +155,11 @@ def check_has_what_the_estimator_has(inspector):
     """
     X, y = numeric_table(), target_for(inspector)
     inspector = prepared(inspector)
+    names = (*_ANSWERS, "score")
+    if _answers_itself(inspector):
+        names = ("predict", "score")
     for state in ("unfitted", "fitted"):
-        for name in (*_ANSWERS, "score"):
+        for name in names:
             has = hasattr(inspector.estimator, name)
             assert hasattr(inspector, name) == has, (
                 f"{state}: the estimator has {name}: {has}, the inspector differs"
@@ -157,7 +192,8 @@ def check_not_fitted(inspector):
         An unfitted instance.
     """
     inspector, X = prepared(inspector), numeric_table()
-    for name in (*_ANSWERS, "transform", "explain", "interaction_values"):
+    methods = ("black_box_predict", "transform", "explain", "interaction_values")
+    for name in (*_ANSWERS, *methods):
         if hasattr(inspector, name):
             with expect_error(NotFittedError, doing=f"{name} before fit"):
                 getattr(inspector, name)(X)

@@ -51,6 +51,7 @@ def mixed_columns():
     }
 
 
+NUMBERS = ("length", "count", "width", "age", "known")
 COLOURS = ["red", "blue", "grey", "green"]  # "grey" never occurs
 SIZES = ["small", "large"]
 

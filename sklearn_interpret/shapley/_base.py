@@ -5,20 +5,15 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import TransformerMixin
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._attributing import AttributionTransformerMixin
 from sklearn_interpret._core.weighted import running_sum
 from sklearn_interpret._explanation import Explanation
 from sklearn_interpret._model.containers import as_rows
-from sklearn_interpret._model.features import (
-    default_name,
-    resolve_groups,
-    resolve_players,
-)
+from sklearn_interpret._model.features import resolve_groups, resolve_players
 from sklearn_interpret._model.parallel import batch_rows, held_rows, slices
-from sklearn_interpret._model.seams import check_feature_names_in
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import AdditivityWarning
 
@@ -26,7 +21,7 @@ from sklearn_interpret.exceptions import AdditivityWarning
 _DOUBLE, _SINGLE = 1e-9, 1e-5
 
 
-class BaseShapley(TransformerMixin, BaseInspector):
+class BaseShapley(AttributionTransformerMixin, BaseInspector):
     """Base of the Shapley estimators.
 
     A subclass prepares itself (`_prepare`) and values rows (`_values`).
@@ -65,12 +60,7 @@ class BaseShapley(TransformerMixin, BaseInspector):
         rows = self._check_rows(rows.native, reset=False)
         return rows, np.broadcast_to(1.0, rows.n_rows)
 
-    # What is kept at hand, and made again rather than pickled.
     _at_hand: ClassVar[tuple] = ("_importances",)
-
-    def __getstate__(self):
-        state = super().__getstate__()
-        return {**state, **{name: None for name in self._at_hand if name in state}}
 
     @abstractmethod
     def _prepare(self, background, weights, response):
@@ -190,50 +180,8 @@ class BaseShapley(TransformerMixin, BaseInspector):
                 stacklevel=4,
             )
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
-        """Attributions as columns.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_players x n_outputs)
-            The outputs of the first player first.
-        """
-        values = self.explain(X).values
-        return values.reshape(len(values), -1)
-
-    def get_feature_names_out(
-        self, input_features: ArrayLike | None = None
-    ) -> NDArray[np.object_]:
-        """Names of the columns that `transform` returns.
-
-        Parameters
-        ----------
-        input_features : array-like of str or None, default=None
-            Names of the input features where `fit` saw none.
-
-        Returns
-        -------
-        ndarray of str objects
-            Names of features or groups, with the output's name behind them where there
-            are several.
-        """
-        check_is_fitted(self)
-        given = check_feature_names_in(self, input_features)
-        several = len(self.output_names_) > 1
-        names = []
-        for columns, name in zip(self.features_, self.player_names_, strict=True):
-            if len(columns) == 1 and name == default_name(columns[0]):
-                name = given[columns[0]]  # unnamed in fit
-            names += [
-                f"{name}_{output}" if several else f"{name}"
-                for output in self.output_names_
-            ]
-        return np.array(names, dtype=object)
+    def _attributed(self):
+        return zip(self.features_, self.player_names_, strict=True)
 
 
 class InteractionValuesMixin:

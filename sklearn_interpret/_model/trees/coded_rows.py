@@ -88,6 +88,11 @@ class TellingRows:
             self._places.append(start + special[:, new].argmax(axis=0))
             self._finite[new] = False
 
+    @property
+    def places(self):
+        """Positions of the rows that have been found: increasing."""
+        return np.unique(np.concatenate(self._places))
+
     def check(self, trees, response):
         """Have trees checked against the model on these rows.
 
@@ -98,6 +103,5 @@ class TellingRows:
         response : Response
             The model.
         """
-        places = np.unique(np.concatenate(self._places))
-        rows = self._coded.rows.take(places)
+        rows = self._coded.rows.take(self.places)
         trees.check(response, rows.native, self._coded.of(rows)[:])

@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_interpret._explanation import response_text
 from sklearn_interpret._plotting.parameters import (
     divided,
     keyword_names,
@@ -23,7 +24,6 @@ from sklearn_interpret.shapley._plot._sources import (
     fitted_inspector,
     is_inspector,
     one_row,
-    response_text,
     row_position,
 )
 

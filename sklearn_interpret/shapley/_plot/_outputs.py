@@ -5,6 +5,7 @@ from numbers import Integral
 
 import numpy as np
 
+from sklearn_interpret._explanation import output_position
 from sklearn_interpret._plotting.labels import response_of
 from sklearn_interpret.base import Explanation
 
@@ -38,48 +39,6 @@ def checked(explanation):
             "rows)."
         )
     return explanation
-
-
-def output_position(explanation, target):
-    """Position of the output that `target` names.
-
-    Raises
-    ------
-    ValueError
-        Not one of the outputs, or None where there are several; both list the names.
-    """
-    names = list(explanation.output_names)
-    if target is None:
-        if len(names) == 1:
-            return 0
-        raise ValueError(
-            f"The explanation has {len(names)} outputs: choose one by target=, out of "
-            f"{_listed(names)}."
-        )
-    found = [place for place, name in enumerate(names) if _same(name, target)]
-    if len(found) == 1:
-        return found[0]
-    numbered = any(isinstance(name, Integral) for name in names)
-    position = isinstance(target, Integral) and not isinstance(target, bool)
-    if position and not numbered and 0 <= target < len(names):
-        return int(target)
-    raise ValueError(
-        f"target={target!r} is not an output of the explanation; its outputs are "
-        f"{_listed(names)}."
-    )
-
-
-def _same(name, target):
-    try:
-        return bool(name == target)
-    except (TypeError, ValueError):  # arrays and the like
-        return False
-
-
-def _listed(names, most=10):
-    plain = [name.item() if isinstance(name, np.generic) else name for name in names]
-    shown = ", ".join(map(repr, plain[:most]))
-    return shown + (", ..." if len(names) > most else "")
 
 
 def one_output(explanation, target):

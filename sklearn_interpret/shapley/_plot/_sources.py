@@ -4,7 +4,7 @@ from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.response import check_is_predictor
-from sklearn_interpret._model.tags import check_predictor_is_fitted, is_classifier
+from sklearn_interpret._model.tags import check_predictor_is_fitted
 from sklearn_interpret._plotting.parameters import refuse_settings
 from sklearn_interpret.base import BaseInspector, Explanation
 from sklearn_interpret.shapley._values import ShapleyValues
@@ -74,26 +74,6 @@ def explained(inspector, X):
             f"{type(explanation).__name__}; an Explanation is needed."
         )
     return explanation
-
-
-def response_text(inspector, explanation):
-    """What the values are shares of: the model's method, and the output if one of many.
-
-    An inspector that settles its response in `fit` says so in `response_method_`.
-    """
-    method = getattr(inspector, "response_method_", None)
-    method = getattr(inspector, "response_method", "auto") if method is None else method
-    predictor = getattr(inspector, "estimator_", None)
-    classifies = predictor is not None and is_classifier(predictor)
-    regresses = predictor is not None and not classifies
-    if callable(method):
-        method = getattr(method, "__name__", type(method).__name__)
-    elif method == "auto" or not isinstance(method, str):
-        method = "predict" if regresses else "response"
-    one = explanation.values.ndim == 2
-    if one and (classifies or getattr(inspector, "target", None) is not None):
-        return f"{method}[{explanation.output_names[0]}]"
-    return method
 
 
 def row_position(row, n_rows):

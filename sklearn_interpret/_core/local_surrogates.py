@@ -1,0 +1,244 @@
+r"""Linear surrogates around a point: weighted least squares from moments.
+
+All that selection and coefficients need of the samples are weighted means: with
+:math:`\pi_i` the weights, :math:`z_i` the samples, :math:`y_i` the answers, centred,
+
+.. math:: G = \frac{\sum_i \pi_i z_i z_i^T}{\sum_i \pi_i}, \qquad
+    b = \frac{\sum_i \pi_i z_i y_i}{\sum_i \pi_i}.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_solve, cholesky, lstsq, solve
+
+# What is so small, next to the largest, counts as zero.
+_ZERO = 1e-10
+# Of answers: so far apart are those that are the same.
+_ROUNDING = 16 * np.finfo(np.float64).eps
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Weighted moments of samples and answers.
+
+    Build it with :meth:`of_samples`.
+
+    Parameters
+    ----------
+    total : float
+        Sum of the weights.
+    mean : ndarray of shape (p,)
+        Means of the features.
+    answer : ndarray of shape (k,)
+        Means of the answers.
+    gram : ndarray of shape (p, p)
+        Covariances of the features: G.
+    cross : ndarray of shape (p, k)
+        Covariances of features and answers: b.
+    """
+
+    total: float
+    mean: np.ndarray
+    answer: np.ndarray
+    gram: np.ndarray
+    cross: np.ndarray
+
+    @classmethod
+    def of_samples(cls, design, answers, weights):
+        """Moments of samples.
+
+        Parameters
+        ----------
+        design : ndarray of shape (n, p)
+            Samples, feature by feature.
+        answers : ndarray of shape (n, k)
+            The model's answers.
+        weights : ndarray of shape (n,)
+            Not negative, not all zero.
+
+        Returns
+        -------
+        Moments
+        """
+        total = weights.sum()
+        shares = weights / total
+        mean, answer = shares @ design, shares @ answers
+        design, answers = design - mean, answers - answer
+        weighted = design * shares[:, None]
+        return cls(
+            total=total,
+            mean=mean,
+            answer=answer,
+            gram=weighted.T @ design,
+            cross=weighted.T @ answers,
+        )
+
+    def coefficients(self, chosen, output, alpha=None):
+        """Coefficients of a ridge regression on some features.
+
+        Parameters
+        ----------
+        chosen : ndarray of shape (size,), intp
+            The features.
+        output : int
+            The answer.
+        alpha : float or None, default=None
+            Penalty on the squared coefficients, as scikit-learn's ridge regression has
+            it, for the sum of weighted squares. None means none: collinear features
+            share what they explain.
+
+        Returns
+        -------
+        ndarray of shape (size,)
+        """
+        gram, cross = self.gram[np.ix_(chosen, chosen)], self.cross[chosen, output]
+        if alpha is None:
+            return least_norm(gram, cross)
+        return solve(gram + np.diag(np.full(len(gram), alpha / self.total)), cross)
+
+    def intercept(self, chosen, coefficients, output):
+        """What a surrogate answers where all features are zero."""
+        return float(self.answer[output] - self.mean[chosen] @ coefficients)
+
+
+def least_norm(gram, right):
+    """Solution of normal equations; of many, the shortest.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (p, p)
+        Covariances.
+    right : ndarray of shape (p,) or (p, m)
+        Right-hand sides.
+
+    Returns
+    -------
+    ndarray of the shape of `right`
+    """
+    if not len(gram):
+        return right.copy()
+    try:
+        factor = cholesky(gram, lower=True)
+        sizes = factor.diagonal() ** 2
+        if sizes.min() > _ZERO * gram.diagonal().max():
+            return cho_solve((factor, True), right)
+    except LinAlgError:
+        pass
+    return lstsq(gram, right, cond=_ZERO)[0]
+
+
+def explained(answers, fitted, weights):
+    """Share of the answers' variance that is explained: weighted R^2.
+
+    Parameters
+    ----------
+    answers, fitted : ndarray of shape (n,)
+        Of the model, and of its surrogate.
+    weights : ndarray of shape (n,)
+        Weights.
+
+    Returns
+    -------
+    float
+        1 where constant answers are met, and 0 where they are not, as scikit-learn has
+        it.
+    """
+    shares = weights / weights.sum()
+    power = shares @ (answers - shares @ answers) ** 2
+    missed = shares @ (answers - fitted) ** 2
+    tiny = _ROUNDING**2 * (shares @ answers**2)
+    if power <= tiny:
+        return 1.0 if missed <= tiny else 0.0
+    return float(1 - missed / power)
+
+
+def by_weight(moments, output, size):
+    """The features with the largest coefficients in a regression on all.
+
+    Parameters
+    ----------
+    moments : Moments
+        Moments of the samples.
+    output : int
+        The answer.
+    size : int
+        How many features.
+
+    Returns
+    -------
+    ndarray of shape (size,), intp
+    """
+    every = np.arange(len(moments.mean))
+    sizes = np.abs(moments.coefficients(every, output))
+    return np.argsort(-sizes, kind="stable")[:size]
+
+
+def forward(moments, output, size):
+    """Features one after the other, each time the one that explains most of the rest.
+
+    Parameters
+    ----------
+    moments, output, size : object
+        As :func:`by_weight` takes them.
+
+    Returns
+    -------
+    ndarray of shape (size,), intp
+        In the order in which they came in.
+    """
+    gram, cross = moments.gram.copy(), moments.cross[:, output].copy()
+    start = gram.diagonal().copy()
+    chosen, free = [], np.ones(len(start), dtype=bool)
+    for _ in range(size):
+        left = gram.diagonal()
+        usable = free & (left > _ZERO * start) & (left > 0)
+        gains = np.where(usable, cross**2 / np.where(usable, left, 1.0), -1.0)
+        gains[~free] = -2.0
+        best = int(np.argmax(gains))
+        chosen.append(best)
+        free[best] = False
+        if usable[best]:  # sweep it out of the others
+            column = gram[:, best] / gram[best, best]
+            cross = cross - column * cross[best]
+            gram = gram - np.outer(column, gram[best])
+    return np.array(chosen, dtype=np.intp)
+
+
+def sampling_errors(design, residuals, weights, alpha=None):
+    r"""Standard errors of coefficients, for the choice of the samples.
+
+    The square roots of the diagonal of :math:`G^{-1} (\sum_i \pi_i^2 r_i^2 z_i z_i^T)
+    G^{-1} / (\sum_i \pi_i)^2`, with :math:`r` the residuals; it holds whatever the
+    model is.
+
+    Parameters
+    ----------
+    design : ndarray of shape (n, size)
+        Samples of the features that were chosen.
+    residuals : ndarray of shape (n,)
+        What the surrogate misses.
+    weights : ndarray of shape (n,)
+        Weights.
+    alpha : float or None, default=None
+        Penalty, as in :meth:`Moments.coefficients`.
+
+    Returns
+    -------
+    ndarray of shape (size,)
+
+    References
+    ----------
+    White, H. (1980). A heteroskedasticity-consistent covariance matrix estimator and a
+    direct test for heteroskedasticity. Econometrica 48(4).
+    https://doi.org/10.2307/1912934
+    """
+    total = weights.sum()
+    shares = weights / total
+    centred = design - shares @ design
+    gram = (centred * shares[:, None]).T @ centred
+    if alpha is not None:
+        gram[np.diag_indices(len(gram))] += alpha / total
+    inverse = least_norm(gram, np.eye(len(gram)))
+    scores = (centred * (shares * residuals)[:, None]) @ inverse
+    return np.sqrt((scores**2).sum(axis=0))

@@ -1,0 +1,172 @@
+"""Texts taken apart into words and what stands between them, and put together again."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """A text in pieces.
+
+    Parameters
+    ----------
+    pieces : tuple of str
+        None of them empty; one after the other they are the text, to the letter.
+    features : ndarray of shape (n_pieces,), intp
+        Which feature each piece belongs to; -1 for what stands between words.
+    keys : tuple of (str, int)
+        For each feature its word, and which of the word's occurrences it is, counted
+        from 1; 0 where it is all of them.
+    """
+
+    pieces: tuple
+    features: np.ndarray
+    keys: tuple
+
+    def copies(self, kept, mask_token=None):
+        """Copies of the text without some of its features.
+
+        Parameters
+        ----------
+        kept : ndarray of shape (n_copies, n_features), bool
+            What stays in each copy.
+        mask_token : str or None, default=None
+            Stands in place of each word that is left out; None leaves nothing there.
+
+        Returns
+        -------
+        list of str
+        """
+        # With each word goes what stands behind it: half as many parts to join.
+        words = np.flatnonzero(self.features >= 0)
+        ends = [*words[1:], len(self.pieces)]
+        behind = [
+            "".join(self.pieces[word + 1 : end])
+            for word, end in zip(words, ends, strict=False)
+        ]
+        there, left_out = np.empty((2, len(words)), dtype=object)
+        spoken = [self.pieces[word] for word in words]
+        there[:] = [word + rest for word, rest in zip(spoken, behind, strict=True)]
+        left_out[:] = [(mask_token or "") + rest for rest in behind]
+        joined = np.where(kept[:, self.features[words]], there, left_out)
+        head = "".join(self.pieces[: words[0] if len(words) else None])
+        return [head + "".join(copy) for copy in joined.tolist()]
+
+
+@dataclass(frozen=True)
+class Splitter:
+    """Takes texts apart.
+
+    Parameters
+    ----------
+    expression : str
+        Regular expression of what stands between words. It may match nothing at all
+        between two letters, and then parts them.
+    tokenizer : callable or None
+        Text -> words, which stand in the text in this order; in place of `expression`.
+    together : bool
+        Whether all occurrences of a word are one feature.
+    """
+
+    expression: str
+    tokenizer: Callable | None
+    together: bool
+
+    def __call__(self, text):
+        """Take a text apart.
+
+        Parameters
+        ----------
+        text : str
+            The text.
+
+        Returns
+        -------
+        Tokens
+
+        Raises
+        ------
+        TypeError
+            The tokenizer returned something else than a sequence of str.
+        ValueError
+            A token is not found in the text.
+        """
+        if self.tokenizer is None:
+            spans = _spans_between(self.expression, text)
+        else:
+            spans = _spans_of(self.tokenizer(text), text)
+        pieces, features, numbers, seen = [], [], {}, {}
+        end = 0
+        for start, stop in spans:
+            if start > end:
+                pieces.append(text[end:start])
+                features.append(-1)
+            word, end = text[start:stop], stop
+            seen[word] = seen.get(word, 0) + 1
+            key = (word, 0 if self.together else seen[word])
+            pieces.append(word)
+            features.append(numbers.setdefault(key, len(numbers)))
+        if end < len(text):
+            pieces.append(text[end:])
+            features.append(-1)
+        return Tokens(tuple(pieces), np.array(features, dtype=np.intp), tuple(numbers))
+
+
+def _spans_between(expression, text):
+    """Starts and ends of what stands between the matches of an expression."""
+    end = 0
+    for found in re.finditer(expression, text):
+        if found.start() > end:
+            yield end, found.start()
+        end = found.end()
+    if end < len(text):
+        yield end, len(text)
+
+
+def _spans_of(tokens, text):
+    """Starts and ends of tokens, found from left to right."""
+    if isinstance(tokens, str | bytes) or not hasattr(tokens, "__iter__"):
+        raise TypeError(
+            f"tokenizer returned {type(tokens).__name__}; it must return the words of "
+            "a text as a list of str."
+        )
+    end = 0
+    for place, token in enumerate(tokens):
+        if not isinstance(token, str):
+            raise TypeError(
+                f"tokenizer returned {type(token).__name__} as token {place}; its "
+                "tokens must be str."
+            )
+        start = text.find(token, end)
+        if start < 0:
+            raise ValueError(
+                f"tokenizer returned the token {token!r} (number {place}), which does "
+                f"not stand in the text from position {end} on: {_glance(text[end:])}. "
+                "Tokens must be parts of the text as they stand there, in order."
+            )
+        end = start + len(token)
+        if token:
+            yield start, end
+
+
+def _glance(text, most=40):
+    return repr(text if len(text) <= most else text[:most] + "...")
+
+
+def name_of(key):
+    """Name of a feature: its word, and its number if it is not the first of several.
+
+    Parameters
+    ----------
+    key : (str, int)
+        As :class:`Tokens` has it.
+
+    Returns
+    -------
+    str
+    """
+    word, number = key
+    return word if number < 2 else f"{word} ({number})"

@@ -1,0 +1,166 @@
+"""Result of the local surrogates: small models of single predictions."""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sklearn_interpret._explanation import Explanation
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LocalExplanation(Explanation):
+    """Weights of a surrogate around each row, and how well it follows the model there.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_rows, n_features[, n_outputs])
+        Weights of the surrogate, in the response's unit for a unit of the feature; zero
+        for features that were not selected.
+    base_values : array-like of shape (n_rows[, n_outputs])
+        Intercepts of the surrogate.
+    predictions : array-like of shape (n_rows[, n_outputs]), default=None
+        The model's responses to the rows.
+    data : {ndarray, sparse matrix, DataFrame} of n_rows rows, default=None
+        The explained rows, in the container in which they were given.
+    feature_names : sequence of str, default=None
+        A name for each feature; None makes up ``x0``, ``x1``...
+    output_names : sequence, default=None
+        A class label or position for each output; None makes up positions.
+    standard_errors : array-like of the shape of `values`, default=None
+        Standard errors of the weights, for the choice of the samples; None where there
+        are none.
+    columns : sequence of sequences of int, default=None
+        The columns of `data` behind each feature.
+    fidelity : array-like of shape (n_rows[, n_outputs]), default=None
+        Weighted R^2 of the surrogate on the samples around each row.
+    local_predictions : array-like of shape (n_rows[, n_outputs]), default=None
+        What the surrogate predicts for the rows.
+    selected : array-like of the shape of `values`, default=None
+        Which features the surrogate uses; None takes those whose weight is not zero.
+    scales : array-like of shape (n_features,), default=None
+        How far a feature typically moves: weights times scales can be compared with
+        each other. None means one.
+    conditions : array-like of shape (n_rows, n_features), default=None
+        What each weight speaks of, such as ``"1 < age <= 3"``; None means the features.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.surrogates import LocalExplanation
+    >>> explanation = LocalExplanation(
+    ...     values=[[0.5, 0.0, -2.0]],
+    ...     base_values=[1.0],
+    ...     feature_names=["age", "income", "debt"],
+    ...     fidelity=[0.8],
+    ...     scales=[10.0, 1.0, 1.0],
+    ... )
+    >>> explanation.effects
+    array([[ 5.,  0., -2.]])
+    >>> explanation
+    LocalExplanation(n_rows=1, n_features=3)
+    mean |effect|: age 5, debt 2, income 0
+    fidelity (R^2): 0.8
+    """
+
+    fidelity: np.ndarray | None = field(default=None, kw_only=True)
+    local_predictions: np.ndarray | None = field(default=None, kw_only=True)
+    selected: np.ndarray | None = field(default=None, kw_only=True)
+    scales: np.ndarray | None = field(default=None, kw_only=True)
+    conditions: Any = field(default=None, kw_only=True)
+
+    _arrays_by_row: ClassVar[tuple] = (
+        *Explanation._arrays_by_row,
+        "fidelity",
+        "local_predictions",
+        "selected",
+        "conditions",
+    )
+    _strength_name: ClassVar[str] = "effect"
+
+    def __post_init__(self):
+        super().__post_init__()
+        shape = self.values.shape
+        by_row = (shape[0], *shape[2:])
+        for name in ("fidelity", "local_predictions"):
+            if getattr(self, name) is not None:
+                self._set_fitting(name, by_row)
+        if self.scales is None:
+            self._set("scales", np.ones(shape[1]))
+        self._set_fitting("scales", shape[1:2])
+        selected = self.values != 0 if self.selected is None else self.selected
+        for name, array, expected in (
+            ("selected", np.asarray(selected, dtype=bool), shape),
+            ("conditions", self._texts(), shape[:2]),
+        ):
+            if array is not None and array.shape != expected:
+                raise ValueError(
+                    f"{name} has the shape {array.shape}; these values need {expected}."
+                )
+            self._set(name, array)
+
+    def _texts(self):
+        """Conditions as an array of objects."""
+        if self.conditions is None:
+            return None
+        return np.asarray(self.conditions, dtype=object)
+
+    @property
+    def intercepts(self) -> np.ndarray:
+        """Intercepts of the surrogates: another name of `base_values`."""
+        return self.base_values
+
+    @property
+    def effects(self) -> np.ndarray:
+        """Weights that can be compared: times the features' scales."""
+        scales = self.scales if self.values.ndim == 2 else self.scales[:, None]
+        return self.values * scales
+
+    def texts(self, row: int) -> list[str]:
+        """What the weights of a row speak of: conditions, or features.
+
+        Parameters
+        ----------
+        row : int
+            Position of the row.
+
+        Returns
+        -------
+        list of str
+            One for each feature.
+        """
+        if self.conditions is None:
+            return list(self.feature_names)
+        return [str(text) for text in self.conditions[row]]
+
+    def labels(self, row: int) -> list[str]:
+        """What the weights of a row speak of, with values where that are features.
+
+        Parameters
+        ----------
+        row : int
+            Position of the row.
+
+        Returns
+        -------
+        list of str
+            Such as ``"1 < age <= 3"``, or ``"age (2)"`` where `data` is known.
+        """
+        texts = self.texts(row)
+        entries = self._entries(row, range(len(texts)))
+        return [
+            f"{text}{entry}" if text == name else text
+            for text, entry, name in zip(
+                texts, entries, self.feature_names, strict=True
+            )
+        ]
+
+    def _sizes(self):
+        return np.abs(self.effects)
+
+    def __repr__(self) -> str:
+        text = super().__repr__()
+        if self.fidelity is None or not len(self):
+            return text
+        low, high = self.fidelity.min(), self.fidelity.max()
+        shown = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
+        return f"{text}\nfidelity (R^2): {shown}"

@@ -1,0 +1,589 @@
+"""A simple model that is taught the answers of the inspected one."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.metrics import accuracy_score, get_scorer, r2_score
+from sklearn.utils import assert_all_finite
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.fidelity import agreement, r_squared
+from sklearn_interpret._model.background import check_weights
+from sklearn_interpret._model.parallel import batch_rows, run, slices
+from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.scoring import takes_weights
+from sklearn_interpret._model.seams import Interval, scorer_takes_weights
+from sklearn_interpret._model.stand_ins import (
+    StandIn,
+    default_surrogate,
+    taught,
+    without_chance,
+)
+from sklearn_interpret._model.surrogate_parts import importances
+from sklearn_interpret._model.tags import is_classifier, tags_of
+from sklearn_interpret.base import BaseInspector
+from sklearn_interpret.exceptions import LowFidelityWarning
+
+
+def _offers(name):
+    """Whether the surrogate, fitted or to be fitted, can give such answers."""
+
+    def check(self):
+        return name in self._answers()
+
+    return check
+
+
+class GlobalSurrogate(BaseInspector):
+    r"""A simple model in place of a complex one, and how closely it follows it.
+
+    The surrogate g is fitted to what the model f answers, and not to the targets. What
+    is read off g (rules, coefficients) holds for f as far as g follows it, which is
+    the fidelity:
+
+    .. math:: R^2 = 1 - \frac{\sum_i w_i (f(x_i) - g(x_i))^2}
+        {\sum_i w_i (f(x_i) - \bar f)^2}
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any predictor; a clone of it is fitted. Pass a fitted one as
+        ``FrozenEstimator(model)``.
+    surrogate : estimator or None, default=None
+        The simple model; a clone of it is fitted to the model's answers. A regressor
+        learns the response: of a classifier the probability of the positive class, or
+        of each of several, and one that takes one output only is fitted once for each.
+        A classifier learns the labels that the model, a classifier, predicts. None
+        takes a regression tree of depth 3, behind encoders for columns of categories.
+    scoring : str or callable, default="r2"
+        How fidelity is measured. "r2" compares responses, the mean over outputs;
+        "accuracy" is the share of rows with the same label. The name of another scorer
+        of scikit-learn scores `predict` or `predict_proba` with what the model predicts
+        as targets. A callable ``f(of_model, of_surrogate[, sample_weight])`` compares
+        responses, or labels where those were learnt; (n,) or (n, k).
+    subset : callable or None, default=None
+        ``f(X)`` returns a boolean for each row. The surrogate is fitted, and its
+        fidelity measured, on rows where it is true only: a surrogate of a region. The
+        model is fitted on all.
+    min_fidelity : float or None, default=0.2
+        A fidelity below it is warned of, where `scoring` is "r2" or "accuracy"; None
+        warns of none.
+    response_method : str, list of str or callable, default="auto"
+        "auto" asks regressors for `predict` and classifiers for `predict_proba`, else
+        `decision_function`. A method's name, several of which the first that exists is
+        taken, "centered_log_proba", or a callable ``f(estimator, X)``.
+    target : class label or int, default=None
+        Output to keep. None keeps the only one, the positive class of a binary
+        classifier, or all.
+    subsample : int, float or None, default=None
+        How many rows of `fit` the surrogate is taught: a number, a share, or all.
+    random_state : int, RandomState or None, default=None
+        Draws the subsample, and is that of the default surrogate.
+    n_jobs : int or None, default=None
+        Workers that ask the model, where the rows fill several batches.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    surrogate_ : estimator
+        The fitted surrogate.
+    fidelity_ : float
+        How closely the surrogate follows the model on the rows that it was taught; see
+        `fidelity_score` for others.
+    agreement_ : float
+        Share of these rows to which both give the same label; only of classifiers,
+        and where labels follow from what the surrogate was taught.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The surrogate's: its own, or its absolute coefficients times the standard
+        deviations of their columns, mean over outputs. Columns made from one feature
+        count together. Only where the surrogate has such, and its steps, if any, are
+        known to work column by column.
+    output_names_ : list
+        Class labels, or positions of outputs.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where the input has string column names.
+    classes_ : ndarray
+        Class labels of a classifier.
+
+    Raises
+    ------
+    ValueError
+        In `fit`: a fitted model passed bare without `y`, no rows in the subset, a
+        classifier as surrogate of a regressor or of a model of several outputs, a
+        fidelity that does not suit what was learnt, weights that differ and that the
+        surrogate does not take.
+
+    Warns
+    -----
+    LowFidelityWarning
+        In `fit`, where the fidelity is below `min_fidelity`.
+
+    See Also
+    --------
+    GlobalSurrogateDisplay : The surrogate, drawn.
+
+    Notes
+    -----
+    `predict`, `predict_proba` and `score` are those of the surrogate, in the terms of
+    the model: labels where the model is a classifier, also if the surrogate learnt
+    probabilities (the largest, or one above 1/2; of decision functions the largest, or
+    one above 0). `black_box_predict` is the model's.
+
+    The fidelity is one number for all rows: the surrogate may be close in one region
+    and far off in another, and a fidelity on rows that were learnt is too good, the
+    more the larger the surrogate is. It says nothing of how good the model is.
+
+    Weights go to the surrogate's `fit` and into the fidelity. A pipeline as surrogate
+    gets the rows as the model does, whatever their container. What the default tree is
+    taught is rounded in its last digits, so that features that part the rows alike are
+    told apart by `random_state`, and not by rounding: a row of weight two is then the
+    same as the row twice.
+
+    References
+    ----------
+    Craven, M. W. & Shavlik, J. W. (1995). Extracting tree-structured representations
+    of trained networks. Advances in Neural Information Processing Systems 8.
+    https://dl.acm.org/doi/10.5555/2998828.2998832
+
+    Bastani, O., Kim, C. & Bastani, H. (2017). Interpreting blackbox models via model
+    extraction. https://doi.org/10.48550/arXiv.1705.08504
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.svm import SVC
+    >>> from sklearn_interpret.surrogates import GlobalSurrogate
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = make_pipeline(StandardScaler(), SVC())
+    >>> surrogate = GlobalSurrogate(model, random_state=0).fit(X[:400], y[:400])
+    >>> round(surrogate.fidelity_, 2), round(surrogate.agreement_, 2)
+    (0.92, 0.97)
+    >>> round(surrogate.fidelity_score(X[400:]), 2)
+    0.76
+    """
+
+    _parameter_constraints = {
+        **BaseInspector._parameter_constraints,
+        "scoring": [str, callable],
+        "subset": [callable, None],
+        "min_fidelity": [Interval(Real, None, None, closed="neither"), None],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        surrogate: Any = None,
+        scoring: str | Callable[..., float] = "r2",
+        subset: Callable[[Any], ArrayLike] | None = None,
+        min_fidelity: float | None = 0.2,
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
+        target: Any = None,
+        subsample: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.surrogate = surrogate
+        self.scoring = scoring
+        self.subset = subset
+        self.min_fidelity = min_fidelity
+        self.response_method = response_method
+        self.target = target
+        self.subsample = subsample
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _choose_sample(self, rows, y, weights):
+        weights = np.where(self._inside(rows), weights, 0.0)
+        if not weights.any():
+            raise ValueError("subset holds for no row of positive weight.")
+        return super()._choose_sample(rows, y, weights)
+
+    def _inside(self, rows):
+        """Which rows the surrogate is for."""
+        if self.subset is None:
+            return np.ones(rows.n_rows, dtype=bool)
+        inside = np.asarray(self.subset(rows.native))
+        if inside.dtype.kind != "b" or inside.shape != (rows.n_rows,):
+            raise ValueError(
+                f"subset must return a boolean for each of the {rows.n_rows} rows; got "
+                f"an array of {inside.dtype} of shape {inside.shape}."
+            )
+        return inside
+
+    def _inspect(self, sample, response, on_block):
+        rows, weights = sample.rows, sample.weights
+        answers = self._ask(response, rows, on_block)
+        self.output_names_ = response.output_names(answers.shape[1])
+        labels = None
+        if is_classifier(self.estimator_) and hasattr(self.estimator_, "predict"):
+            labels = self._ask(self.estimator_.predict, rows, on_block)
+        surrogate, lesson, lesson_weights = self.surrogate, _flat(answers), weights
+        if surrogate is None:
+            surrogate = default_surrogate(rows, self.random_state)
+            lesson, lesson_weights = without_chance(lesson, weights)
+        elif is_classifier(surrogate):
+            lesson = self._labels_to_learn(surrogate, labels)
+        self._takes_missing = tags_of(self.estimator_).input_tags.allow_nan
+        self._takes_missing |= not _all_finite(rows)
+        self.surrogate_ = taught(surrogate, rows.native, lesson, lesson_weights)
+        found = importances(self.surrogate_, rows, weights)
+        self._importances = found
+        self.fidelity_ = self._fidelity(rows, weights, answers, labels)
+        if labels is not None and self._stand_in().why_no_labels() is None:
+            mine = self._stand_in().predictions(rows.native)
+            self.agreement_ = agreement(labels, mine, weights)
+        self._warn()
+
+    def _ask(self, function, rows, on_block=lambda: None):
+        """What the model answers, batch by batch."""
+        parts = list(slices(rows.n_rows, batch_rows(rows.row_bytes)))
+        tasks = [(function, rows.part(part)) for part in parts]
+        found = []
+        for answers in run(_call, tasks, n_jobs=self.n_jobs, verbose=self.verbose):
+            found.append(answers)
+            on_block()
+        return np.concatenate(found)
+
+    def _labels_to_learn(self, surrogate, labels):
+        name = type(surrogate).__name__
+        if labels is None:
+            raise ValueError(
+                f"surrogate: {name} is a classifier and learns predicted labels, but "
+                f"{type(self.estimator).__name__} predicts none: pass a regressor."
+            )
+        if labels.ndim > 1:
+            raise ValueError(
+                f"surrogate: {name} is a classifier and learns one label of each row, "
+                f"but the model predicts {labels.shape[1]}: pass a regressor."
+            )
+        return labels
+
+    def _fidelity(self, rows, weights, answers, labels):
+        """Fidelity on rows, with what the model answers to them."""
+        stand_in, scoring = self._stand_in(), self.scoring
+        if scoring == "accuracy":
+            self._refuse_accuracy(stand_in, labels)
+            return agreement(labels, stand_in.predictions(rows.native), weights)
+        if isinstance(scoring, str) and scoring != "r2":
+            return self._scored(rows, weights, answers, labels)
+        if callable(scoring) and stand_in.knows_labels:
+            return self._compared(labels, stand_in.predictions(rows.native), weights)
+        mine = stand_in.responses(rows.native)
+        if mine is None:
+            raise ValueError(
+                'scoring="r2" compares probabilities where the surrogate is a '
+                f"classifier, and {self._without_probabilities()}: use "
+                'scoring="accuracy", or a regressor as surrogate.'
+            )
+        if callable(scoring):
+            return self._compared(_flat(answers), _flat(mine), weights)
+        return float(r_squared(answers, mine, weights).mean())
+
+    def _without_probabilities(self):
+        if self._stand_in().gives_probabilities:
+            return f"the model's response is {self._make_response().method!r}"
+        return f"{type(self.surrogate_).__name__} has no predict_proba"
+
+    def _refuse_accuracy(self, stand_in, labels):
+        why = stand_in.why_no_labels()
+        if not is_classifier(self.estimator_):
+            why = f"{type(self.estimator_).__name__} is no classifier"
+        elif labels is None:
+            why = "the model has no predict"
+        if why is not None:
+            raise ValueError(f'scoring="accuracy" compares labels, but {why}.')
+
+    def _scored(self, rows, weights, answers, labels):
+        """The score of a scorer whose targets are the model's predictions."""
+        scorer = get_scorer(self.scoring)
+        params = self._weights_for(scorer_takes_weights(scorer), weights)
+        targets = _flat(answers) if labels is None else labels
+        return self._number(scorer(self, rows.native, targets, **params))
+
+    def _compared(self, of_model, of_surrogate, weights):
+        params = self._weights_for(takes_weights(self.scoring), weights)
+        return self._number(self.scoring(of_model, of_surrogate, **params))
+
+    def _weights_for(self, taken, weights):
+        if (weights == weights[0]).all():
+            return {}
+        if not taken:
+            raise ValueError(
+                f"scoring={self.scoring!r} takes no sample_weight, and rows have "
+                "different weights."
+            )
+        return {"sample_weight": weights}
+
+    def _number(self, found):
+        try:
+            number = float(found)
+        except (TypeError, ValueError):
+            number = np.nan
+        if np.isnan(number):
+            raise ValueError(f"scoring={self.scoring!r} must be a number; got {found}.")
+        return number
+
+    def _warn(self):
+        judged = self.scoring in ("r2", "accuracy") and self.min_fidelity is not None
+        if judged and self.fidelity_ < self.min_fidelity:
+            warnings.warn(
+                "The explanation's surrogate follows the model poorly: its fidelity "
+                f"({self.scoring}) is {self.fidelity_:.3g}, below "
+                f"min_fidelity={self.min_fidelity:g}. Take another surrogate, or a "
+                "region by subset.",
+                LowFidelityWarning,
+                stacklevel=2,
+            )
+
+    def _stand_in(self):
+        return StandIn(self.surrogate_, self._make_response())
+
+    def _answers(self):
+        """Names of the methods of a classifier that the surrogate can serve."""
+        model = getattr(self, "estimator_", self.estimator)
+        if not is_classifier(model):
+            return set()
+        surrogate = getattr(self, "surrogate_", self.surrogate)
+        target = self.target if hasattr(self, "estimator_") else None
+        try:
+            response = make_response(model, self.response_method, target)
+        except ValueError:  # to be raised by `fit`
+            return set()
+        if surrogate is not None and is_classifier(surrogate):
+            of_surrogate = StandIn(surrogate, response).gives_probabilities
+            return {"predict_proba", "predict_log_proba"} if of_surrogate else set()
+        if StandIn(surrogate, response).why_no_labels() is not None:
+            return set()
+        if response.method == "decision_function" and response.target is None:
+            return {"decision_function"}
+        if StandIn(surrogate, response).gives_probabilities:
+            return {"predict_proba", "predict_log_proba"}
+        return set()
+
+    def _checked(self, X):
+        """Rows as those of `fit`, and finite where the model needs them so."""
+        check_is_fitted(self, "surrogate_")
+        rows = self._check_rows(X, reset=False)
+        if not self._takes_missing:
+            _refuse_infinite(rows, type(self).__name__)
+        return rows
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predictions of the surrogate, in the terms of the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Labels where the model is a classifier, else numbers.
+
+        Raises
+        ------
+        ValueError
+            The model is a classifier, and no labels follow from what the surrogate was
+            taught.
+        """
+        rows, stand_in = self._checked(X), self._stand_in()
+        why = stand_in.why_no_labels()
+        if is_classifier(self.estimator_) and why is not None:
+            raise ValueError(
+                f"The surrogate cannot predict labels, as {why}. What it answers is "
+                "surrogate_.predict(X)."
+            )
+        return stand_in.predictions(rows.native)
+
+    @available_if(_offers("predict_proba"))
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Class probabilities by the surrogate.
+
+        Of a classifier as surrogate its own. What a regressor answers is cut off at
+        zero and divided by its sum, or for two classes cut off at zero and one.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities, in the order of `classes_`.
+        """
+        rows = self._checked(X)
+        return self._stand_in().probabilities(rows.native)
+
+    @available_if(_offers("predict_log_proba"))
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
+        """Logarithms of the class probabilities by the surrogate.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Logarithms, in the order of `classes_`; minus infinity for zero.
+        """
+        shares = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            if isinstance(shares, list):
+                return [np.log(part) for part in shares]
+            return np.log(shares)
+
+    @available_if(_offers("decision_function"))
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Decision function by a surrogate that was taught the model's.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Scores.
+        """
+        rows = self._checked(X)
+        return _flat(self._stand_in().responses(rows.native))
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Score of the surrogate's predictions: R squared, or of a classifier accuracy.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights.
+
+        Returns
+        -------
+        float
+            The score.
+        """
+        predicted = self.predict(X)
+        if y is None:
+            raise ValueError("score needs y: see fidelity_score for none.")
+        measure = accuracy_score if is_classifier(self.estimator_) else r2_score
+        return float(measure(y, predicted, sample_weight=sample_weight))
+
+    def black_box_predict(self, X: Any) -> NDArray[Any]:
+        """Predictions of the model, `estimator_`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            What the model predicts.
+        """
+        check_is_fitted(self, "surrogate_")
+        return self.estimator_.predict(X)
+
+    def fidelity_score(self, X: Any, sample_weight: ArrayLike | None = None) -> float:
+        """How closely the surrogate follows the model on any rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows; of these, the ones in `subset`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights.
+
+        Returns
+        -------
+        float
+            By `scoring`; `fidelity_` for the rows that the surrogate was taught.
+
+        Raises
+        ------
+        ValueError
+            No row is in `subset`.
+        """
+        rows = self._checked(X)
+        weights = check_weights(sample_weight, rows)
+        kept = np.flatnonzero(self._inside(rows) & (weights > 0))
+        if not len(kept):
+            raise ValueError("subset holds for no row of positive weight.")
+        if len(kept) < rows.n_rows:
+            rows, weights = rows.take(kept), weights[kept]
+        answers = self._ask(self._make_response(), rows)
+        labels = None
+        if is_classifier(self.estimator_) and hasattr(self.estimator_, "predict"):
+            labels = self._ask(self.estimator_.predict, rows)
+        return self._fidelity(rows, weights, answers, labels)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Importance of each feature to the surrogate."""
+        if getattr(self, "_importances", None) is None:
+            raise AttributeError(
+                f"This {type(self).__name__} has no feature_importances_: it is not "
+                "fitted, or its surrogate has none of each feature."
+            )
+        return self._importances
+
+
+def _call(function, rows):
+    return np.asarray(function(rows.native))
+
+
+def _flat(values):
+    return values[:, 0] if values.shape[1] == 1 else values
+
+
+def _all_finite(rows):
+    try:
+        _refuse_infinite(rows, "")
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse_infinite(rows, name):
+    """Raise scikit-learn's error for numbers that are missing or infinite."""
+    if rows.all_finite:
+        return
+    native = rows.native.tocsr() if sparse.issparse(rows.native) else rows.native
+    if isinstance(native, np.ndarray) or sparse.issparse(native):
+        if native.dtype.kind in "fc":
+            assert_all_finite(native, estimator_name=name, input_name="X")
+        return
+    for j in range(rows.n_columns):
+        values = rows.values(j)
+        if values.dtype.kind == "f":
+            assert_all_finite(values, estimator_name=name, input_name="X")

@@ -1,0 +1,450 @@
+"""LIME for tables."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._attributing import AttributionTransformerMixin
+from sklearn_interpret._core.local_surrogates import Moments
+from sklearn_interpret._core.quasi_random import even_points
+from sklearn_interpret._model.altered import plain_responses
+from sklearn_interpret._model.containers import as_rows
+from sklearn_interpret._model.features import resolve_categorical
+from sklearn_interpret._model.local_draws import LocalDraws
+from sklearn_interpret._model.marginals import Marginals, squared_distances
+from sklearn_interpret._model.parallel import batch_rows, slices
+from sklearn_interpret._model.product_trees import ProductTrees
+from sklearn_interpret._model.seams import Interval, StrOptions
+from sklearn_interpret.exceptions import UnreadableModelError
+from sklearn_interpret.surrogates._base import (
+    BaseLocalSurrogate,
+    Neighbourhood,
+    Surroundings,
+)
+from sklearn_interpret.surrogates._base_explanation import LocalExplanation
+
+# Bins of equal weight where no number is given: quartiles.
+_QUARTILES = 4
+# Kernel widths in units of the root of the number of features. Samples differ by two
+# squared standard deviations in a number, but by at most one in a bin, and bins follow
+# the model less closely: a narrower kernel makes up for both.
+_WIDTH_OF_NUMBERS, _WIDTH_OF_BINS = 0.75, 0.3
+
+
+class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
+    r"""Linear surrogates around single rows of a table (LIME).
+
+    The model is asked about rows that are drawn around the explained one; a small
+    linear model is fitted to its answers, in which near rows count more. Its weights
+    are the explanation, its R^2 on the draws tells how far to trust it.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any predictor; a clone of it is fitted. Pass a fitted one as
+        ``FrozenEstimator(model)``.
+    n_features_to_select : int or None, default=10
+        How many features a surrogate uses, exactly, if there are so many. None takes
+        all.
+    n_samples : int, default=5000
+        How many rows are drawn. The same serve all explained rows, unless
+        `sample_around` is "instance".
+    kernel_width : float or None, default=None
+        Width of the kernel that weighs samples, in the unit of distances: standard
+        deviations, or roots of the number of bins and categories that differ. None
+        takes 0.75 times the root of the number of features, and 0.3 times it where
+        numbers are cut into bins.
+    discretize : bool or int, default=True
+        Whether numbers are cut into bins of about equal weight: quartiles, or a number
+        of bins. A weight then is that of being in the row's own bin. False leaves
+        numbers as they are: a weight is that of one unit of the feature.
+    feature_selection : {"lars", "forward", "highest_weights", "none"}, default="lars"
+        How features are chosen: in the order of least angle regression, one after the
+        other by what they explain, by their weights beside all others, or not at all.
+    surrogate : estimator or None, default=None
+        What is fitted to the chosen features, such as a ridge regression or a short
+        tree; it needs `coef_` or `feature_importances_`, and `sample_weight` in its
+        `fit`. None takes least squares.
+    sample_around : {"training", "instance"}, default="training"
+        Where samples are drawn: each feature from its values in `fit`, which lets one
+        set of samples and answers serve all rows, or around the explained row, numbers
+        with their standard deviation in `fit`.
+    correlated : bool, default=False
+        Whether features are drawn together, from rows of `fit` with a little noise that
+        keeps means and covariances, so that the model is asked about rows like those
+        that it knows. Else each feature is drawn for itself.
+    categorical_features : "auto", None, or list of ints or strs, default="auto"
+        Features without order, or a boolean mask of them; None means none. "auto" takes
+        categories, strings and booleans by dtype.
+    method : {"auto", "tree", "sampling"}, default="auto"
+        "tree" finds the surrogates of a sum of trees exactly, as with infinitely many
+        samples; these then measure the fidelity alone. It needs features that are drawn
+        independently from `fit`, and a least-squares surrogate. "sampling" fits to the
+        samples. "auto" takes "tree" where it can.
+    min_fidelity : float or None, default=0.2
+        R^2 below which :class:`~sklearn_interpret.exceptions.LowFidelityWarning` is
+        raised; None never warns.
+    response_method : str, list of str or callable, default="auto"
+        "auto" asks regressors for `predict` and classifiers for `predict_proba`, else
+        `decision_function`. A method's name, several of which the first that exists is
+        taken, "centered_log_proba", or a callable ``f(estimator, X)``.
+    target : class label or int, default=None
+        Output to keep. None keeps the only one, the positive class of a binary
+        classifier, or all.
+    random_state : int, RandomState or None, default=None
+        Draws the samples, once in `fit`.
+    n_jobs : int or None, default=None
+        Workers, which share the rows to explain.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Mean absolute effect, the weight times the feature's scale, over the rows of
+        `fit`; mean over outputs. Computed when first asked for.
+    stability_ : float
+        Mean Jaccard similarity of the five strongest features over redraws of the
+        samples, from 0 to 1. Computed when first asked for.
+    kernel_width_ : float
+        The kernel's width.
+    method_ : {"tree", "sampling"}
+        How surrogates are found.
+    response_method_ : str or callable
+        What is explained.
+    output_names_ : list
+        Class labels, or positions of outputs.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where the input has string column names.
+    classes_ : ndarray
+        Class labels of a classifier.
+
+    Raises
+    ------
+    ValueError
+        In `fit`: ``method="tree"`` with what it cannot do, a fitted model passed bare
+        without `y`.
+    UnreadableModelError
+        In `fit`, with ``method="tree"``: the response is no sum of trees.
+
+    See Also
+    --------
+    LimeText : For texts.
+    LimeImage : For images.
+    GlobalSurrogate : One surrogate for all rows.
+
+    Notes
+    -----
+    Of the samples z around the row x, with answers f(z), the surrogate
+
+    .. math:: \min_{g} \sum_z \pi_x(z) \left(f(z) - g(z)\right)^2, \qquad
+        \pi_x(z) = \exp\left(-\frac{d(x, z)^2}{2 \sigma^2}\right)
+
+    is linear in the features, or in whether they are in the row's own bins. The squared
+    distance d sums squared differences in standard deviations, and ones for bins and
+    categories that differ.
+
+    Samples are scrambled Sobol points, sent through the quantiles of `fit`: at 1000 of
+    them explanations are about as stable as at five times as many independent draws.
+    All randomness is drawn in `fit`: the same row always gets the same explanation.
+
+    Where features are independent, weighing by the kernel leaves them so: it tilts the
+    distribution of each. Then the weight of a feature is the covariance of its bin, or
+    value, with the response, over its variance, and that of a sum of trees follows from
+    the chances to reach their leaves.
+
+    ``explain(X).standard_errors`` are those of the weights, for the choice of samples,
+    and rather too large, for these are more even than by chance.
+
+    References
+    ----------
+    Ribeiro, M. T., Singh, S. & Guestrin, C. (2016). "Why should I trust you?":
+    explaining the predictions of any classifier. Proceedings of KDD 2016.
+    https://doi.org/10.1145/2939672.2939778
+
+    Garreau, D. & von Luxburg, U. (2020). Explaining the explainer: a first theoretical
+    analysis of LIME. Proceedings of AISTATS 108.
+    https://doi.org/10.48550/arXiv.2001.03447
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from sklearn_interpret.surrogates import LimeTabular
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = RandomForestRegressor(n_estimators=20, random_state=0)
+    >>> inspector = LimeTabular(model, n_features_to_select=3, random_state=0)
+    >>> explanation = inspector.fit(X, y).explain(X[:1])
+    >>> explanation.selected.sum()
+    np.int64(3)
+    >>> bool(explanation.fidelity[0] > 0.2)
+    True
+    >>> [explanation.texts(0)[j] for j in explanation.selected[0].nonzero()[0]]
+    ['bmi > 0.03121', '0.01564 < bp <= 0.03564', '-0.001496 < s5 <= 0.03243']
+    """
+
+    _parameter_constraints = {
+        **BaseLocalSurrogate._parameter_constraints,
+        "discretize": ["boolean", Interval(Integral, 2, None, closed="left")],
+        "sample_around": [StrOptions({"training", "instance"})],
+        "correlated": ["boolean"],
+        "categorical_features": [StrOptions({"auto"}), "array-like", None],
+        "method": [StrOptions({"auto", "tree", "sampling"})],
+    }
+
+    _at_hand: ClassVar[tuple] = ("_importances", "_stability")
+    _better: ClassVar[str] = (
+        "discretize=False, a smaller kernel_width, or more features"
+    )
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        n_features_to_select: int | None = 10,
+        n_samples: int = 5000,
+        kernel_width: float | None = None,
+        discretize: bool | int = True,
+        feature_selection: str = "lars",
+        surrogate: Any = None,
+        sample_around: str = "training",
+        correlated: bool = False,
+        categorical_features: Any = "auto",
+        method: str = "auto",
+        min_fidelity: float | None = 0.2,
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
+        target: Any = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            estimator,
+            n_features_to_select=n_features_to_select,
+            n_samples=n_samples,
+            kernel_width=kernel_width,
+            feature_selection=feature_selection,
+            surrogate=surrogate,
+            min_fidelity=min_fidelity,
+            response_method=response_method,
+            target=target,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.discretize = discretize
+        self.sample_around = sample_around
+        self.correlated = correlated
+        self.categorical_features = categorical_features
+        self.method = method
+
+    def _prepare(self, sample):
+        rows = sample.rows
+        self._weights, self._importances = sample.weights, None
+        categorical = resolve_categorical(
+            self.categorical_features,
+            rows.detected_categorical,
+            rows.names,
+            named=rows.named,
+        )
+        n_bins = _QUARTILES if self.discretize is True else self.discretize or None
+        self._marginals = Marginals(rows, sample.weights, categorical, n_bins)
+        width = self.kernel_width
+        if width is None:
+            unit = _WIDTH_OF_BINS if n_bins else _WIDTH_OF_NUMBERS
+            width = unit * np.sqrt(rows.n_columns)
+        self.kernel_width_ = float(width)
+        self._products = self._read_products()
+        self.method_ = "sampling" if self._products is None else "tree"
+
+    def _read_products(self):
+        """The model's trees over independent columns, where they can be used."""
+        if self.method == "sampling":
+            return None
+        wrong = {
+            "correlated": self.correlated,
+            "sample_around": self.sample_around != "training",
+            "surrogate": self.surrogate is not None,
+        }
+        refused = [name for name, is_wrong in wrong.items() if is_wrong]
+        if refused and self.method == "tree":
+            name = refused[0]
+            raise ValueError(
+                f'method="tree" does without samples; {name}={getattr(self, name)!r} '
+                "needs them."
+            )
+        if refused:
+            return None
+        sizes = [len(column.labels) for column in self._marginals.columns]
+        try:
+            return ProductTrees(self._response, self._marginals.levels(), sizes)
+        except UnreadableModelError:
+            if self.method == "tree":
+                raise
+            return None
+
+    def _surroundings(self, seed):
+        rng = np.random.default_rng(seed)
+        marginals, width = self._marginals, self.kernel_width_
+        if self.sample_around == "training" and not self.correlated:
+            points = even_points(self.n_samples, len(marginals.columns), rng)
+            drawn, standing = marginals.drawn(points)
+            answers = plain_responses(self._response, as_rows(drawn))
+            if self._products is None:
+                return _SharedSamples(marginals, width, standing, answers)
+            return _ExactMoments(marginals, width, standing, answers, self._products)
+        draws = LocalDraws(
+            marginals,
+            self._weights,
+            self.n_samples,
+            correlated=self.correlated,
+            rng=rng,
+        )
+        if self.sample_around == "instance":
+            return _OwnSamples(marginals, width, draws, self._response)
+        drawn = as_rows(draws.around_mean())
+        answers = plain_responses(self._response, drawn)
+        return _SharedSamples(marginals, width, marginals.standing(drawn), answers)
+
+    def _attributed(self):
+        names = self._marginals.rows.names
+        return [((j,), name) for j, name in enumerate(names)]
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Mean absolute effect of each feature over the rows of `fit`.
+
+        The weighted mean over rows, and the mean over outputs. Computed when first
+        asked for.
+        """
+        check_is_fitted(self)
+        if self._importances is None:
+            fits = self._fits(self._inspected, self._drawn)
+            sizes = [np.abs(fit.coefficients).mean(axis=1) for fit in fits]
+            self._importances = np.average(sizes, axis=0, weights=self._weights)
+        return self._importances
+
+    def _describe(self, rows, fits, **fields):
+        marginals = self._marginals
+        scales, centers = marginals.scales[:, None], marginals.centers[:, None]
+        values = np.stack([fit.coefficients for fit in fits]) / scales
+        base_values = np.stack([fit.intercept for fit in fits])
+        base_values = base_values - (values * centers).sum(axis=1)
+        selected = np.stack([fit.selected for fit in fits])
+        errors = None
+        if fits[0].errors is not None:
+            errors = np.stack([fit.errors for fit in fits]) / scales
+        if values.shape[2] == 1:
+            values, base_values = values[:, :, 0], base_values[:, 0]
+            selected = selected[:, :, 0]
+            errors = None if errors is None else errors[:, :, 0]
+        conditions = None
+        if marginals.discrete.any():
+            conditions = marginals.texts(marginals.standing(rows))
+        return LocalExplanation(
+            values,
+            base_values,
+            data=rows.native,
+            feature_names=rows.names,
+            standard_errors=errors,
+            selected=selected,
+            scales=marginals.scales,
+            conditions=conditions,
+            **fields,
+        )
+
+
+def _neighbourhood(standing, answers, own, discrete, width):
+    """Samples as the surrogate of a row sees them."""
+    design = np.where(discrete, standing.codes == own.codes, standing.scores)
+    squares = squared_distances(
+        standing.scores, standing.codes, own.scores, own.codes
+    ).sum(axis=1)
+    # The nearest weighs one: others may weigh next to nothing.
+    weights = np.exp(-(squares - squares.min()) / (2 * width**2))
+    return Neighbourhood(
+        design=design,
+        answers=answers,
+        weights=weights,
+        own=np.where(discrete, 1.0, own.scores[0]),
+    )
+
+
+class _SharedSamples(Surroundings):
+    """The same samples for all rows, the model asked about them once."""
+
+    def __init__(self, marginals, width, standing, answers):
+        self._marginals, self._width = marginals, width
+        self._standing, self._answers = standing, answers
+
+    def around(self, rows):
+        """Neighbourhoods of rows, one after the other."""
+        own, discrete = self._marginals.standing(rows), self._marginals.discrete
+        for row in range(rows.n_rows):
+            yield _neighbourhood(
+                self._standing, self._answers, own.take([row]), discrete, self._width
+            )
+
+
+class _ExactMoments(_SharedSamples):
+    """Moments of all samples that might be drawn, and samples for the fidelity."""
+
+    exact = True
+
+    def __init__(self, marginals, width, standing, answers, products):
+        super().__init__(marginals, width, standing, answers)
+        self._products = products
+
+    def around(self, rows):
+        """Neighbourhoods of rows, one after the other."""
+        for part in slices(rows.n_rows, self._products.rows_at_once):
+            some = rows.part(part)
+            own = self._marginals.standing(some)
+            found = self._products.moments(*self._marginals.tilted(own, self._width))
+            for row, samples in enumerate(super().around(some)):
+                moments = Moments(
+                    total=1.0,
+                    mean=found.statistic[row],
+                    answer=found.mean[row],
+                    gram=np.diag(found.variance[row]),
+                    cross=found.covariance[row],
+                )
+                yield replace(samples, moments=moments)
+
+
+class _OwnSamples(Surroundings):
+    """Samples around each row, by the same draws."""
+
+    def __init__(self, marginals, width, draws, response):
+        self._marginals, self._width = marginals, width
+        self._draws, self._response = draws, response
+
+    def around(self, rows):
+        """Neighbourhoods of rows, one after the other."""
+        n_samples = self._draws.n_samples
+        step = max(1, batch_rows(rows.row_bytes) // n_samples)
+        for part in slices(rows.n_rows, step):
+            yield from self._around_some(rows.part(part), n_samples)
+
+    def _around_some(self, rows, n_samples):
+        marginals = self._marginals
+        drawn = as_rows(self._draws.around(rows))
+        standing, own = marginals.standing(drawn), marginals.standing(rows)
+        answers = plain_responses(self._response, drawn)
+        for row, part in enumerate(slices(drawn.n_rows, n_samples)):
+            yield _neighbourhood(
+                standing.take(part),
+                answers[part],
+                own.take([row]),
+                marginals.discrete,
+                self._width,
+            )

@@ -1,0 +1,542 @@
+"""Display of a global surrogate."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_interpret._core.fidelity import r_squared
+from sklearn_interpret._plotting.axes import import_pyplot, named_legend, take_axes
+from sklearn_interpret._plotting.labels import literal, shorten
+from sklearn_interpret._plotting.layouts import Slot, row_height
+from sklearn_interpret._plotting.numbers import number_beside
+from sklearn_interpret._plotting.parameters import (
+    divided,
+    keyword_names,
+    parameter_names,
+)
+from sklearn_interpret._plotting.ranking import check_count
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.surrogates._global import GlobalSurrogate
+from sklearn_interpret.surrogates._plot._global_sources import (
+    fitted_surrogate,
+    surrogate_arrays,
+)
+from sklearn_interpret.surrogates._plot._leaves import QUANTILES, leaf_order, leaves_of
+from sklearn_interpret.surrogates._plot._plain_panels import (
+    draw_answers,
+    draw_effects,
+    strongest,
+)
+from sklearn_interpret.surrogates._plot._tree_panel import (
+    KEY,
+    MODEL_COLOUR,
+    SURROGATE_COLOUR,
+    draw_rules,
+    draw_tree,
+    fits,
+    tree_size,
+)
+
+KINDS = ("auto", "tree", "rules", "bar", "scatter")
+NAMES = {"response_name", "model_name", "surrogate_name"}
+MOST_LEAVES = 16
+MOST_OUTPUTS = 10
+RULE_PITCH = 0.78  # inches
+
+
+class GlobalSurrogateDisplay:
+    """A surrogate, and what the model answers where the surrogate says one thing.
+
+    Of a tree, the tests stand above the leaves, and in each leaf is the distribution
+    of what the model answers to the rows that fall into it, on a common scale; a line
+    marks the surrogate's answer. A leaf of one narrow heap is a rule that the model
+    keeps; a wide one lumps together rows that the model tells apart. Larger trees are
+    shown by the rules of their largest leaves. Linear surrogates are shown by
+    coefficients, in units of the response for one standard deviation of the column; any
+    other by its answers against the model's. Each title has the fidelity on the rows
+    shown.
+
+    Build it with `from_estimator`, or from arrays of your own.
+
+    Parameters
+    ----------
+    responses : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        What the model answers.
+    surrogate_responses : array-like of shape (n_samples,) or (n_samples, n_outputs), \
+default=None
+        What the surrogate answers, where that can be compared.
+    trees : sequence of dict, default=None
+        The surrogate's tree, or one for each output: arrays ``left`` and ``right`` of
+        child nodes (-1 for leaves), lists ``tests`` (what is asked at each node),
+        ``yes_left`` (whether rows that pass go left) and ``rules`` (the way to each
+        node).
+    leaves : array-like of shape (n_samples,) or (n_samples, n_trees), default=None
+        Node of each row in each tree.
+    coefficients : array-like of shape (n_outputs, n_columns), default=None
+        Of a linear surrogate; one row will do for all outputs.
+    deviations : array-like of shape (n_outputs, n_columns), default=None
+        Standard deviations of the columns; one row will do for all outputs.
+    column_names : sequence of str, default=None
+        Names of the columns that the coefficients belong to.
+    output_names : sequence, default=None
+        Names of the outputs: class labels, or positions.
+    target : class label or int, default=None
+        The output to show; None shows all, one panel each.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows.
+    agreement : float, default=None
+        Share of rows to which model and surrogate give the same label.
+    response_name : str, default="response"
+        What the model is asked for, for the axis.
+    model_name, surrogate_name : str, default=None
+        For the title.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    axes_ : ndarray of matplotlib Axes
+        One for each output shown.
+    bars_ : list
+        For each panel, the distributions of its leaves, or the bars or points.
+    texts_ : list of list of Text
+        For each panel, what is written into the diagram of its tree.
+    kind_ : str
+        What was drawn, where that was left open.
+    legend_ : matplotlib Legend or None
+        Of trees in a figure of their own: whose colours these are.
+
+    See Also
+    --------
+    sklearn_interpret.surrogates.GlobalSurrogate : What it shows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.svm import SVR
+    >>> from sklearn_interpret.surrogates import GlobalSurrogateDisplay
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = SVR(C=100).fit(X, y)
+    >>> display = GlobalSurrogateDisplay.from_estimator(model, X, random_state=0)
+    >>> len(display.to_frame())
+    8
+    >>> display.to_frame()["rule"][5]
+    's5 > 0.0244 and bmi ≤ 0.0267'
+    """
+
+    def __init__(
+        self,
+        responses: ArrayLike,
+        surrogate_responses: ArrayLike | None = None,
+        *,
+        trees: Sequence[dict[str, Any]] | None = None,
+        leaves: ArrayLike | None = None,
+        coefficients: ArrayLike | None = None,
+        deviations: ArrayLike | None = None,
+        column_names: Any = None,
+        output_names: Any = None,
+        target: Any = None,
+        sample_weight: ArrayLike | None = None,
+        agreement: float | None = None,
+        response_name: str = "response",
+        model_name: str | None = None,
+        surrogate_name: str | None = None,
+    ) -> None:
+        self.responses = responses
+        self.surrogate_responses = surrogate_responses
+        self.trees = trees
+        self.leaves = leaves
+        self.coefficients = coefficients
+        self.deviations = deviations
+        self.column_names = column_names
+        self.output_names = output_names
+        self.target = target
+        self.sample_weight = sample_weight
+        self.agreement = agreement
+        self.response_name = response_name
+        self.model_name = model_name
+        self.surrogate_name = surrogate_name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        sample_weight: ArrayLike | None = None,
+        target: Any = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Fit a surrogate to a fitted predictor, and draw it.
+
+        Parameters
+        ----------
+        estimator : fitted predictor or GlobalSurrogate
+            A predictor gets a :class:`GlobalSurrogate` that is taught on `X`. A fitted
+            :class:`GlobalSurrogate` is shown as it is, and not fitted again.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows; of these, the ones in the surrogate's subset are shown.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights.
+        target : class label or int, default=None
+            The output to show; the surrogate of a predictor is taught all of them.
+        ax : matplotlib Axes, default=None
+            As in `plot`.
+        **params : dict
+            Parameters of :class:`GlobalSurrogate`, for a predictor, `response_name`,
+            `model_name` and `surrogate_name`, and parameters of `plot`.
+
+        Returns
+        -------
+        display : object
+            The display, drawn.
+
+        Raises
+        ------
+        NotFittedError
+            The estimator is not fitted.
+        TypeError
+            An inspector of another kind, or an unknown parameter.
+        ValueError
+            Parameters of the surrogate beside one that is fitted; bad input.
+        """
+        parameters, names, looks = divided(
+            params,
+            [parameter_names(GlobalSurrogate), NAMES, keyword_names(cls.plot)],
+            cls.__name__,
+        )
+        inspector = fitted_surrogate(
+            estimator, X, sample_weight, parameters, cls.__name__
+        )
+        arrays = surrogate_arrays(inspector, X, sample_weight)
+        return cls(**{**arrays, **names}, target=target).plot(ax=ax, **looks)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        kind: str = "auto",
+        max_display: int | None = 20,
+        bar_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw one panel for each output.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or array of those, default=None
+            None makes a figure; one axes is divided where there are several panels.
+        kind : {"auto", "tree", "rules", "bar", "scatter"}, default="auto"
+            "tree" draws tests and leaves, "rules" a line for each of the largest
+            leaves, "bar" coefficients, and "scatter" answers against answers. "auto"
+            takes the first that there is something for: "rules" for trees of more than
+            16 leaves, or where they have no room.
+        max_display : int, default=20
+            Largest number of lines or bars, fewer where lines have no room; None
+            shows all.
+        bar_kw : dict, default=None
+            Style of the distributions, bars or points.
+
+        Returns
+        -------
+        self : object
+            The display.
+
+        Raises
+        ------
+        ValueError
+            A kind that is unknown, or that the surrogate has nothing for; arrays that
+            do not fit each other; an unknown target, or too many outputs.
+        """
+        outputs = self._shown_outputs()
+        settled = self._settled(kind, outputs)
+        canvas = self._canvas(ax, outputs, settled, max_display)
+        if (kind, settled) == ("auto", "tree") and ax is not None:
+            pairs = zip(canvas.main, outputs, strict=True)
+            if not all(fits(one, self._tree(output)) for one, output in pairs):
+                settled = "rules"
+        self.figure_, self.axes_, self.kind_ = canvas.figure, canvas.axes, settled
+        self.bars_, self.texts_ = [], []
+        for one, output in zip(canvas.main, outputs, strict=True):
+            self._draw(one, output, settled, max_display, bar_kw)
+            one.set_title(self._title(output, first=output == outputs[0]))
+        self.legend_ = None
+        if settled in ("tree", "rules"):
+            self._explain_colours(canvas)
+        return self
+
+    def _table(self, name):
+        """One of the arrays as (n, k), checked, or None."""
+        given = getattr(self, name)
+        if given is None:
+            return None
+        table = np.asarray(given)
+        table = table[:, None] if table.ndim == 1 else table
+        n_rows = len(np.asarray(self.responses))
+        if table.ndim != 2 or len(table) != n_rows or not table.size:
+            raise ValueError(
+                f"{name} has shape {np.shape(given)}; {n_rows} rows are needed, "
+                "and one or more columns."
+            )
+        return table
+
+    def _responses(self):
+        """What model and surrogate answer, (n, k) each; the second may be None."""
+        values = self._table("responses").astype(np.float64)
+        answers = self._table("surrogate_responses")
+        if answers is not None and answers.shape != values.shape:
+            raise ValueError(
+                f"surrogate_responses has shape {answers.shape}, and responses "
+                f"{values.shape}."
+            )
+        return values, None if answers is None else answers.astype(np.float64)
+
+    def _weights(self):
+        if self.sample_weight is None:
+            return np.ones(len(np.asarray(self.responses)))
+        return self._table("sample_weight")[:, 0].astype(np.float64)
+
+    def _names(self):
+        """Names of all outputs."""
+        n_outputs = self._table("responses").shape[1]
+        names = range(n_outputs) if self.output_names is None else self.output_names
+        names = list(names)
+        if len(names) != n_outputs:
+            raise ValueError(
+                f"output_names has {len(names)} names for {n_outputs} outputs."
+            )
+        return names
+
+    def _shown_outputs(self):
+        """Positions of the outputs that are drawn."""
+        names = self._names()
+        shown = ", ".join(map(repr, names[:MOST_OUTPUTS]))
+        if self.target is not None:
+            found = [place for place, name in enumerate(names) if name == self.target]
+            if len(found) != 1:
+                raise ValueError(
+                    f"target={self.target!r} is not an output; there are {shown}."
+                )
+            return found
+        if len(names) > MOST_OUTPUTS:
+            raise ValueError(
+                f"There are {len(names)} outputs, too many for one figure: choose one "
+                f"by target=, out of {shown}, ..."
+            )
+        return list(range(len(names)))
+
+    def _settled(self, kind, outputs):
+        """What to draw, where that is left open."""
+        if kind not in KINDS:
+            raise ValueError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
+        if kind == "auto":
+            if self.trees is not None:
+                sizes = [len(leaf_order(self._tree(output))) for output in outputs]
+                return "tree" if max(sizes) <= MOST_LEAVES else "rules"
+            return "scatter" if self.coefficients is None else "bar"
+        needed = {"tree": "trees", "rules": "trees", "bar": "coefficients"}
+        needed = needed.get(kind, "surrogate_responses")
+        if getattr(self, needed) is None:
+            raise ValueError(
+                f"kind={kind!r} shows {needed.replace('_', ' ')}, and there are none."
+            )
+        return kind
+
+    def _tree(self, output):
+        """The tree of an output."""
+        trees = list(self.trees)
+        return trees[output] if len(trees) > 1 else trees[0]
+
+    def _leaves(self, output):
+        """The leaves of an output's tree, from left to right."""
+        values, answers = self._responses()
+        nodes = self._table("leaves")
+        if nodes is None:
+            raise ValueError("leaves is None: the node of each row is needed.")
+        nodes = nodes[:, output if nodes.shape[1] > 1 else 0]
+        answers = None if answers is None else answers[:, output]
+        tree = self._tree(output)
+        return leaves_of(tree, nodes, values[:, output], answers, self._weights())
+
+    def _lines(self, output):
+        """Names, coefficients and deviations of the columns, for an output."""
+        coefficients = np.atleast_2d(np.asarray(self.coefficients, np.float64))
+        deviations = np.ones(coefficients.shape[1])
+        if self.deviations is not None:
+            deviations = np.asarray(self.deviations, np.float64)
+        coefficients, deviations = (
+            table[output] if len(table) > 1 else table[0]
+            for table in (coefficients, np.atleast_2d(deviations))
+        )
+        names = self.column_names
+        names = [f"x{j}" for j in range(len(coefficients))] if names is None else names
+        return list(map(str, names)), coefficients, deviations
+
+    def _canvas(self, ax, outputs, kind, max_display):
+        """Axes for the panels; a figure made here is as large as these need."""
+        caller = f"{type(self).__name__}.plot"
+        slots = [Slot() for _ in outputs]
+        n_columns = 3 if kind in ("bar", "scatter") else 1
+        if ax is not None:
+            return take_axes(ax, slots, n_columns=n_columns, caller=caller)
+        n_columns = min(n_columns, len(outputs))
+        n_rows = -(-len(outputs) // n_columns)
+        width, height = self._panel_size(outputs, kind, max_display)
+        plt = import_pyplot(caller)
+        figure = plt.figure(
+            figsize=(width * n_columns, height * n_rows), layout="constrained"
+        )
+        grid = figure.add_gridspec(n_rows, n_columns)
+        axes = [
+            figure.add_subplot(grid[place // n_columns, place % n_columns])
+            for place in range(len(outputs))
+        ]
+        canvas = take_axes(np.array(axes), slots, n_columns=n_columns, caller=caller)
+        canvas.own_figure = True
+        return canvas
+
+    def _panel_size(self, outputs, kind, max_display):
+        if kind == "tree":
+            return tree_size([self._tree(output) for output in outputs])
+        if kind == "rules":
+            counts = [len(self._leaves(output)) for output in outputs]
+            n_lines = min(max(counts), max_display or max(counts))
+            return 8.6, row_height(n_lines, RULE_PITCH)
+        if kind == "bar":
+            _, effects, _ = self._lines(outputs[0])
+            shown, _ = strongest(effects, max_display)
+            return 6.0, 0.4 + row_height(len(shown))
+        return 4.8, 4.4
+
+    def _draw(self, ax, output, kind, max_display, style):
+        """One panel."""
+        name, texts = self._response_text(output), []
+        if kind == "tree":
+            tree, leaves = self._tree(output), self._leaves(output)
+            marks = draw_tree(ax, tree, leaves, name, style)
+            drawn, texts = marks.bars, marks.texts
+        elif kind == "rules":
+            check_count(max_display, "max_display")
+            marks = draw_rules(ax, self._leaves(output), max_display, style)
+            drawn, texts = marks.bars, marks.texts
+            ax.set_xlabel(name)
+        elif kind == "bar":
+            names, coefficients, deviations = self._lines(output)
+            effects = coefficients * deviations
+            drawn = draw_effects(ax, names, effects, max_display, style)
+        else:
+            values, answers = self._responses()
+            if answers is None:
+                raise ValueError(
+                    "What this surrogate answers cannot be compared with the model's "
+                    "response: take a regressor as surrogate."
+                )
+            drawn = draw_answers(ax, values[:, output], answers[:, output], style)
+            ax.set_xlabel(f"Model: {name}")
+            ax.set_ylabel(f"Surrogate: {name}")
+        self.bars_.append(drawn)
+        self.texts_.append(texts)
+
+    def _response_text(self, output):
+        """The response, and which output of it where that has a name."""
+        names = self._names()
+        which = f"[{names[output]}]" if len(names) > 1 else ""
+        return literal(shorten(f"{self.response_name}{which}"))
+
+    def _title(self, output, first):
+        """Who stands in for whom, and how well."""
+        values, answers = self._responses()
+        weights, parts = self._weights(), []
+        if answers is not None:
+            (share,) = r_squared(
+                values[:, [output]], answers[:, [output]], weights
+            ).tolist()
+            parts.append(f"R² = {number_beside(share, 1.0)}")
+        if self.agreement is not None:
+            parts.append(f"same label for {100 * self.agreement:.0f} % of rows")
+        lines = [", ".join(parts)]
+        names = [self.surrogate_name, self.model_name]
+        if first and all(names):
+            lines.insert(0, " in place of ".join(map(shorten, names)))
+        if len(self._names()) > 1:
+            lines[-1] = f"{shorten(self._names()[output])}: {lines[-1]}"
+        return literal("\n".join(line for line in lines if line))
+
+    def _explain_colours(self, canvas):
+        """A legend below an own figure, else in words where no other axes is hit."""
+        if canvas.own_figure:
+            self.legend_ = self._legend(canvas)
+            return
+        for ax in canvas.main:
+            ax.set_xlabel("\n".join(filter(None, [ax.get_xlabel(), KEY])))
+
+    def _legend(self, canvas):
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import Patch
+
+        handles = [Patch(facecolor=MODEL_COLOUR)]
+        labels = ["What the model answers"]
+        if self._responses()[1] is not None:
+            handles.append(Line2D([], [], color=SURROGATE_COLOUR, linewidth=1.8))
+            labels.append("What the surrogate answers")
+        place = {"loc": "outside lower center", "ncols": 2, "frameon": False}
+        return named_legend(canvas.figure, handles, labels, fontsize="small", **place)
+
+    def to_frame(self) -> Any:
+        """Numbers that are drawn.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Of trees a row for each leaf with rows: its rule, number and share of rows,
+            mean and quantiles of the model's answers, and the surrogate's answer. Of
+            linear surrogates a row for each column, the strongest first; of others a
+            row for each row of the data. Several outputs stand below each other.
+        """
+        pandas = import_pandas(f"{type(self).__name__}.to_frame")
+        rows = []
+        for output in self._shown_outputs():
+            name = self._names()[output]
+            rows += [{"output": name, **row} for row in self._numbers(output)]
+        return pandas.DataFrame(rows)
+
+    def _numbers(self, output):
+        """Rows of the table of one output."""
+        if self.trees is not None:
+            return map(_leaf_numbers, self._leaves(output))
+        if self.coefficients is not None:
+            names, coefficients, deviations = self._lines(output)
+            effects = coefficients * deviations
+            order = strongest(effects, None)[0]
+            table = zip(
+                [names[j] for j in order],
+                coefficients[order],
+                deviations[order],
+                effects[order],
+                strict=True,
+            )
+            keys = ("column", "coefficient", "standard_deviation", "effect")
+            return [dict(zip(keys, row, strict=True)) for row in table]
+        values, answers = self._responses()
+        answers = np.full_like(values, np.nan) if answers is None else answers
+        pairs = zip(values[:, output], answers[:, output], strict=True)
+        return [
+            {"row": row, "model": model, "surrogate": surrogate}
+            for row, (model, surrogate) in enumerate(pairs)
+        ]
+
+
+def _leaf_numbers(leaf):
+    names = [f"q{100 * q:02.0f}" for q in QUANTILES]
+    quantiles = dict(zip(names, leaf.quantiles.tolist(), strict=True))
+    return {
+        "leaf": leaf.node,
+        "rule": leaf.rule,
+        "n_rows": len(leaf.values),
+        "share": leaf.share,
+        "mean": leaf.mean,
+        **quantiles,
+        "surrogate": leaf.answer,
+    }

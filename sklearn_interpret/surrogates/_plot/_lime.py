@@ -1,0 +1,192 @@
+"""Display of the surrogate around one row of a table, as bars."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from sklearn_interpret._model.containers import as_rows
+from sklearn_interpret._plotting.axes import take_axes
+from sklearn_interpret._plotting.labels import literal, shorten
+from sklearn_interpret._plotting.layouts import Slot, grid_shape, row_height
+from sklearn_interpret._plotting.ranking import check_count
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.surrogates._lime_tabular import LimeTabular
+from sklearn_interpret.surrogates._plot._base import LocalDisplay
+from sklearn_interpret.surrogates._plot._weight_bars import draw_weight_bars
+
+# Inches.
+_WIDTH, _NARROW_WIDTH, _TITLE_HEIGHT = 7.0, 5.0, 0.4
+
+
+class LimeDisplay(LocalDisplay):
+    """Weights of the surrogate around one row, as bars.
+
+    Build it with `from_estimator` or `from_explanation`. Orange bars raise the
+    response, blue ones lower it. Each stands for a condition that the row meets, such
+    as "age > 50", or for one standard deviation of a feature. The title has the model's
+    response and the local R^2 of the surrogate, which tells how far to trust the bars.
+
+    Parameters
+    ----------
+    explanation : LocalExplanation
+        The explained row, or several of which `row` is drawn.
+    row : int, default=None
+        Position of the row to draw; None takes the only one.
+    target : class label or int, default=None
+        The output to draw; None draws all, side by side.
+    response_name : str, default=None
+        What the weights add to; None says "response".
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    axes_ : ndarray of Axes of shape (n_outputs,)
+        One for each output.
+    bars_ : list of BarContainer
+        For each output the bars, from the top.
+    errors_ : list of LineCollection or None
+        Two standard errors to each side of the bars' ends, where there are some.
+
+    See Also
+    --------
+    LimeTabular : Explains rows.
+    LimeTextDisplay : For texts.
+    LimeImageDisplay : For images.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.surrogates import LimeDisplay, LocalExplanation
+    >>> explanation = LocalExplanation(
+    ...     values=[[0.5, 0.0, -2.0]],
+    ...     base_values=[1.0],
+    ...     feature_names=["age", "income", "debt"],
+    ...     scales=[10.0, 1.0, 1.0],
+    ... )
+    >>> display = LimeDisplay.from_explanation(explanation)
+    >>> display.to_frame()[["feature", "weight", "effect"]]
+      feature  weight  effect
+    0     age     0.5     5.0
+    1    debt    -2.0    -2.0
+    """
+
+    _inspector = LimeTabular
+
+    @classmethod
+    def _rows(cls, X):
+        return as_rows(X)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_display: int | None = 12,
+        n_cols: int = 3,
+        bar_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or array of Axes, default=None
+            None makes a figure. A single axes is divided up for several outputs.
+        max_display : int, default=12
+            Largest number of bars; None shows all features that are selected.
+        n_cols : int, default=3
+            Largest number of outputs side by side.
+        bar_kw : dict, default=None
+            Style of the bars.
+
+        Returns
+        -------
+        self : LimeDisplay
+            The display.
+
+        Raises
+        ------
+        ValueError
+            More outputs than can be drawn and no `target`; several rows and no `row`.
+        """
+        check_count(max_display, "max_display")
+        row, outputs = self._position(), self._outputs()
+        weights = [self._weights(row, output) for output in outputs]
+        largest = max(one.largest for one in weights)
+        n_bars = max(len(one.first(max_display).names) for one in weights)
+        canvas = take_axes(
+            ax,
+            [Slot()] * len(outputs),
+            n_columns=n_cols,
+            caller=f"{type(self).__name__}.plot",
+        )
+        if canvas.own_figure:
+            across = grid_shape(len(outputs), n_cols)
+            height = row_height(n_bars) + _TITLE_HEIGHT
+            width = _WIDTH if len(outputs) == 1 else _NARROW_WIDTH
+            canvas.figure.set_size_inches(across[1] * width, across[0] * height)
+            canvas.figure.draw_without_rendering()  # settles the axes' widths
+        self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
+        drawn = []
+        for axes, one, output in zip(self.axes_, weights, outputs, strict=True):
+            axes.set_title(literal(self._title(row, output)), fontsize="medium")
+            bars = draw_weight_bars(
+                axes,
+                one.rounded(largest),
+                reach=max(each.reach for each in weights),
+                most=max_display,
+                label=self._label(output),
+                what="features",
+                style=bar_kw,
+            )
+            drawn.append(bars)
+        self.bars_, self.errors_ = map(list, zip(*drawn, strict=True))
+        return self
+
+    def _label(self, output):
+        """What a bar is the length of."""
+        of = shorten(self._response(output), 48)
+        if (self.explanation.scales == 1).all():
+            return f"what it adds to {of}"
+        if self.explanation.conditions is None:
+            return f"change of {of}\nfor one standard deviation more"
+        return f"what it adds to {of}, or one standard deviation more"
+
+    def _names_of(self, row):
+        return self.explanation.labels(row)
+
+    def to_frame(self) -> Any:
+        """Weights of the features that are selected, as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each feature and output, the largest effects of an output first:
+            columns "output", "feature", "condition", "weight", "effect" (the weight
+            times the feature's scale) and "standard_error" (of the effect, NaN where
+            there is none).
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        pandas = import_pandas(f"{type(self).__name__}.to_frame")
+        row, explanation = self._position(), self.explanation
+        tables = []
+        for output in self._outputs():
+            found = self._weights(row, output)
+            names = [explanation.feature_names[j] for j in found.features]
+            texts = explanation.texts(row)
+            scales = explanation.scales[found.features]
+            tables.append(
+                pandas.DataFrame(
+                    {
+                        "output": [explanation.output_names[output]] * len(names),
+                        "feature": names,
+                        "condition": [texts[j] for j in found.features],
+                        "weight": found.weights / scales,
+                        "effect": found.weights,
+                        "standard_error": found.errors,
+                    }
+                )
+            )
+        return pandas.concat(tables, ignore_index=True)

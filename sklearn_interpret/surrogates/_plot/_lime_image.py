@@ -1,0 +1,497 @@
+"""Display of LIME for an image: weights laid over it."""
+
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+
+from sklearn_interpret._explanation import output_position, response_text
+from sklearn_interpret._model.containers import as_rows
+from sklearn_interpret._model.response import check_is_predictor
+from sklearn_interpret._model.tags import check_predictor_is_fitted
+from sklearn_interpret._plotting.axes import axes_inches, merged_style, take_axes
+from sklearn_interpret._plotting.labels import (
+    DOWN_COLOUR,
+    NICE_STEPS,
+    UP_COLOUR,
+    literal,
+    shorten,
+)
+from sklearn_interpret._plotting.layouts import Slot
+from sklearn_interpret._plotting.numbers import number_text
+from sklearn_interpret._plotting.parameters import (
+    divided,
+    keyword_names,
+    parameter_names,
+    refuse_settings,
+)
+from sklearn_interpret._plotting.surfaces import colour_limits
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.base import BaseInspector
+from sklearn_interpret.surrogates._base_image_explanation import ImageExplanation
+from sklearn_interpret.surrogates._lime_image import LimeImage
+
+# How much of the image the strongest weight covers, and the darkest grey under it.
+_COVER, _DARKEST = 0.85, 0.55
+# Images of fewer pixels across are drawn with their pixels in sight.
+_FEW_PIXELS = 100
+# Images so much longer than high are stretched.
+_LONG = 6
+_TITLE_WIDTH = 26
+# Room for the colour bar, its numbers and its label.
+_BAR_INCHES = 1.3
+# Width of the narrowest panel, and most panels in a row.
+_PANEL_INCHES, _N_COLUMNS = 1.7, 4
+
+
+class LimeImageDisplay:
+    """One image, and over it what its segments add to the response, label by label.
+
+    Build it with `from_estimator` or `from_explanation`. Behind the image comes a panel
+    for each of the labels that the model finds most likely: the image in grey, segments
+    that speak for the label in one colour, those against it in another, the more
+    colour the more they weigh; the strongest are outlined. Above it stand the response
+    and the R^2 of the surrogate, which tells how far to trust the colours.
+
+    Parameters
+    ----------
+    explanation : ImageExplanation
+        The explained image, or several of which `row` is drawn.
+    row : int, default=None
+        Position of the image to draw; None takes the only one.
+    target : class label or int, default=None
+        The output to draw; None takes those of the largest responses.
+    n_top_labels : int, default=3
+        How many outputs are drawn, if there are so many and `target` is None.
+    response_name : str, default=None
+        What the weights are changes of; None says "response".
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    axes_ : ndarray of matplotlib Axes
+        The axes drawn on: of the image and of each label.
+    image_ : AxesImage
+        The image.
+    overlays_ : list of AxesImage
+        The colours over it, one for each label.
+    outlines_ : list of LineCollection
+        Borders of the strongest segments, one for each label.
+    colour_bar_ : Colorbar
+        The scale of all labels.
+
+    See Also
+    --------
+    LimeImage : Explains images.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.surrogates import ImageExplanation, LimeImageDisplay
+    >>> explanation = ImageExplanation(
+    ...     values=[[0.5, -2.0]],
+    ...     base_values=[1.0],
+    ...     segments=[[[0, 0, 1], [0, 1, 1]]],
+    ...     images=[[[0, 0, 9], [0, 9, 9]]],
+    ... )
+    >>> display = LimeImageDisplay.from_explanation(explanation)
+    >>> display.to_frame()
+       output    segment  weight  standard_error  share
+    0       0  segment 1    -2.0             NaN    0.5
+    1       0  segment 0     0.5             NaN    0.5
+    """
+
+    def __init__(
+        self,
+        explanation: ImageExplanation,
+        *,
+        row: int | None = None,
+        target: Any = None,
+        n_top_labels: int = 3,
+        response_name: str | None = None,
+    ) -> None:
+        self.explanation = explanation
+        self.row = row
+        self.target = target
+        self.n_top_labels = n_top_labels
+        self.response_name = response_name
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, *, ax: Any = None, **params: Any
+    ) -> Self:
+        """Explain an image, to a fitted predictor or by a fitted LimeImage; draw it.
+
+        Parameters
+        ----------
+        estimator : fitted predictor or LimeImage
+            A predictor is explained by :class:`LimeImage`. A fitted `LimeImage` is used
+            as it is.
+        X : array-like of shape (n_samples, height, width[, channels]) or table
+            Images. Where `row` is given, that one alone is explained.
+        ax : matplotlib Axes or array of Axes, default=None
+            As in `plot`.
+        **params : dict
+            Parameters of `LimeImage`, for a predictor (such as `image_shape` or
+            `segmentation`), of the display's constructor and of `plot`.
+
+        Returns
+        -------
+        display : LimeImageDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        NotFittedError
+            The estimator is not fitted.
+        TypeError
+            Another inspector, or an unknown parameter.
+        ValueError
+            Parameters of `LimeImage` beside one that is fitted; several images and no
+            `row`; bad input.
+        """
+        fitted = isinstance(estimator, LimeImage)
+        if isinstance(estimator, BaseInspector) and not fitted:
+            raise TypeError(
+                f"{cls.__name__} shows what LimeImage explains; got "
+                f"{type(estimator).__name__}. Pass its estimator_."
+            )
+        own = parameter_names(LimeImage)
+        if fitted:  # the output to draw can still be chosen
+            own -= cls._setting_names()
+        parameters, settings, looks = divided(
+            params, [own, cls._setting_names(), keyword_names(cls.plot)], cls.__name__
+        )
+        check_predictor_is_fitted(estimator)
+        inspector = estimator
+        if not fitted:
+            check_is_predictor(estimator)
+            inspector = LimeImage(FrozenEstimator(estimator), **parameters).fit(X)
+        else:
+            refuse_settings(estimator, parameters, use="explains")
+        if settings.get("row") is not None:
+            X = _one(X, settings["row"])
+        explanation = inspector.explain(X)
+        name = response_text(inspector, explanation)
+        settings = {"response_name": name, **settings, "row": None}
+        return cls(explanation, **settings).plot(ax=ax, **looks)
+
+    @classmethod
+    def from_explanation(
+        cls, explanation: ImageExplanation, *, ax: Any = None, **params: Any
+    ) -> Self:
+        """Draw an explanation that was made before.
+
+        Parameters
+        ----------
+        explanation : ImageExplanation
+            The image to draw, explained.
+        ax : matplotlib Axes or array of Axes, default=None
+            As in `plot`.
+        **params : dict
+            Parameters of the display's constructor and of `plot`.
+
+        Returns
+        -------
+        display : LimeImageDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        TypeError
+            No explanation of images, or an unknown parameter.
+        ValueError
+            Several images and no `row`.
+        """
+        settings, looks = divided(
+            params, [cls._setting_names(), keyword_names(cls.plot)], cls.__name__
+        )
+        return cls(explanation, **settings).plot(ax=ax, **looks)
+
+    @classmethod
+    def _setting_names(cls):
+        return keyword_names(cls.__init__, without=("self", "explanation"))
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_display: int | None = 5,
+        n_cols: int | None = None,
+        outline_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the image and a panel for each label.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or array of Axes, default=None
+            None makes a figure. A single axes is divided into panels.
+        max_display : int, default=5
+            How many segments are outlined, those of the largest weights; None outlines
+            all that the surrogate uses.
+        n_cols : int, default=None
+            Largest number of panels in a row; None takes what has room, up to 4.
+        outline_kw : dict, default=None
+            Style of the outlines.
+
+        Returns
+        -------
+        self : object
+            The display.
+        """
+        shown = self._one_image()
+        outputs = self._outputs(shown)
+        canvas = take_axes(
+            ax,
+            [Slot()] * (1 + len(outputs)),
+            n_columns=_room(ax) if n_cols is None else n_cols,
+            caller=f"{type(self).__name__}.plot",
+        )
+        self.figure_, self.axes_ = canvas.figure, canvas.axes
+        first, *others = canvas.main
+        image = _drawable(shown.images[0])
+        looks = _placing(shown.segments.shape[1:])
+        self.image_ = first.imshow(image, cmap="gray", **looks)
+        size = "medium" if axes_inches(first)[0] > _PANEL_INCHES else "x-small"
+        first.set_title(self._image_title(), fontsize=size)
+        values = _by_output(shown.values)[0]
+        limits = colour_limits(values[:, outputs], True, np.finfo(float).tiny)
+        self.overlays_, self.outlines_ = [], []
+        for panel, output in zip(others, outputs, strict=True):
+            self._draw_label(panel, image, looks, shown, output, limits)
+            chosen = self._strongest(shown, output)[:max_display]
+            lines = _outlines(shown.segments[0], chosen)
+            self.outlines_.append(_draw_outlines(panel, lines, outline_kw))
+            panel.set_title(self._label_title(shown, output), fontsize=size)
+        for panel in canvas.main:
+            panel.set(xticks=[], yticks=[])
+        self.colour_bar_ = self._draw_bar(canvas, limits)
+        return self
+
+    def to_frame(self) -> Any:
+        """Weights of the segments that are in use, label by label.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the columns "output", "segment", "weight", "standard_error" and
+            "share", the share of the pixels; the largest weights first.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        pandas = import_pandas(f"{type(self).__name__}.to_frame")
+        shown = self._one_image()
+        segments = shown.segments[0].reshape(-1)
+        shares = np.bincount(segments, minlength=shown.values.shape[1]) / len(segments)
+        errors = shown.standard_errors
+        parts = []
+        for output in self._outputs(shown):
+            order = self._strongest(shown, output)
+            parts.append(
+                {
+                    "output": [shown.output_names[output]] * len(order),
+                    "segment": [shown.feature_names[j] for j in order],
+                    "weight": _by_output(shown.values)[0, order, output],
+                    "standard_error": np.full(len(order), np.nan)
+                    if errors is None
+                    else _by_output(errors)[0, order, output],
+                    "share": shares[order],
+                }
+            )
+        frames = [pandas.DataFrame(part) for part in parts]
+        return pandas.concat(frames, ignore_index=True)
+
+    def _one_image(self):
+        """The explanation of the image that is drawn."""
+        explanation = self.explanation
+        if not isinstance(explanation, ImageExplanation):
+            raise TypeError(
+                f"An ImageExplanation is needed; got {type(explanation).__name__}."
+            )
+        n_rows = len(explanation)
+        if self.row is None:
+            if n_rows != 1:
+                raise ValueError(
+                    f"The explanation has {n_rows} images: choose one by row=, counted "
+                    "from 0."
+                )
+            return explanation
+        return explanation[_position(self.row, n_rows)]
+
+    def _outputs(self, shown):
+        """Positions of the outputs that are drawn."""
+        if self.target is not None:
+            return [output_position(shown, self.target)]
+        if not isinstance(self.n_top_labels, Integral) or self.n_top_labels < 1:
+            raise ValueError(
+                f"n_top_labels={self.n_top_labels!r} must be an int of at least 1."
+            )
+        responses = _responses(shown)
+        return np.argsort(-responses, kind="stable")[: self.n_top_labels].tolist()
+
+    def _strongest(self, shown, output):
+        """Segments in use, those of the largest weights first."""
+        used = np.flatnonzero(_by_output(shown.selected)[0, :, output])
+        used = used[np.isin(used, shown.segments[0])]
+        sizes = np.abs(_by_output(shown.values)[0, used, output])
+        return used[np.argsort(-sizes, kind="stable")]
+
+    def _draw_label(self, panel, image, looks, shown, output, limits):
+        """The image in grey, and colours for the weights over it."""
+        grey = image if image.ndim == 2 else image @ [0.299, 0.587, 0.114]
+        panel.imshow(
+            _DARKEST + (1 - _DARKEST) * grey, cmap="gray", vmin=0, vmax=1, **looks
+        )
+        weights = _by_output(shown.values)[0, :, output][shown.segments[0]]
+        looks = {**looks, "interpolation": "nearest"}
+        self.overlays_.append(panel.imshow(_colours(weights / limits[1]), **looks))
+
+    def _draw_bar(self, canvas, limits):
+        """One scale for all labels, in the colours that weights have on white."""
+        from matplotlib.cm import ScalarMappable
+        from matplotlib.colors import ListedColormap, Normalize
+        from matplotlib.ticker import MaxNLocator
+
+        colours = _colours(np.linspace(-1, 1, 256))
+        colours[:, :3] = 1 + colours[:, 3:] * (colours[:, :3] - 1)
+        scale = ScalarMappable(Normalize(*limits), ListedColormap(colours[:, :3]))
+        fraction = 0.15
+        if not canvas.constrained:  # nobody else makes room for its label
+            width = axes_inches(canvas.main[0])[0] * canvas.axes.shape[1]
+            fraction = float(np.clip(_BAR_INCHES / width, 0.15, 0.5))
+        bar = self.figure_.colorbar(
+            scale,
+            ax=canvas.main,
+            ticks=MaxNLocator(nbins=6, steps=NICE_STEPS),
+            fraction=fraction,
+            shrink=0.85,
+            aspect=25,
+        )
+        response = shorten(self.response_name or "response", 30)
+        bar.set_label(literal(f"weight: what the segment\nadds to {response}"))
+        return bar
+
+    def _image_title(self):
+        return "image" if self.row is None else f"image {self.row}"
+
+    def _label_title(self, shown, output):
+        names, response = shown.output_names, self.response_name or "response"
+        bare = len(names) == 1 and isinstance(names[0], Integral)
+        name = response if bare else names[output]
+        title = (
+            f"{shorten(name, _TITLE_WIDTH)}: {number_text(_responses(shown)[output])}"
+        )
+        if shown.fidelity is not None:
+            fidelity = shown.fidelity.reshape(-1)[output]
+            title += f"\nlocal R² {fidelity:.2f}"
+        return literal(title)
+
+
+def _room(ax):
+    """How many panels have room side by side."""
+    if not hasattr(ax, "get_position"):
+        return _N_COLUMNS
+    return int(np.clip(axes_inches(ax)[0] / _PANEL_INCHES, 1, _N_COLUMNS))
+
+
+def _position(row, n_rows):
+    """Position of an image, counted from the front."""
+    whole = isinstance(row, Integral) and not isinstance(row, bool)
+    if not whole or not -n_rows <= row < n_rows:
+        raise ValueError(
+            f"row={row!r} is not one of the {n_rows} images, which are counted from 0."
+        )
+    return int(row) % n_rows
+
+
+def _one(X, row):
+    """One of the images in a container."""
+    if isinstance(X, np.ndarray) or not hasattr(X, "shape"):
+        X = np.asarray(X)
+        return X[[_position(row, len(X))]]
+    rows = as_rows(X)
+    return rows.take([_position(row, rows.n_rows)]).native
+
+
+def _by_output(array):
+    """With an axis of outputs."""
+    return array if array.ndim == 3 else array[:, :, None]
+
+
+def _responses(shown):
+    """Responses to the image, or what the surrogate says to it: one for each output."""
+    if shown.predictions is not None:
+        return shown.predictions.reshape(-1)
+    return (shown.base_values + shown.values.sum(axis=1)).reshape(-1)
+
+
+def _drawable(image):
+    """An image as shares of its range, grey or in three colours."""
+    if image.ndim == 3 and image.shape[2] not in (3, 4):
+        image = image.mean(axis=2)
+    image = image[..., :3] if image.ndim == 3 else image
+    low, high = 0.0, 255.0
+    if image.dtype != np.uint8 or image.ndim == 2:
+        image = image.astype(np.float64)
+        known = image[np.isfinite(image)]
+        low, high = (known.min(), known.max()) if len(known) else (0.0, 1.0)
+        if image.ndim == 3 and low >= 0 and high <= 1:  # colours as they are
+            low, high = 0.0, 1.0
+    shares = (image - low) / (high - low) if high > low else image * 0.0 + 0.5
+    return np.clip(np.nan_to_num(shares), 0, 1)
+
+
+def _placing(shape):
+    """How an image of some height and width is drawn."""
+    long = max(shape) > _LONG * min(shape)
+    few = max(shape) <= _FEW_PIXELS
+    return {
+        "aspect": "auto" if long else "equal",
+        "interpolation": "nearest" if few else "antialiased",
+    }
+
+
+def _colours(shares):
+    """Colours of weights between -1 and 1, the more opaque the further from zero."""
+    from matplotlib.colors import to_rgb
+
+    ends = np.array([to_rgb(DOWN_COLOUR), to_rgb(UP_COLOUR)])
+    colours = ends[(shares > 0).astype(int)]
+    return np.concatenate([colours, _COVER * np.abs(shares)[..., None]], axis=-1)
+
+
+def _outlines(segments, chosen):
+    """Borders of segments, as lines from corner to corner of pixels.
+
+    Parameters
+    ----------
+    segments : ndarray of shape (height, width), intp
+        Segments.
+    chosen : ndarray of intp
+        Those that are outlined.
+
+    Returns
+    -------
+    ndarray of shape (n_lines, 2, 2)
+        Ends (x, y), in the coordinates that matplotlib gives pixels.
+    """
+    framed = np.where(np.isin(segments, chosen), segments, -1)
+    framed = np.pad(framed, 1, constant_values=-1)
+    y, x = np.nonzero(framed[1:-1, :-1] != framed[1:-1, 1:])
+    upright = np.stack([np.stack([x, y], 1), np.stack([x, y + 1], 1)], axis=1)
+    y, x = np.nonzero(framed[:-1, 1:-1] != framed[1:, 1:-1])
+    level = np.stack([np.stack([x, y], 1), np.stack([x + 1, y], 1)], axis=1)
+    return np.concatenate([upright, level]) - 0.5
+
+
+def _draw_outlines(panel, lines, style):
+    from matplotlib.collections import LineCollection
+
+    defaults = {"color": "black", "linewidth": 0.9, "capstyle": "round"}
+    outlines = LineCollection(lines, **merged_style(defaults, style, LineCollection))
+    panel.add_collection(outlines, autolim=False)
+    return outlines

@@ -1,0 +1,534 @@
+"""A simple model that is taught the answers of another, and how closely it follows."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn import config_context
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectFromModel
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import (
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    TweedieRegressor,
+)
+from sklearn.metrics import accuracy_score, log_loss, mean_absolute_error, r2_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.multioutput import MultiOutputRegressor
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVR, LinearSVC
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils.estimator_checks import check_estimator
+
+from sklearn_interpret import estimator_checks
+from sklearn_interpret._core.fidelity import r_squared
+from sklearn_interpret._model.surrogate_trees import rounded_between
+from sklearn_interpret.estimator_checks._recorders import RecordingRegressor
+from sklearn_interpret.estimator_checks._tables import pandas_mixed, polars_mixed
+from sklearn_interpret.exceptions import LowFidelityWarning
+from sklearn_interpret.surrogates import GlobalSurrogate
+
+WEIGHTS = np.arange(80) % 4 + 1.0
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Rows, numbers and three labels."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 4)).round(2)
+    y = X[:, 0] * 2 + X[:, 1] * X[:, 2]
+    return X, y, np.array(["a", "b", "c"])[np.digitize(y, [-1, 1])]
+
+
+def taught(model, X, y, **params):
+    """A surrogate of a model that is fitted already."""
+    return GlobalSurrogate(FrozenEstimator(model.fit(X, y)), **params).fit(X)
+
+
+def test_fidelity_by_hand(table):
+    X, y, _ = table
+    model = SVR().fit(X, y)
+    surrogate = GlobalSurrogate(FrozenEstimator(model), surrogate=LinearRegression())
+    surrogate.fit(X, sample_weight=WEIGHTS)
+    f = model.predict(X)
+    g = LinearRegression().fit(X, f, sample_weight=WEIGHTS).predict(X)
+    mean = (WEIGHTS * f).sum() / WEIGHTS.sum()
+    by_hand = 1 - (WEIGHTS * (f - g) ** 2).sum() / (WEIGHTS * (f - mean) ** 2).sum()
+    assert surrogate.fidelity_ == pytest.approx(by_hand, abs=1e-12)
+    assert surrogate.fidelity_score(X, WEIGHTS) == surrogate.fidelity_
+    assert_allclose(surrogate.predict(X), g)
+    assert_array_equal(surrogate.black_box_predict(X), f)
+    assert surrogate.score(X, y) == pytest.approx(r2_score(y, g))
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-9, 1.0, 1e200])
+def test_r_squared_is_that_of_scikit_learn(scale):
+    f, g = np.random.default_rng(0).normal(size=(2, 30, 3))
+    f[:, 1] = 0.1
+    g[:, 1] = 0.2
+    found = r_squared(scale * f, scale * g, WEIGHTS[:30])
+    expected = r2_score(f, g, sample_weight=WEIGHTS[:30], multioutput="raw_values")
+    assert_allclose(found, expected)
+    assert_array_equal(r_squared(f, f, WEIGHTS[:30]), np.ones(3))
+
+
+def test_a_tree_taught_by_its_like_is_perfect(table):
+    X, y, labels = table
+    one = taught(DecisionTreeRegressor(max_depth=3, random_state=0), X, y)
+    assert one.fidelity_ == pytest.approx(1, abs=1e-12)
+    assert_allclose(one.predict(X), one.black_box_predict(X))
+    model = DecisionTreeClassifier(max_depth=3, random_state=0)
+    other = taught(model, X, labels, surrogate=DecisionTreeRegressor(random_state=0))
+    assert other.fidelity_ == pytest.approx(1, abs=1e-12)
+    assert other.agreement_ == 1
+    assert_allclose(other.predict_proba(X), model.predict_proba(X))
+    assert_array_equal(other.predict(X), model.predict(X))
+
+
+def test_weights_are_repeated_rows(table):
+    X, _, labels = table
+    counts = WEIGHTS.astype(int)
+    more = np.repeat(X, counts, axis=0)
+    model = FrozenEstimator(LogisticRegression().fit(X, labels))
+    weighted = GlobalSurrogate(model, random_state=0).fit(X, sample_weight=counts)
+    repeated = GlobalSurrogate(model, random_state=0).fit(more)
+    assert weighted.fidelity_ == pytest.approx(repeated.fidelity_, abs=1e-12)
+    assert weighted.agreement_ == pytest.approx(repeated.agreement_, abs=1e-12)
+    assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X))
+    assert_allclose(weighted.feature_importances_, repeated.feature_importances_)
+
+
+@pytest.mark.parametrize(
+    "surrogate",
+    [
+        make_pipeline("passthrough", Ridge()),
+        MultiOutputRegressor(make_pipeline("passthrough", Ridge())),
+        TweedieRegressor(alpha=0, tol=1e-10, max_iter=1000),
+    ],
+)
+@pytest.mark.parametrize("routing", [False, True])
+def test_weights_reach_the_surrogate(table, surrogate, routing):
+    X, _, labels = table
+    model = FrozenEstimator(LogisticRegression().fit(X, labels))
+    kept = WEIGHTS > 2
+    inspector = GlobalSurrogate(model, surrogate=surrogate, min_fidelity=None)
+    with config_context(enable_metadata_routing=routing):
+        weighted = inspector.fit(X, sample_weight=np.where(kept, 1.0, 1e-12))
+    alone = GlobalSurrogate(model, surrogate=surrogate).fit(X[kept])
+    assert_allclose(weighted.predict_proba(X), alone.predict_proba(X), atol=1e-6)
+
+
+def test_classes_from_probabilities(table):
+    X, _, labels = table
+    one = taught(LogisticRegression(), X, labels)
+    shares = one.predict_proba(X)
+    assert shares.shape == (80, 3)
+    assert_allclose(shares.sum(axis=1), 1)
+    assert_array_equal(one.predict(X), one.classes_[shares.argmax(axis=1)])
+    assert one.output_names_ == ["a", "b", "c"]
+    assert one.score(X, labels) == accuracy_score(labels, one.predict(X))
+    same = (one.predict(X) == one.black_box_predict(X)).mean()
+    assert one.agreement_ == pytest.approx(same)
+    assert not hasattr(one, "decision_function")
+
+
+def test_probabilities_of_a_regressor_stay_probabilities(table):
+    X, _, labels = table
+    for y in (labels, labels == "a"):
+        one = taught(LogisticRegression(), X, y, surrogate=LinearRegression())
+        far = one.predict_proba(20 * X)
+        assert one.surrogate_.predict(20 * X).min() < 0
+        assert (far >= 0).all()
+        assert_allclose(far.sum(axis=1), 1)
+        assert_array_equal(one.classes_[far.argmax(axis=1)], one.predict(20 * X))
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["predict_proba", "predict_log_proba", "decision_function", "predict"]
+    + ["centered_log_proba"],
+)
+@pytest.mark.parametrize("target", [None, "no", "yes"])
+def test_two_classes_by_any_response(table, method, target):
+    X, y, _ = table
+    labels = np.where(y > 0, "yes", "no")
+    model = LogisticRegression().fit(X, labels)
+    one = GlobalSurrogate(
+        FrozenEstimator(model),
+        surrogate=KNeighborsRegressor(1),
+        response_method=method,
+        target=target,
+    ).fit(X)
+    assert_array_equal(one.predict(X), model.predict(X))
+    assert one.agreement_ == one.fidelity_ == 1
+    assert one.fidelity_score(X[::2]) == 1
+    if method == "predict_proba":
+        assert_allclose(one.predict_proba(X), model.predict_proba(X))
+    if method == "decision_function" and target is None:
+        assert_allclose(one.decision_function(X), model.decision_function(X))
+    assert hasattr(one, "predict_proba") == (method in ("predict_proba", "predict"))
+
+
+def test_one_output_of_several(table):
+    X, _, labels = table
+    one = taught(LogisticRegression(), X, labels, target="b")
+    assert one.output_names_ == ["b"]
+    assert not hasattr(one, "agreement_")
+    assert not hasattr(one, "predict_proba")
+    with pytest.raises(ValueError, match=r"cannot predict labels.*target='b'"):
+        one.predict(X)
+
+
+def test_a_classifier_learns_labels(table):
+    X, _, labels = table
+    model = LogisticRegression()
+    tree = DecisionTreeClassifier(max_depth=3)
+    one = taught(model, X, labels, surrogate=tree, min_fidelity=None)
+    learnt = DecisionTreeClassifier(max_depth=3).fit(X, model.predict(X))
+    assert_array_equal(one.predict(X), learnt.predict(X))
+    assert one.agreement_ == learnt.score(X, model.predict(X))
+    expected = r2_score(model.predict_proba(X), learnt.predict_proba(X))
+    assert one.fidelity_ == pytest.approx(expected)
+    few = taught(
+        model,
+        X,
+        labels,
+        surrogate=GaussianNB(),
+        subset=without_c(model),
+        min_fidelity=None,
+    )
+    assert few.surrogate_.classes_.tolist() == ["a", "b"]
+    assert (few.predict_proba(X)[:, 2] == 0).all()
+
+
+def without_c(model):
+    return lambda X: model.predict(X) != "c"
+
+
+def test_labels_without_probabilities(table):
+    X, _, labels = table
+    tree = DecisionTreeClassifier(max_depth=3)
+    with pytest.raises(ValueError, match=r"scoring=.*decision_function.*accuracy"):
+        taught(LinearSVC(), X, labels, surrogate=tree)
+    with pytest.raises(ValueError, match=r"LinearSVC has no predict_proba"):
+        taught(LogisticRegression(), X, labels, surrogate=LinearSVC())
+    one = taught(LinearSVC(), X, labels, surrogate=tree, scoring="accuracy")
+    assert one.fidelity_ == one.agreement_ > 0.7
+
+
+def test_scorings(table):
+    X, y, labels = table
+    one = taught(SVR(), X, y, scoring="neg_mean_absolute_error")
+    f, g = one.black_box_predict(X), one.predict(X)
+    assert one.fidelity_ == pytest.approx(-mean_absolute_error(f, g))
+    two = taught(SVR(), X, y, scoring=mean_absolute_error)
+    assert two.fidelity_ == pytest.approx(mean_absolute_error(f, g))
+    weighted = two.fidelity_score(X, WEIGHTS)
+    assert weighted == pytest.approx(mean_absolute_error(f, g, sample_weight=WEIGHTS))
+    three = taught(LogisticRegression(), X, labels, scoring="neg_log_loss")
+    expected = log_loss(three.black_box_predict(X), three.predict_proba(X))
+    assert three.fidelity_ == pytest.approx(-expected)
+
+
+def test_subset(table):
+    X, y, _ = table
+
+    def right(X):
+        return X[:, 0] > 0
+
+    model = SVR().fit(X, y)
+    one = GlobalSurrogate(FrozenEstimator(model), subset=right, random_state=0).fit(X)
+    alone = GlobalSurrogate(FrozenEstimator(model), random_state=0).fit(X[right(X)])
+    assert_array_equal(one.predict(X), alone.predict(X))
+    assert one.fidelity_ == alone.fidelity_ == one.fidelity_score(X)
+    fitted = GlobalSurrogate(SVR(), subset=right).fit(X, y)
+    assert_array_equal(fitted.black_box_predict(X), model.predict(X))
+    with pytest.raises(ValueError, match="subset holds for no row"):
+        one.fidelity_score(X[~right(X)])
+
+
+def test_low_fidelity_is_warned_of(table):
+    X, *_ = table
+    wave = np.cos(9 * X[:, 0])
+    model = FrozenEstimator(KNeighborsRegressor(1).fit(X, wave))
+    surrogate = LinearRegression()
+    with pytest.warns(
+        LowFidelityWarning, match=r"\(r2\) is 0.118, below min_fidelity=0.2"
+    ):
+        GlobalSurrogate(model, surrogate=surrogate).fit(X)
+    for params in ({"min_fidelity": None}, {"scoring": "neg_mean_absolute_error"}):
+        GlobalSurrogate(model, surrogate=surrogate, **params).fit(X)
+
+
+@pytest.mark.parametrize("make", [pandas_mixed, polars_mixed])
+def test_mixed_columns(make):
+    X = make()
+    one = GlobalSurrogate(RecordingRegressor(), random_state=0).fit(X, np.arange(60))
+    assert one.fidelity_ > 0.9
+    assert one.feature_importances_.shape == (8,)
+    assert one.feature_importances_.sum() == pytest.approx(1)
+    assert one.predict(X[:3]).shape == (3,)
+
+
+def test_missing_values_where_the_model_takes_them(table):
+    X, y, _ = table
+    X = X.copy()
+    X[::7, 0] = np.nan
+    one = taught(DecisionTreeRegressor(max_depth=3, random_state=0), X, y)
+    assert one.fidelity_ == pytest.approx(1, abs=1e-12)
+    colours = pd.DataFrame({"c": ["r", "g", None, "b"] * 20, "x": X[:, 1]})
+    model = make_pipeline(encoder(), DecisionTreeRegressor(max_depth=2))
+    two = taught(model, colours, y, random_state=0)
+    assert two.fidelity_ > 0.9
+    whole = np.nan_to_num(X)
+    for rows in (whole, pd.DataFrame(whole)):
+        strict = taught(LinearRegression(), rows, y)
+        with pytest.raises(ValueError, match="contains NaN"):
+            strict.predict(type(rows)(X) if rows is not whole else X)
+
+
+def encoder():
+    from sklearn.compose import make_column_transformer
+    from sklearn.preprocessing import OneHotEncoder
+
+    return make_column_transformer((OneHotEncoder(), ["c"]), remainder="passthrough")
+
+
+def test_sparse_rows(table):
+    X, y, _ = table
+    thin = sparse.csr_matrix(np.where(np.abs(X) > 1, X, 0))
+    dense = thin.toarray()
+    for surrogate in (None, Ridge()):
+        one, other = (
+            taught(Ridge(), rows, y, surrogate=surrogate, random_state=0)
+            for rows in (thin, dense)
+        )
+        assert one.fidelity_ == pytest.approx(other.fidelity_, abs=1e-6)
+        assert_allclose(one.feature_importances_, other.feature_importances_, 1e-4)
+
+
+def test_importances(table):
+    X, y, labels = table
+    model = LogisticRegression()
+    linear = taught(model, X, labels, surrogate=Ridge(), min_fidelity=None)
+    expected = np.abs(linear.surrogate_.coef_).mean(axis=0) * X.std(axis=0)
+    assert_allclose(linear.feature_importances_, expected)
+    each = MultiOutputRegressor(make_pipeline(StandardScaler(), Ridge()))
+    one = taught(model, X, labels, surrogate=each)
+    assert_allclose(one.feature_importances_, expected, rtol=1e-2)
+    none = taught(SVR(), X, y, surrogate=KNeighborsRegressor(3))
+    assert not hasattr(none, "feature_importances_")
+    chosen = SelectFromModel(GlobalSurrogate(SVR(), random_state=0), max_features=2)
+    chosen.fit(X, 3 * X[:, 0])
+    assert chosen.get_support()[0]
+
+
+def test_several_outputs(table):
+    X, y, labels = table
+    both = np.stack([y, -y + X[:, 3]], axis=1)
+    for surrogate in (None, SVR(), DecisionTreeRegressor(max_depth=2)):
+        one = taught(LinearRegression(), X, both, surrogate=surrogate)
+        f, g = one.black_box_predict(X), one.predict(X)
+        assert g.shape == (80, 2)
+        assert one.fidelity_ == pytest.approx(r2_score(f, g))
+    two = np.stack([labels, np.where(y > 0, "u", "d")], axis=1)
+    model = DecisionTreeClassifier(max_depth=2, random_state=0)
+    one = taught(model, X, two, surrogate=DecisionTreeRegressor(random_state=0))
+    assert_array_equal(one.predict(X), model.predict(X))
+    for mine, of_model in zip(
+        one.predict_proba(X), model.predict_proba(X), strict=True
+    ):
+        assert_allclose(mine, of_model)
+    with pytest.raises(ValueError, match="learns one label of each row"):
+        taught(model, X, two, surrogate=DecisionTreeClassifier())
+
+
+def test_independent_labels(table):
+    X, y, _ = table
+    flags = np.stack([y > 0, X[:, 3] > 0], axis=1).astype(int)
+    model = KNeighborsClassifier(1)
+    surrogate = KNeighborsRegressor(1)
+    one = taught(model, X, flags, surrogate=surrogate)
+    assert_array_equal(one.predict(X), model.predict(X))
+
+
+def test_grid_search_over_the_surrogate(table):
+    X, _, _ = table
+    y = X[:, 0]
+    tree = DecisionTreeRegressor(random_state=0)
+    inspector = GlobalSurrogate(LinearRegression(), surrogate=tree)
+    grid = {"surrogate__max_depth": [1, 4]}
+
+    def fidelity(fitted, X, y):
+        return fitted.fidelity_score(X)
+
+    search = GridSearchCV(inspector, grid, cv=3, scoring=fidelity).fit(X, y)
+    assert search.best_params_ == {"surrogate__max_depth": 4}
+    assert search.predict(X).shape == (80,)
+
+
+def test_frame_equals_array_and_a_second_fit_forgets(table):
+    X, y, labels = table
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    one = GlobalSurrogate(LogisticRegression(), random_state=0).fit(X, labels)
+    two = GlobalSurrogate(LogisticRegression(), random_state=0).fit(frame, labels)
+    assert one.fidelity_ == two.fidelity_
+    assert_array_equal(one.predict(X), two.predict(frame))
+    with pytest.raises(ValueError, match="feature names"):
+        two.predict(frame[list("dcba")])
+    again = one.set_params(estimator=SVR()).fit(X, y)
+    assert not hasattr(again, "agreement_")
+    copied = pickle.loads(pickle.dumps(again))
+    assert_array_equal(copied.predict(X), again.predict(X))
+    assert copied.fidelity_score(X) == again.fidelity_
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e6])
+def test_constant_answers_and_one_row(table, value):
+    X, _, _ = table
+    constant = taught(DecisionTreeRegressor(), X, np.full(80, value))
+    assert constant.fidelity_ == 1
+    assert taught(DecisionTreeRegressor(), X[:1], [value]).fidelity_ == 1
+    flat = np.ones((80, 2))
+    assert taught(DecisionTreeRegressor(), flat, X[:, 0]).fidelity_ == 1
+
+
+class TakesNoWeights(RegressorMixin, BaseEstimator):
+    """A regressor whose `fit` takes no weights."""
+
+    def fit(self, X, y):
+        self.mean_ = y.mean(axis=0)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.mean_)
+
+
+def score_without_weights(f, g):
+    return 1.0
+
+
+BAD = {
+    "no estimator": ({"surrogate": 3}, TypeError, "surrogate must be an estimator"),
+    "labels of numbers": (
+        {"surrogate": DecisionTreeClassifier()},
+        ValueError,
+        "DecisionTreeClassifier is a classifier.*predicts none",
+    ),
+    "accuracy of numbers": (
+        {"scoring": "accuracy"},
+        ValueError,
+        "compares labels, but FrozenEstimator is no classifier",
+    ),
+    "no scorer": ({"scoring": "acuracy"}, ValueError, "acuracy"),
+    "no number": (
+        {"scoring": lambda f, g, sample_weight: None},
+        ValueError,
+        "must be a number",
+    ),
+    "no rows": (
+        {"subset": lambda X: X[:, 0] > 99},
+        ValueError,
+        "subset holds for no row",
+    ),
+    "positions": ({"subset": lambda X: [0, 1]}, ValueError, "a boolean for each"),
+    "too few flags": ({"subset": lambda X: [True]}, ValueError, "each of the 80 rows"),
+    "a region by name": ({"subset": "x > 3"}, ValueError, "subset"),
+    "a word": ({"min_fidelity": "high"}, ValueError, "min_fidelity"),
+    "weights not taken": (
+        {"surrogate": TakesNoWeights()},
+        ValueError,
+        "the fit of TakesNoWeights takes no sample_weight",
+    ),
+    "weights not scored": (
+        {"scoring": score_without_weights},
+        ValueError,
+        "takes no sample_weight",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(table, case):
+    X, y, _ = table
+    params, error, message = BAD[case]
+    model = FrozenEstimator(LinearRegression().fit(X, y))
+    with pytest.raises(error, match=message):
+        GlobalSurrogate(model, **params).fit(X, sample_weight=WEIGHTS)
+
+
+def test_equal_weights_need_not_be_taken(table):
+    X, y, _ = table
+    one = GlobalSurrogate(
+        FrozenEstimator(LinearRegression().fit(X, y)),
+        surrogate=TakesNoWeights(),
+        min_fidelity=None,
+        scoring=score_without_weights,
+    )
+    assert one.fit(X, sample_weight=np.full(80, 2.0)).fidelity_ == 1
+
+
+def test_before_fit(table):
+    X, y, _ = table
+    one = GlobalSurrogate(LogisticRegression())
+    for ask in (one.predict, one.predict_proba, one.black_box_predict):
+        with pytest.raises(NotFittedError):
+            ask(X)
+    with pytest.raises(NotFittedError):
+        one.fidelity_score(X)
+    assert not hasattr(one, "feature_importances_")
+    with pytest.raises(ValueError, match="FrozenEstimator"):
+        GlobalSurrogate(SVR().fit(X, y)).fit(X)
+    with pytest.raises(ValueError, match="score needs y"):
+        GlobalSurrogate(SVR()).fit(X, y).score(X)
+
+
+class AnswersForTheModel(GlobalSurrogate):
+    def black_box_predict(self, X):
+        return self.predict(X)
+
+
+class ScoresTheModel(GlobalSurrogate):
+    def score(self, X, y=None, sample_weight=None):
+        return self.estimator_.score(X, y, sample_weight)
+
+
+@pytest.mark.parametrize("broken", [AnswersForTheModel, ScoresTheModel])
+def test_a_broken_promise_is_noticed(broken):
+    check = estimator_checks.check_delegation
+    for model in (RandomForestRegressor(3), LogisticRegression()):
+        check(GlobalSurrogate(model, random_state=0))
+    with pytest.raises(AssertionError):
+        check(broken(RandomForestRegressor(3, random_state=0)))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_scikit_learn_checks_do_not_warn_by_default():
+    """Also where the surrogate is linear and fits one output at a time."""
+    check_estimator(GlobalSurrogate(LinearRegression(), surrogate=LinearRegression()))
+
+
+@pytest.mark.parametrize(
+    ("threshold", "values", "text"),
+    [
+        (16.79512, [16.7, 16.9], "16.8"),
+        (19.545, [19.54, 19.55], "19.54"),
+        (-0.00123456, [-0.0013, 0.1], "\N{MINUS SIGN}0.00123"),
+        (1000.25, [1000.2, 1000.3], "1000.2"),
+        (0.5, [0.0, 1.0, np.nan], "0.5"),
+        (1.5e-9, [1e-9, 2e-9], "1.5e\N{MINUS SIGN}09"),
+        (3e12, [1e12, 5e12], "3e+12"),
+    ],
+)
+def test_thresholds_are_rounded_as_far_as_rows_allow(threshold, values, text):
+    assert rounded_between(threshold, np.array(values)) == text

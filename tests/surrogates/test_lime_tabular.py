@@ -1,0 +1,483 @@
+"""LimeTabular: against closed forms, regressions by hand, and lime."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_iris, make_friedman1
+from sklearn.ensemble import (
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.feature_selection import SelectFromModel
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.metrics import r2_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeRegressor
+
+from sklearn_interpret.exceptions import LowFidelityWarning, UnreadableModelError
+from sklearn_interpret.surrogates import LimeTabular
+from sklearn_interpret.surrogates._base import Neighbourhood
+from sklearn_interpret.surrogates._base_fitting import SELECTIONS, SurrogateFitter
+
+SURROUNDINGS = [
+    {},
+    {"sample_around": "instance"},
+    {"correlated": True},
+    {"sample_around": "instance", "correlated": True},
+]
+
+
+def lime_of(estimator, **params):
+    return LimeTabular(
+        estimator,
+        **{"random_state": 0, "n_samples": 200, "min_fidelity": None} | params,
+    )
+
+
+@pytest.fixture(scope="module")
+def curved():
+    """A model that is not linear, and its rows."""
+    X, y = make_friedman1(150, 6, random_state=0)
+    model = DecisionTreeRegressor(max_depth=5, random_state=0).fit(X, y)
+    return FrozenEstimator(model), X
+
+
+def mixed(n=80):
+    """Numbers, whole numbers, a category, a boolean and missing values."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "length": rng.normal(size=n).astype(np.float32),
+            "count": rng.integers(0, 9, size=n),
+            "colour": pd.Categorical(rng.choice(["red", "green", "blue"], size=n)),
+            "new": rng.choice([True, False], size=n),
+        }
+    )
+    frame.loc[::7, "length"] = np.nan
+    y = frame["count"] + 2.0 * (frame["colour"] == "red") - frame["new"]
+    encode = make_column_transformer(
+        (OneHotEncoder(sparse_output=False), ["colour"]), remainder="passthrough"
+    )
+    return frame, y, make_pipeline(encode, HistGradientBoostingRegressor(max_iter=10))
+
+
+@pytest.mark.parametrize("params", SURROUNDINGS)
+def test_weights_of_a_linear_model_are_its_own(params):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5)) * [1, 10, 0.1, 100, 3] + [0, 5, 0, -1000, 2]
+    y = X @ [1, -2, 30, 0.1, 0] + 4
+    inspector = lime_of(
+        LinearRegression(), discretize=False, kernel_width=10, **params
+    ).fit(X, y)
+    model, explanation = inspector.estimator_, inspector.explain(X[:4])
+    expected = np.broadcast_to(model.coef_, (4, 5))
+    np.testing.assert_allclose(explanation.values, expected, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(explanation.intercepts, model.intercept_, rtol=1e-6)
+    np.testing.assert_allclose(explanation.fidelity, 1)
+    prediction = explanation.local_predictions
+    np.testing.assert_allclose(prediction, model.predict(X[:4]), rtol=1e-6)
+    sums = explanation.intercepts + (explanation.values * X[:4]).sum(axis=1)
+    np.testing.assert_allclose(sums, prediction, rtol=1e-6)
+
+
+def test_weights_of_bins_are_differences_of_means():
+    # Two independent features, additive: the weight of a bin is the mean there minus
+    # the mean elsewhere, whatever the other feature does.
+    X = np.stack(np.meshgrid(np.arange(8.0), np.arange(8.0)), axis=-1).reshape(-1, 2)
+    y = X[:, 0] ** 2 + 3 * X[:, 1]
+    inspector = lime_of(DecisionTreeRegressor(), n_samples=4096, method="sampling").fit(
+        X, y
+    )
+    explanation = inspector.explain([[7.0, 0.0]])
+    squares, ends = np.arange(8.0) ** 2, np.arange(8) > 5
+    expected = [squares[ends].mean() - squares[~ends].mean(), 3 * (0.5 - 4.5)]
+    np.testing.assert_allclose(explanation.values[0], expected, rtol=0.01)
+    assert explanation.texts(0) == ["x0 > 5", "x1 <= 1"]
+
+
+def all_samples(X, weights, own, width, *, discretize):
+    """Every row that can be drawn, as the surrogate sees it, and what it weighs."""
+    levels, seen, chances = [], [], []
+    for values, mine in zip(X.T, own, strict=True):
+        there, codes = np.unique(values, return_inverse=True)
+        share = np.bincount(codes, weights) / weights.sum()
+        if discretize:
+            cuts = np.repeat(values, weights)
+            cuts = np.quantile(cuts, [0.25, 0.5, 0.75], method="inverted_cdf")
+            same = np.searchsorted(cuts, there) == np.searchsorted(cuts, mine)
+            seen.append(same.astype(float))
+            squares = 1.0 * ~same
+        else:
+            mean = there @ share
+            spread = np.sqrt((there - mean) ** 2 @ share)
+            seen.append((there - mean) / spread)
+            squares = ((there - mine) / spread) ** 2
+        levels.append(there)
+        chances.append(share * np.exp(-squares / (2 * width**2)))
+
+    def grid(parts):
+        return np.stack(np.meshgrid(*parts, indexing="ij"), -1).reshape(-1, X.shape[1])
+
+    return grid(levels), grid(seen), grid(chances).prod(axis=1)
+
+
+@pytest.mark.parametrize("discretize", [True, False])
+@pytest.mark.parametrize("kind", ["regressor", "classifier"])
+def test_surrogates_of_trees_are_those_of_all_samples(kind, discretize):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, [5, 7, 4], size=(60, 3)) ** 1.5
+    weights = rng.integers(1, 4, size=60)
+    y = X[:, 0] * (X[:, 1] > 4) - X[:, 2] + rng.normal(size=60)
+    if kind == "regressor":
+        model = RandomForestRegressor(5, random_state=0)
+    else:
+        model = RandomForestClassifier(5, random_state=0)
+        y = np.digitize(y, [-2, 2])
+    model.fit(X, y)
+    inspector = lime_of(FrozenEstimator(model), discretize=discretize, kernel_width=0.8)
+    inspector.set_params(n_features_to_select=2).fit(X, sample_weight=weights)
+    assert inspector.method_ == "tree"
+    explanation = inspector.explain(X[:3])
+    for row in range(3):
+        drawn, seen, counts = all_samples(
+            X, weights, X[row], 0.8, discretize=discretize
+        )
+        answers = inspector._response(drawn)
+        for output, answer in enumerate(answers.T):
+            at = (row, slice(None)) if answers.shape[1] == 1 else (row, ..., output)
+            used = np.flatnonzero(explanation.selected[at])
+            assert len(used) == 2
+            by_hand = LinearRegression().fit(seen[:, used], answer, counts)
+            found = explanation.effects[at][used]
+            np.testing.assert_allclose(found, by_hand.coef_, atol=1e-9)
+            if not discretize:
+                by_hand = LinearRegression().fit(drawn[:, used], answer, counts)
+            found = explanation.base_values[row].reshape(-1)[output]
+            np.testing.assert_allclose(found, by_hand.intercept_, atol=1e-9)
+    np.testing.assert_array_equal(explanation.standard_errors, 0)
+    assert inspector.stability_ == 1
+
+
+def test_exact_surrogates_are_those_of_many_samples(curved):
+    model, X = curved
+    exact = lime_of(model, kernel_width=1).fit(X).explain(X[:4])
+    many = lime_of(model, kernel_width=1, method="sampling", n_samples=2**13)
+    many = many.fit(X).explain(X[:4])
+    assert (np.abs(exact.values - many.values) < 4 * many.standard_errors).all()
+
+
+@pytest.mark.parametrize(
+    ("params", "name"),
+    [
+        ({"correlated": True}, "correlated=True"),
+        ({"sample_around": "instance"}, "sample_around='instance'"),
+        ({"surrogate": Ridge()}, "surrogate=Ridge"),
+    ],
+)
+def test_what_needs_samples(curved, params, name):
+    model, X = curved
+    assert lime_of(model, **params).fit(X).method_ == "sampling"
+    with pytest.raises(ValueError, match=name):
+        lime_of(model, method="tree", **params).fit(X)
+
+
+def test_models_that_are_no_trees():
+    X, y = make_friedman1(50, 5, random_state=0)
+    assert lime_of(LinearRegression()).fit(X, y).method_ == "sampling"
+    with pytest.raises(UnreadableModelError):
+        lime_of(LinearRegression(), method="tree").fit(X, y)
+
+
+@pytest.mark.parametrize("params", [{}, {"discretize": False}])
+def test_fidelity_and_weights_by_hand(curved, params):
+    model, X = curved
+    inspector = lime_of(
+        model, n_features_to_select=3, kernel_width=1.5, method="sampling", **params
+    ).fit(X)
+    explanation = inspector.explain(X[:3])
+    for row, around in enumerate(inspector._drawn.around(inspector._inspected)):
+        if row == 3:
+            break
+        used = np.flatnonzero(explanation.selected[row])
+        assert len(used) == 3
+        design, answers = around.design[:, used], around.answers[:, 0]
+        by_hand = LinearRegression().fit(design, answers, sample_weight=around.weights)
+        np.testing.assert_allclose(
+            explanation.effects[row, used], by_hand.coef_, atol=1e-9
+        )
+        score = r2_score(answers, by_hand.predict(design), sample_weight=around.weights)
+        np.testing.assert_allclose(explanation.fidelity[row], score, atol=1e-12)
+
+
+def test_weights_of_samples_by_hand(curved):
+    model, X = curved
+    inspector = lime_of(model, discretize=False, kernel_width=0.8).fit(X)
+    around = next(inspector._drawn.around(inspector._inspected))
+    own = (X[0] - X.mean(axis=0)) / X.std(axis=0)
+    expected = np.exp(-((around.design - own) ** 2).sum(axis=1) / (2 * 0.8**2))
+    ratio = around.weights / expected
+    np.testing.assert_allclose(ratio, ratio[0])
+
+
+def test_kernel_width_changes_the_weights(curved):
+    model, X = curved
+    narrow, wide = (
+        lime_of(model, kernel_width=width, method="sampling").fit(X).explain(X[:2])
+        for width in (0.5, 5)
+    )
+    assert np.abs(narrow.values - wide.values).max() > 0.1
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+@pytest.mark.parametrize("size", [1, 4, 6, 9])
+def test_exactly_so_many_features(curved, selection, size):
+    model, X = curved
+    X = np.column_stack([X, X[:, 0], np.ones(len(X))])  # a copy, and a constant
+    model = FrozenEstimator(LinearRegression().fit(X, model.predict(X[:, :6])))
+    inspector = lime_of(model, n_features_to_select=size, feature_selection=selection)
+    selected = inspector.fit(X).explain(X[:3]).selected
+    expected = 8 if selection == "none" else min(size, 8)
+    assert (selected.sum(axis=1) == expected).all()
+
+
+def test_injected_samples_give_ridge_regressions():
+    rng = np.random.default_rng(0)
+    design = rng.integers(0, 2, size=(300, 8)).astype(float)
+    answers = design @ rng.normal(size=(8, 1)) + rng.normal(size=(300, 1))
+    weights = rng.uniform(size=300)
+    around = Neighbourhood(design, answers, weights, own=np.ones(8))
+    fit = SurrogateFitter(4, "forward", Ridge(alpha=1)).fit(around)
+    used = np.flatnonzero(fit.selected[:, 0])
+    ridge = Ridge(alpha=1).fit(design[:, used], answers[:, 0], sample_weight=weights)
+    np.testing.assert_allclose(fit.coefficients[used, 0], ridge.coef_, atol=1e-10)
+    np.testing.assert_allclose(fit.intercept, ridge.intercept_, atol=1e-10)
+    prediction = ridge.predict(np.ones((1, 4)))
+    np.testing.assert_allclose(fit.prediction, prediction, atol=1e-10)
+
+
+def test_a_short_tree_as_surrogate(curved):
+    model, X = curved
+    tree = DecisionTreeRegressor(max_depth=2, random_state=0)
+    explanation = lime_of(model, surrogate=tree).fit(X).explain(X[:2])
+    np.testing.assert_allclose(explanation.values.sum(axis=1), 1)
+    assert explanation.standard_errors is None
+    assert (explanation.fidelity > 0.1).all()
+
+
+def test_a_surrogate_that_tells_nothing_about_features(curved):
+    model, X = curved
+    silent = HistGradientBoostingRegressor(max_iter=1)
+    with pytest.raises(TypeError, match="neither coef_ nor feature_importances_"):
+        lime_of(model, surrogate=silent).fit(X).explain(X[:1])
+
+
+@pytest.mark.parametrize("params", SURROUNDINGS)
+def test_tables_of_all_kinds(params):
+    frame, y, model = mixed()
+    before = frame.copy()
+    inspector = lime_of(model, n_samples=64, **params).fit(frame, y)
+    pd.testing.assert_frame_equal(frame, before)
+    explanation = inspector.explain(frame[:9])
+    assert explanation.texts(0)[0] == "length is missing"
+    assert explanation.texts(0)[2] == f"colour = {frame['colour'][0]}"
+    assert explanation.texts(0)[3] == f"new = {frame['new'][0]}"
+    assert np.isfinite(explanation.values).all()
+    alone = inspector.explain(frame[4:5])
+    np.testing.assert_array_equal(alone.values[0], explanation.values[4])
+
+
+class Recorder(LinearRegression):
+    """Keeps what it was asked about."""
+
+    def predict(self, X):
+        self.seen_ = [*getattr(self, "seen_", []), X]
+        return super().predict(X)
+
+
+@pytest.mark.parametrize("params", SURROUNDINGS)
+def test_whole_numbers_stay_whole_and_inside(params):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.integers(0, 5, 50), "b": rng.normal(size=50)})
+    inspector = lime_of(Recorder(), **params).fit(frame, frame["a"])
+    inspector.explain(frame[:2])
+    for seen in inspector.estimator_.seen_:
+        assert seen.dtypes.tolist() == frame.dtypes.tolist()
+        assert seen["a"].between(0, 4).all()
+
+
+def test_samples_serve_all_rows_and_are_asked_once():
+    X, y = make_friedman1(50, 5, random_state=0)
+    inspector = lime_of(Recorder()).fit(X, y)
+    asked = sum(map(len, inspector.estimator_.seen_))
+    inspector.explain(X)
+    assert sum(map(len, inspector.estimator_.seen_)) == asked + 50
+
+
+def test_correlated_samples_keep_means_and_covariances():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3)) @ [[1, 0.9, 0], [0, 0.3, 0], [0, 0, 5]] + [0, 4, 0]
+    inspector = lime_of(Recorder(), correlated=True, n_samples=4096).fit(X, X[:, 0])
+    drawn = max(inspector.estimator_.seen_, key=len)
+    np.testing.assert_allclose(drawn.mean(axis=0), X.mean(axis=0), atol=0.05)
+    expected = np.cov(X.T, bias=True)
+    sizes = np.sqrt(np.outer(expected.diagonal(), expected.diagonal()))
+    np.testing.assert_allclose(np.cov(drawn.T) / sizes, expected / sizes, atol=0.02)
+
+
+def test_classes_have_explanations_of_their_own():
+    X, y = load_iris(return_X_y=True)
+    y = np.array(["a", "b", "c"])[y]
+    inspector = lime_of(LogisticRegression(max_iter=1000), n_features_to_select=2)
+    explanation = inspector.fit(X, y).explain(X[::50])
+    assert explanation.values.shape == (3, 4, 3)
+    assert explanation.output_names == ("a", "b", "c")
+    assert (explanation.selected.sum(axis=1) == 2).all()
+    one = inspector.set_params(target="b").fit(X, y).explain(X[::50])
+    np.testing.assert_allclose(one.values, explanation.values[:, :, 1])
+    np.testing.assert_allclose(one.fidelity, explanation.fidelity[:, 1])
+
+
+def test_low_fidelity_is_told(curved):
+    model, X = curved
+    inspector = lime_of(model, min_fidelity=1.0).fit(X)
+    with pytest.warns(LowFidelityWarning, match="3 of 3 rows"):
+        inspector.explain(X[:3])
+    inspector.set_params(min_fidelity=None).explain(X[:3])
+
+
+def test_stability(curved):
+    model, X = curved
+    sampled = lime_of(model, n_samples=16, method="sampling").fit(X)
+    scores = sampled.stability_score(X[:4], n_redraws=3)
+    assert scores.shape == (4,)
+    assert ((scores > 0) & (scores < 1)).all()
+    assert 0 < sampled.stability_ < 1
+    more = lime_of(model, n_samples=2048, method="sampling").fit(X)
+    assert more.stability_score(X[:4], n_redraws=3).mean() > scores.mean()
+    linear = lime_of(LinearRegression(), discretize=False).fit(X, X @ np.arange(6))
+    assert linear.stability_ == 1
+
+
+@pytest.mark.parametrize(
+    ("params", "name"), [({"n_redraws": 1}, "n_redraws"), ({"n_features": 0}, "n_feat")]
+)
+def test_stability_of_bad_numbers(curved, params, name):
+    model, X = curved
+    with pytest.raises(ValueError, match=name):
+        lime_of(model).fit(X).stability_score(X[:1], **params)
+
+
+def test_importances_select():
+    X, y = make_friedman1(100, 8, random_state=0)
+    inspector = lime_of(LinearRegression())
+    chosen = SelectFromModel(inspector, max_features=5, threshold=-np.inf).fit(X, y)
+    assert set(np.flatnonzero(chosen.get_support())) >= {3, 4}
+    # Standing in for its model, it is tuned as that is.
+    grid = {"estimator__fit_intercept": [True, False]}
+    search = GridSearchCV(inspector, grid, cv=3).fit(X, y)
+    plain = GridSearchCV(LinearRegression(), {"fit_intercept": [True, False]}, cv=3)
+    assert search.best_score_ == plain.fit(X, y).best_score_
+
+
+@pytest.mark.parametrize(
+    "X",
+    [np.ones((1, 1)), np.ones((20, 3)), np.full((5, 2), [1.0, 0.0]), np.eye(2)],
+    ids=["one entry", "constant", "constant columns", "two rows"],
+)
+@pytest.mark.parametrize("params", [*SURROUNDINGS, {"discretize": False}])
+def test_tables_in_which_little_happens(X, params):
+    model = FrozenEstimator(LinearRegression().fit(X, X.sum(axis=1)))
+    explanation = lime_of(model, n_samples=16, **params).fit(X).explain(X)
+    assert np.isfinite(explanation.values).all()
+    np.testing.assert_allclose(explanation.predictions, X.sum(axis=1))
+
+
+def test_missing_values_are_a_bin_of_their_own_or_the_mean():
+    X, y = make_friedman1(120, 4 + 1, random_state=0)
+    X[::3, 1] = np.nan
+    model = HistGradientBoostingRegressor(max_iter=20).fit(X, y)
+    for discretize in (True, False):
+        inspector = lime_of(FrozenEstimator(model), discretize=discretize).fit(X)
+        explanation = inspector.explain(X[:6])
+        assert np.isfinite(explanation.values).all()
+        assert (explanation.fidelity > 0).all()
+
+
+def test_categories_that_were_never_seen():
+    frame, y, model = mixed()
+    frame["colour"] = frame["colour"].astype(object)
+    model[0].set_params(onehotencoder__handle_unknown="ignore")
+    inspector = lime_of(model, n_samples=64).fit(frame, y)
+    row = frame[1:2].assign(colour="violet")
+    explanation = inspector.explain(row)
+    assert explanation.texts(0)[2] == "colour is new"
+    assert explanation.values[0, 2] == 0
+
+
+def test_many_features():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 1500))
+    model = FrozenEstimator(Ridge().fit(X, X[:, :5].sum(axis=1)))
+    explanation = lime_of(model, n_samples=128, n_features_to_select=5).fit(X)
+    assert explanation.explain(X[:1]).selected.sum() == 5
+
+
+def test_pickled(curved):
+    model, X = curved
+    inspector = lime_of(model).fit(X)
+    again = pickle.loads(pickle.dumps(inspector))
+    np.testing.assert_array_equal(again.transform(X[:3]), inspector.transform(X[:3]))
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"n_samples": 1}, "n_samples"),
+        ({"kernel_width": 0}, "kernel_width"),
+        ({"discretize": 1.5}, "discretize"),
+        ({"feature_selection": "best"}, "feature_selection"),
+        ({"n_features_to_select": 0}, "n_features_to_select"),
+        ({"sample_around": "row"}, "sample_around"),
+        ({"surrogate": "tree"}, "surrogate"),
+        ({"min_fidelity": 2}, "min_fidelity"),
+        ({"categorical_features": ["x9"]}, "categorical_features"),
+        ({"method": "exact"}, "method"),
+    ],
+)
+def test_bad_parameters(curved, params, message):
+    model, X = curved
+    with pytest.raises(ValueError, match=message):
+        lime_of(model, **params).fit(X)
+
+
+def test_samples_and_weights_of_lime_give_its_coefficients():
+    lime_tabular = pytest.importorskip("lime.lime_tabular")
+    X, y = make_friedman1(200, 8, random_state=0)
+    model = DecisionTreeRegressor(max_depth=6, random_state=0).fit(X, y)
+    explainer = lime_tabular.LimeTabularExplainer(X, mode="regression", random_state=0)
+    taken = {}
+    inner = explainer.base.explain_instance_with_data
+
+    def spy(data, labels, distances, *args, **kwargs):
+        weights = explainer.base.kernel_fn(distances)
+        taken.update(data=data, labels=labels, weights=weights)
+        return inner(data, labels, distances, *args, **kwargs)
+
+    explainer.base.explain_instance_with_data = spy
+    theirs = explainer.explain_instance(X[0], model.predict, num_features=4)
+    answers = taken["labels"][:, -1:]
+    around = Neighbourhood(taken["data"], answers, taken["weights"], own=np.ones(8))
+    fit = SurrogateFitter(4, "forward", Ridge(alpha=1)).fit(around)
+    used = np.flatnonzero(fit.selected[:, 0])
+    expected = dict(theirs.local_exp[1])
+    assert set(used.tolist()) == set(map(int, expected))
+    found = [fit.coefficients[j, 0] for j in expected]
+    np.testing.assert_allclose(found, list(expected.values()), atol=1e-8)
+    np.testing.assert_allclose(fit.fidelity, theirs.score, atol=1e-8)

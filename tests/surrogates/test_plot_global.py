@@ -1,0 +1,434 @@
+"""The display of a global surrogate: its contract, and what it draws."""
+
+import inspect
+import sys
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.metrics import r2_score
+from sklearn.multioutput import MultiOutputRegressor
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from sklearn_interpret import surrogates
+from sklearn_interpret.effects import PartialDependence
+from sklearn_interpret.estimator_checks._recorders import RecordingRegressor
+from sklearn_interpret.estimator_checks._tables import pandas_mixed, polars_mixed
+from sklearn_interpret.surrogates import GlobalSurrogate, GlobalSurrogateDisplay
+
+NAMES = ["first", "second", "third", "fourth"]
+STUMP = {
+    "left": [1, -1, -1],
+    "right": [2, -1, -1],
+    "tests": ["a ≤ 3", "", ""],
+    "yes_left": [True, True, True],
+    "rules": ["all rows", "a ≤ 3", "a > 3"],
+}
+SURROGATES = {
+    "tree": DecisionTreeRegressor(max_depth=2, random_state=0),
+    "rules": DecisionTreeRegressor(max_leaf_nodes=17, random_state=0),
+    "bar": Ridge(),
+    "scatter": KNeighborsRegressor(3),
+}
+
+
+@pytest.fixture(params=SURROGATES)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def regression():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(120, 4)), columns=NAMES)
+    y = X["first"] * 2 + np.sin(X["second"])
+    return KNeighborsRegressor(5).fit(X, y), X
+
+
+def drawn(regression, kind, **params):
+    model, X = regression
+    return GlobalSurrogateDisplay.from_estimator(
+        model, X, surrogate=SURROGATES[kind], **params
+    )
+
+
+def all_texts(figure):
+    figure.set_layout_engine("none")  # which is slow, and changes no text
+    figure.canvas.draw()
+    return [
+        text.get_text().replace(r"\$", "$").replace("\n", "")
+        for text in figure.findobj(matplotlib.text.Text)
+        if text.get_visible()
+    ]
+
+
+def stump(values, answers=None, leaves=None, **params):
+    """A display of arrays of one's own."""
+    values = np.asarray(values, dtype=float)
+    leaves = np.where(np.arange(len(values)) % 2, 1, 2) if leaves is None else leaves
+    return GlobalSurrogateDisplay(
+        values, answers, trees=[STUMP], leaves=leaves, **params
+    )
+
+
+def test_the_display_is_public():
+    assert "GlobalSurrogateDisplay" in surrogates.__all__
+    for name, method in inspect.getmembers(GlobalSurrogateDisplay, inspect.isroutine):
+        if name.startswith("_") and name != "__init__":
+            continue
+        own = inspect.signature(method)
+        parameters = [p for p in own.parameters.values() if p.name != "self"]
+        assert all(p.annotation is not p.empty for p in parameters), name
+        assert own.return_annotation is not own.empty, name
+
+
+def test_own_figure(kind, regression):
+    display = drawn(regression, kind)
+    assert display.kind_ == kind
+    assert display.axes_.shape == (1, 1)
+    assert display.axes_[0, 0].figure is display.figure_
+    assert plt.get_fignums() == [display.figure_.number]
+    first = display.figure_
+    assert display.plot() is display
+    assert display.figure_ is not first
+    title = display.axes_[0, 0].get_title()
+    name = type(SURROGATES[kind]).__name__
+    assert title.startswith(f"{name} in place of KNeighborsRegressor\nR² = ")
+
+
+def test_given_axes_are_drawn_on_as_they_are(kind, regression):
+    figure, (left, right) = plt.subplots(1, 2)
+    right.plot([0, 1], [2, 3])
+    other = plt.figure()
+    open_figures, state = plt.get_fignums(), (right.get_xlim(), right.get_ylim())
+    size = figure.get_size_inches().tolist()
+    display = drawn(regression, kind, ax=left)
+    figure.canvas.draw()
+    assert display.figure_ is figure
+    assert display.axes_[0, 0] is left
+    assert plt.get_fignums() == open_figures
+    assert plt.gcf() is other
+    assert (right.get_xlim(), right.get_ylim()) == state
+    assert len(right.lines) == 1
+    assert figure.axes == [left, right]
+    assert figure.get_size_inches().tolist() == size
+    assert display.legend_ is None
+    if kind in ("tree", "rules"):
+        assert "bars: the model, line: the surrogate" in left.get_xlabel()
+    with pytest.raises(TypeError, match="array of those; got str"):
+        display.plot(ax=["left"])
+
+
+def test_a_tree_without_room_becomes_rules(regression):
+    model, X = regression
+    _, axes = plt.subplots(1, 3)
+    tree = DecisionTreeRegressor(max_depth=3)
+    display = GlobalSurrogateDisplay.from_estimator(
+        model, X, surrogate=tree, ax=axes[0]
+    )
+    assert display.kind_ == "rules"
+    assert display.plot(ax=axes[1], kind="tree").kind_ == "tree"
+    assert display.plot().kind_ == "tree"
+
+
+def test_the_table_has_the_leaves(regression):
+    model, X = regression
+    display = drawn(regression, "tree")
+    frame = display.to_frame()
+    answers, tree = model.predict(X), DecisionTreeRegressor(max_depth=2, random_state=0)
+    leaves = tree.fit(X, answers).apply(X)
+    assert sorted(frame["leaf"]) == np.unique(leaves).tolist()
+    for row in frame.itertuples():
+        inside = answers[leaves == row.leaf]
+        assert row.n_rows == len(inside)
+        assert row.share == pytest.approx(len(inside) / 120)
+        assert row.mean == pytest.approx(inside.mean())
+        assert row.mean == pytest.approx(row.surrogate)
+        assert row.q50 == np.quantile(inside, 0.5, method="inverted_cdf")
+        rule = row.rule.replace("\N{MINUS SIGN}", "-").replace("≤", "<=")
+        assert len(X.query(rule)) == row.n_rows  # the rule as it is written
+
+
+def test_bars_are_the_distributions(regression):
+    display = drawn(regression, "tree")
+    (bars,), frame = display.bars_, display.to_frame()
+    assert len(bars) == len(frame) == 4
+    for one in bars:
+        values, edges, baseline = one.get_data()
+        assert (values - baseline).max() == pytest.approx(0.8)
+        assert len(edges) == len(values) + 1
+    low, high = display.axes_[0, 0].get_ylim()
+    assert low < frame["q05"].min()
+    assert high > frame["q95"].max()
+    texts = all_texts(display.figure_)
+    assert texts.count("yes") == texts.count("no") == 3
+    assert sum("≤" in text for text in texts) == 3
+    shares = [f"{100 * row.share:.0f} %{row.n_rows} rows" for row in frame.itertuples()]
+    assert set(shares) <= set(texts)
+
+
+def test_rules_beyond_the_largest_share_a_line(regression):
+    display = drawn(regression, "rules", max_display=5)
+    texts = all_texts(display.figure_)
+    assert any("13 other leaves" in text for text in texts)
+    assert len(display.bars_[0]) == 5
+    assert len(display.to_frame()) == 17
+    everything = display.plot(max_display=None)
+    assert len(everything.bars_[0]) == 17
+
+
+def test_the_table_has_the_coefficients(regression):
+    model, X = regression
+    pipeline = make_pipeline(StandardScaler(), Ridge())
+    display = GlobalSurrogateDisplay.from_estimator(model, X, surrogate=pipeline)
+    frame = display.to_frame()
+    coef = pipeline.fit(X, model.predict(X))[-1].coef_
+    expected = dict(zip(NAMES, coef, strict=True))
+    assert frame["column"].tolist() == sorted(NAMES, key=lambda n: -abs(expected[n]))
+    for row in frame.itertuples():
+        assert row.effect == pytest.approx(expected[row.column])
+    widths = [patch.get_width() for patch in display.bars_[0].patches]
+    np.testing.assert_allclose(widths, frame["effect"])
+    plain = drawn(regression, "bar").to_frame().set_index("column")
+    assert plain["standard_deviation"]["first"] == pytest.approx(X["first"].std(ddof=0))
+
+
+def test_coefficients_of_labels(regression):
+    _, X = regression
+    labels = np.array(["low", "mid", "top"])[np.digitize(X["first"], [-0.5, 0.5])]
+    model = LogisticRegression().fit(X, labels)
+    display = GlobalSurrogateDisplay.from_estimator(
+        model, X, surrogate=LogisticRegression(), target="top"
+    )
+    learnt = LogisticRegression().fit(X, model.predict(X))
+    found = display.to_frame().set_index("column")["coefficient"]
+    np.testing.assert_allclose(found[NAMES], learnt.coef_[2])
+    binary = LogisticRegression().fit(X, labels == "top")
+    both = [
+        GlobalSurrogateDisplay.from_estimator(
+            GlobalSurrogate(
+                FrozenEstimator(binary), surrogate=LogisticRegression(), target=target
+            ).fit(X),
+            X,
+        ).to_frame()["effect"]
+        for target in (False, True)
+    ]
+    np.testing.assert_allclose(both[0], -both[1])
+
+
+def test_any_other_is_shown_by_its_answers(regression):
+    model, X = regression
+    display = drawn(regression, "scatter")
+    frame = display.to_frame()
+    np.testing.assert_array_equal(frame["model"], model.predict(X))
+    points = display.bars_[0].get_offsets()
+    np.testing.assert_array_equal(points, frame[["model", "surrogate"]])
+    rng = np.random.default_rng(0)
+    many = GlobalSurrogateDisplay(*rng.normal(size=(2, 4000))).plot()
+    assert many.bars_[0].get_array().sum() == 4000
+
+
+def test_several_outputs(regression):
+    _, X = regression
+    labels = np.array(["low", "_mid", "$top$"])[np.digitize(X["first"], [-0.5, 0.5])]
+    model = LogisticRegression().fit(X, labels)
+    tree = DecisionTreeRegressor(max_depth=1)
+    for surrogate in (tree, Ridge(), MultiOutputRegressor(tree)):
+        display = GlobalSurrogateDisplay.from_estimator(
+            model, X, surrogate=surrogate, random_state=0
+        )
+        assert set(display.to_frame()["output"]) == {"low", "_mid", "$top$"}
+        texts = all_texts(display.figure_)
+        assert sum("same label for" in text for text in texts) == 3
+        one = GlobalSurrogateDisplay.from_estimator(
+            model, X, surrogate=surrogate, random_state=0, target="_mid"
+        )
+        assert one.axes_.shape == (1, 1)
+        assert set(one.to_frame()["output"]) == {"_mid"}
+    with pytest.raises(ValueError, match=r"target='mid' is not an output; there are"):
+        GlobalSurrogateDisplay.from_estimator(model, X, target="mid")
+    with pytest.raises(ValueError, match="12 outputs, too many for one figure"):
+        GlobalSurrogateDisplay(np.zeros((3, 12)), np.zeros((3, 12))).plot()
+
+
+def test_titles_have_the_fidelity(regression):
+    model, X = regression
+    weights = np.arange(120.0)
+    display = drawn(regression, "tree", sample_weight=weights)
+    inspector = GlobalSurrogate(FrozenEstimator(model), surrogate=SURROGATES["tree"])
+    inspector.fit(X, sample_weight=weights)
+    assert f"R² = {inspector.fidelity_:.2f}" in display.axes_[0, 0].get_title()
+    half = GlobalSurrogateDisplay.from_estimator(inspector, X[:60])
+    share = r2_score(model.predict(X[:60]), inspector.predict(X[:60]))
+    assert f"R² = {share:.2f}" in half.axes_[0, 0].get_title()
+    assert half.to_frame()["n_rows"].sum() == 60
+
+
+def test_a_fitted_inspector_is_not_fitted_again(regression, monkeypatch):
+    model, X = regression
+
+    def right(X):
+        return X["first"] > 0
+
+    inspector = GlobalSurrogate(
+        FrozenEstimator(model), subset=right, random_state=0
+    ).fit(X)
+    monkeypatch.setattr(GlobalSurrogate, "fit", None)
+    display = GlobalSurrogateDisplay.from_estimator(inspector, X)
+    assert display.to_frame()["n_rows"].sum() == right(X).sum()
+    with pytest.raises(ValueError, match="scoring can only be set before"):
+        GlobalSurrogateDisplay.from_estimator(inspector, X, scoring="r2")
+    with pytest.raises(ValueError, match="subset holds for no row"):
+        GlobalSurrogateDisplay.from_estimator(inspector, X[~right(X)])
+
+
+def test_labels_that_cannot_be_compared(regression):
+    _, X = regression
+    model = LinearSVC().fit(X, X["first"] > 0)
+    for surrogate in (DecisionTreeClassifier(max_depth=2), LogisticRegression()):
+        display = GlobalSurrogateDisplay.from_estimator(
+            model, X, surrogate=surrogate, scoring="accuracy"
+        )
+        title = display.axes_[0, 0].get_title()
+        assert "R²" not in title
+        assert "same label for" in title
+    with pytest.raises(
+        ValueError, match="shows surrogate responses, and there are non"
+    ):
+        display.plot(kind="scatter")
+
+
+def test_mixed_columns_have_their_own_names():
+    shown = []
+    for X in (pandas_mixed(), polars_mixed()):
+        model = RecordingRegressor().fit(X, np.arange(60))
+        display = GlobalSurrogateDisplay.from_estimator(model, X, random_state=0)
+        shown.append(display.to_frame())
+        texts = all_texts(display.figure_)
+        assert {"colour = red", "known = True"} <= set(texts)
+    pd.testing.assert_frame_equal(*shown)
+    assert any("colour = blue or grey or green" in rule for rule in shown[0]["rule"])
+    assert isinstance(X, pl.DataFrame)
+
+
+def test_missing_values_are_in_the_rules():
+    X = pd.DataFrame({"a": [1.0, 2.0, 3.0, np.nan] * 10, "n": [1, 2, 3, 4] * 10})
+    model = DecisionTreeRegressor().fit(X, np.array([0, 0, 1, 1] * 10))
+    tree = DecisionTreeRegressor(max_features=None, random_state=0)
+    inspector = GlobalSurrogate(FrozenEstimator(model), surrogate=tree).fit(X)
+    inspector.surrogate_.fit(X[["a", "n"]].assign(n=0), model.predict(X))
+    rules = GlobalSurrogateDisplay.from_estimator(inspector, X).to_frame()["rule"]
+    assert rules.tolist() == ["a ≤ 2.5", "a > 2.5 or missing"]
+    whole = GlobalSurrogateDisplay.from_estimator(
+        model, X, surrogate=make_pipeline("passthrough", tree), random_state=0
+    )
+    assert whole.kind_ == "tree"
+
+
+@pytest.mark.parametrize("n_features", [1, 300])
+def test_long_and_odd_names(n_features, kind):
+    rng = np.random.default_rng(0)
+    names = [
+        f"_a_feature_$of_{j}$_whose_name_goes_on_and_on" for j in range(n_features)
+    ]
+    X = pd.DataFrame(rng.normal(size=(60, n_features)), columns=names)
+    model = LinearRegression().fit(X, X.iloc[:, 0])
+    display = GlobalSurrogateDisplay.from_estimator(
+        model, X, surrogate=SURROGATES[kind], min_fidelity=None
+    )
+    texts = all_texts(display.figure_)
+    width, height = display.figure_.get_size_inches()
+    assert 4 < width <= 14
+    assert 2 < height < 17
+    if kind in ("tree", "bar"):
+        assert any("feature_$of" in text for text in texts)
+    assert all(len(text) < 230 for text in texts)
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-200, 1e12, 1e200])
+@pytest.mark.parametrize("kind", ["tree", "rules", "scatter"])
+def test_all_magnitudes(scale, kind):
+    values = scale * np.random.default_rng(0).normal(size=(2, 30))
+    display = stump(*values).plot(kind=kind)
+    assert all_texts(display.figure_)
+    assert np.isfinite(display.axes_[0, 0].get_ylim()).all()
+
+
+@pytest.mark.parametrize("kind", ["tree", "rules", "scatter"])
+def test_one_row_and_an_empty_leaf(kind):
+    display = stump([3.0], [2.0], [1]).plot(kind=kind)
+    texts = all_texts(display.figure_)
+    assert ("no rows" in texts) == (kind == "tree")
+    assert display.to_frame()["rule"].tolist() == ["a ≤ 3"]
+
+
+def test_a_tree_that_asks_nothing(regression):
+    model, X = regression
+    root = DecisionTreeRegressor(max_depth=1, min_samples_leaf=100)
+    display = GlobalSurrogateDisplay.from_estimator(
+        model, X, surrogate=root, min_fidelity=None
+    )
+    assert display.to_frame()["rule"].tolist() == ["all rows"]
+
+
+def test_styles(regression):
+    display = drawn(regression, "tree", bar_kw={"fc": "red"})
+    patch = display.bars_[0][0]
+    assert patch.get_facecolor()[:3] == (1, 0, 0)
+    display = drawn(regression, "tree", response_name="odds", model_name="the box")
+    assert display.axes_[0, 0].get_ylabel() == "odds"
+    assert "in place of the box" in display.axes_[0, 0].get_title()
+
+
+BAD_ARRAYS = [
+    ({"leaves": [1, 2]}, {}, "leaves has shape"),
+    ({"answers": [[1.0, 2.0]] * 4}, {}, "surrogate_responses has shape"),
+    ({"output_names": ["a", "b"]}, {}, "2 names for 1 outputs"),
+    ({"sample_weight": [1.0]}, {}, "sample_weight has shape"),
+    ({"target": "z"}, {}, "target='z' is not an output"),
+    ({}, {"kind": "pie"}, "kind='pie' must be one of"),
+    ({}, {"kind": "bar"}, "kind='bar' shows coefficients, and there are none"),
+    ({}, {"kind": "rules", "max_display": 0}, "max_display=0 must be"),
+]
+
+
+@pytest.mark.parametrize(("given", "asked", "message"), BAD_ARRAYS)
+def test_arrays_that_do_not_fit(given, asked, message):
+    with pytest.raises(ValueError, match=message):
+        stump(np.arange(4.0), **given).plot(**asked)
+
+
+def test_wrong_estimators(regression):
+    model, X = regression
+    kind = GlobalSurrogateDisplay
+    with pytest.raises(NotFittedError):
+        kind.from_estimator(LinearRegression(), X)
+    with pytest.raises(NotFittedError):
+        kind.from_estimator(GlobalSurrogate(LinearRegression()), X)
+    other = PartialDependence(FrozenEstimator(model), features=["first"]).fit(X)
+    with pytest.raises(TypeError, match="shows a GlobalSurrogate; got PartialDep"):
+        kind.from_estimator(other, X)
+    with pytest.raises(TypeError, match="a predictor is needed"):
+        kind.from_estimator(object(), X)
+    with pytest.raises(TypeError, match="no parameter 'surogate'; did you mean surrog"):
+        kind.from_estimator(model, X, surogate=None)
+
+
+def test_absent_packages_are_named(monkeypatch):
+    display = stump(np.arange(4.0))
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"SurrogateDisplay\.to_frame needs pandas"):
+        display.to_frame()
+    with pytest.raises(ImportError, match=r"SurrogateDisplay\.plot needs matplotlib"):
+        display.plot()

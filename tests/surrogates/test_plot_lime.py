@@ -1,0 +1,115 @@
+"""LimeDisplay: bars of the effects in use, panel by panel."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+from sklearn_interpret.surrogates import LimeDisplay, LimeTabular, LocalExplanation
+
+
+@pytest.fixture(scope="module")
+def classified():
+    """A fitted inspector with three outputs, and its rows."""
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = LogisticRegression(max_iter=1000).fit(X, np.array(["a", "b", "c"])[y])
+    inspector = LimeTabular(
+        FrozenEstimator(model),
+        n_samples=64,
+        n_features_to_select=3,
+        min_fidelity=None,
+        random_state=0,
+    )
+    return inspector.fit(X), X
+
+
+def test_bars_are_the_effects_in_use(classified):
+    inspector, X = classified
+    display = LimeDisplay.from_estimator(inspector, X, row=7)
+    explanation = inspector.explain(X[7:8])
+    assert len(display.axes_) == len(display.bars_) == 3
+    for output, bars in enumerate(display.bars_):
+        effects = explanation.effects[0, :, output]
+        order = np.argsort(-np.abs(effects))[:3]
+        widths = [bar.get_width() for bar in bars]
+        np.testing.assert_allclose(widths, effects[order])
+        labels = [text.get_text() for text in display.axes_[output].get_yticklabels()]
+        expected = [explanation.texts(0)[j] for j in order]
+        assert [text.replace("\n", " ") for text in labels] == expected
+        fidelity = f"{explanation.fidelity[0, output]:.3g}"
+        assert f"local R² = {fidelity}" in display.axes_[output].get_title()
+
+
+def test_one_output_on_a_given_axes(classified):
+    inspector, X = classified
+    _, (left, right) = plt.subplots(1, 2)
+    before = plt.get_fignums()
+    explanation = inspector.explain(X[:2])
+    display = LimeDisplay.from_explanation(
+        explanation, row=1, target="b", ax=left, max_display=2, bar_kw={"height": 0.5}
+    )
+    assert display.axes_.tolist() == [left]
+    assert plt.get_fignums() == before
+    assert not right.has_data()
+    assert [bar.get_height() for bar in display.bars_[0]] == [0.5, 0.5]
+    assert "1 weaker features" in left.get_xlabel()
+
+
+def test_numbers_without_bins_stand_with_their_values():
+    frame = pd.DataFrame({"age": [20.0, 31.5, 40, 7], "$t$": [1.0, 2, 3, 5]})
+    model = LinearRegression().fit(frame, frame["age"] * 2)
+    display = LimeDisplay.from_estimator(
+        model, frame, row=1, discretize=False, n_features_to_select=1, random_state=0
+    )
+    (label,) = display.axes_[0].get_yticklabels()
+    assert label.get_text() == "age (31.5)"
+    table = display.to_frame()
+    assert table["feature"].tolist() == ["age"]
+    np.testing.assert_allclose(table["weight"], 2)
+    np.testing.assert_allclose(table["effect"], 2 * frame["age"].std(ddof=0))
+
+
+def test_table_has_every_output(classified):
+    inspector, X = classified
+    table = LimeDisplay(inspector.explain(X[:1])).to_frame()
+    assert table["output"].tolist() == ["a"] * 3 + ["b"] * 3 + ["c"] * 3
+    assert table["condition"].str.contains("sepal|petal").all()
+
+
+def test_nothing_selected():
+    explanation = LocalExplanation([[0.0, 0.0]], [1.0])
+    display = LimeDisplay.from_explanation(explanation)
+    assert len(display.bars_[0]) == 0
+    assert len(display.to_frame()) == 0
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({}, ValueError, "150 rows: choose one"),
+        ({"row": 150}, ValueError, "not one of the 150 rows"),
+        ({"row": "first"}, TypeError, "position"),
+        ({"row": 0, "target": "d"}, ValueError, "not an output"),
+        ({"row": 0, "n_samples": 9}, ValueError, "n_samples"),
+        ({"row": 0, "colour": "red"}, TypeError, "colour"),
+        ({"row": 0, "max_display": 0}, ValueError, "max_display"),
+    ],
+)
+def test_bad_input(classified, params, error, message):
+    inspector, X = classified
+    with pytest.raises(error, match=message):
+        LimeDisplay.from_estimator(inspector, X, **params)
+
+
+def test_other_inspectors_and_explanations(classified):
+    _, X = classified
+    with pytest.raises(TypeError, match="LocalExplanation; got ndarray"):
+        LimeDisplay.from_explanation(np.zeros((1, 2)))
+    from sklearn_interpret.effects import PartialDependence
+
+    other = PartialDependence(LinearRegression()).fit(X, X.iloc[:, 0])
+    with pytest.raises(TypeError, match="shows what LimeTabular finds"):
+        LimeDisplay.from_estimator(other, X, row=0)
