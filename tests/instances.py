@@ -216,6 +216,7 @@ ARGUMENTS = {
             "correlated": True,
             "categorical_features": [0],
             "n_features_to_select": 3,
+            "feature_selection": "forward",
             "min_fidelity": None,
             "random_state": 0,
         },
