@@ -13,6 +13,7 @@ from sklearn_interpret._core.local_surrogates import (
     by_weight,
     explained,
     forward,
+    largest_first,
     sampling_errors,
 )
 
@@ -90,8 +91,7 @@ class LocalFit:
     def strongest(self, output):
         """Features in use, those of the largest coefficients first."""
         used = np.flatnonzero(self.selected[:, output])
-        sizes = np.abs(self.coefficients[used, output])
-        return used[np.argsort(-sizes, kind="stable")]
+        return used[largest_first(np.abs(self.coefficients[used, output]))]
 
 
 class SurrogateFitter:
