@@ -11,9 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from sklearn_interpret._core.masks import independent_masks
-from sklearn_interpret._model.images import Images, rounded
+from sklearn_interpret._model.images import Images, as_image_rows, rounded
 from sklearn_interpret._model.parallel import run, slices
-from sklearn_interpret._model.sample_rows import SampleRows
 from sklearn_interpret._model.seams import Interval
 from sklearn_interpret._model.segments import (
     checked_segments,
@@ -219,12 +218,12 @@ class LimeImage(BaseLocalSurrogate):
         self.hide_color = hide_color
 
     def _check_rows(self, X, *, reset):
-        X = _images_of_list(X)
-        if getattr(X, "ndim", 2) < 3:
+        rows = as_image_rows(X)
+        if rows is None:
             rows = super()._check_rows(X, reset=reset)
             shape = self._shape_of_rows(rows)
         else:
-            rows, shape = _checked_images(X), tuple(X.shape[1:])
+            shape = rows.native.shape[1:]
             self._check_given_shape(shape)
         if reset:
             self.image_shape_ = shape
@@ -383,35 +382,6 @@ def _padded(parts, n_segments):
     for row, part in zip(padded, parts, strict=True):
         row[: len(part)] = part
     return padded
-
-
-def _images_of_list(X):
-    """A list of images as an array; anything else as it is."""
-    if not isinstance(X, list | tuple) or np.ndim(X[0] if len(X) else 0) < 2:
-        return X
-    shapes = {np.shape(image) for image in X}
-    if len(shapes) > 1:
-        raise ValueError(
-            f"X has images of the shapes {sorted(shapes)}; all must have the same."
-        )
-    return np.asarray(X)
-
-
-def _checked_images(X):
-    """An array of images, grey or in colour."""
-    X = np.asarray(X)
-    if X.ndim > 4 or X.dtype.kind not in "biuf":
-        raise ValueError(
-            f"X has the shape {X.shape} and the dtype {X.dtype}; images are numbers of "
-            "the shape (n, height, width) or (n, height, width, channels), or rows of "
-            "pixels."
-        )
-    if not X.size:
-        raise ValueError(
-            f"Found array with 0 sample(s) or pixels (shape={X.shape}) while a minimum "
-            "of 1 is required by LimeImage."
-        )
-    return SampleRows(X)
 
 
 def _check_colour(colour, images):

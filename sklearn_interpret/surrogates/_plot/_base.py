@@ -179,8 +179,8 @@ class LocalDisplay(ABC):
         """Position of the sample that is drawn."""
         if not isinstance(self.explanation, self._kind):
             raise TypeError(
-                f"{type(self).__name__} draws a {self._kind.__name__}; got "
-                f"{type(self.explanation).__name__}."
+                f"{type(self).__name__} draws one kind of explanation, "
+                f"{self._kind.__name__}; got {type(self.explanation).__name__}."
             )
         return self._row_position(self.row, len(self.explanation))
 
@@ -210,7 +210,7 @@ class LocalDisplay(ABC):
 
     def _names_of(self, row):
         """A name for each feature of a sample."""
-        return self.explanation.texts(row)
+        return self.explanation.feature_names
 
     def _response(self, output):
         """The response drawn, with its output where there are several."""
