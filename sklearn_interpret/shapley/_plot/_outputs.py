@@ -5,7 +5,7 @@ from numbers import Integral
 
 import numpy as np
 
-from sklearn_interpret._explanation import output_position
+from sklearn_interpret._outputs import output_position
 from sklearn_interpret._plotting.labels import response_of
 from sklearn_interpret.base import Explanation
 

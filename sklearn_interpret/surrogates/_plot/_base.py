@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_interpret._explanation import output_position, response_text
 from sklearn_interpret._model.response import check_is_predictor
 from sklearn_interpret._model.tags import check_predictor_is_fitted
+from sklearn_interpret._outputs import output_position, response_text
 from sklearn_interpret._plotting.labels import response_of, shorten
 from sklearn_interpret._plotting.numbers import number_text
 from sklearn_interpret._plotting.parameters import (
