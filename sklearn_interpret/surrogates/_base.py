@@ -171,12 +171,12 @@ class BaseLocalSurrogate(BaseInspector):
         """
 
     def explain(self, X: Any) -> LocalExplanation:
-        """Fit a surrogate around each row.
+        """Fit a surrogate around each sample.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, ...)
+            Samples, as `fit` takes them: rows of a table, texts or images.
 
         Returns
         -------
@@ -241,8 +241,8 @@ class BaseLocalSurrogate(BaseInspector):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, ...)
+            Samples, as `fit` takes them: rows of a table, texts or images.
         n_redraws : int, default=10
             How often samples are drawn.
         n_features : int, default=5
@@ -281,9 +281,9 @@ class BaseLocalSurrogate(BaseInspector):
 
     @property
     def stability_(self) -> float:
-        """Mean similarity of the explanations of rows of `fit` over redraws.
+        """Mean similarity of the explanations of samples of `fit` over redraws.
 
-        That of :meth:`stability_score`, over five draws and at most 10 rows, spread
+        That of :meth:`stability_score`, over five draws and at most 10 samples, spread
         evenly over those of `fit`. Computed when first asked for.
         """
         check_is_fitted(self)

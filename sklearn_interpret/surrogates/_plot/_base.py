@@ -63,9 +63,9 @@ class LocalDisplay(ABC):
             A predictor is explained by the inspector that belongs to the display, for
             which all of `X` serves as data. A fitted inspector of that kind is used as
             it is, and not fitted again.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Samples, as the model takes them. Where `row` is given, that one alone is
-            explained.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, ...)
+            Samples, as the inspector takes them: rows of a table, texts or images.
+            Where `row` is given, that one alone is explained.
         ax : matplotlib Axes or array of Axes, default=None
             As in `plot`.
         **params : dict
