@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from sklearn_interpret._choosing import predictions_of
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.images import as_image_rows
 from sklearn_interpret._plotting.axes import axes_inches, merged_style, take_axes
@@ -213,7 +214,7 @@ class LimeImageDisplay(LocalDisplay):
             raise ValueError(
                 f"n_top_labels={self.n_top_labels!r} must be an int of at least 1."
             )
-        responses = _responses(self.explanation[self._position()])
+        responses = predictions_of(self.explanation[self._position()]).reshape(-1)
         return np.argsort(-responses, kind="stable")[: self.n_top_labels].tolist()
 
     def _weights(self, row, output):
@@ -264,9 +265,8 @@ class LimeImageDisplay(LocalDisplay):
         names, response = shown.output_names, self.response_name or "response"
         bare = len(names) == 1 and isinstance(names[0], Integral)
         name = response if bare else names[output]
-        title = (
-            f"{shorten(name, _TITLE_WIDTH)}: {number_text(_responses(shown)[output])}"
-        )
+        value = predictions_of(shown).reshape(-1)[output]
+        title = f"{shorten(name, _TITLE_WIDTH)}: {number_text(value)}"
         if shown.fidelity is not None:
             fidelity = shown.fidelity.reshape(-1)[output]
             title += f"\nlocal R² {fidelity:.2f}"
@@ -283,13 +283,6 @@ def _room(ax):
 def _by_output(array):
     """With an axis of outputs."""
     return array if array.ndim == 3 else array[:, :, None]
-
-
-def _responses(shown):
-    """Responses to the image, or what the surrogate says to it: one for each output."""
-    if shown.predictions is not None:
-        return shown.predictions.reshape(-1)
-    return (shown.base_values + shown.values.sum(axis=1)).reshape(-1)
 
 
 def _drawable(image):

@@ -1,10 +1,44 @@
-"""Which output of an explanation is meant, and what it is called."""
+"""Which sample and output of an explanation is meant, and what it is called."""
 
 from numbers import Integral
 
 import numpy as np
 
 from sklearn_interpret._model.tags import is_classifier
+
+
+def row_position(row, n_rows, sample="row"):
+    """Position of a row, counted from the front.
+
+    Parameters
+    ----------
+    row : int
+        The position that the user gave; negative ones count from the end.
+    n_rows : int
+        How many there are.
+    sample : str, default="row"
+        What a row is called in errors.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    TypeError
+        No whole number.
+    ValueError
+        Not one of the rows.
+    """
+    if not hasattr(row, "__index__") or isinstance(row, bool):
+        raise TypeError(f"row={row!r} must be the position (int) of one {sample}.")
+    place = row.__index__()
+    if not -n_rows <= place < n_rows:
+        raise ValueError(
+            f"row={row!r} is not one of the {n_rows} {sample}s, which are counted from "
+            "0."
+        )
+    return place % n_rows
 
 
 def output_position(explanation, target):
@@ -34,6 +68,13 @@ def output_position(explanation, target):
         f"target={target!r} is not an output of the explanation; its outputs are "
         f"{_listed(names)}."
     )
+
+
+def predictions_of(explanation):
+    """Predictions; where none are given, what base values and attributions sum to."""
+    if explanation.predictions is not None:
+        return explanation.predictions
+    return explanation.base_values + explanation.values.sum(axis=1)
 
 
 def response_text(inspector, explanation):
