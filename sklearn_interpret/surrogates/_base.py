@@ -22,7 +22,11 @@ from sklearn_interpret._model.seams import HasMethods, Interval, StrOptions
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import LowFidelityWarning
 from sklearn_interpret.surrogates._base_explanation import LocalExplanation
-from sklearn_interpret.surrogates._base_fitting import SELECTIONS, SurrogateFitter
+from sklearn_interpret.surrogates._base_fitting import (
+    SELECTIONS,
+    SurrogateFitter,
+    by_output,
+)
 
 _LARGEST_SEED = np.iinfo(np.int32).max
 # Pieces of work for each worker.
@@ -198,9 +202,7 @@ class BaseLocalSurrogate(BaseInspector):
             "fidelity": np.stack([fit.fidelity for fit in fits]),
             "local_predictions": np.stack([fit.prediction for fit in fits]),
         }
-        if predictions.shape[1] == 1:
-            fields = {name: array[:, 0] for name, array in fields.items()}
-        fields["output_names"] = self.output_names_
+        fields = {**by_output(fields), "output_names": self.output_names_}
         return self._describe(rows, fits, **fields)
 
     def _fits(self, rows, surroundings):

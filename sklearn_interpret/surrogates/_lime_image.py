@@ -20,6 +20,7 @@ from sklearn_interpret._model.segments import (
     default_number,
 )
 from sklearn_interpret.surrogates._base import BaseLocalSurrogate
+from sklearn_interpret.surrogates._base_fitting import arrays_of, by_output
 from sklearn_interpret.surrogates._base_image_explanation import ImageExplanation
 from sklearn_interpret.surrogates._base_masked import MaskedSurroundings
 
@@ -300,19 +301,10 @@ class LimeImage(BaseLocalSurrogate):
         return self._segments
 
     def _describe(self, rows, fits, **fields):
-        n_segments = max(len(fit.coefficients) for fit in fits)
-        arrays = {
-            "values": [fit.coefficients for fit in fits],
-            "selected": [fit.selected for fit in fits],
-        }
-        if fits[0].errors is not None:
-            arrays["standard_errors"] = [fit.errors for fit in fits]
-        arrays = {name: _padded(parts, n_segments) for name, parts in arrays.items()}
-        arrays["base_values"] = np.stack([fit.intercept for fit in fits])
-        if fits[0].coefficients.shape[1] == 1:
-            arrays = {name: array[..., 0] for name, array in arrays.items()}
+        sizes = [len(fit.coefficients) for fit in fits]
+        found = arrays_of(fits, list(map(np.arange, sizes)), max(sizes))
         return ImageExplanation(
-            **arrays,
+            **by_output(found),
             **fields,
             data=rows.native,
             segments=np.stack(rows.segments),
@@ -373,15 +365,6 @@ def _all_cut(cut, images):
     # Threads would change the last bits.
     with threadpool_limits(1):
         return [cut(image) for image in images]
-
-
-def _padded(parts, n_segments):
-    """Arrays (p, k) one behind the other, with zeros for missing segments."""
-    shape = (len(parts), n_segments, parts[0].shape[1])
-    padded = np.zeros(shape, dtype=parts[0].dtype)
-    for row, part in zip(padded, parts, strict=True):
-        row[: len(part)] = part
-    return padded
 
 
 def _check_colour(colour, images):
