@@ -29,6 +29,7 @@ from sklearn_interpret._model.tags import is_classifier, tags_of
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import LowFidelityWarning
 from sklearn_interpret.surrogates._base_fidelity import Fidelity
+from sklearn_interpret.surrogates._base_subset import taken_inside, weights_inside
 
 
 def _offers(name):
@@ -210,22 +211,8 @@ class GlobalSurrogate(BaseInspector):
         self.verbose = verbose
 
     def _choose_sample(self, rows, y, weights):
-        weights = np.where(self._inside(rows), weights, 0.0)
-        if not weights.any():
-            raise ValueError("subset holds for no row of positive weight.")
+        weights = weights_inside(self.subset, rows, weights)
         return super()._choose_sample(rows, y, weights)
-
-    def _inside(self, rows):
-        """Which rows the surrogate is for."""
-        if self.subset is None:
-            return np.ones(rows.n_rows, dtype=bool)
-        inside = np.asarray(self.subset(rows.native))
-        if inside.dtype.kind != "b" or inside.shape != (rows.n_rows,):
-            raise ValueError(
-                f"subset must return a boolean for each of the {rows.n_rows} rows; got "
-                f"an array of {inside.dtype} of shape {inside.shape}."
-            )
-        return inside
 
     def _inspect(self, sample, response, on_block):
         rows, weights = sample.rows, sample.weights
@@ -470,11 +457,7 @@ class GlobalSurrogate(BaseInspector):
         """
         rows = self._checked(X)
         weights = check_weights(sample_weight, rows)
-        kept = np.flatnonzero(self._inside(rows) & (weights > 0))
-        if not len(kept):
-            raise ValueError("subset holds for no row of positive weight.")
-        if len(kept) < rows.n_rows:
-            rows, weights = rows.take(kept), weights[kept]
+        rows, weights = taken_inside(self.subset, rows, weights)
         answers = self._ask(self._make_response(), rows)
         return self._fidelity(rows, weights, answers, self._ask_labels(rows))
 
