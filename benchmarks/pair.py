@@ -209,7 +209,8 @@ class Watched(RegressorMixin, BaseEstimator):
 
     def __init__(self, model, clock):
         self.model, self.clock = model, clock
-        self.n_features_in_ = model.n_features_in_
+        if hasattr(model, "n_features_in_"):
+            self.n_features_in_ = model.n_features_in_
         self.seconds_, self.n_rows_ = 0.0, 0
 
     def fit(self, X, y=None):

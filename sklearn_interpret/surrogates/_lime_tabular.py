@@ -189,8 +189,8 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     np.int64(3)
     >>> bool(explanation.fidelity[0] > 0.2)
     True
-    >>> [explanation.texts(0)[j] for j in explanation.selected[0].nonzero()[0]]
-    ['bmi > 0.03121', '0.01564 < bp <= 0.03564', '-0.001496 < s5 <= 0.03243']
+    >>> explanation.texts(0)[2]
+    'bmi > 0.03152'
     """
 
     _parameter_constraints = {
