@@ -11,9 +11,8 @@ import numpy as np
 
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.features import default_names
-from sklearn_interpret._model.tags import is_classifier
 
-__all__ = ["BreakDownExplanation", "Explanation"]
+__all__ = ["Explanation"]
 
 # A glance, not the data: how much of an explanation its HTML table shows.
 _SHOWN_ROWS, _SHOWN_OUTPUTS, _SHOWN_FEATURES = 5, 5, 8
@@ -344,104 +343,6 @@ class Explanation:
         ]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class BreakDownExplanation(Explanation):
-    """Attributions along one order of the features for each row.
-
-    Parameters
-    ----------
-    values : array-like of shape (n_rows, n_features[, n_outputs])
-        What each feature gave to each response, in the response's unit.
-    base_values : array-like of shape (n_rows[, n_outputs])
-        Where the steps start from: the response without any feature.
-    predictions : array-like of shape (n_rows[, n_outputs]), default=None
-        The model's responses to the rows.
-    data : {ndarray, sparse matrix, DataFrame} of n_rows rows, default=None
-        The explained rows, in the container in which they were given.
-    feature_names : sequence of str, default=None
-        A name for each feature or group of features; None makes up ``x0``, ``x1``...
-    output_names : sequence, default=None
-        A class label or position for each output; None makes up positions.
-    standard_errors : array-like of the shape of `values`, default=None
-        Standard errors of sampled values; None where the values are exact.
-    columns : sequence of sequences of int, default=None
-        The columns of `data` behind each feature, for groups of features; None means
-        column j for feature j.
-    step_numbers : array-like of shape (n_rows, n_features), default=None
-        The step, counted from 0, at which each feature came in. Features that came in
-        together have the same, and their values share what the step added. None takes
-        the features in their order.
-
-    Examples
-    --------
-    >>> from sklearn_interpret.shapley import BreakDownExplanation
-    >>> explanation = BreakDownExplanation(
-    ...     [[0.5, 2.0, 0.5]],
-    ...     [1.0],
-    ...     feature_names=["age", "town", "sex"],
-    ...     step_numbers=[[1, 0, 1]],
-    ... )
-    >>> explanation.steps(0)
-    [(1,), (0, 2)]
-    >>> explanation.step_names(0)
-    ['town', 'age:sex']
-    """
-
-    step_numbers: Any = field(default=None, kw_only=True)
-
-    _arrays_by_row: ClassVar[tuple] = (*Explanation._arrays_by_row, "step_numbers")
-
-    def __post_init__(self):
-        super().__post_init__()
-        shape = self.values.shape[:2]
-        numbers = self.step_numbers
-        if numbers is None:
-            numbers = np.broadcast_to(np.arange(shape[1]), shape)
-        numbers = np.asarray(numbers)
-        if numbers.shape != shape or numbers.dtype.kind not in "iu":
-            raise ValueError(
-                f"step_numbers has the shape {numbers.shape} and the dtype "
-                f"{numbers.dtype}; whole numbers of the shape {shape} are needed."
-            )
-        self._set("step_numbers", numbers.astype(np.intp))
-
-    def steps(self, row: int) -> list[tuple[int, ...]]:
-        """Positions of the features that came in at each step of a row, in order.
-
-        Parameters
-        ----------
-        row : int
-            Position of the row.
-
-        Returns
-        -------
-        list of tuple of int
-            One position for most steps, two for those of a pair.
-        """
-        numbers = self.step_numbers[row]
-        return [
-            tuple(np.flatnonzero(numbers == number).tolist())
-            for number in np.unique(numbers)
-        ]
-
-    def step_names(self, row: int) -> list[str]:
-        """Names of the steps of a row, in order; a pair is called ``"a:b"``.
-
-        Parameters
-        ----------
-        row : int
-            Position of the row.
-
-        Returns
-        -------
-        list of str
-            One for each step.
-        """
-        return [
-            ":".join(self.feature_names[j] for j in step) for step in self.steps(row)
-        ]
-
-
 def _numbers(values, name):
     """An array of floats."""
     try:
@@ -491,68 +392,6 @@ def _positions(index, n_rows):
             f"positions or a boolean mask; got {index!r}."
         )
     return np.atleast_1d(np.arange(n_rows)[taken])
-
-
-def output_position(explanation, target):
-    """Position of the output that `target` names.
-
-    Raises
-    ------
-    ValueError
-        Not one of the outputs, or None where there are several; both list the names.
-    """
-    names = list(explanation.output_names)
-    if target is None:
-        if len(names) == 1:
-            return 0
-        raise ValueError(
-            f"The explanation has {len(names)} outputs: choose one by target=, out of "
-            f"{_listed(names)}."
-        )
-    found = [place for place, name in enumerate(names) if _same(name, target)]
-    if len(found) == 1:
-        return found[0]
-    numbered = any(isinstance(name, Integral) for name in names)
-    position = isinstance(target, Integral) and not isinstance(target, bool)
-    if position and not numbered and 0 <= target < len(names):
-        return int(target)
-    raise ValueError(
-        f"target={target!r} is not an output of the explanation; its outputs are "
-        f"{_listed(names)}."
-    )
-
-
-def _same(name, target):
-    try:
-        return bool(name == target)
-    except (TypeError, ValueError):  # arrays and the like
-        return False
-
-
-def _listed(names, most=10):
-    plain = [name.item() if isinstance(name, np.generic) else name for name in names]
-    shown = ", ".join(map(repr, plain[:most]))
-    return shown + (", ..." if len(names) > most else "")
-
-
-def response_text(inspector, explanation):
-    """What the values are shares of: the model's method, and the output if one of many.
-
-    An inspector that settles its response in `fit` says so in `response_method_`.
-    """
-    method = getattr(inspector, "response_method_", None)
-    method = getattr(inspector, "response_method", "auto") if method is None else method
-    predictor = getattr(inspector, "estimator_", None)
-    classifies = predictor is not None and is_classifier(predictor)
-    regresses = predictor is not None and not classifies
-    if callable(method):
-        method = getattr(method, "__name__", type(method).__name__)
-    elif method == "auto" or not isinstance(method, str):
-        method = "predict" if regresses else "response"
-    one = explanation.values.ndim == 2
-    if one and (classifies or getattr(inspector, "target", None) is not None):
-        return f"{method}[{explanation.output_names[0]}]"
-    return method
 
 
 def _optional(library, method):

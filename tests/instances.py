@@ -214,8 +214,9 @@ ARGUMENTS = {
             "discretize": False,
             "sample_around": "instance",
             "correlated": True,
-            "categorical_features": [3],
+            "categorical_features": [0],
             "n_features_to_select": 3,
+            "feature_selection": "forward",
             "min_fidelity": None,
             "random_state": 0,
         },
@@ -253,6 +254,8 @@ OF_TEXTS = {LimeText}
 # importances. Boosting has none of these, and bounds its leaves in rows, so that a
 # weight is not as good as copies in parts.
 REFITTING = {DropColumnImportance, PermutationTest}
+# Inspectors that look at all pairs of features: one model of each kind is enough.
+OF_PAIRS = {HStatistic, PartialDependenceInteraction}
 # Inspectors that take models of trees only.
 OF_TREES = {TreeSHAP}
 # Inspectors that take linear models only.
@@ -296,9 +299,11 @@ def estimators(inspector_class):
             LogisticRegression(),
         ]
     if inspector_class in REFITTING:
-        of_trees = [
-            DecisionTreeRegressor(max_depth=3, random_state=0),
+        return [
+            LinearRegression(),
             DecisionTreeClassifier(max_depth=3, random_state=0),
         ]
+    if inspector_class in OF_PAIRS:
+        return [LinearRegression(), of_trees[1]]
     linear = [LinearRegression(), LogisticRegression()]
     return linear if inspector_class in OF_LINES else [*linear, *of_trees]

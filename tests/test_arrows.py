@@ -55,7 +55,7 @@ def room(name):
     family, inside = parts[0], parts[1:]
     if family in ("_core", "_model", "_plotting", "_version", "exceptions"):
         return family, None
-    if family in ("base", "_attributing", "_explanation"):
+    if family in ("base", "_attributing", "_explanation", "_choosing"):
         return "base", None
     if family == "estimator_checks":
         return "checks", None

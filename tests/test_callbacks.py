@@ -189,6 +189,8 @@ def test_progress_bar(inspector_class, n_jobs, table, capsys, monkeypatch):
     assert shown.err == ""
 
 
+# What is said of a result by a warning is no chatter.
+@pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.LowFidelityWarning")
 @all_inspectors
 def test_silent_by_default(inspector_class, table, capfd):
     X, y, _ = table

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve, cholesky, lstsq, solve
 
+# As a share of the largest: so small a difference is rounding, and the first is taken.
+_TIE = 1e-9
 # What is so small, next to the largest, counts as zero.
 _ZERO = 1e-10
 # Of answers: so far apart are those that are the same.
@@ -153,6 +155,23 @@ def explained(answers, fitted, weights):
     return float(1 - missed / power)
 
 
+def largest_first(sizes):
+    """Positions of numbers that are not negative, from the largest to the smallest.
+
+    Parameters
+    ----------
+    sizes : ndarray of shape (p,)
+        The numbers.
+
+    Returns
+    -------
+    ndarray of shape (p,), intp
+        Numbers that differ by rounding alone stand as they stood.
+    """
+    ranks = np.round(sizes / (_TIE * (sizes.max(initial=0.0) or 1.0)))
+    return np.argsort(-ranks, kind="stable")
+
+
 def by_weight(moments, output, size):
     """The features with the largest coefficients in a regression on all.
 
@@ -171,7 +190,7 @@ def by_weight(moments, output, size):
     """
     every = np.arange(len(moments.mean))
     sizes = np.abs(moments.coefficients(every, output))
-    return np.argsort(-sizes, kind="stable")[:size]
+    return largest_first(sizes)[:size]
 
 
 def forward(moments, output, size):
@@ -195,7 +214,7 @@ def forward(moments, output, size):
         usable = free & (left > _ZERO * start) & (left > 0)
         gains = np.where(usable, cross**2 / np.where(usable, left, 1.0), -1.0)
         gains[~free] = -2.0
-        best = int(np.argmax(gains))
+        best = int(np.argmax(gains >= gains.max() * (1 - np.sign(gains.max()) * _TIE)))
         chosen.append(best)
         free[best] = False
         if usable[best]:  # sweep it out of the others

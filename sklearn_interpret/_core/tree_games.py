@@ -5,7 +5,6 @@ gains of all terms; see :mod:`~sklearn_interpret._core.tree_tables`.
 """
 
 from copy import copy
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -25,6 +24,7 @@ from sklearn_interpret._core.tree_potentials import (
     product_potentials,
 )
 from sklearn_interpret._core.tree_tables import (
+    LeafTables,
     ProductRule,
     comparison_gains,
     comparison_tables,
@@ -45,53 +45,6 @@ _COMPARED_AT_ONCE = 2**20
 _PAIRS_AT_ONCE = 4096
 # Leaves with more conditions are valued pattern by pattern.
 _MOST_WITH_POTENTIALS = 12
-
-
-@dataclass(frozen=True, eq=False)
-class LeafTables:
-    """Gains of leaves for all patterns, one table behind the other.
-
-    Parameters
-    ----------
-    numbers : ndarray
-        Gains by term and pattern, leaf after leaf; the first number is zero.
-    start : ndarray of shape (n_leaves,), intp
-        Where the table of each leaf starts, in the order in which they were asked for.
-    """
-
-    numbers: np.ndarray
-    start: np.ndarray
-
-    @classmethod
-    def of_leaves(cls, n_conditions, order, make):
-        """Tables of leaves, made for equally many conditions at a time.
-
-        Parameters
-        ----------
-        n_conditions : ndarray of shape (n_leaves,), intp
-            Number of conditions of each leaf.
-        order : {1, 2}
-            1 for Shapley values, 2 for interaction values.
-        make : callable
-            Positions of leaves to an array of shape (n_leaves, n_terms, 2 ** d).
-
-        Returns
-        -------
-        LeafTables
-        """
-        sizes = np.array(
-            [
-                len(terms(d, order)) * 2**d
-                for d in range(n_conditions.max(initial=0) + 1)
-            ]
-        )[n_conditions]
-        ends = 1 + np.cumsum(sizes)
-        numbers = np.zeros(1 + sizes.sum())
-        for d in np.unique(n_conditions[sizes > 0]):
-            at = np.flatnonzero(n_conditions == d)
-            places = (ends - sizes)[at, None] + np.arange(sizes[at[0]])
-            numbers[places] = make(at).reshape(len(at), -1)
-        return cls(numbers, ends - sizes)
 
 
 class CoverGame:

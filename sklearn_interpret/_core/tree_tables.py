@@ -304,3 +304,50 @@ def pattern_bits(patterns, d):
     """Bits of integers: bool of shape (d, *patterns.shape), bit 0 first."""
     bits = np.left_shift(1, np.arange(d)).astype(patterns.dtype)
     return (patterns & bits.reshape(-1, *[1] * patterns.ndim)) > 0
+
+
+@dataclass(frozen=True, eq=False)
+class LeafTables:
+    """Gains of leaves for all patterns, one table behind the other.
+
+    Parameters
+    ----------
+    numbers : ndarray
+        Gains by term and pattern, leaf after leaf; the first number is zero.
+    start : ndarray of shape (n_leaves,), intp
+        Where the table of each leaf starts, in the order in which they were asked for.
+    """
+
+    numbers: np.ndarray
+    start: np.ndarray
+
+    @classmethod
+    def of_leaves(cls, n_conditions, order, make):
+        """Tables of leaves, made for equally many conditions at a time.
+
+        Parameters
+        ----------
+        n_conditions : ndarray of shape (n_leaves,), intp
+            Number of conditions of each leaf.
+        order : {1, 2}
+            1 for Shapley values, 2 for interaction values.
+        make : callable
+            Positions of leaves to an array of shape (n_leaves, n_terms, 2 ** d).
+
+        Returns
+        -------
+        LeafTables
+        """
+        sizes = np.array(
+            [
+                len(terms(d, order)) * 2**d
+                for d in range(n_conditions.max(initial=0) + 1)
+            ]
+        )[n_conditions]
+        ends = 1 + np.cumsum(sizes)
+        numbers = np.zeros(1 + sizes.sum())
+        for d in np.unique(n_conditions[sizes > 0]):
+            at = np.flatnonzero(n_conditions == d)
+            places = (ends - sizes)[at, None] + np.arange(sizes[at[0]])
+            numbers[places] = make(at).reshape(len(at), -1)
+        return cls(numbers, ends - sizes)

@@ -94,6 +94,54 @@ def _numbers(rows, j):
     return values.astype(np.float64)
 
 
+def as_image_rows(X):
+    """Wrap images that have a shape of their own.
+
+    Parameters
+    ----------
+    X : object
+        What the user passed in.
+
+    Returns
+    -------
+    SampleRows or None
+        Of an array, (n, height, width) or (n, height, width, channels); None where `X`
+        is neither such an array nor a list of images: then it is a table of pixels.
+
+    Raises
+    ------
+    ValueError
+        Images of several shapes, none at all, or what are no images.
+    """
+    if isinstance(X, list | tuple) and np.ndim(X[0] if len(X) else 0) >= 2:
+        X = _stacked(X)
+    if getattr(X, "ndim", 2) < 3:
+        return None
+    X = np.asarray(X)
+    if X.ndim > 4 or X.dtype.kind not in "biuf":
+        raise ValueError(
+            f"X has the shape {X.shape} and the dtype {X.dtype}; images are numbers of "
+            "the shape (n, height, width) or (n, height, width, channels), or rows of "
+            "pixels."
+        )
+    if not X.size:
+        raise ValueError(
+            f"Found array with 0 sample(s) or pixels (shape={X.shape}) while a minimum "
+            "of 1 is required by LimeImage."
+        )
+    return SampleRows(X)
+
+
+def _stacked(images):
+    """A list of images as an array."""
+    shapes = {np.shape(image) for image in images}
+    if len(shapes) > 1:
+        raise ValueError(
+            f"X has images of the shapes {sorted(shapes)}; all must have the same."
+        )
+    return np.asarray(images)
+
+
 class _Copies:
     """Copies of one image in which segments are hidden.
 

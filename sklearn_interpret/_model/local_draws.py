@@ -64,8 +64,9 @@ class LocalDraws:
         h = min(1.0, (4 / ((size + 2) * effective)) ** (1 / (size + 4)))
         covariance = (values * shares[:, None]).T @ values
         variances, axes = np.linalg.eigh(covariance)
-        root = axes * np.sqrt(variances.clip(min=0))
-        return np.sqrt(1 - h**2) * values[drawn] + h * noise @ root.T
+        # The symmetric root hangs on no sign or order of the axes.
+        root = (axes * np.sqrt(variances.clip(min=0))) @ axes.T
+        return np.sqrt(1 - h**2) * values[drawn] + h * noise @ root
 
     @property
     def n_samples(self):

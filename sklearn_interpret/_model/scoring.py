@@ -64,6 +64,15 @@ _FUNCTIONS = {
 }
 
 
+def as_number(found):
+    """What a score has returned as a float; None where that is no number."""
+    try:
+        number = float(found)
+    except (TypeError, ValueError):
+        return None
+    return None if np.isnan(number) else number
+
+
 @dataclass(frozen=True)
 class Metric:
     """A score, or a loss, of a fitted model on rows.
@@ -95,11 +104,8 @@ class Metric:
         """The number, for rows, their targets, and weights or None."""
         params = {} if weights is None else {"sample_weight": weights}
         found = self.scorer(estimator, X, y, **params)
-        try:
-            number = float(found)
-        except (TypeError, ValueError):
-            number = np.nan
-        if np.isnan(number):
+        number = as_number(found)
+        if number is None:
             raise ValueError(
                 f"scoring: {self.name!r} must be a number for every table of rows; got "
                 f"{found!r}."

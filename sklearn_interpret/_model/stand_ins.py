@@ -164,6 +164,11 @@ def taught(surrogate, X, lesson, weights):
         return learner.fit(X, lesson, **({name: weights} if weighted else {}))
 
 
+def flat(values):
+    """Answers without the axis of outputs where there is one alone."""
+    return values[:, 0] if values.shape[1] == 1 else values
+
+
 @dataclass(frozen=True)
 class StandIn:
     """A fitted surrogate that answers in the terms of the model that taught it.
@@ -193,6 +198,17 @@ class StandIn:
         taught_shares = self.response.method in ("predict_proba", "predict")
         return taught_shares and self.why_no_labels() is None
 
+    @property
+    def methods(self):
+        """Names of the methods of a classifier that it can serve beside `predict`."""
+        asked = self.response.method, self.response.target
+        learnt = not self.knows_labels and self.why_no_labels() is None
+        if learnt and asked == ("decision_function", None):
+            return {"decision_function"}
+        if self.gives_probabilities:
+            return {"predict_proba", "predict_log_proba"}
+        return set()
+
     def responses(self, X):
         """What the surrogate answers where the model's response is asked for.
 
@@ -217,7 +233,7 @@ class StandIn:
         values = self.responses(X)
         if is_classifier(self.response.estimator):
             return self._labels(values)
-        return values[:, 0] if values.shape[1] == 1 else values
+        return flat(values)
 
     def probabilities(self, X):
         """Probabilities of the model's classes.

@@ -1,5 +1,7 @@
 """Names, tick labels and colours that stay readable."""
 
+from numbers import Integral
+
 import numpy as np
 
 # Okabe & Ito's colours, those of little contrast against white last, yellow left out.
@@ -155,6 +157,31 @@ def response_of(name, output_names, output):
     if output_names is None or output is None:
         return name
     return f"{name}[{output_names[output]}]"
+
+
+def drawn_response(name, output_names, output):
+    """The response that is drawn, with its output where there are several.
+
+    Parameters
+    ----------
+    name : str or None
+        What the response is called.
+    output_names : sequence
+        Class labels or positions.
+    output : int
+        Position of the output.
+
+    Returns
+    -------
+    str
+        A single output belongs to a name that is given; without such a name it is
+        shown, unless it is the position that makes up for one.
+    """
+    single = len(output_names) == 1
+    if name is not None:
+        return response_of(name, None if single else output_names, output)
+    made_up = isinstance(output_names[0], Integral) and output_names[0] == 0
+    return response_of("response", None if single and made_up else output_names, output)
 
 
 def feature_map():

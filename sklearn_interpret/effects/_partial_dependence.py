@@ -106,7 +106,8 @@ class PartialDependence(GridMixin, CurveEffect):
     standard_errors_ : list of ndarray, or None
         Standard errors of the averages, of the same shapes, taking the rows as drawn
         at random; None with "recursion". With trees they cost more than the averages,
-        and are found when they are first asked for.
+        and are found when they are first asked for, from rows that are kept until then:
+        those of `X` itself where they are many.
     missing_average_ : list of float, ndarray of shape (k,), or None
         The average with the feature missing, for numeric features that have missing
         values; else None.

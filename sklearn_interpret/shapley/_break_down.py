@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._explanation import BreakDownExplanation
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.features import resolve_features, resolve_groups
 from sklearn_interpret._model.seams import StrOptions
 from sklearn_interpret.shapley._base_coalitional import BaseCoalitional, Valuer
+from sklearn_interpret.shapley._base_explanation import BreakDownExplanation
 
 # Interactions that are smaller than this, relative to the responses that they are
 # differences of, are rounding.

@@ -22,7 +22,11 @@ from sklearn_interpret._model.seams import HasMethods, Interval, StrOptions
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import LowFidelityWarning
 from sklearn_interpret.surrogates._base_explanation import LocalExplanation
-from sklearn_interpret.surrogates._base_fitting import SELECTIONS, SurrogateFitter
+from sklearn_interpret.surrogates._base_fitting import (
+    SELECTIONS,
+    SurrogateFitter,
+    by_output,
+)
 
 _LARGEST_SEED = np.iinfo(np.int32).max
 # Pieces of work for each worker.
@@ -171,12 +175,12 @@ class BaseLocalSurrogate(BaseInspector):
         """
 
     def explain(self, X: Any) -> LocalExplanation:
-        """Fit a surrogate around each row.
+        """Fit a surrogate around each sample.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, ...)
+            Samples, as `fit` takes them: rows of a table, texts or images.
 
         Returns
         -------
@@ -198,9 +202,7 @@ class BaseLocalSurrogate(BaseInspector):
             "fidelity": np.stack([fit.fidelity for fit in fits]),
             "local_predictions": np.stack([fit.prediction for fit in fits]),
         }
-        if predictions.shape[1] == 1:
-            fields = {name: array[:, 0] for name, array in fields.items()}
-        fields["output_names"] = self.output_names_
+        fields = {**by_output(fields), "output_names": self.output_names_}
         return self._describe(rows, fits, **fields)
 
     def _fits(self, rows, surroundings):
@@ -241,8 +243,8 @@ class BaseLocalSurrogate(BaseInspector):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, ...)
+            Samples, as `fit` takes them: rows of a table, texts or images.
         n_redraws : int, default=10
             How often samples are drawn.
         n_features : int, default=5
@@ -281,9 +283,9 @@ class BaseLocalSurrogate(BaseInspector):
 
     @property
     def stability_(self) -> float:
-        """Mean similarity of the explanations of rows of `fit` over redraws.
+        """Mean similarity of the explanations of samples of `fit` over redraws.
 
-        That of :meth:`stability_score`, over five draws and at most 10 rows, spread
+        That of :meth:`stability_score`, over five draws and at most 10 samples, spread
         evenly over those of `fit`. Computed when first asked for.
         """
         check_is_fitted(self)

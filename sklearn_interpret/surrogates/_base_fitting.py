@@ -13,6 +13,7 @@ from sklearn_interpret._core.local_surrogates import (
     by_weight,
     explained,
     forward,
+    largest_first,
     sampling_errors,
 )
 
@@ -90,8 +91,56 @@ class LocalFit:
     def strongest(self, output):
         """Features in use, those of the largest coefficients first."""
         used = np.flatnonzero(self.selected[:, output])
-        sizes = np.abs(self.coefficients[used, output])
-        return used[np.argsort(-sizes, kind="stable")]
+        return used[largest_first(np.abs(self.coefficients[used, output]))]
+
+
+def arrays_of(fits, places=None, n_features=None):
+    """What surrogates have found, put together for all rows.
+
+    Parameters
+    ----------
+    fits : list of LocalFit
+        A surrogate for each row.
+    places : list of ndarray of intp, default=None
+        For each row the positions of its features among those of all rows; None where
+        all rows have the same.
+    n_features : int, default=None
+        Number of features of all rows, where `places` is given.
+
+    Returns
+    -------
+    dict
+        "values", "selected" and, where there are some, "standard_errors", of shape
+        (n_rows, n_features, k), zero where a row lacks a feature; "base_values", the
+        intercepts, (n_rows, k).
+    """
+    parts = {"values": "coefficients", "selected": "selected"}
+    if fits[0].errors is not None:
+        parts["standard_errors"] = "errors"
+    arrays = {}
+    for name, part in parts.items():
+        found = [getattr(fit, part) for fit in fits]
+        if places is not None:
+            found = _spread(found, places, n_features)
+        arrays[name] = np.stack(list(found))
+    arrays["base_values"] = np.stack([fit.intercept for fit in fits])
+    return arrays
+
+
+def _spread(found, places, n_features):
+    """Arrays (p, k) at their places among all features."""
+    for own, place in zip(found, places, strict=True):
+        everywhere = np.zeros((n_features, own.shape[1]), dtype=own.dtype)
+        everywhere[place] = own
+        yield everywhere
+
+
+def by_output(arrays):
+    """Arrays (..., k) without the axis of outputs where there is a single one."""
+    return {
+        name: array[..., 0] if array.shape[-1] == 1 else array
+        for name, array in arrays.items()
+    }
 
 
 class SurrogateFitter:

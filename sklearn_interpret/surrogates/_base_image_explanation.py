@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_interpret._explanation import output_position
+from sklearn_interpret._choosing import output_position
 from sklearn_interpret.surrogates._base_explanation import LocalExplanation
 
 

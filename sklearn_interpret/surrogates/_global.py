@@ -7,21 +7,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
-from sklearn.metrics import accuracy_score, get_scorer, r2_score
-from sklearn.utils import assert_all_finite
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.fidelity import agreement, r_squared
+from sklearn_interpret._core.fidelity import agreement
 from sklearn_interpret._model.background import check_weights
+from sklearn_interpret._model.finiteness import are_finite, refuse_infinite
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.response import make_response
-from sklearn_interpret._model.scoring import takes_weights
-from sklearn_interpret._model.seams import Interval, scorer_takes_weights
+from sklearn_interpret._model.seams import Interval
 from sklearn_interpret._model.stand_ins import (
     StandIn,
     default_surrogate,
+    flat,
     taught,
     without_chance,
 )
@@ -29,6 +28,8 @@ from sklearn_interpret._model.surrogate_parts import importances
 from sklearn_interpret._model.tags import is_classifier, tags_of
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import LowFidelityWarning
+from sklearn_interpret.surrogates._base_fidelity import Fidelity
+from sklearn_interpret.surrogates._base_subset import taken_inside, weights_inside
 
 
 def _offers(name):
@@ -210,41 +211,24 @@ class GlobalSurrogate(BaseInspector):
         self.verbose = verbose
 
     def _choose_sample(self, rows, y, weights):
-        weights = np.where(self._inside(rows), weights, 0.0)
-        if not weights.any():
-            raise ValueError("subset holds for no row of positive weight.")
+        weights = weights_inside(self.subset, rows, weights)
         return super()._choose_sample(rows, y, weights)
-
-    def _inside(self, rows):
-        """Which rows the surrogate is for."""
-        if self.subset is None:
-            return np.ones(rows.n_rows, dtype=bool)
-        inside = np.asarray(self.subset(rows.native))
-        if inside.dtype.kind != "b" or inside.shape != (rows.n_rows,):
-            raise ValueError(
-                f"subset must return a boolean for each of the {rows.n_rows} rows; got "
-                f"an array of {inside.dtype} of shape {inside.shape}."
-            )
-        return inside
 
     def _inspect(self, sample, response, on_block):
         rows, weights = sample.rows, sample.weights
         answers = self._ask(response, rows, on_block)
         self.output_names_ = response.output_names(answers.shape[1])
-        labels = None
-        if is_classifier(self.estimator_) and hasattr(self.estimator_, "predict"):
-            labels = self._ask(self.estimator_.predict, rows, on_block)
-        surrogate, lesson, lesson_weights = self.surrogate, _flat(answers), weights
+        labels = self._ask_labels(rows, on_block)
+        surrogate, lesson, lesson_weights = self.surrogate, flat(answers), weights
         if surrogate is None:
             surrogate = default_surrogate(rows, self.random_state)
             lesson, lesson_weights = without_chance(lesson, weights)
         elif is_classifier(surrogate):
             lesson = self._labels_to_learn(surrogate, labels)
         self._takes_missing = tags_of(self.estimator_).input_tags.allow_nan
-        self._takes_missing |= not _all_finite(rows)
+        self._takes_missing |= not are_finite(rows)
         self.surrogate_ = taught(surrogate, rows.native, lesson, lesson_weights)
-        found = importances(self.surrogate_, rows, weights)
-        self._importances = found
+        self._importances = importances(self.surrogate_, rows, weights)
         self.fidelity_ = self._fidelity(rows, weights, answers, labels)
         if labels is not None and self._stand_in().why_no_labels() is None:
             mine = self._stand_in().predictions(rows.native)
@@ -260,6 +244,12 @@ class GlobalSurrogate(BaseInspector):
             found.append(answers)
             on_block()
         return np.concatenate(found)
+
+    def _ask_labels(self, rows, on_block=lambda: None):
+        """Labels that the model predicts; None where it predicts none."""
+        if is_classifier(self.estimator_) and hasattr(self.estimator_, "predict"):
+            return self._ask(self.estimator_.predict, rows, on_block)
+        return None
 
     def _labels_to_learn(self, surrogate, labels):
         name = type(surrogate).__name__
@@ -277,68 +267,8 @@ class GlobalSurrogate(BaseInspector):
 
     def _fidelity(self, rows, weights, answers, labels):
         """Fidelity on rows, with what the model answers to them."""
-        stand_in, scoring = self._stand_in(), self.scoring
-        if scoring == "accuracy":
-            self._refuse_accuracy(stand_in, labels)
-            return agreement(labels, stand_in.predictions(rows.native), weights)
-        if isinstance(scoring, str) and scoring != "r2":
-            return self._scored(rows, weights, answers, labels)
-        if callable(scoring) and stand_in.knows_labels:
-            return self._compared(labels, stand_in.predictions(rows.native), weights)
-        mine = stand_in.responses(rows.native)
-        if mine is None:
-            raise ValueError(
-                'scoring="r2" compares probabilities where the surrogate is a '
-                f"classifier, and {self._without_probabilities()}: use "
-                'scoring="accuracy", or a regressor as surrogate.'
-            )
-        if callable(scoring):
-            return self._compared(_flat(answers), _flat(mine), weights)
-        return float(r_squared(answers, mine, weights).mean())
-
-    def _without_probabilities(self):
-        if self._stand_in().gives_probabilities:
-            return f"the model's response is {self._make_response().method!r}"
-        return f"{type(self.surrogate_).__name__} has no predict_proba"
-
-    def _refuse_accuracy(self, stand_in, labels):
-        why = stand_in.why_no_labels()
-        if not is_classifier(self.estimator_):
-            why = f"{type(self.estimator_).__name__} is no classifier"
-        elif labels is None:
-            why = "the model has no predict"
-        if why is not None:
-            raise ValueError(f'scoring="accuracy" compares labels, but {why}.')
-
-    def _scored(self, rows, weights, answers, labels):
-        """The score of a scorer whose targets are the model's predictions."""
-        scorer = get_scorer(self.scoring)
-        params = self._weights_for(scorer_takes_weights(scorer), weights)
-        targets = _flat(answers) if labels is None else labels
-        return self._number(scorer(self, rows.native, targets, **params))
-
-    def _compared(self, of_model, of_surrogate, weights):
-        params = self._weights_for(takes_weights(self.scoring), weights)
-        return self._number(self.scoring(of_model, of_surrogate, **params))
-
-    def _weights_for(self, taken, weights):
-        if (weights == weights[0]).all():
-            return {}
-        if not taken:
-            raise ValueError(
-                f"scoring={self.scoring!r} takes no sample_weight, and rows have "
-                "different weights."
-            )
-        return {"sample_weight": weights}
-
-    def _number(self, found):
-        try:
-            number = float(found)
-        except (TypeError, ValueError):
-            number = np.nan
-        if np.isnan(number):
-            raise ValueError(f"scoring={self.scoring!r} must be a number; got {found}.")
-        return number
+        fidelity = Fidelity(self.scoring, self._stand_in(), self)
+        return fidelity.measure(rows, weights, answers, labels)
 
     def _warn(self):
         judged = self.scoring in ("r2", "accuracy") and self.min_fidelity is not None
@@ -366,23 +296,14 @@ class GlobalSurrogate(BaseInspector):
             response = make_response(model, self.response_method, target)
         except ValueError:  # to be raised by `fit`
             return set()
-        if surrogate is not None and is_classifier(surrogate):
-            of_surrogate = StandIn(surrogate, response).gives_probabilities
-            return {"predict_proba", "predict_log_proba"} if of_surrogate else set()
-        if StandIn(surrogate, response).why_no_labels() is not None:
-            return set()
-        if response.method == "decision_function" and response.target is None:
-            return {"decision_function"}
-        if StandIn(surrogate, response).gives_probabilities:
-            return {"predict_proba", "predict_log_proba"}
-        return set()
+        return StandIn(surrogate, response).methods
 
     def _checked(self, X):
         """Rows as those of `fit`, and finite where the model needs them so."""
         check_is_fitted(self, "surrogate_")
         rows = self._check_rows(X, reset=False)
         if not self._takes_missing:
-            _refuse_infinite(rows, type(self).__name__)
+            refuse_infinite(rows, type(self).__name__)
         return rows
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -468,7 +389,7 @@ class GlobalSurrogate(BaseInspector):
             Scores.
         """
         rows = self._checked(X)
-        return _flat(self._stand_in().responses(rows.native))
+        return flat(self._stand_in().responses(rows.native))
 
     def score(
         self,
@@ -536,16 +457,9 @@ class GlobalSurrogate(BaseInspector):
         """
         rows = self._checked(X)
         weights = check_weights(sample_weight, rows)
-        kept = np.flatnonzero(self._inside(rows) & (weights > 0))
-        if not len(kept):
-            raise ValueError("subset holds for no row of positive weight.")
-        if len(kept) < rows.n_rows:
-            rows, weights = rows.take(kept), weights[kept]
+        rows, weights = taken_inside(self.subset, rows, weights)
         answers = self._ask(self._make_response(), rows)
-        labels = None
-        if is_classifier(self.estimator_) and hasattr(self.estimator_, "predict"):
-            labels = self._ask(self.estimator_.predict, rows)
-        return self._fidelity(rows, weights, answers, labels)
+        return self._fidelity(rows, weights, answers, self._ask_labels(rows))
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -560,30 +474,3 @@ class GlobalSurrogate(BaseInspector):
 
 def _call(function, rows):
     return np.asarray(function(rows.native))
-
-
-def _flat(values):
-    return values[:, 0] if values.shape[1] == 1 else values
-
-
-def _all_finite(rows):
-    try:
-        _refuse_infinite(rows, "")
-    except ValueError:
-        return False
-    return True
-
-
-def _refuse_infinite(rows, name):
-    """Raise scikit-learn's error for numbers that are missing or infinite."""
-    if rows.all_finite:
-        return
-    native = rows.native.tocsr() if sparse.issparse(rows.native) else rows.native
-    if isinstance(native, np.ndarray) or sparse.issparse(native):
-        if native.dtype.kind in "fc":
-            assert_all_finite(native, estimator_name=name, input_name="X")
-        return
-    for j in range(rows.n_columns):
-        values = rows.values(j)
-        if values.dtype.kind == "f":
-            assert_all_finite(values, estimator_name=name, input_name="X")

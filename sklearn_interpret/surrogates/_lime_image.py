@@ -11,9 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from sklearn_interpret._core.masks import independent_masks
-from sklearn_interpret._model.images import Images, rounded
+from sklearn_interpret._model.images import Images, as_image_rows, rounded
 from sklearn_interpret._model.parallel import run, slices
-from sklearn_interpret._model.sample_rows import SampleRows
 from sklearn_interpret._model.seams import Interval
 from sklearn_interpret._model.segments import (
     checked_segments,
@@ -21,6 +20,7 @@ from sklearn_interpret._model.segments import (
     default_number,
 )
 from sklearn_interpret.surrogates._base import BaseLocalSurrogate
+from sklearn_interpret.surrogates._base_fitting import arrays_of, by_output
 from sklearn_interpret.surrogates._base_image_explanation import ImageExplanation
 from sklearn_interpret.surrogates._base_masked import MaskedSurroundings
 
@@ -219,12 +219,12 @@ class LimeImage(BaseLocalSurrogate):
         self.hide_color = hide_color
 
     def _check_rows(self, X, *, reset):
-        X = _images_of_list(X)
-        if getattr(X, "ndim", 2) < 3:
+        rows = as_image_rows(X)
+        if rows is None:
             rows = super()._check_rows(X, reset=reset)
             shape = self._shape_of_rows(rows)
         else:
-            rows, shape = _checked_images(X), tuple(X.shape[1:])
+            shape = rows.native.shape[1:]
             self._check_given_shape(shape)
         if reset:
             self.image_shape_ = shape
@@ -301,19 +301,10 @@ class LimeImage(BaseLocalSurrogate):
         return self._segments
 
     def _describe(self, rows, fits, **fields):
-        n_segments = max(len(fit.coefficients) for fit in fits)
-        arrays = {
-            "values": [fit.coefficients for fit in fits],
-            "selected": [fit.selected for fit in fits],
-        }
-        if fits[0].errors is not None:
-            arrays["standard_errors"] = [fit.errors for fit in fits]
-        arrays = {name: _padded(parts, n_segments) for name, parts in arrays.items()}
-        arrays["base_values"] = np.stack([fit.intercept for fit in fits])
-        if fits[0].coefficients.shape[1] == 1:
-            arrays = {name: array[..., 0] for name, array in arrays.items()}
+        sizes = [len(fit.coefficients) for fit in fits]
+        found = arrays_of(fits, list(map(np.arange, sizes)), max(sizes))
         return ImageExplanation(
-            **arrays,
+            **by_output(found),
             **fields,
             data=rows.native,
             segments=np.stack(rows.segments),
@@ -374,44 +365,6 @@ def _all_cut(cut, images):
     # Threads would change the last bits.
     with threadpool_limits(1):
         return [cut(image) for image in images]
-
-
-def _padded(parts, n_segments):
-    """Arrays (p, k) one behind the other, with zeros for missing segments."""
-    shape = (len(parts), n_segments, parts[0].shape[1])
-    padded = np.zeros(shape, dtype=parts[0].dtype)
-    for row, part in zip(padded, parts, strict=True):
-        row[: len(part)] = part
-    return padded
-
-
-def _images_of_list(X):
-    """A list of images as an array; anything else as it is."""
-    if not isinstance(X, list | tuple) or np.ndim(X[0] if len(X) else 0) < 2:
-        return X
-    shapes = {np.shape(image) for image in X}
-    if len(shapes) > 1:
-        raise ValueError(
-            f"X has images of the shapes {sorted(shapes)}; all must have the same."
-        )
-    return np.asarray(X)
-
-
-def _checked_images(X):
-    """An array of images, grey or in colour."""
-    X = np.asarray(X)
-    if X.ndim > 4 or X.dtype.kind not in "biuf":
-        raise ValueError(
-            f"X has the shape {X.shape} and the dtype {X.dtype}; images are numbers of "
-            "the shape (n, height, width) or (n, height, width, channels), or rows of "
-            "pixels."
-        )
-    if not X.size:
-        raise ValueError(
-            f"Found array with 0 sample(s) or pixels (shape={X.shape}) while a minimum "
-            "of 1 is required by LimeImage."
-        )
-    return SampleRows(X)
 
 
 def _check_colour(colour, images):

@@ -27,6 +27,7 @@ from sklearn_interpret.surrogates._base import (
     Surroundings,
 )
 from sklearn_interpret.surrogates._base_explanation import LocalExplanation
+from sklearn_interpret.surrogates._base_fitting import arrays_of, by_output
 
 # Bins of equal weight where no number is given: quartiles.
 _QUARTILES = 4
@@ -336,27 +337,17 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     def _describe(self, rows, fits, **fields):
         marginals = self._marginals
         scales, centers = marginals.scales[:, None], marginals.centers[:, None]
-        values = np.stack([fit.coefficients for fit in fits]) / scales
-        base_values = np.stack([fit.intercept for fit in fits])
-        base_values = base_values - (values * centers).sum(axis=1)
-        selected = np.stack([fit.selected for fit in fits])
-        errors = None
-        if fits[0].errors is not None:
-            errors = np.stack([fit.errors for fit in fits]) / scales
-        if values.shape[2] == 1:
-            values, base_values = values[:, :, 0], base_values[:, 0]
-            selected = selected[:, :, 0]
-            errors = None if errors is None else errors[:, :, 0]
+        found = arrays_of(fits)
+        for name in found.keys() & {"values", "standard_errors"}:
+            found[name] /= scales
+        found["base_values"] -= (found["values"] * centers).sum(axis=1)
         conditions = None
         if marginals.discrete.any():
             conditions = marginals.texts(marginals.standing(rows))
         return LocalExplanation(
-            values,
-            base_values,
+            **by_output(found),
             data=rows.native,
             feature_names=rows.names,
-            standard_errors=errors,
-            selected=selected,
             scales=marginals.scales,
             conditions=conditions,
             **fields,

@@ -11,6 +11,7 @@ from sklearn_interpret._core.tokens import Splitter, name_of
 from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.texts import TextRows, as_texts
 from sklearn_interpret.surrogates._base import BaseLocalSurrogate
+from sklearn_interpret.surrogates._base_fitting import arrays_of, by_output
 from sklearn_interpret.surrogates._base_masked import MaskedSurroundings
 from sklearn_interpret.surrogates._base_text_explanation import TextExplanation
 
@@ -243,18 +244,8 @@ class LimeText(BaseLocalSurrogate):
             np.array([numbers.setdefault(key, len(numbers)) for key in text.keys], int)
             for text in texts
         ]
-        shape = (len(fits), len(numbers), len(self.output_names_))
-        parts = {"values": "coefficients", "selected": "selected"}
-        if all(fit.errors is not None for fit in fits):
-            parts["standard_errors"] = "errors"
-        for name, part in parts.items():
-            spread = np.zeros(shape, dtype=bool if name == "selected" else np.float64)
-            for row, (fit, place) in enumerate(zip(fits, places, strict=True)):
-                spread[row, place] = getattr(fit, part)
-            fields[name] = spread[:, :, 0] if shape[2] == 1 else spread
-        intercepts = np.stack([fit.intercept for fit in fits])
         return TextExplanation(
-            base_values=intercepts[:, 0] if shape[2] == 1 else intercepts,
+            **by_output(arrays_of(fits, places, len(numbers))),
             data=rows.native,
             feature_names=list(map(name_of, numbers)),
             tokens=[text.pieces for text in texts],

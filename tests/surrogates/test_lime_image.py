@@ -325,13 +325,13 @@ def test_display_refuses():
     inspector = lime(Brightness(), GREY)
     explanation = inspector.explain(GREY)
     make = LimeImageDisplay.from_explanation
-    with pytest.raises(ValueError, match="has 2 images: choose one by row="):
+    with pytest.raises(ValueError, match="2 images: choose one by row="):
         make(explanation)
     with pytest.raises(ValueError, match="row=2 is not one of the 2 images"):
         make(explanation, row=2)
     with pytest.raises(ValueError, match="n_top_labels=0"):
         make(explanation, row=0, n_top_labels=0)
-    with pytest.raises(TypeError, match="An ImageExplanation is needed; got ndarray"):
+    with pytest.raises(TypeError, match="ImageExplanation; got ndarray"):
         make(GREY)
     with pytest.raises(TypeError, match="has no parameter 'rwo'; did you mean row"):
         make(explanation, rwo=1)

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._explanation import response_text
+from sklearn_interpret._choosing import response_text
 from sklearn_interpret._plotting.parameters import (
     divided,
     keyword_names,

@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_interpret._choosing import output_position
 from sklearn_interpret._core.residual_interactions import residual_strengths
 from sklearn_interpret._plotting.attributions import point_area
 from sklearn_interpret._plotting.axes import take_single
@@ -25,7 +26,6 @@ from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.base import Explanation
 from sklearn_interpret.shapley._plot._base import ExplanationDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader
-from sklearn_interpret.shapley._plot._outputs import output_position
 from sklearn_interpret.shapley._plot._shading import draw_with_companion
 
 MAX_ROWS = 5000  # that the search for a companion looks at

@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from sklearn_interpret._choosing import predictions_of
 from sklearn_interpret._core.ordering import similarity_order
 from sklearn_interpret._plotting.axes import take_single
 from sklearn_interpret._plotting.labels import literal, shorten
@@ -17,7 +18,6 @@ from sklearn_interpret.shapley._plot._force_areas import (
     label_rows,
 )
 from sklearn_interpret.shapley._plot._force_arrows import draw_balance
-from sklearn_interpret.shapley._plot._outputs import predictions_of
 
 HOW = {
     "similarity": "by the similarity of their Shapley values",

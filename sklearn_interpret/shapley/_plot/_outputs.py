@@ -1,12 +1,11 @@
 """Which output of an explanation is drawn."""
 
 from dataclasses import replace
-from numbers import Integral
 
 import numpy as np
 
-from sklearn_interpret._explanation import output_position
-from sklearn_interpret._plotting.labels import response_of
+from sklearn_interpret._choosing import output_position
+from sklearn_interpret._plotting.labels import drawn_response
 from sklearn_interpret.base import Explanation
 
 
@@ -61,22 +60,6 @@ def one_output(explanation, target):
 
 
 def output_text(explanation, target, response_name):
-    """The response drawn, with its output where there are several.
-
-    A single output belongs to a response's name that is given; without such a name it
-    is shown unless it is the position that makes up for one.
-    """
+    """The response drawn, with its output where there are several."""
     output = output_position(explanation, target)
-    names = explanation.output_names
-    single = len(names) == 1
-    if response_name is not None:
-        return response_of(response_name, None if single else names, output)
-    bare = single and isinstance(names[0], Integral) and names[0] == 0
-    return response_of("response", None if bare else names, output)
-
-
-def predictions_of(explanation):
-    """Predictions; where none are given, what base values and attributions sum to."""
-    if explanation.predictions is not None:
-        return explanation.predictions
-    return explanation.base_values + explanation.values.sum(axis=1)
+    return drawn_response(response_name, explanation.output_names, output)

@@ -2,6 +2,7 @@
 
 from sklearn.frozen import FrozenEstimator
 
+from sklearn_interpret._choosing import row_position
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.response import check_is_predictor
 from sklearn_interpret._model.tags import check_predictor_is_fitted
@@ -74,26 +75,6 @@ def explained(inspector, X):
             f"{type(explanation).__name__}; an Explanation is needed."
         )
     return explanation
-
-
-def row_position(row, n_rows):
-    """Position of a row, counted from the front.
-
-    Raises
-    ------
-    TypeError
-        No whole number.
-    ValueError
-        Not one of the rows.
-    """
-    if not hasattr(row, "__index__") or isinstance(row, bool):
-        raise TypeError(f"row={row!r} must be the position (int) of a row.")
-    place = row.__index__()
-    if not -n_rows <= place < n_rows:
-        raise ValueError(
-            f"row={row!r} is not one of the {n_rows} rows, which are counted from 0."
-        )
-    return place % n_rows
 
 
 def one_row(X, row):

@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._explanation import BreakDownExplanation
+from sklearn_interpret._choosing import predictions_of
 from sklearn_interpret._plotting.attributions import draw_arrows, name_rows
 from sklearn_interpret._plotting.axes import axes_inches, take_single
 from sklearn_interpret._plotting.labels import (
@@ -21,9 +21,9 @@ from sklearn_interpret._plotting.numbers import (
     plain_number_ticks,
 )
 from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.shapley._base_explanation import BreakDownExplanation
 from sklearn_interpret.shapley._plot._base import RowDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader
-from sklearn_interpret.shapley._plot._outputs import predictions_of
 from sklearn_interpret.shapley._plot._waterfall_lines import waterfall_lines
 
 STEP_HEIGHT = 0.72

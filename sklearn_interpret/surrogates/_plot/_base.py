@@ -1,16 +1,15 @@
 """What the displays of local surrogates share: how they are made, what they say."""
 
 from abc import ABC, abstractmethod
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_interpret._explanation import output_position, response_text
+from sklearn_interpret._choosing import output_position, response_text, row_position
 from sklearn_interpret._model.response import check_is_predictor
 from sklearn_interpret._model.tags import check_predictor_is_fitted
-from sklearn_interpret._plotting.labels import response_of, shorten
+from sklearn_interpret._plotting.labels import drawn_response, shorten
 from sklearn_interpret._plotting.numbers import number_text
 from sklearn_interpret._plotting.parameters import (
     divided,
@@ -63,9 +62,9 @@ class LocalDisplay(ABC):
             A predictor is explained by the inspector that belongs to the display, for
             which all of `X` serves as data. A fitted inspector of that kind is used as
             it is, and not fitted again.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Samples, as the model takes them. Where `row` is given, that one alone is
-            explained.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, ...)
+            Samples, as the inspector takes them: rows of a table, texts or images.
+            Where `row` is given, that one alone is explained.
         ax : matplotlib Axes or array of Axes, default=None
             As in `plot`.
         **params : dict
@@ -166,21 +165,14 @@ class LocalDisplay(ABC):
                     "from 0."
                 )
             return 0
-        if not isinstance(row, Integral) or isinstance(row, bool):
-            raise TypeError(f"row={row!r} must be the position (int) of a sample.")
-        if not -n_rows <= row < n_rows:
-            raise ValueError(
-                f"row={row!r} is not one of the {n_rows} {cls._sample}s, which are "
-                "counted from 0."
-            )
-        return int(row) % n_rows
+        return row_position(row, n_rows, cls._sample)
 
     def _position(self):
         """Position of the sample that is drawn."""
         if not isinstance(self.explanation, self._kind):
             raise TypeError(
-                f"{type(self).__name__} draws a {self._kind.__name__}; got "
-                f"{type(self.explanation).__name__}."
+                f"{type(self).__name__} draws one kind of explanation, "
+                f"{self._kind.__name__}; got {type(self.explanation).__name__}."
             )
         return self._row_position(self.row, len(self.explanation))
 
@@ -210,16 +202,12 @@ class LocalDisplay(ABC):
 
     def _names_of(self, row):
         """A name for each feature of a sample."""
-        return self.explanation.texts(row)
+        return self.explanation.feature_names
 
     def _response(self, output):
         """The response drawn, with its output where there are several."""
         names = self.explanation.output_names
-        several = len(names) > 1
-        if self.response_name is not None:
-            return response_of(self.response_name, names if several else None, output)
-        bare = not several and isinstance(names[0], Integral) and names[0] == 0
-        return response_of("response", None if bare else names, output)
+        return drawn_response(self.response_name, names, output)
 
     def _title(self, row, output):
         """What the model answers, and how well the surrogate follows it: two lines."""

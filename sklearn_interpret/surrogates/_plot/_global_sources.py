@@ -19,6 +19,7 @@ from sklearn_interpret._model.surrogate_trees import read_tree
 from sklearn_interpret._model.tags import check_predictor_is_fitted, is_classifier
 from sklearn_interpret._plotting.parameters import refuse_settings
 from sklearn_interpret.base import BaseInspector
+from sklearn_interpret.surrogates._base_subset import taken_inside
 from sklearn_interpret.surrogates._global import GlobalSurrogate
 
 
@@ -53,13 +54,7 @@ def surrogate_arrays(inspector, X, sample_weight):
     """Constructor arguments that hold how a fitted surrogate does on rows."""
     rows = as_rows(X)
     weights = check_weights(sample_weight, rows)
-    kept = weights > 0
-    if inspector.subset is not None:
-        kept &= np.asarray(inspector.subset(rows.native))
-    if not kept.any():
-        raise ValueError("subset holds for no row of positive weight.")
-    if not kept.all():
-        rows, weights = rows.take(np.flatnonzero(kept)), weights[kept]
+    rows, weights = taken_inside(inspector.subset, rows, weights)
     response = make_response(
         inspector.estimator_, inspector.response_method, inspector.target
     )

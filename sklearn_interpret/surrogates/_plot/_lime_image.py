@@ -4,12 +4,10 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
 
-from sklearn_interpret._explanation import output_position, response_text
+from sklearn_interpret._choosing import predictions_of
 from sklearn_interpret._model.containers import as_rows
-from sklearn_interpret._model.response import check_is_predictor
-from sklearn_interpret._model.tags import check_predictor_is_fitted
+from sklearn_interpret._model.images import as_image_rows
 from sklearn_interpret._plotting.axes import axes_inches, merged_style, take_axes
 from sklearn_interpret._plotting.labels import (
     DOWN_COLOUR,
@@ -20,17 +18,11 @@ from sklearn_interpret._plotting.labels import (
 )
 from sklearn_interpret._plotting.layouts import Slot
 from sklearn_interpret._plotting.numbers import number_text
-from sklearn_interpret._plotting.parameters import (
-    divided,
-    keyword_names,
-    parameter_names,
-    refuse_settings,
-)
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.surrogates._base_image_explanation import ImageExplanation
 from sklearn_interpret.surrogates._lime_image import LimeImage
+from sklearn_interpret.surrogates._plot._base import LocalDisplay
 
 # How much of the image the strongest weight covers, and the darkest grey under it.
 _COVER, _DARKEST = 0.85, 0.55
@@ -45,7 +37,7 @@ _BAR_INCHES = 1.3
 _PANEL_INCHES, _N_COLUMNS = 1.7, 4
 
 
-class LimeImageDisplay:
+class LimeImageDisplay(LocalDisplay):
     """One image, and over it what its segments add to the response, label by label.
 
     Build it with `from_estimator` or `from_explanation`. Behind the image comes a panel
@@ -102,6 +94,8 @@ class LimeImageDisplay:
     1       0  segment 0     0.5             NaN    0.5
     """
 
+    _inspector, _kind, _sample = LimeImage, ImageExplanation, "image"
+
     def __init__(
         self,
         explanation: ImageExplanation,
@@ -111,107 +105,15 @@ class LimeImageDisplay:
         n_top_labels: int = 3,
         response_name: str | None = None,
     ) -> None:
-        self.explanation = explanation
-        self.row = row
-        self.target = target
+        super().__init__(
+            explanation, row=row, target=target, response_name=response_name
+        )
         self.n_top_labels = n_top_labels
-        self.response_name = response_name
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, *, ax: Any = None, **params: Any
-    ) -> Self:
-        """Explain an image, to a fitted predictor or by a fitted LimeImage; draw it.
-
-        Parameters
-        ----------
-        estimator : fitted predictor or LimeImage
-            A predictor is explained by :class:`LimeImage`. A fitted `LimeImage` is used
-            as it is.
-        X : array-like of shape (n_samples, height, width[, channels]) or table
-            Images. Where `row` is given, that one alone is explained.
-        ax : matplotlib Axes or array of Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of `LimeImage`, for a predictor (such as `image_shape` or
-            `segmentation`), of the display's constructor and of `plot`.
-
-        Returns
-        -------
-        display : LimeImageDisplay
-            The display, drawn.
-
-        Raises
-        ------
-        NotFittedError
-            The estimator is not fitted.
-        TypeError
-            Another inspector, or an unknown parameter.
-        ValueError
-            Parameters of `LimeImage` beside one that is fitted; several images and no
-            `row`; bad input.
-        """
-        fitted = isinstance(estimator, LimeImage)
-        if isinstance(estimator, BaseInspector) and not fitted:
-            raise TypeError(
-                f"{cls.__name__} shows what LimeImage explains; got "
-                f"{type(estimator).__name__}. Pass its estimator_."
-            )
-        own = parameter_names(LimeImage)
-        if fitted:  # the output to draw can still be chosen
-            own -= cls._setting_names()
-        parameters, settings, looks = divided(
-            params, [own, cls._setting_names(), keyword_names(cls.plot)], cls.__name__
-        )
-        check_predictor_is_fitted(estimator)
-        inspector = estimator
-        if not fitted:
-            check_is_predictor(estimator)
-            inspector = LimeImage(FrozenEstimator(estimator), **parameters).fit(X)
-        else:
-            refuse_settings(estimator, parameters, use="explains")
-        if settings.get("row") is not None:
-            X = _one(X, settings["row"])
-        explanation = inspector.explain(X)
-        name = response_text(inspector, explanation)
-        settings = {"response_name": name, **settings, "row": None}
-        return cls(explanation, **settings).plot(ax=ax, **looks)
-
-    @classmethod
-    def from_explanation(
-        cls, explanation: ImageExplanation, *, ax: Any = None, **params: Any
-    ) -> Self:
-        """Draw an explanation that was made before.
-
-        Parameters
-        ----------
-        explanation : ImageExplanation
-            The image to draw, explained.
-        ax : matplotlib Axes or array of Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of the display's constructor and of `plot`.
-
-        Returns
-        -------
-        display : LimeImageDisplay
-            The display, drawn.
-
-        Raises
-        ------
-        TypeError
-            No explanation of images, or an unknown parameter.
-        ValueError
-            Several images and no `row`.
-        """
-        settings, looks = divided(
-            params, [cls._setting_names(), keyword_names(cls.plot)], cls.__name__
-        )
-        return cls(explanation, **settings).plot(ax=ax, **looks)
-
-    @classmethod
-    def _setting_names(cls):
-        return keyword_names(cls.__init__, without=("self", "explanation"))
+    def _rows(cls, X):
+        rows = as_image_rows(X)
+        return as_rows(X) if rows is None else rows
 
     def plot(
         self,
@@ -240,8 +142,8 @@ class LimeImageDisplay:
         self : object
             The display.
         """
-        shown = self._one_image()
-        outputs = self._outputs(shown)
+        row, outputs = self._position(), self._outputs()
+        shown = self.explanation[row]
         canvas = take_axes(
             ax,
             [Slot()] * (1 + len(outputs)),
@@ -260,7 +162,7 @@ class LimeImageDisplay:
         self.overlays_, self.outlines_ = [], []
         for panel, output in zip(others, outputs, strict=True):
             self._draw_label(panel, image, looks, shown, output, limits)
-            chosen = self._strongest(shown, output)[:max_display]
+            chosen = self._weights(row, output).first(max_display).features
             lines = _outlines(shown.segments[0], chosen)
             self.outlines_.append(_draw_outlines(panel, lines, outline_kw))
             panel.set_title(self._label_title(shown, output), fontsize=size)
@@ -284,61 +186,42 @@ class LimeImageDisplay:
             pandas is not installed.
         """
         pandas = import_pandas(f"{type(self).__name__}.to_frame")
-        shown = self._one_image()
-        segments = shown.segments[0].reshape(-1)
-        shares = np.bincount(segments, minlength=shown.values.shape[1]) / len(segments)
-        errors = shown.standard_errors
+        row = self._position()
+        segments = self.explanation.segments[row].reshape(-1)
+        n_segments = self.explanation.values.shape[1]
+        shares = np.bincount(segments, minlength=n_segments) / len(segments)
         parts = []
-        for output in self._outputs(shown):
-            order = self._strongest(shown, output)
+        for output in self._outputs():
+            found = self._weights(row, output)
+            name = self.explanation.output_names[output]
             parts.append(
                 {
-                    "output": [shown.output_names[output]] * len(order),
-                    "segment": [shown.feature_names[j] for j in order],
-                    "weight": _by_output(shown.values)[0, order, output],
-                    "standard_error": np.full(len(order), np.nan)
-                    if errors is None
-                    else _by_output(errors)[0, order, output],
-                    "share": shares[order],
+                    "output": [name] * len(found.names),
+                    "segment": found.names,
+                    "weight": found.weights,
+                    "standard_error": found.errors,
+                    "share": shares[found.features],
                 }
             )
         frames = [pandas.DataFrame(part) for part in parts]
         return pandas.concat(frames, ignore_index=True)
 
-    def _one_image(self):
-        """The explanation of the image that is drawn."""
-        explanation = self.explanation
-        if not isinstance(explanation, ImageExplanation):
-            raise TypeError(
-                f"An ImageExplanation is needed; got {type(explanation).__name__}."
-            )
-        n_rows = len(explanation)
-        if self.row is None:
-            if n_rows != 1:
-                raise ValueError(
-                    f"The explanation has {n_rows} images: choose one by row=, counted "
-                    "from 0."
-                )
-            return explanation
-        return explanation[_position(self.row, n_rows)]
-
-    def _outputs(self, shown):
-        """Positions of the outputs that are drawn."""
+    def _outputs(self):
+        """Positions of the outputs that are drawn, the largest responses first."""
         if self.target is not None:
-            return [output_position(shown, self.target)]
+            return super()._outputs()
         if not isinstance(self.n_top_labels, Integral) or self.n_top_labels < 1:
             raise ValueError(
                 f"n_top_labels={self.n_top_labels!r} must be an int of at least 1."
             )
-        responses = _responses(shown)
+        responses = predictions_of(self.explanation[self._position()]).reshape(-1)
         return np.argsort(-responses, kind="stable")[: self.n_top_labels].tolist()
 
-    def _strongest(self, shown, output):
-        """Segments in use, those of the largest weights first."""
-        used = np.flatnonzero(_by_output(shown.selected)[0, :, output])
-        used = used[np.isin(used, shown.segments[0])]
-        sizes = np.abs(_by_output(shown.values)[0, used, output])
-        return used[np.argsort(-sizes, kind="stable")]
+    def _weights(self, row, output):
+        """Weights of the segments of the image that are in use."""
+        weights = super()._weights(row, output)
+        there = np.isin(weights.features, self.explanation.segments[row])
+        return weights.those(np.flatnonzero(there))
 
     def _draw_label(self, panel, image, looks, shown, output, limits):
         """The image in grey, and colours for the weights over it."""
@@ -382,9 +265,8 @@ class LimeImageDisplay:
         names, response = shown.output_names, self.response_name or "response"
         bare = len(names) == 1 and isinstance(names[0], Integral)
         name = response if bare else names[output]
-        title = (
-            f"{shorten(name, _TITLE_WIDTH)}: {number_text(_responses(shown)[output])}"
-        )
+        value = predictions_of(shown).reshape(-1)[output]
+        title = f"{shorten(name, _TITLE_WIDTH)}: {number_text(value)}"
         if shown.fidelity is not None:
             fidelity = shown.fidelity.reshape(-1)[output]
             title += f"\nlocal R² {fidelity:.2f}"
@@ -398,35 +280,9 @@ def _room(ax):
     return int(np.clip(axes_inches(ax)[0] / _PANEL_INCHES, 1, _N_COLUMNS))
 
 
-def _position(row, n_rows):
-    """Position of an image, counted from the front."""
-    whole = isinstance(row, Integral) and not isinstance(row, bool)
-    if not whole or not -n_rows <= row < n_rows:
-        raise ValueError(
-            f"row={row!r} is not one of the {n_rows} images, which are counted from 0."
-        )
-    return int(row) % n_rows
-
-
-def _one(X, row):
-    """One of the images in a container."""
-    if isinstance(X, np.ndarray) or not hasattr(X, "shape"):
-        X = np.asarray(X)
-        return X[[_position(row, len(X))]]
-    rows = as_rows(X)
-    return rows.take([_position(row, rows.n_rows)]).native
-
-
 def _by_output(array):
     """With an axis of outputs."""
     return array if array.ndim == 3 else array[:, :, None]
-
-
-def _responses(shown):
-    """Responses to the image, or what the surrogate says to it: one for each output."""
-    if shown.predictions is not None:
-        return shown.predictions.reshape(-1)
-    return (shown.base_values + shown.values.sum(axis=1)).reshape(-1)
 
 
 def _drawable(image):

@@ -224,9 +224,6 @@ class LimeTextDisplay(LocalDisplay):
             )
         return pandas.concat(tables, ignore_index=True)
 
-    def _names_of(self, row):
-        return self.explanation.feature_names
-
     def _pieces(self, row):
         return self.explanation.tokens[row]
 

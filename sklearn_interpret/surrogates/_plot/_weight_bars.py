@@ -66,11 +66,15 @@ class Weights:
 
     def first(self, most):
         """The first `most` of them; None takes all."""
+        return self.those(np.arange(len(self.names))[:most])
+
+    def those(self, places):
+        """Those at some places."""
         return Weights(
-            self.features[:most],
-            self.names[:most],
-            self.weights[:most],
-            self.errors[:most],
+            self.features[places],
+            [self.names[place] for place in places],
+            self.weights[places],
+            self.errors[places],
         )
 
 
