@@ -79,6 +79,9 @@ class LocalFit:
         its weighted R^2 on the samples.
     errors : ndarray of shape (p, k) or None
         Standard errors of the coefficients.
+    linear : bool
+        Whether coefficients are slopes; else they are importances, and the intercept is
+        the mean answer.
     """
 
     coefficients: np.ndarray
@@ -87,6 +90,7 @@ class LocalFit:
     prediction: np.ndarray
     fidelity: np.ndarray
     errors: np.ndarray | None
+    linear: bool
 
     def strongest(self, output):
         """Features in use, those of the largest coefficients first."""
@@ -179,14 +183,14 @@ class SurrogateFitter:
             moments = Moments.of_samples(around.design, around.answers, around.weights)
         size = p if self.n_features is None else min(self.n_features, p)
         coefficients, errors = np.zeros((2, p, k))
-        selected = np.zeros((p, k), dtype=bool)
+        selected, linear = np.zeros((p, k), dtype=bool), True
         intercept, prediction, fidelity = np.empty((3, k))
         select = SELECTIONS["none" if size == p else self.selection]
         for output in range(k):
             chosen = np.sort(select(moments, output, size))
             selected[chosen, output] = True
             fit_one = self._least_squares if self.surrogate is None else self._others
-            found = fit_one(around, moments, chosen, output)
+            *found, linear = fit_one(around, moments, chosen, output)
             coefficients[chosen, output], errors[chosen, output] = found[:2]
             intercept[output], prediction[output], fidelity[output] = found[2:]
         return LocalFit(
@@ -196,6 +200,7 @@ class SurrogateFitter:
             prediction=prediction,
             fidelity=fidelity,
             errors=None if self.surrogate is not None else errors,
+            linear=linear,
         )
 
     def _least_squares(self, around, moments, chosen, output):
@@ -208,14 +213,15 @@ class SurrogateFitter:
             errors = sampling_errors(design, answers - fitted, around.weights)
         fidelity = explained(answers, fitted, around.weights)
         prediction = intercept + around.own[chosen] @ coefficients
-        return coefficients, errors, intercept, prediction, fidelity
+        return coefficients, errors, intercept, prediction, fidelity, True
 
     def _others(self, around, moments, chosen, output):
         """As the surrogate that was given does it."""
         design, answers = around.design[:, chosen], around.answers[:, output]
         model = clone(self.surrogate)
         model.fit(design, answers, sample_weight=around.weights)
-        if hasattr(model, "coef_"):
+        linear = hasattr(model, "coef_")
+        if linear:
             coefficients = np.ravel(model.coef_)
             intercept = float(np.ravel(model.intercept_)[0])
         elif hasattr(model, "feature_importances_"):
@@ -228,4 +234,4 @@ class SurrogateFitter:
             )
         fidelity = explained(answers, model.predict(design), around.weights)
         prediction = model.predict(around.own[None, chosen])[0]
-        return coefficients, 0.0, intercept, prediction, fidelity
+        return coefficients, 0.0, intercept, prediction, fidelity, linear

@@ -340,7 +340,8 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         found = arrays_of(fits)
         for name in found.keys() & {"values", "standard_errors"}:
             found[name] /= scales
-        found["base_values"] -= (found["values"] * centers).sum(axis=1)
+        if fits[0].linear:
+            found["base_values"] -= (found["values"] * centers).sum(axis=1)
         conditions = None
         if marginals.discrete.any():
             conditions = marginals.texts(marginals.standing(rows))

@@ -265,10 +265,15 @@ def test_injected_samples_give_ridge_regressions():
 def test_a_short_tree_as_surrogate(curved):
     model, X = curved
     tree = DecisionTreeRegressor(max_depth=2, random_state=0)
-    explanation = lime_of(model, surrogate=tree).fit(X).explain(X[:2])
-    np.testing.assert_allclose(explanation.values.sum(axis=1), 1)
-    assert explanation.standard_errors is None
-    assert (explanation.fidelity > 0.1).all()
+    for discretize in (True, False):
+        inspector = lime_of(model, surrogate=tree, discretize=discretize).fit(X)
+        explanation = inspector.explain(X[:2])
+        np.testing.assert_allclose(explanation.effects.sum(axis=1), 1)
+        around = next(inspector._drawn.around(inspector._inspected))
+        mean = np.average(around.answers[:, 0], weights=around.weights)
+        np.testing.assert_allclose(explanation.base_values[0], mean)
+        assert explanation.standard_errors is None
+        assert (explanation.fidelity > 0.1).all()
 
 
 def test_a_surrogate_that_tells_nothing_about_features(curved):
