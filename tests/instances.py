@@ -9,7 +9,6 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     RandomForestClassifier,
-    RandomForestRegressor,
 )
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -288,11 +287,7 @@ def estimators(inspector_class):
     if inspector_class in OF_TREES:
         # Whole samples, for the weight of a row to be as good as its copies.
         whole = {"bootstrap": False, "max_features": None, "random_state": 0}
-        return [
-            *of_trees,
-            RandomForestRegressor(3, max_depth=4, **whole),
-            RandomForestClassifier(3, max_depth=4, **whole),
-        ]
+        return [of_trees[0], RandomForestClassifier(3, max_depth=4, **whole)]
     if inspector_class in ASKING:
         return [
             DecisionTreeRegressor(max_depth=3, random_state=0),
@@ -306,4 +301,4 @@ def estimators(inspector_class):
     if inspector_class in OF_PAIRS:
         return [LinearRegression(), of_trees[1]]
     linear = [LinearRegression(), LogisticRegression()]
-    return linear if inspector_class in OF_LINES else [*linear, *of_trees]
+    return linear if inspector_class in OF_LINES else [*linear, of_trees[1]]

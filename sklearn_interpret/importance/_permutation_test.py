@@ -123,8 +123,9 @@ class PermutationTest(RefittingImportance):
     >>> from sklearn.tree import DecisionTreeRegressor
     >>> from sklearn_interpret.importance import PermutationTest
     >>> X = np.random.default_rng(0).normal(size=(80, 3))
-    >>> test = PermutationTest(DecisionTreeRegressor(max_depth=3), random_state=0)
-    >>> test.fit(X, X[:, 1]).get_support()
+    >>> model = DecisionTreeRegressor(max_depth=3, random_state=0)
+    >>> test = PermutationTest(model, random_state=0).fit(X, X[:, 1])
+    >>> test.get_support()
     array([False,  True, False])
     >>> round(float(test.pvalues_[1]), 4)
     0.0099
