@@ -2,6 +2,9 @@
 
 import numpy as np
 
+# Of the largest answer: so far apart are answers that are the same.
+_ROUNDING = 1e-14
+
 
 def r_squared(followed, following, weights):
     """Share of the variance of answers that other answers account for.
@@ -18,18 +21,19 @@ def r_squared(followed, following, weights):
     Returns
     -------
     ndarray of shape (k,)
-        Of each output. Answers that are all the same have 1 where they are met, and
-        else 0.
+        Of each output. Answers that are all the same, but for rounding, have 1 where
+        they are met, and else 0.
     """
     shares = weights / weights.sum()
     centred = followed - shares @ followed
     # Squares of very small or large numbers would leave the range of floats.
-    constant = (followed == followed[:1]).all(axis=0)
-    scale = np.where(constant, np.inf, np.abs(centred).max(axis=0))
+    scale = np.abs(followed).max(axis=0)
+    scale[scale == 0] = 1.0
     missed = shares @ ((followed - following) / scale) ** 2
     total = shares @ (centred / scale) ** 2
+    constant = total <= _ROUNDING**2
+    met = missed <= _ROUNDING**2
     total[constant] = 1.0
-    met = np.isclose(following, followed, rtol=1e-12, atol=0).all(axis=0)
     return np.where(constant, met.astype(np.float64), 1 - missed / total)
 
 

@@ -10,7 +10,7 @@ All that selection and coefficients need of the samples are weighted means: with
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_solve, cholesky, lstsq, solve
+from scipy.linalg import LinAlgError, cho_solve, cholesky, lstsq
 
 # As a share of the largest: so small a difference is rounding, and the first is taken.
 _TIE = 1e-9
@@ -28,8 +28,6 @@ class Moments:
 
     Parameters
     ----------
-    total : float
-        Sum of the weights.
     mean : ndarray of shape (p,)
         Means of the features.
     answer : ndarray of shape (k,)
@@ -40,7 +38,6 @@ class Moments:
         Covariances of features and answers: b.
     """
 
-    total: float
     mean: np.ndarray
     answer: np.ndarray
     gram: np.ndarray
@@ -63,21 +60,19 @@ class Moments:
         -------
         Moments
         """
-        total = weights.sum()
-        shares = weights / total
+        shares = weights / weights.sum()
         mean, answer = shares @ design, shares @ answers
         design, answers = design - mean, answers - answer
         weighted = design * shares[:, None]
         return cls(
-            total=total,
             mean=mean,
             answer=answer,
             gram=weighted.T @ design,
             cross=weighted.T @ answers,
         )
 
-    def coefficients(self, chosen, output, alpha=None):
-        """Coefficients of a ridge regression on some features.
+    def coefficients(self, chosen, output):
+        """Coefficients of a regression on some features.
 
         Parameters
         ----------
@@ -85,19 +80,14 @@ class Moments:
             The features.
         output : int
             The answer.
-        alpha : float or None, default=None
-            Penalty on the squared coefficients, as scikit-learn's ridge regression has
-            it, for the sum of weighted squares. None means none: collinear features
-            share what they explain.
 
         Returns
         -------
         ndarray of shape (size,)
+            Collinear features share what they explain.
         """
-        gram, cross = self.gram[np.ix_(chosen, chosen)], self.cross[chosen, output]
-        if alpha is None:
-            return least_norm(gram, cross)
-        return solve(gram + np.diag(np.full(len(gram), alpha / self.total)), cross)
+        gram = self.gram[np.ix_(chosen, chosen)]
+        return least_norm(gram, self.cross[chosen, output])
 
     def intercept(self, chosen, coefficients, output):
         """What a surrogate answers where all features are zero."""
@@ -128,31 +118,6 @@ def least_norm(gram, right):
     except LinAlgError:
         pass
     return lstsq(gram, right, cond=_ZERO)[0]
-
-
-def explained(answers, fitted, weights):
-    """Share of the answers' variance that is explained: weighted R^2.
-
-    Parameters
-    ----------
-    answers, fitted : ndarray of shape (n,)
-        Of the model, and of its surrogate.
-    weights : ndarray of shape (n,)
-        Weights.
-
-    Returns
-    -------
-    float
-        1 where constant answers are met, and 0 where they are not, as scikit-learn has
-        it.
-    """
-    shares = weights / weights.sum()
-    power = shares @ (answers - shares @ answers) ** 2
-    missed = shares @ (answers - fitted) ** 2
-    tiny = _ROUNDING**2 * (shares @ answers**2)
-    if power <= tiny:
-        return 1.0 if missed <= tiny else 0.0
-    return float(1 - missed / power)
 
 
 def largest_first(sizes):
@@ -224,7 +189,7 @@ def forward(moments, output, size):
     return np.array(chosen, dtype=np.intp)
 
 
-def sampling_errors(design, residuals, weights, alpha=None):
+def sampling_errors(design, residuals, weights):
     r"""Standard errors of coefficients, for the choice of the samples.
 
     The square roots of the diagonal of :math:`G^{-1} (\sum_i \pi_i^2 r_i^2 z_i z_i^T)
@@ -239,8 +204,6 @@ def sampling_errors(design, residuals, weights, alpha=None):
         What the surrogate misses.
     weights : ndarray of shape (n,)
         Weights.
-    alpha : float or None, default=None
-        Penalty, as in :meth:`Moments.coefficients`.
 
     Returns
     -------
@@ -252,12 +215,9 @@ def sampling_errors(design, residuals, weights, alpha=None):
     direct test for heteroskedasticity. Econometrica 48(4).
     https://doi.org/10.2307/1912934
     """
-    total = weights.sum()
-    shares = weights / total
+    shares = weights / weights.sum()
     centred = design - shares @ design
     gram = (centred * shares[:, None]).T @ centred
-    if alpha is not None:
-        gram[np.diag_indices(len(gram))] += alpha / total
     inverse = least_norm(gram, np.eye(len(gram)))
     scores = (centred * (shares * residuals)[:, None]) @ inverse
     return np.sqrt((scores**2).sum(axis=0))

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from sklearn_interpret._core.quasi_random import even_points
+from sklearn_interpret._model.marginals import drawn_places
 
 
 class LocalDraws:
@@ -31,12 +32,11 @@ class LocalDraws:
     def __init__(self, marginals, weights, n_samples, *, correlated, rng):
         self._marginals = marginals
         rows = marginals.rows
-        self._numeric = np.flatnonzero(rows.are_numbers & _ordered(marginals))
-        others = np.setdiff1d(np.arange(rows.n_columns), self._numeric).tolist()
+        self._numeric = np.flatnonzero(~marginals.nominal)
+        others = np.flatnonzero(marginals.nominal).tolist()
         if correlated:
             points = even_points(n_samples, 1 + len(self._numeric), rng)
-            upto = np.cumsum(weights) / weights.sum()
-            drawn = np.searchsorted(upto, points[:, 0]).clip(max=rows.n_rows - 1)
+            drawn = drawn_places(weights / weights.sum(), points[:, 0])
             self._donors = dict.fromkeys(others, drawn)
             self._shifts = self._smoothed(drawn, weights, ndtri(points[:, 1:]))
         else:
@@ -119,8 +119,3 @@ class LocalDraws:
             return values
         observed = rows.numbers(j)
         return np.rint(values).clip(np.nanmin(observed), np.nanmax(observed))
-
-
-def _ordered(marginals):
-    """Flags of the columns that are numbers with an order."""
-    return np.array([not column.nominal for column in marginals.columns], bool)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_interpret._core.weighted import weighted_quantile
+from sklearn_interpret._core.weighted import Moments, weighted_quantile
 from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.rows import is_missing, label_key
 
@@ -39,6 +39,24 @@ def squared_distances(scores, codes, own_scores, own_codes):
     return np.where(codes != own_codes, 1.0, (scores - own_scores) ** 2)
 
 
+def drawn_places(shares, points):
+    """Places that are drawn with given chances.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n,)
+        Chances of the places, which sum to 1.
+    points : ndarray of shape (m,)
+        Uniform in (0, 1).
+
+    Returns
+    -------
+    ndarray of shape (m,), intp
+    """
+    place = np.searchsorted(np.cumsum(shares), points, side="left")
+    return np.minimum(place, len(shares) - 1)
+
+
 class Marginals:
     """What is known of each column of some rows.
 
@@ -58,8 +76,8 @@ class Marginals:
     ----------
     columns : list of Marginal
         One for each column.
-    discrete : ndarray of shape (n_columns,), bool
-        Columns of bins or categories.
+    nominal, discrete : ndarray of shape (n_columns,), bool
+        Columns without order, and columns of bins or categories.
     means, spreads : ndarray of shape (n_columns,)
         Mean and standard deviation of numeric columns, 0 of others.
     centers, scales : ndarray of shape (n_columns,)
@@ -69,7 +87,7 @@ class Marginals:
 
     def __init__(self, rows, weights, categorical, n_bins):
         self.rows = rows
-        nominal = categorical | ~rows.are_numbers
+        self.nominal = nominal = categorical | ~rows.are_numbers
         self.columns = [
             _Nominal(rows, weights, j)
             if nominal[j]
@@ -218,18 +236,16 @@ class _Marginal:
     def __init__(self, rows, weights, j):
         codes, self.labels, self.first = rows.encode([j])
         self.shares = np.bincount(codes, weights, len(self.labels)) / weights.sum()
-        self._upto = np.cumsum(self.shares)
 
     def level_at(self, points):
         """Position of the value at points of the distribution function."""
-        level = np.searchsorted(self._upto, points, side="left")
-        return np.minimum(level, len(self.labels) - 1)
+        return drawn_places(self.shares, points)
 
 
 class _Nominal(_Marginal):
     """Categories."""
 
-    nominal, discrete = True, True
+    discrete = True
 
     def __init__(self, rows, weights, j):
         super().__init__(rows, weights, j)
@@ -252,8 +268,6 @@ class _Nominal(_Marginal):
 class _Numeric(_Marginal):
     """Numbers, cut into bins or not."""
 
-    nominal = False
-
     def __init__(self, rows, weights, j, n_bins):
         super().__init__(rows, weights, j)
         values = rows.numbers(j)
@@ -262,8 +276,8 @@ class _Numeric(_Marginal):
         self.discrete = n_bins is not None
         self._edges = np.empty(0)
         if len(values):
-            self.mean = float(np.average(values, weights=weights))
-            spread = np.sqrt(np.average((values - self.mean) ** 2, weights=weights))
+            moments = Moments.of_rows(values, weights)
+            self.mean, spread = float(moments.mean), np.sqrt(moments.variance)
             # Nothing but rounding is no spread.
             varies = spread > 1e-12 * np.abs(values).max()
             self.spread = float(spread) if varies else 0.0

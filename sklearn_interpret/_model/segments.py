@@ -6,7 +6,6 @@ import numpy as np
 from scipy.ndimage import uniform_filter
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from sklearn.cluster import KMeans
 
 # So far apart in colour, as a share of the image's range, is as far as a segment is
 # wide: less makes stripes along edges, more makes squares.
@@ -98,6 +97,8 @@ def _scaled(image):
 
 def _nearest_means(colours, grid):
     """The mean that each pixel is nearest to, (height, width)."""
+    from sklearn.cluster import KMeans  # late: nothing else needs it
+
     height, width = colours.shape[:2]
     step = max(1, int(math.sqrt(height * width / _PIXELS_LOOKED_AT)))
     if height // step < 2 * grid[0] or width // step < 2 * grid[1]:

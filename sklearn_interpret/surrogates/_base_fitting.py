@@ -8,10 +8,10 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path_gram
 
+from sklearn_interpret._core.fidelity import r_squared
 from sklearn_interpret._core.local_surrogates import (
     Moments,
     by_weight,
-    explained,
     forward,
     largest_first,
     sampling_errors,
@@ -211,7 +211,7 @@ class SurrogateFitter:
         errors = 0.0
         if around.moments is None and not around.complete:
             errors = sampling_errors(design, answers - fitted, around.weights)
-        fidelity = explained(answers, fitted, around.weights)
+        fidelity = _share(answers, fitted, around.weights)
         prediction = intercept + around.own[chosen] @ coefficients
         return coefficients, errors, intercept, prediction, fidelity, True
 
@@ -232,6 +232,11 @@ class SurrogateFitter:
                 f"surrogate={self.surrogate!r} has neither coef_ nor "
                 "feature_importances_ after fit: it tells nothing about features."
             )
-        fidelity = explained(answers, model.predict(design), around.weights)
+        fidelity = _share(answers, model.predict(design), around.weights)
         prediction = model.predict(around.own[None, chosen])[0]
         return coefficients, 0.0, intercept, prediction, fidelity, linear
+
+
+def _share(answers, fitted, weights):
+    """Weighted R^2 of a single output."""
+    return r_squared(answers[:, None], fitted[:, None], weights)[0]

@@ -404,7 +404,6 @@ class _ExactMoments(_SharedSamples):
             found = self._products.moments(*self._marginals.tilted(own, self._width))
             for row, samples in enumerate(super().around(some)):
                 moments = Moments(
-                    total=1.0,
                     mean=found.statistic[row],
                     answer=found.mean[row],
                     gram=np.diag(found.variance[row]),
