@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._model.features import default_name
-from sklearn_interpret._model.seams import check_feature_names_in
+from sklearn_interpret._model._sklearn_compat import check_feature_names_in
+from sklearn_interpret._model.rows.features import default_name
 
 
 class AttributionTransformerMixin(TransformerMixin):

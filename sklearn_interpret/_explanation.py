@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sklearn_interpret._model.containers import as_rows
-from sklearn_interpret._model.features import default_names
+from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.features import default_names
 
 __all__ = ["Explanation"]
 

@@ -22,17 +22,7 @@ from sklearn.utils.validation import (
 )
 
 from sklearn_interpret._explanation import Explanation
-from sklearn_interpret._model.background import check_weights, choose_rows
-from sklearn_interpret._model.containers import as_rows
-from sklearn_interpret._model.response import (
-    CENTERED_LOG_PROBA,
-    RESPONSE_METHODS,
-    check_is_predictor,
-    is_fitted,
-    make_response,
-)
-from sklearn_interpret._model.rows import Rows
-from sklearn_interpret._model.seams import (
+from sklearn_interpret._model._sklearn_compat import (
     CallbackSupportMixin,
     Interval,
     StrOptions,
@@ -44,6 +34,16 @@ from sklearn_interpret._model.seams import (
     routing_enabled,
     with_callbacks,
 )
+from sklearn_interpret._model.response import (
+    CENTERED_LOG_PROBA,
+    RESPONSE_METHODS,
+    check_is_predictor,
+    is_fitted,
+    make_response,
+)
+from sklearn_interpret._model.rows.base import Rows
+from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.sampling import check_weights, choose_rows
 from sklearn_interpret._model.tags import (
     check_predictor_is_fitted,
     has_tags,

@@ -140,7 +140,7 @@ def test_private_names_of_scikit_learn_are_in_the_seams_alone(name):
         for other in private_names(name)
         if other.startswith("sklearn.") and "._" in other
     }
-    if name != f"{PACKAGE}._model.seams":
+    if name != f"{PACKAGE}._model._sklearn_compat":
         assert private == set()
 
 

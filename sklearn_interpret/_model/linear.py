@@ -14,8 +14,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._model.column_lineage import first_steps
 from sklearn_interpret._model.parallel import batch_rows, slices
-from sklearn_interpret._model.provenance import first_steps
 from sklearn_interpret._model.response import Response, make_response
 from sklearn_interpret._model.tags import (
     check_predictor_is_fitted,

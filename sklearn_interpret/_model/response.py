@@ -7,8 +7,8 @@ from numbers import Integral
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from sklearn_interpret._model.rows import copy_of, same_content
-from sklearn_interpret._model.seams import has_independent_labels
+from sklearn_interpret._model._sklearn_compat import has_independent_labels
+from sklearn_interpret._model.rows.base import copy_of, same_content
 from sklearn_interpret._model.tags import has_tags, is_classifier, tags_of, unfrozen
 from sklearn_interpret.exceptions import NonFiniteResponseError
 

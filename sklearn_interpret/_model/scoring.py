@@ -10,9 +10,9 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, make_scorer
 from sklearn.pipeline import Pipeline
 
-from sklearn_interpret._core import losses
+from sklearn_interpret._core.statistics import losses
+from sklearn_interpret._model._sklearn_compat import scorer_takes_weights
 from sklearn_interpret._model.response import make_response
-from sklearn_interpret._model.seams import scorer_takes_weights
 from sklearn_interpret._model.tags import unfrozen
 
 # What a score is in terms of a loss; each is its own inverse.

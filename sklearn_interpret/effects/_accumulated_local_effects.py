@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from sklearn.utils import check_random_state
 
-from sklearn_interpret._core.categories import similarity_order
-from sklearn_interpret._core.effects import (
+from sklearn_interpret._core.effects.accumulation import (
     NodeAxis,
     interpolate,
     look_up,
 )
-from sklearn_interpret._core.local_effects import (
+from sklearn_interpret._core.effects.level_order import similarity_order
+from sklearn_interpret._core.effects.local_effects import (
     AnswersAtVisits,
     DifferencesOverSteps,
     LocalEffects,
@@ -26,22 +26,22 @@ from sklearn_interpret._core.local_effects import (
     StepsOfRows,
     cell_weights,
 )
-from sklearn_interpret._model.altered import (
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model.parallel import portion_rows, slices
+from sklearn_interpret._model.perturbation.perturbed import (
     Replacement,
     altered_responses,
     count_outputs,
 )
-from sklearn_interpret._model.altered_trees import read_altered
-from sklearn_interpret._model.axes import (
+from sklearn_interpret._model.perturbation.perturbed_trees import read_altered
+from sklearn_interpret._model.rows.axes import (
     Axis,
     CellsOfRows,
     interval_axis,
     level_axis,
 )
-from sklearn_interpret._model.features import resolve_keys
-from sklearn_interpret._model.parallel import portion_rows, slices
-from sklearn_interpret._model.rows import gather, label_key
-from sklearn_interpret._model.seams import Interval, StrOptions
+from sklearn_interpret._model.rows.base import gather, label_key
+from sklearn_interpret._model.rows.features import resolve_keys
 from sklearn_interpret.effects._base import (
     CurveEffect,
     Measured,

@@ -11,19 +11,23 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.weighted import known_moments
-from sklearn_interpret._model.axes import grid_axis, label_text, level_axis
-from sklearn_interpret._model.features import (
+from sklearn_interpret._core.statistics.weighted import known_moments
+from sklearn_interpret._model._sklearn_compat import (
+    Interval,
+    StrOptions,
+    check_feature_names_in,
+)
+from sklearn_interpret._model.parallel import portion_rows, slices
+from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.rows.axes import grid_axis, label_text, level_axis
+from sklearn_interpret._model.rows.base import label_key
+from sklearn_interpret._model.rows.features import (
     default_name,
     resolve_categorical,
     resolve_features,
     resolve_groups,
     resolve_keys,
 )
-from sklearn_interpret._model.parallel import portion_rows, slices
-from sklearn_interpret._model.response import make_response
-from sklearn_interpret._model.rows import label_key
-from sklearn_interpret._model.seams import Interval, StrOptions, check_feature_names_in
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import ConstantFeatureWarning, UnseenCategoryWarning
 

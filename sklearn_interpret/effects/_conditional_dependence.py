@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._core.effects import look_up
-from sklearn_interpret._core.grids import conditioning_edges
-from sklearn_interpret._core.weighted import Moments
-from sklearn_interpret._model.altered import plain_responses
-from sklearn_interpret._model.axes import CellsOfRows, interval_axis, level_axis
-from sklearn_interpret._model.seams import Interval
+from sklearn_interpret._core.effects.accumulation import look_up
+from sklearn_interpret._core.statistics.grids import conditioning_edges
+from sklearn_interpret._core.statistics.weighted import Moments
+from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret._model.perturbation.perturbed import plain_responses
+from sklearn_interpret._model.rows.axes import CellsOfRows, interval_axis, level_axis
 from sklearn_interpret.effects._base import (
     CurveEffect,
     Measured,

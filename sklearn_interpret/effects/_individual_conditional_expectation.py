@@ -8,19 +8,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.effects import derivative
-from sklearn_interpret._core.weighted import Moments
-from sklearn_interpret._model.altered import (
+from sklearn_interpret._core.effects.accumulation import derivative
+from sklearn_interpret._core.statistics.weighted import Moments
+from sklearn_interpret._model._sklearn_compat import StrOptions
+from sklearn_interpret._model.perturbation.perturbed import (
     Replacement,
     altered_responses,
     count_outputs,
 )
-from sklearn_interpret._model.altered_trees import read_altered
-from sklearn_interpret._model.axes import label_text
-from sklearn_interpret._model.features import resolve_keys
+from sklearn_interpret._model.perturbation.perturbed_trees import read_altered
 from sklearn_interpret._model.response import make_response
-from sklearn_interpret._model.rows import label_key
-from sklearn_interpret._model.seams import StrOptions
+from sklearn_interpret._model.rows.axes import label_text
+from sklearn_interpret._model.rows.base import label_key
+from sklearn_interpret._model.rows.features import resolve_keys
 from sklearn_interpret.effects._base import (
     BaseEffect,
     GridMixin,

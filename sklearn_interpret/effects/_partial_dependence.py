@@ -7,25 +7,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_interpret._core.effects import (
+from sklearn_interpret._core.effects.accumulation import (
     grid_masses,
     grid_position,
     interpolate,
     look_up,
 )
-from sklearn_interpret._core.weighted import Moments
-from sklearn_interpret._model.altered import (
+from sklearn_interpret._core.statistics.weighted import Moments
+from sklearn_interpret._model._sklearn_compat import (
+    StrOptions,
+    recursion_partial_dependence,
+)
+from sklearn_interpret._model.parallel import portion_rows, slices
+from sklearn_interpret._model.perturbation.perturbed import (
     Replacement,
     altered_responses,
     count_outputs,
 )
-from sklearn_interpret._model.altered_trees import read_altered
-from sklearn_interpret._model.axes import has_missing
-from sklearn_interpret._model.parallel import portion_rows, slices
-from sklearn_interpret._model.seams import (
-    StrOptions,
-    recursion_partial_dependence,
-)
+from sklearn_interpret._model.perturbation.perturbed_trees import read_altered
+from sklearn_interpret._model.rows.axes import has_missing
 from sklearn_interpret._model.tags import unfrozen
 from sklearn_interpret.effects._base import (
     CurveEffect,

@@ -9,10 +9,10 @@ from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import Bunch
 
+from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import run
-from sklearn_interpret._model.removal import remover
+from sklearn_interpret._model.perturbation.removal import remover
 from sklearn_interpret._model.scoring import check_weights_are_taken, resolve_metrics
-from sklearn_interpret._model.seams import StrOptions
 from sklearn_interpret._model.tags import is_classifier
 from sklearn_interpret.importance._base import RefittingImportance
 

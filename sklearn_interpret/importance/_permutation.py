@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
-from sklearn_interpret._model.exchanged import exchanged_losses
-from sklearn_interpret._model.neighbourhoods import alike
-from sklearn_interpret._model.permuted import PermutedScores
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model.perturbation.all_pairs import exchanged_losses
+from sklearn_interpret._model.perturbation.neighbourhoods import alike
+from sklearn_interpret._model.perturbation.permuted import PermutedScores
 from sklearn_interpret._model.scoring import check_weights_are_taken, resolve_metrics
-from sklearn_interpret._model.seams import Interval, StrOptions
 from sklearn_interpret.importance._base import BaseImportance
 
 Scoring = str | Callable[..., Any]

@@ -9,15 +9,15 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.donors import random_donors
-from sklearn_interpret._core.null_distributions import (
+from sklearn_interpret._core.statistics.null_distributions import (
     DISTRIBUTIONS,
     OF_POSITIVE,
     upper_tail,
 )
+from sklearn_interpret._core.statistics.permutations import random_donors
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.own_importances import own_importances
 from sklearn_interpret._model.parallel import run
-from sklearn_interpret._model.seams import Interval, StrOptions
 from sklearn_interpret.importance._base import RefittingImportance
 
 

@@ -2,7 +2,7 @@
 
 from itertools import combinations
 
-from sklearn_interpret._model.features import (
+from sklearn_interpret._model.rows.features import (
     resolve_features,
     resolve_groups,
     resolve_players,

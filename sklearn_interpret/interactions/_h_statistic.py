@@ -11,7 +11,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.interactions import (
+from sklearn_interpret._core.effects.h_statistics import (
     Strength,
     overall_strength,
     pair_strength,
@@ -20,16 +20,19 @@ from sklearn_interpret._core.interactions import (
     three_way_strength,
     total_strength,
 )
-from sklearn_interpret._model.altered import Replacement, altered_responses
-from sklearn_interpret._model.altered_trees import read_altered
-from sklearn_interpret._model.containers import as_rows
-from sklearn_interpret._model.features import default_name
-from sklearn_interpret._model.observed import observed
-from sklearn_interpret._model.seams import (
+from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
     check_feature_names_in,
 )
+from sklearn_interpret._model.perturbation.hybrid import observed
+from sklearn_interpret._model.perturbation.perturbed import (
+    Replacement,
+    altered_responses,
+)
+from sklearn_interpret._model.perturbation.perturbed_trees import read_altered
+from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.features import default_name
 from sklearn_interpret.interactions._base import BaseInteraction, drop_single_output
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_interpret._core.interactions import greenwell_strength, symmetric
-from sklearn_interpret._model.altered import count_outputs
-from sklearn_interpret._model.seams import Interval, StrOptions
+from sklearn_interpret._core.effects.h_statistics import greenwell_strength, symmetric
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model.perturbation.perturbed import count_outputs
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.interactions._base import BaseInteraction, drop_single_output
 

@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sklearn_interpret._core.donors import random_donors
-from sklearn_interpret._core.functional_anova import (
+from sklearn_interpret._core.effects.functional_anova import (
     main_effect,
     maximal_sets,
     superset_importance,
 )
-from sklearn_interpret._core.interactions import rounding_floor
-from sklearn_interpret._core.weighted import Moments
-from sklearn_interpret._model.altered import (
+from sklearn_interpret._core.effects.h_statistics import rounding_floor
+from sklearn_interpret._core.statistics.permutations import random_donors
+from sklearn_interpret._core.statistics.weighted import Moments
+from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret._model.parallel import held_rows
+from sklearn_interpret._model.perturbation.perturbed import (
     Replacement,
     altered_responses,
     plain_responses,
 )
-from sklearn_interpret._model.parallel import held_rows
-from sklearn_interpret._model.seams import Interval
 from sklearn_interpret.interactions._base import BaseInteraction, drop_single_output
 
 

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._attributing import AttributionTransformerMixin
-from sklearn_interpret._core.weighted import running_sum
+from sklearn_interpret._core.statistics.weighted import running_sum
 from sklearn_interpret._explanation import Explanation
-from sklearn_interpret._model.containers import as_rows
-from sklearn_interpret._model.features import resolve_groups, resolve_players
 from sklearn_interpret._model.parallel import batch_rows, held_rows, slices
+from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import AdditivityWarning
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from sklearn_interpret._model.coalitions import LINKS, CoalitionGame
+from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import held_rows, run, slices
-from sklearn_interpret._model.seams import StrOptions
+from sklearn_interpret._model.perturbation.coalitions import LINKS, CoalitionGame
 from sklearn_interpret.shapley._base import BaseShapley
 
 # Pieces of work for each worker.

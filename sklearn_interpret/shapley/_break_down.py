@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._model.containers import as_rows
-from sklearn_interpret._model.features import resolve_features, resolve_groups
-from sklearn_interpret._model.seams import StrOptions
+from sklearn_interpret._model._sklearn_compat import StrOptions
+from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.features import resolve_features, resolve_groups
 from sklearn_interpret.shapley._base_coalitional import BaseCoalitional, Valuer
 from sklearn_interpret.shapley._base_explanation import BreakDownExplanation
 

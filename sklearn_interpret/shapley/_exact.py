@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklearn_interpret._core.shapley import (
+from sklearn_interpret._core.games.exact import (
     all_coalitions,
     interactions_of_all,
     values_of_all,

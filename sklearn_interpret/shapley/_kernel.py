@@ -8,15 +8,15 @@ import numpy as np
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from sklearn_interpret._core.coalition_surrogates import EvenSurrogate, OddSurrogate
-from sklearn_interpret._core.coalitions import paired_design
-from sklearn_interpret._core.shapley import (
+from sklearn_interpret._core.games.coalitions import paired_design
+from sklearn_interpret._core.games.exact import (
     all_coalitions,
     interactions_of_all,
     values_of_all,
 )
+from sklearn_interpret._core.games.gaussian_process import EvenSurrogate, OddSurrogate
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import held_rows
-from sklearn_interpret._model.seams import Interval, StrOptions
 from sklearn_interpret.shapley._base import InteractionValuesMixin
 from sklearn_interpret.shapley._base_coalitional import BaseCoalitional, Valuer
 

@@ -8,15 +8,15 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from sklearn_interpret._core.gaussian_shapley import gaussian_blocks
-from sklearn_interpret._core.weighted import shares_of
+from sklearn_interpret._core.games.gaussian_conditionals import gaussian_blocks
+from sklearn_interpret._core.statistics.weighted import shares_of
+from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.linear import LinearModel, explained_linear
 from sklearn_interpret._model.parallel import (
     batch_rows,
     run_in_threads,
     slices,
 )
-from sklearn_interpret._model.seams import StrOptions
 from sklearn_interpret.shapley._base import BaseShapley
 
 # Rows that moments are summed up from at once: always as many, so that they do not

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import held_rows, slices
-from sklearn_interpret._model.seams import Interval
 from sklearn_interpret.shapley._base_coalitional import BaseCoalitional, Valuer
 
 

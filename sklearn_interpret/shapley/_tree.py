@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from sklearn_interpret._core.tree_games import BackgroundGame, CoverGame
-from sklearn_interpret._core.tree_shapley import (
+from sklearn_interpret._core.statistics.weighted import running_sum, shares_of
+from sklearn_interpret._core.trees.shapley.games import BackgroundGame, CoverGame
+from sklearn_interpret._core.trees.shapley.values import (
     MOST_AT_ONCE,
     TreePlan,
     add_blocks,
     rescaled_values,
     value_blocks,
 )
-from sklearn_interpret._core.weighted import running_sum, shares_of
-from sklearn_interpret._model.containers import as_rows
+from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import batch_rows, held_rows, slices, stream
-from sklearn_interpret._model.seams import StrOptions
+from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.trees.coded_rows import CodedRows
 from sklearn_interpret._model.trees.explained import explained_trees
 from sklearn_interpret.shapley._base import BaseShapley, InteractionValuesMixin

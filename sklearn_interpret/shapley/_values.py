@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 
-from sklearn_interpret._model.features import resolve_groups, resolve_players
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.linear import explained_linear
-from sklearn_interpret._model.seams import Interval, StrOptions
+from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
 from sklearn_interpret._model.trees.explained import explained_trees
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.shapley._base import BaseShapley, InteractionValuesMixin

@@ -15,10 +15,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from sklearn_interpret._core.local_surrogates import Moments
-from sklearn_interpret._model.altered import plain_responses
+from sklearn_interpret._core.local.linear_surrogates import Moments
+from sklearn_interpret._model._sklearn_compat import HasMethods, Interval, StrOptions
 from sklearn_interpret._model.parallel import run, slices
-from sklearn_interpret._model.seams import HasMethods, Interval, StrOptions
+from sklearn_interpret._model.perturbation.perturbed import plain_responses
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import LowFidelityWarning
 from sklearn_interpret.surrogates._base_explanation import LocalExplanation

@@ -6,10 +6,10 @@ from typing import Any
 
 from sklearn.metrics import get_scorer
 
-from sklearn_interpret._core.fidelity import agreement, r_squared
+from sklearn_interpret._core.statistics.fidelity import agreement, r_squared
+from sklearn_interpret._model._sklearn_compat import scorer_takes_weights
 from sklearn_interpret._model.scoring import as_number, takes_weights
-from sklearn_interpret._model.seams import scorer_takes_weights
-from sklearn_interpret._model.stand_ins import StandIn, flat
+from sklearn_interpret._model.surrogates.surrogate_predictions import StandIn, flat
 from sklearn_interpret._model.tags import is_classifier
 
 

@@ -8,14 +8,14 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path_gram
 
-from sklearn_interpret._core.fidelity import r_squared
-from sklearn_interpret._core.local_surrogates import (
+from sklearn_interpret._core.local.linear_surrogates import (
     Moments,
     by_weight,
     forward,
     largest_first,
     sampling_errors,
 )
+from sklearn_interpret._core.statistics.fidelity import r_squared
 
 
 def least_angles(moments, output, size):

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from sklearn_interpret._core.masks import cosine_distances
+from sklearn_interpret._core.local.masks import cosine_distances
 from sklearn_interpret._model.parallel import slices
 from sklearn_interpret.surrogates._base import Neighbourhood, Surroundings
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sklearn_interpret._choosing import output_position
-from sklearn_interpret._model.seams import safe_indexing
+from sklearn_interpret._model._sklearn_compat import safe_indexing
 from sklearn_interpret.surrogates._base_explanation import LocalExplanation
 
 # Of words that raise and lower the response, told apart by colour-blind readers.

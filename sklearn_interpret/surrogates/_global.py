@@ -11,20 +11,20 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.fidelity import agreement
-from sklearn_interpret._model.background import check_weights
-from sklearn_interpret._model.finiteness import are_finite, refuse_infinite
+from sklearn_interpret._core.statistics.fidelity import agreement
+from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.response import make_response
-from sklearn_interpret._model.seams import Interval
-from sklearn_interpret._model.stand_ins import (
+from sklearn_interpret._model.rows.finiteness import are_finite, refuse_infinite
+from sklearn_interpret._model.sampling import check_weights
+from sklearn_interpret._model.surrogates.parts import importances
+from sklearn_interpret._model.surrogates.surrogate_predictions import (
     StandIn,
     default_surrogate,
     flat,
     taught,
     without_chance,
 )
-from sklearn_interpret._model.surrogate_parts import importances
 from sklearn_interpret._model.tags import is_classifier, tags_of
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import LowFidelityWarning

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from sklearn_interpret._core.masks import independent_masks
-from sklearn_interpret._model.images import Images, as_image_rows, rounded
+from sklearn_interpret._core.local.masks import independent_masks
+from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import run, slices
-from sklearn_interpret._model.seams import Interval
-from sklearn_interpret._model.segments import (
+from sklearn_interpret._model.rows.images import Images, as_image_rows, rounded
+from sklearn_interpret._model.rows.segments import (
     checked_segments,
     colour_segments,
     default_number,

@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._attributing import AttributionTransformerMixin
-from sklearn_interpret._core.local_surrogates import Moments
-from sklearn_interpret._core.quasi_random import even_points
-from sklearn_interpret._model.altered import plain_responses
-from sklearn_interpret._model.containers import as_rows
-from sklearn_interpret._model.features import resolve_categorical
-from sklearn_interpret._model.local_draws import LocalDraws
-from sklearn_interpret._model.marginals import Marginals, squared_distances
+from sklearn_interpret._core.local.linear_surrogates import Moments
+from sklearn_interpret._core.statistics.quasi_random import even_points
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import batch_rows, slices
-from sklearn_interpret._model.product_trees import ProductTrees
-from sklearn_interpret._model.seams import Interval, StrOptions
+from sklearn_interpret._model.perturbation.independent_trees import ProductTrees
+from sklearn_interpret._model.perturbation.local_samples import LocalDraws
+from sklearn_interpret._model.perturbation.perturbed import plain_responses
+from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.features import resolve_categorical
+from sklearn_interpret._model.rows.marginals import Marginals, squared_distances
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.surrogates._base import (
     BaseLocalSurrogate,

@@ -12,8 +12,11 @@ from sklearn import config_context
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_interpret._core import tree_effects
-from sklearn_interpret._model import altered_trees, parallel
+from sklearn_interpret._core.trees.effects import (
+    responses as tree_effects,
+)
+from sklearn_interpret._model import parallel
+from sklearn_interpret._model.perturbation import perturbed_trees as altered_trees
 from sklearn_interpret.effects import AccumulatedLocalEffects, PartialDependence
 
 FEW, MANY = 2500, 7500

@@ -21,7 +21,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._core import tree_effects
+from sklearn_interpret._core.trees.effects import (
+    responses as tree_effects,
+)
 from sklearn_interpret.effects import (
     AccumulatedLocalEffects,
     IndividualConditionalExpectation,

@@ -24,8 +24,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._model.containers import as_rows
-from sklearn_interpret._model.removal import dropped, held_constant, names_columns
+from sklearn_interpret._model.perturbation.removal import (
+    dropped,
+    held_constant,
+    names_columns,
+)
+from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret.importance import DropColumnImportance
 from tests.importance.quick import linear_table, mixed_frame
 

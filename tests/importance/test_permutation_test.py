@@ -17,7 +17,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._core.null_distributions import DISTRIBUTIONS, upper_tail
+from sklearn_interpret._core.statistics.null_distributions import (
+    DISTRIBUTIONS,
+    upper_tail,
+)
 from sklearn_interpret.importance import PermutationImportance, PermutationTest
 from tests.importance.quick import Covariances, linear_table, mixed_frame
 

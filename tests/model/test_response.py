@@ -22,13 +22,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.response import (
     check_is_predictor,
     is_fitted,
     make_response,
 )
-from sklearn_interpret._model.rows import copy_of
+from sklearn_interpret._model.rows.base import copy_of
+from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret.exceptions import NonFiniteResponseError
 from tests.model.containers import CONTAINERS, cells, same_cells
 

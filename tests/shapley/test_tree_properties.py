@@ -14,9 +14,9 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
-from sklearn_interpret._core.tree_games import BackgroundGame, CoverGame
-from sklearn_interpret._core.tree_joining import Tree, join_trees
-from sklearn_interpret._core.tree_shapley import TreePlan, shapley_values
+from sklearn_interpret._core.trees.shapley.games import BackgroundGame, CoverGame
+from sklearn_interpret._core.trees.shapley.values import TreePlan, shapley_values
+from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
 from tests.model.trees.data import table
 from tests.references.trees import random_ensemble, raw, telling_rows
 from tests.shapley.truth import inspected

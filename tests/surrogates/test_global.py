@@ -31,8 +31,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
 from sklearn_interpret import estimator_checks
-from sklearn_interpret._core.fidelity import r_squared
-from sklearn_interpret._model.surrogate_trees import rounded_between
+from sklearn_interpret._core.statistics.fidelity import r_squared
+from sklearn_interpret._model.surrogates.tree_rules import rounded_between
 from sklearn_interpret.estimator_checks._recorders import RecordingRegressor
 from sklearn_interpret.estimator_checks._tables import pandas_mixed, polars_mixed
 from sklearn_interpret.exceptions import LowFidelityWarning

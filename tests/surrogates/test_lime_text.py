@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import estimator_checks
 
-from sklearn_interpret._core.tokens import Splitter, name_of
+from sklearn_interpret._core.local.tokens import Splitter, name_of
 from sklearn_interpret.exceptions import LowFidelityWarning
 from sklearn_interpret.surrogates import LimeText, TextExplanation
 

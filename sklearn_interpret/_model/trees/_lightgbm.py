@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 
-from sklearn_interpret._core.tree_joining import Tree, join_trees
+from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
 from sklearn_interpret._model.trees.encoders import (
     column_numbers,
     is_frame,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._model.provenance import first_steps
+from sklearn_interpret._model.column_lineage import first_steps
 from sklearn_interpret._model.trees.combining import read_part
 from sklearn_interpret._model.trees.encoders import ChainedEncoder, StepsEncoder
 

@@ -18,7 +18,7 @@ from sklearn.ensemble import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.tree_joining import Tree, in_float64, join_trees
+from sklearn_interpret._core.trees.structure.joining import Tree, in_float64, join_trees
 from sklearn_interpret._model.trees._sklearn_trees import (
     PRECISION,
     plain_model,

@@ -15,7 +15,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.tree_joining import join_trees
+from sklearn_interpret._core.trees.structure.joining import join_trees
 from sklearn_interpret._model.trees._sklearn_trees import (
     PRECISION,
     node_outputs,

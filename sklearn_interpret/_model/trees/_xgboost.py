@@ -19,7 +19,11 @@ from itertools import count, pairwise
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.tree_joining import Tree, join_trees, without_unreached
+from sklearn_interpret._core.trees.structure.joining import (
+    Tree,
+    join_trees,
+    without_unreached,
+)
 from sklearn_interpret._model.trees.encoders import (
     ArrayEncoder,
     column_numbers,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklearn_interpret._model.made_rows import MadeRows
+from sklearn_interpret._model.rows.lazy_rows import MadeRows
 
 # What a model's own numbers and the first codes take for each feature, in bytes.
 _IN_PASSING = 12

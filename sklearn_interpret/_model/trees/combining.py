@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sklearn_interpret._core.tree_joining import (
+from sklearn_interpret._core.trees.structure.joining import (
     in_float64,
     merged,
     scaled,

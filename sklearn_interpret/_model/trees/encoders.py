@@ -6,9 +6,9 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 
-from sklearn_interpret._model.containers import as_rows
-from sklearn_interpret._model.frames import PandasRows, PolarsRows
-from sklearn_interpret._model.rows import is_missing
+from sklearn_interpret._model.rows.base import is_missing
+from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.frames import PandasRows, PolarsRows
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sklearn_interpret._core.trees import TreeEnsemble
+from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 from sklearn_interpret._model.response import Response, make_response
 from sklearn_interpret._model.trees import read_trees
 from sklearn_interpret._model.trees.additive import as_answered

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import expit, softmax
 
-from sklearn_interpret._core.trees import TreeEnsemble
+from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 
 # Response = link(raw * link_scale), by the link's name.
 LINKS = {

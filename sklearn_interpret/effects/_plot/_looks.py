@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_interpret._model.axes import label_text
-from sklearn_interpret._model.rows import label_key
+from sklearn_interpret._model.rows.axes import label_text
+from sklearn_interpret._model.rows.base import label_key
 
 
 @dataclass

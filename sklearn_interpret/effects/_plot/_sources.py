@@ -5,8 +5,8 @@ from numbers import Integral
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.tags import check_predictor_is_fitted
 from sklearn_interpret._plotting.parameters import fold_estimators, refuse_settings
 from sklearn_interpret.base import BaseInspector

@@ -5,8 +5,8 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.response import check_is_predictor
+from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.scoring import resolve_metrics
 from sklearn_interpret._model.tags import check_predictor_is_fitted
 from sklearn_interpret._plotting.parameters import fold_estimators, refuse_settings

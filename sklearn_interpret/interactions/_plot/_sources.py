@@ -4,9 +4,9 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._model.altered import count_outputs
-from sklearn_interpret._model.containers import as_rows
+from sklearn_interpret._model.perturbation.perturbed import count_outputs
 from sklearn_interpret._model.response import check_is_predictor, make_response
+from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.tags import check_predictor_is_fitted
 from sklearn_interpret._plotting.parameters import fold_estimators, refuse_settings
 from sklearn_interpret.base import BaseInspector

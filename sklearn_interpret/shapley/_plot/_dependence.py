@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._choosing import output_position
-from sklearn_interpret._core.residual_interactions import residual_strengths
+from sklearn_interpret._core.statistics.residual_interactions import residual_strengths
 from sklearn_interpret._plotting.attributions import point_area
 from sklearn_interpret._plotting.axes import take_single
 from sklearn_interpret._plotting.curves import (

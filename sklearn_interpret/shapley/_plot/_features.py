@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_interpret._model.axes import label_text
-from sklearn_interpret._model.containers import as_rows
-from sklearn_interpret._model.features import feature_index, resolve_categorical
-from sklearn_interpret._model.rows import is_missing
+from sklearn_interpret._model.rows.axes import label_text
+from sklearn_interpret._model.rows.base import is_missing
+from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.features import feature_index, resolve_categorical
 from sklearn_interpret._plotting.labels import shorten
 from sklearn_interpret._plotting.numbers import number_text
 

@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._choosing import predictions_of
-from sklearn_interpret._core.ordering import similarity_order
+from sklearn_interpret._core.statistics.seriation import similarity_order
 from sklearn_interpret._plotting.axes import take_single
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.ranking import others_text, ranked

@@ -3,8 +3,8 @@
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._choosing import row_position
-from sklearn_interpret._model.containers import as_rows
 from sklearn_interpret._model.response import check_is_predictor
+from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.tags import check_predictor_is_fitted
 from sklearn_interpret._plotting.parameters import refuse_settings
 from sklearn_interpret.base import BaseInspector, Explanation

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_interpret._core.weighted import weighted_quantile
+from sklearn_interpret._core.statistics.weighted import weighted_quantile
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 N_BINS = 30

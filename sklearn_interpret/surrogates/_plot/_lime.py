@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._model.containers import as_rows
+from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._plotting.axes import take_axes
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.layouts import Slot, grid_shape, row_height

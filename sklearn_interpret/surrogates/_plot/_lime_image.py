@@ -6,8 +6,8 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._choosing import predictions_of
-from sklearn_interpret._model.containers import as_rows
-from sklearn_interpret._model.images import as_image_rows
+from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.images import as_image_rows
 from sklearn_interpret._plotting.axes import axes_inches, merged_style, take_axes
 from sklearn_interpret._plotting.labels import (
     DOWN_COLOUR,

@@ -1,0 +1,1 @@
+"""Effects of features, and their interactions, from model responses."""

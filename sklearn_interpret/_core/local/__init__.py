@@ -1,0 +1,1 @@
+"""Local surrogates: masks, neighbourhood weights, linear fits, tokens."""

@@ -1,0 +1,100 @@
+"""Which parts of a text or an image are left in place, again and again."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import comb
+
+from sklearn_interpret._core.statistics.quasi_random import even_points
+
+
+@dataclass(frozen=True, eq=False)
+class Masks:
+    """Sets of parts that stay, and how much each set counts.
+
+    Parameters
+    ----------
+    kept : ndarray of shape (n_masks, n_parts), bool
+        Which parts stay; the first set has them all.
+    shares : ndarray of shape (n_masks,)
+        Probability of each set; they sum to one.
+    complete : bool
+        Whether these are all sets that there are.
+    """
+
+    kept: np.ndarray
+    shares: np.ndarray
+    complete: bool
+
+
+def independent_masks(n_parts, n_masks, rng):
+    """Masks that keep each part with probability one half.
+
+    Parameters
+    ----------
+    n_parts : int
+        Parts of the whole.
+    n_masks : int
+        How many masks. Where there are no more sets of parts than this, all of them are
+        taken.
+    rng : numpy.random.Generator
+        Draws them.
+
+    Returns
+    -------
+    Masks
+    """
+    if n_parts < 62 and 2**n_parts <= n_masks:
+        return Masks(_all_masks(n_parts), np.full(2**n_parts, 0.5**n_parts), True)
+    return _drawn(even_points(n_masks - 1, n_parts, rng) < 0.5)
+
+
+def sized_masks(n_parts, n_masks, rng):
+    """Masks of all sizes: the number of parts that stay is uniform on 0..n_parts.
+
+    Parameters
+    ----------
+    n_parts, n_masks, rng : object
+        As :func:`independent_masks` takes them.
+
+    Returns
+    -------
+    Masks
+    """
+    if n_parts < 62 and 2**n_parts <= n_masks:
+        kept = _all_masks(n_parts)
+        shares = 1 / ((n_parts + 1) * comb(n_parts, kept.sum(axis=1)))
+        return Masks(kept, shares, True)
+    points = even_points(n_masks - 1, n_parts + 1, rng)
+    sizes = (points[:, 0] * (n_parts + 1)).astype(np.intp)
+    ranks = points[:, 1:].argsort(axis=1, kind="stable").argsort(axis=1)
+    return _drawn(ranks < sizes[:, None])
+
+
+def _all_masks(n_parts):
+    """All sets of parts, the whole first."""
+    numbers = np.arange(2**n_parts)[::-1, None]
+    return (numbers >> np.arange(n_parts) & 1).astype(bool)
+
+
+def _drawn(kept):
+    """Masks that were drawn, with the whole before them."""
+    whole = np.ones((1, kept.shape[1]), dtype=bool)
+    kept = np.concatenate([whole, kept])
+    return Masks(kept, np.full(len(kept), 1 / len(kept)), False)
+
+
+def cosine_distances(kept):
+    """Cosine distances of masks from the whole.
+
+    Parameters
+    ----------
+    kept : ndarray of shape (n_masks, n_parts), bool
+        Which parts stay.
+
+    Returns
+    -------
+    ndarray of shape (n_masks,)
+        One minus the root of the share of parts that stay.
+    """
+    return 1 - np.sqrt(kept.mean(axis=1)) if kept.shape[1] else np.zeros(len(kept))

@@ -1,0 +1,1 @@
+"""Weighted statistics, grids, losses and null distributions."""

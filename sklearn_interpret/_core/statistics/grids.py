@@ -1,0 +1,240 @@
+"""Grids and intervals over the values of one feature."""
+
+from functools import partial
+
+import numpy as np
+
+from sklearn_interpret._core.statistics.weighted import weighted_quantile
+
+# Values that are placed at once stay in the processor's cache; for few of them the
+# table of cells is not worth its while.
+AT_ONCE = 3 * 2**12
+_MANY = 2**10
+
+
+def numeric_grid(values, weights, resolution, percentiles, *, observed_only=False):
+    """Points at which an effect is evaluated.
+
+    Few distinct values (at most `resolution`) are taken as they are. Otherwise the
+    points are equally spaced between the two quantiles, or, with `observed_only`, the
+    observed values nearest to those points.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Finite values.
+    weights : ndarray of shape (n,) or None
+        Positive weights.
+    resolution : int
+        Largest number of points.
+    percentiles : tuple of two floats in [0, 1]
+        The quantiles between which the points lie.
+    observed_only : bool, default=False
+        Use observed values alone, as integers need.
+
+    Returns
+    -------
+    ndarray of shape (G,), G <= resolution
+        Increasing, distinct.
+    """
+    # A look at some of the values mostly saves sorting them all.
+    if len(np.unique(values[: 4 * resolution])) <= resolution:
+        distinct = np.unique(values)
+        if len(distinct) <= resolution:
+            return distinct
+    low, high = weighted_quantile(values, percentiles, weights)
+    points = np.linspace(low, high, resolution)
+    if low < high and not observed_only:
+        return points
+    distinct = np.unique(values)
+    if low == high:
+        # Most of the weight sits on one value: spread the points over the distinct
+        # values instead, so that the curve still has a range.
+        ranks = np.linspace(0, len(distinct) - 1, resolution).round().astype(np.intp)
+        return distinct[ranks]
+    return nearest(points, distinct)
+
+
+def nearest(points, candidates):
+    """Those of the increasing `candidates` that lie nearest to `points`, distinct."""
+    right = np.searchsorted(candidates, points).clip(1, len(candidates) - 1)
+    left = right - 1
+    take_left = points - candidates[left] <= candidates[right] - points
+    return candidates[np.unique(np.where(take_left, left, right))]
+
+
+def interval_edges(values, weights, n_intervals):
+    """Edges of intervals of nearly equal weight.
+
+    The distinct inverted-CDF quantiles at k / K, k = 1..K, after the smallest value
+    (Apley & Zhu 2020, section 3).
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Finite values.
+    weights : ndarray of shape (n,) or None
+        Positive weights.
+    n_intervals : int
+        K, the largest number of intervals.
+
+    Returns
+    -------
+    ndarray of shape (at most K + 1,)
+        Increasing; a single edge where the feature is constant.
+    """
+    probabilities = np.arange(1, n_intervals + 1) / n_intervals
+    quantiles = weighted_quantile(values, probabilities, weights)
+    return np.unique(np.concatenate([[values.min()], quantiles]))
+
+
+def conditioning_edges(values, weights, n_intervals):
+    """Edges of intervals to condition on: few distinct values stand alone.
+
+    As :func:`interval_edges`, but at most `n_intervals` distinct values each get an
+    interval, and a smallest value that carries a whole share of the weight gets one
+    from itself to itself.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Finite values.
+    weights : ndarray of shape (n,) or None
+        Positive weights.
+    n_intervals : int
+        Largest number of intervals.
+
+    Returns
+    -------
+    ndarray of shape (at most n_intervals + 1,)
+        Non-decreasing; only the first two may be equal.
+    """
+    ends = np.unique(values)
+    if len(ends) > n_intervals:
+        probabilities = np.arange(1, n_intervals + 1) / n_intervals
+        ends = np.unique(weighted_quantile(values, probabilities, weights))
+    return np.concatenate([[values.min()], ends])
+
+
+def interval_index(values, edges):
+    """Index of the interval (z_{k-1}, z_k] of each value, the first one closed.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        NaN allowed.
+    edges : ndarray of shape (K + 1,)
+        Increasing; the first two may be equal.
+
+    Returns
+    -------
+    ndarray of shape (n,), dtype intp
+        In 0..K-1; -1 for NaN and for values outside the edges (where there is no
+        edge, for all).
+    """
+    if not len(edges):
+        return np.full(len(values), -1, dtype=np.intp)
+    index = search_sorted(edges, values) - 1
+    index[values == edges[0]] = 0
+    inside = (values >= edges[0]) & (values <= edges[-1])
+    index[~inside] = -1
+    return index
+
+
+def search_sorted(nodes, values, side="left"):
+    """What :func:`numpy.searchsorted` finds, several times faster for many values.
+
+    Parameters
+    ----------
+    nodes : ndarray of shape (m,)
+        Increasing.
+    values : ndarray of shape (n,)
+        NaN allowed; it comes last.
+    side : {"left", "right"}, default="left"
+        As in numpy.
+
+    Returns
+    -------
+    ndarray of shape (n,), dtype intp
+    """
+    search = search_among(nodes, len(values), side)
+    found = np.empty(len(values), dtype=np.intp)
+    for start in range(0, len(values), AT_ONCE):
+        chunk = slice(start, start + AT_ONCE)
+        found[chunk] = search(values[chunk])
+    return found
+
+
+def search_among(nodes, n_values, side="left"):
+    """The quickest way to search increasing nodes.
+
+    Parameters
+    ----------
+    nodes : ndarray of shape (m,)
+        Increasing.
+    n_values : int
+        How many values will be searched for in all.
+    side : {"left", "right"}, default="left"
+        As in :func:`numpy.searchsorted`.
+
+    Returns
+    -------
+    callable
+        From values (n,), some thousands at a time, to positions (n,), intp.
+    """
+    if n_values < _MANY + len(nodes):
+        return partial(np.searchsorted, nodes, side=side)
+    return NodeSearch(nodes, side)
+
+
+class NodeSearch:
+    """Searches increasing nodes for many values, some thousands at a time.
+
+    The span of the nodes is cut into many equal cells. The cell of a number never
+    decreases with it, rounding included, so that all nodes in lower cells are smaller
+    and all in higher cells are larger: one comparison with the first node that is in
+    no lower cell decides, and only values in cells with several nodes are searched
+    for.
+
+    Parameters
+    ----------
+    nodes : ndarray of shape (m,)
+        Increasing.
+    side : {"left", "right"}, default="left"
+        As in :func:`numpy.searchsorted`.
+    """
+
+    def __init__(self, nodes, side="left"):
+        m = len(nodes)
+        self._nodes, self._side = nodes, side
+        self._passes = np.less if side == "left" else np.less_equal
+        self._n_cells = 2 ** min(max((8 * m).bit_length(), 11), 16)
+        with np.errstate(all="ignore"):
+            span = nodes[-1] - nodes[0] if m else 0.0
+            self._scale = (self._n_cells - 4) / np.float64(span)
+            self._shift = 2 - nodes[0] * self._scale if m else np.nan
+        self._even = bool(0 < self._scale < np.inf and np.isfinite(self._shift))
+        if self._even:
+            held = np.bincount(self._cells(nodes), minlength=self._n_cells)
+            self._below = np.cumsum(held) - held
+            self._below[0] = m  # where a cast of NaN ends up
+            self._below[held > 1] = m + 1
+            self._following = np.append(nodes, [np.nan, np.nan])
+
+    def __call__(self, values):
+        """Positions (n,), intp, of values (n,) among the nodes."""
+        if not self._even:
+            return np.searchsorted(self._nodes, values, side=self._side)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self._below.take(self._cells(values), mode="clip")
+            found += self._passes(self._following.take(found), values)
+        shared = found > len(self._nodes)
+        if shared.any():
+            at = values[shared]
+            found[shared] = np.searchsorted(self._nodes, at, side=self._side)
+        return found
+
+    def _cells(self, values):
+        places = np.multiply(values, self._scale, dtype=np.float64)
+        places += self._shift
+        return places.clip(1, self._n_cells - 1, out=places).astype(np.intp)

@@ -1,0 +1,137 @@
+"""How far other features explain what a feature's own value leaves unexplained."""
+
+import numpy as np
+
+MAX_BINS = 20
+ROWS_PER_BIN = 20
+N_GROUPS = 4
+# So few distinct values are groups of their own: levels of a category, above all.
+MAX_LEVELS = 12
+N_DEVIATIONS = 3.5
+# A feature whose own value leaves no more than this share of the variance acts alone.
+NEGLIGIBLE = 1e-3
+ROUNDING = 1e-6
+
+
+def quantile_codes(values, n_groups):
+    """Groups of equal values where these are few, else of about equal size.
+
+    Equal values are always together, and the missing ones are the last group.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Numbers, NaN where missing.
+    n_groups : int
+        Number of groups where there are more than `MAX_LEVELS` distinct values.
+
+    Returns
+    -------
+    ndarray of shape (n,), dtype intp
+        Codes 0, 1, ... without gaps.
+    """
+    known = np.isfinite(values)
+    codes = np.full(len(values), n_groups, dtype=np.intp)
+    distinct = np.unique(values[known])
+    if 0 < len(distinct) <= max(n_groups, MAX_LEVELS):
+        codes[:] = len(distinct)
+        codes[known] = np.searchsorted(distinct, values[known])
+    elif len(distinct):
+        shares = np.arange(1, n_groups) / n_groups
+        cuts = np.quantile(values[known], shares, method="inverted_cdf")
+        codes[known] = np.searchsorted(cuts, values[known], side="left")
+    return np.unique(codes, return_inverse=True)[1]
+
+
+def residual_strengths(attributions, own, others):
+    """Adjusted share of the residual variance that each other feature explains.
+
+    Rows are grouped by their own value. Within a group the attributions vary for two
+    reasons: by the slope along the value, a line taken off here, and by interactions.
+    Rows are then grouped by another feature, too; if it takes part in the interaction,
+    the means of these finer groups differ. The share is adjusted for their number, so
+    that a feature without any part in it has an expectation of zero; what chance alone
+    easily gives counts as zero.
+
+    Parameters
+    ----------
+    attributions : ndarray of shape (n,)
+        Of the feature.
+    own : ndarray of shape (n,)
+        Its values, or codes of its levels; NaN where missing.
+    others : sequence of ndarray of shape (n,)
+        The like for each other feature.
+
+    Returns
+    -------
+    ndarray of shape (len(others),)
+        From zero to one; zero throughout where there is nothing left to explain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_interpret._core.statistics.residual_interactions import (
+    ...     residual_strengths,
+    ... )
+    >>> rng = np.random.default_rng(0)
+    >>> a, b, c = rng.normal(size=(3, 500))
+    >>> strengths = residual_strengths(a * (b > 0), a, [b, c])
+    >>> bool(strengths[0] > 0.3), float(strengths[1])
+    (True, 0.0)
+    """
+    n_bins = int(np.clip(len(own) // ROWS_PER_BIN, 1, MAX_BINS))
+    bins = quantile_codes(own, n_bins)
+    scale = np.abs(attributions).max(initial=0.0)
+    if scale > 0:  # squares of huge or tiny numbers would not be numbers
+        attributions = attributions / scale
+    residuals = _detrended(attributions, own, bins)
+    spread = ((attributions - attributions.mean()) ** 2).sum()
+    strengths = np.zeros(len(others))
+    if residuals @ residuals <= NEGLIGIBLE * spread:
+        return strengths
+    # What a curve leaves is largest in bins at the ends, and few rows stand there: the
+    # bins have to count the same where a share is to be told from chance.
+    deviations = np.sqrt(_means(residuals**2, bins))
+    kept = np.flatnonzero((deviations > ROUNDING * deviations.max())[bins])
+    residuals, bins = residuals[kept], np.unique(bins[kept], return_inverse=True)[1]
+    standardised = residuals / np.sqrt(_means(residuals**2, bins))[bins]
+    for place, other in enumerate(others):
+        groups = quantile_codes(other[kept], N_GROUPS)
+        cells = bins * (groups.max() + 1) + groups
+        cells = np.unique(cells, return_inverse=True)[1]
+        n_left, n_more = len(kept) - cells.max() - 1, cells.max() - bins.max()
+        if n_left < 1:
+            continue
+        # Standard deviation of a share where the groups mean nothing.
+        by_chance = np.sqrt(2 * n_more) / n_left
+        if _adjusted_share(standardised, cells, n_more) > N_DEVIATIONS * by_chance:
+            share = _adjusted_share(residuals, cells, n_more)
+            strengths[place] = max(share, 0.0)
+    return strengths
+
+
+def _adjusted_share(values, cells, n_more):
+    """Share of the sum of squares between cells, adjusted for their number."""
+    n_left = len(values) - cells.max() - 1
+    within = values - _means(values, cells)[cells]
+    total = values @ values / (n_left + n_more)
+    return 1 - (within @ within / n_left) / total
+
+
+def _means(values, codes):
+    return np.bincount(codes, values) / np.bincount(codes)
+
+
+def _detrended(values, along, codes):
+    """Values less the least-squares line along `along` within each group."""
+    along = np.where(np.isfinite(along), along, 0.0)
+    scale = np.abs(along).max(initial=0.0)
+    along = along / scale if scale > 0 else along
+    values = values - _means(values, codes)[codes]
+    along = along - _means(along, codes)[codes]
+    squares = np.bincount(codes, along**2)
+    products = np.bincount(codes, along * values)
+    slopes = np.divide(
+        products, squares, out=np.zeros_like(products), where=squares > 1e-12
+    )
+    return values - slopes[codes] * along

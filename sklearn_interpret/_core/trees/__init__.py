@@ -1,0 +1,1 @@
+"""Ensembles of decision trees as flat arrays, and what follows from them."""

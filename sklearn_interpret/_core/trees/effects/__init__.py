@@ -1,0 +1,1 @@
+"""Responses of trees to perturbed rows, without predicting them."""

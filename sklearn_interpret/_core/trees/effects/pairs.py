@@ -1,0 +1,409 @@
+r"""How far two parts of trees' features act together, for all pairs of them at once.
+
+Let :math:`w_l` be the value of leaf l, :math:`a_{lj}` its condition on part j, and
+:math:`W_l(T)` the share of the rows that meet all conditions of the leaf but possibly
+those on the parts T. What the partial dependence on two parts has beyond those on
+each of them alone,
+
+.. math:: P_{jk}(u, v) = PD_{jk}(u, v) - PD_j(u) - PD_k(v) + \overline{f},
+
+is a sum over the leaves with conditions on both alone:
+
+.. math:: P_{jk}(u, v) = \sum_{l: j, k \in l} w_l \left[ W_l(jk)\, a_{lj}(u)
+    a_{lk}(v) - W_l(j)\, a_{lj}(u) - W_l(k)\, a_{lk}(v) + W_l(\emptyset) \right].
+
+The shares are counts of bits with one or two conditions left out. A condition is known
+by the few points at which it begins or ceases to hold, so that each leaf adds a few
+corners to a grid of both parts' points; the term at a row is the sum of all that lies
+below and to the left of it. Hence the cost hardly depends on the rows explained.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_interpret._core.trees.effects.quadrants import QuadrantSums
+from sklearn_interpret._core.trees.structure.bits import (
+    RowBits,
+    RowWeights,
+    all_but_one_and_all,
+)
+
+# Sets that are worked on at once should stay in the processor's cache.
+_WORDS_AT_ONCE = 2**15
+
+# Corners that wait to be put on their grids.
+_CORNERS_AT_ONCE = 2**20
+
+
+# Numbers that are kept for each leaf of each pair.
+_NUMBERS_OF_OPENING = 12
+
+
+class TreePairs:
+    """What pairs of parts have beyond both alone, from codes of rows.
+
+    Parameters
+    ----------
+    effects : TreeEffects
+        The trees, and the parts that move; each along one axis.
+    pairs : list of tuple of int
+        Pairs of parts.
+    """
+
+    def __init__(self, effects, pairs):
+        self.effects = effects
+        self.pairs = pairs
+        wanted = np.full((len(effects.parts) + 1,) * 2, -1)
+        for number, pair in enumerate(pairs):
+            wanted[pair] = number
+        self._openings = []
+        for block in effects.blocks:
+            player = np.append(effects.paths.player[block.nodes], len(effects.parts))
+            self._openings += [
+                _Openings.of_splits(splits, player, wanted, len(block.conditions.nodes))
+                for splits in block.groups
+            ]
+
+    def arrivals(self, codes, weights):
+        """Weight of the rows that reach leaves if only in spite of two conditions.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n_rows, n_features), int
+            The rows' codes, at most ``effects.rows_at_once`` of them.
+        weights : ndarray of shape (n_rows,)
+            Their weights.
+
+        Returns
+        -------
+        list of ndarray of shape (2, e)
+            For each group of splits above leaves and each of its children.
+        """
+        bits, weigh = RowBits(self.effects.ensemble, codes), RowWeights(weights)
+        found, openings = [], iter(self._openings)
+        for block in self.effects.blocks:
+            met = np.concatenate([block.conditions.met(bits), bits.valid[None]])
+            for splits in block.groups:
+                lefts = bits.lefts(splits.nodes)
+                found.append(next(openings).weights(met, lefts, weigh, bits.valid))
+        return found
+
+    def terms(self, arrived, together, total, at):
+        """The terms of rows.
+
+        Parameters
+        ----------
+        arrived : ndarray
+            Sums over all rows of what ``effects.arrivals`` returns.
+        together : list of ndarray
+            Sums of what :meth:`arrivals` returns.
+        total : float
+            Total weight of the rows.
+        at : list of ndarray of shape (n,), intp
+            For each part, at which of its points to have the terms.
+
+        Returns
+        -------
+        list of ndarray of shape (n, k)
+            One for each pair.
+        """
+        sums = _PairSums(self.effects, self.pairs, at)
+        groups = ((block, s) for block in self.effects.blocks for s in block.groups)
+        arrived = self.effects.by_arrivals.by_split(arrived)
+        given = zip(groups, self._openings, arrived, together, strict=True)
+        for (block, splits), openings, alone, both in given:
+            nodes = np.append(block.nodes, -1)
+            for child in range(2):
+                leaves = splits.is_leaf[child, openings.split[openings.at]]
+                entries = np.flatnonzero(leaves)
+                split = openings.split[openings.at[entries]]
+                slots = openings.slots[:, entries]
+                values = self.effects.values[splits.children[child, split]] / total
+                sums.add(
+                    openings.pair[entries],
+                    nodes[splits.names[child, slots, split]],
+                    values * both[child, entries, None],
+                    [-values * alone[child, slot, split, None] for slot in slots],
+                    values * alone[child, -1, split, None],
+                )
+        return sums.totals()
+
+
+def leaves_of_pairs(effects):
+    """How many leaves have conditions on both of two parts.
+
+    Parameters
+    ----------
+    effects : TreeEffects
+        The trees.
+
+    Returns
+    -------
+    ndarray of shape (n_parts, n_parts), intp
+    """
+    n = len(effects.parts) + 1
+    counts = np.zeros(n * n, dtype=np.intp)
+    for block in effects.blocks:
+        player = np.append(effects.paths.player[block.nodes], n - 1)
+        for splits in block.groups:
+            owners = player[splits.names[0]]
+            n_leaves = splits.is_leaf.sum(axis=0)
+            for owner in owners:
+                cells = (owner * n + owners).ravel()
+                weights = np.broadcast_to(n_leaves, owners.shape).ravel()
+                counts += np.bincount(cells, weights, n * n).astype(np.intp)
+    return counts.reshape(n, n)[:-1, :-1]
+
+
+def steps_of_parts(effects):
+    """How often conditions on each part begin or cease to hold, in the mean.
+
+    Parameters
+    ----------
+    effects : TreeEffects
+        The trees.
+
+    Returns
+    -------
+    ndarray of shape (n_parts,)
+    """
+    n_parts = len(effects.parts)
+    player = effects.paths.player
+    own = np.flatnonzero((player >= 0) & (player < n_parts))
+    counts = effects.steps.starts[own + 1] - effects.steps.starts[own]
+    n_steps = np.bincount(player[own], counts, n_parts)
+    return n_steps / np.maximum(np.bincount(player[own], minlength=n_parts), 1)
+
+
+def bytes_of_pair(effects, pair, n_rows, n_leaves):
+    """Memory that the terms of a pair take while they are added up, about.
+
+    Parameters
+    ----------
+    effects : TreeEffects
+        The trees.
+    pair : tuple of int
+        Two parts.
+    n_rows : int
+        Number of rows.
+    n_leaves : int
+        Number of leaves with conditions on both.
+
+    Returns
+    -------
+    int
+    """
+    shape = tuple(effects.parts[part].n_points for part in pair)
+    n_sums = QuadrantSums.n_cells(n_rows, shape) + n_rows
+    n_sums *= effects.values.shape[1]
+    return 8 * int(n_sums + _NUMBERS_OF_OPENING * n_leaves)
+
+
+@dataclass(frozen=True, eq=False)
+class _Openings:
+    """Pairs of conditions of the leaves below some splits, to be left out together.
+
+    Parameters
+    ----------
+    split : ndarray of shape (c,), intp
+        The splits, by position in their group; one for each first condition.
+    others : ndarray of shape (d, c), intp
+        All conditions of the split but the first of the pair, by position in the
+        block's; past their end in its place.
+    at : ndarray of shape (e,), intp
+        For each pair the position of its first condition; increasing.
+    slots : ndarray of shape (2, e), intp
+        Slots of its first and second condition.
+    pair : ndarray of shape (e,), intp
+        The pair of parts.
+    by_side : ndarray of shape (e,), bool
+        Whether the rows differ between the split's children: neither of the
+        conditions is the one that the split is about.
+    """
+
+    split: np.ndarray
+    others: np.ndarray
+    at: np.ndarray
+    slots: np.ndarray
+    pair: np.ndarray
+    by_side: np.ndarray
+
+    @classmethod
+    def of_splits(cls, splits, player, wanted, n_conditions):
+        """Openings of a group.
+
+        Parameters
+        ----------
+        splits : LastSplits
+            The group.
+        player : ndarray of intp
+            The part of each of the block's nodes, and a last one that is none.
+        wanted : ndarray of shape (n_parts + 1, n_parts + 1), intp
+            Number of each pair, -1 for those that are not asked for.
+        n_conditions : int
+            Number of the block's conditions.
+
+        Returns
+        -------
+        _Openings
+        """
+        owners = player[splits.names[0]].T
+        pairs = wanted[owners[:, :, None], owners[:, None]]
+        split, first, second = np.nonzero(pairs >= 0)
+        d = len(splits.conditions)
+        opened, at = np.unique(split * (d + 1) + first, return_inverse=True)
+        of_split, slot = np.divmod(opened, d + 1)
+        others = splits.conditions[:, of_split]
+        inner = np.flatnonzero(slot < d)
+        others[slot[inner], inner] = n_conditions
+        own = splits.slot[split]
+        return cls(
+            split=of_split,
+            others=others,
+            at=at.reshape(-1),
+            slots=np.stack([first, second]),
+            pair=pairs[split, first, second],
+            by_side=(first != own) & (second != own),
+        )
+
+    def weights(self, met, lefts, weigh, valid):
+        """Weight of the rows that meet all other conditions.
+
+        Parameters
+        ----------
+        met : ndarray of shape (n_conditions + 1, n_words), uint64
+            Rows that meet each condition, and all rows.
+        lefts : ndarray of shape (m, n_words), uint64
+            Rows that go to the left at each split of the group.
+        weigh : RowWeights
+            The rows' weights.
+        valid : ndarray of shape (n_words,), uint64
+            All rows.
+
+        Returns
+        -------
+        ndarray of shape (2, e)
+            At each child.
+        """
+        d, c = self.others.shape
+        found = np.empty((2, len(self.at)))
+        step = max(1, _WORDS_AT_ONCE // ((d + 1) * met.shape[1]))
+        for start in range(0, c, step):
+            sets = met.take(self.others[:, start : start + step], axis=0)
+            sets = all_but_one_and_all(sets, valid)
+            chunk = slice(*np.searchsorted(self.at, [start, start + step]))
+            at = self.at[chunk]
+            sets = sets[self.slots[1, chunk], at - start]
+            found[:, chunk] = weigh.of(sets)
+            sided = np.flatnonzero(self.by_side[chunk])
+            left = weigh.of(sets[sided] & lefts[self.split[at[sided]]])
+            found[0, chunk][sided] = left
+            found[1, chunk][sided] -= left
+        return found
+
+
+class _PairSums:
+    """Amounts of leaves added up for each pair at given points.
+
+    Parameters
+    ----------
+    effects : TreeEffects
+        The trees.
+    pairs : list of tuple of int
+        Pairs of parts.
+    at : list of ndarray of shape (n,), intp
+        Points of each part.
+    """
+
+    def __init__(self, effects, pairs, at):
+        k = effects.values.shape[1]
+        self._steps = effects.steps
+        self._pairs, self._at = np.array(pairs, dtype=np.intp).reshape(-1, 2), at
+        self._first = effects.first[self._pairs]
+        sizes = np.array([part.n_points for part in effects.parts])[self._pairs]
+        self._grids = [
+            QuadrantSums(at[one], at[other], shape, k)
+            for (one, other), shape in zip(pairs, sizes.tolist(), strict=True)
+        ]
+        # What moves along one part alone; and what is the same at all points.
+        self._ends = np.cumsum(sizes, axis=0)
+        self._lines = [np.zeros((k, size)) for size in sizes.sum(axis=0)]
+        self._starts = self._ends - sizes
+        self._constant = np.zeros((len(pairs), k))
+        self._waiting, self._n_waiting = [], 0
+
+    def add(self, pair, names, both, alone, neither):
+        """Leaves' amounts for pairs.
+
+        Parameters
+        ----------
+        pair : ndarray of shape (e,), intp
+            The pairs.
+        names : ndarray of shape (2, e), intp
+            Conditions on both parts.
+        both, alone, neither : ndarray of shape (e, k), pair of such for `alone`
+            Amounts where both conditions are met, where one is, and anywhere.
+        """
+        for output, amount in enumerate(neither.T):
+            self._constant[:, output] += np.bincount(pair, amount, len(self._grids))
+        for part, amounts in enumerate(alone):
+            which, point, sign = self._steps.of_conditions(names[part])
+            moved = self._starts[pair, part] - self._first[pair, part]
+            index = point + moved[which]
+            for line, amount in zip(self._lines[part], amounts.T, strict=True):
+                np.add.at(line, index, amount[which] * sign)
+        counts = self._steps.starts[names + 1] - self._steps.starts[names]
+        total = np.cumsum(counts[0] * counts[1])
+        start = 0
+        while start < len(pair):
+            before = total[start - 1] if start else 0
+            stop = int(np.searchsorted(total, before + _CORNERS_AT_ONCE, side="right"))
+            some = slice(start, max(stop, start + 1))
+            self._add_corners(pair[some], names[:, some], both[some])
+            start = some.stop
+
+    def _add_corners(self, pair, names, amounts):
+        """Where both conditions begin or cease to hold."""
+        entry, u, sign_u = self._steps.of_conditions(names[0])
+        step, v, sign_v = self._steps.of_conditions(names[1, entry])
+        entry, u, sign = entry[step], u[step], sign_u[step] * sign_v
+        pair = pair[entry]
+        corners = (
+            pair.astype(np.int32),
+            (u - self._first[pair, 0]).astype(np.int32),
+            (v - self._first[pair, 1]).astype(np.int32),
+            amounts[entry] * sign[:, None],
+        )
+        self._waiting.append(corners)
+        self._n_waiting += len(pair)
+        if self._n_waiting >= _CORNERS_AT_ONCE:
+            self._settle()
+
+    def _settle(self):
+        """Put the corners that wait on their grids."""
+        if not self._waiting:
+            return
+        pair, u, v, amounts = map(np.concatenate, zip(*self._waiting, strict=True))
+        self._waiting, self._n_waiting = [], 0
+        order = np.argsort(pair, kind="stable")
+        ends = np.searchsorted(pair[order], np.arange(len(self._grids) + 1))
+        for number, grid in enumerate(self._grids):
+            at = order[ends[number] : ends[number + 1]]
+            if len(at):
+                grid.add(u[at].astype(np.intp), v[at].astype(np.intp), amounts[at])
+
+    def totals(self):
+        """The sums at the points: a list of (n, k)."""
+        self._settle()
+        found = []
+        for number, (grid, pair) in enumerate(
+            zip(self._grids, self._pairs, strict=True)
+        ):
+            total = grid.sums() + self._constant[number]
+            for part, player in enumerate(pair):
+                line = slice(self._starts[number, part], self._ends[number, part])
+                along = np.cumsum(self._lines[part][:, line], axis=1)
+                total += along[:, self._at[player]].T
+            found.append(total)
+        return found

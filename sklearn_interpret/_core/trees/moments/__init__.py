@@ -1,0 +1,1 @@
+"""Moments of trees over independent features."""

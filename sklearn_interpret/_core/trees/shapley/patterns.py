@@ -1,0 +1,318 @@
+"""Which conditions rows meet, for many nodes and rows at once."""
+
+import numpy as np
+
+# Rows that go down the trees together: what they leave behind stays in the cache.
+_ROWS_AT_ONCE = 4096
+
+
+def lefts(ensemble, nodes, codes, gaps):
+    """Whether rows go to the left at splits.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    nodes : ndarray of shape (m,), intp
+        Inner nodes.
+    codes : ndarray of shape (n_rows, n_features)
+        The rows' codes; fast if each column is one stretch of memory.
+    gaps : ndarray of shape (n_features,), bool
+        Which features have missing values in these rows, of `features_with_gaps`.
+
+    Returns
+    -------
+    ndarray of shape (m, n_rows), bool
+    """
+    split_codes = ensemble.split_codes
+    features = ensemble.feature[nodes]
+    taken = codes.T[features]
+    left = taken <= split_codes.rank[nodes, None].astype(codes.dtype)
+    at = np.flatnonzero(gaps[features] & ensemble.missing_left[nodes])
+    if len(at):
+        missing_at = split_codes.missing_at[nodes[at], None].astype(codes.dtype)
+        left[at] |= taken[at] == missing_at
+    at = np.flatnonzero(ensemble.category_set[nodes] >= 0)
+    if len(at):
+        table = _lefts_by_category(ensemble, nodes[at])
+        left[at] = table[np.arange(len(at))[:, None], taken[at]]
+    return left
+
+
+def features_with_gaps(ensemble, codes):
+    """Which features have missing values in rows given by their codes."""
+    return (codes == ensemble.split_codes.missing.astype(codes.dtype)).any(axis=0)
+
+
+def _lefts_by_category(ensemble, nodes):
+    """Whether each category, and missing values behind them, go left at splits."""
+    sets = ensemble.category_set[nodes]
+    missing_left = ensemble.missing_left[nodes, None]
+    table = np.where(
+        ensemble.categories_known[sets], ensemble.categories_left[sets], missing_left
+    )
+    table = np.hstack([table, missing_left])
+    # The code of missing values may come before the table's end.
+    missing_at = ensemble.split_codes.missing_at[nodes]
+    table[np.arange(len(nodes)), missing_at] = missing_left[:, 0]
+    return table
+
+
+def sides_taken(ensemble, codes):
+    """Whether rows go to each node, once they are at the split above.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    codes : ndarray of shape (n_rows, n_features)
+        The rows' codes.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes, n_rows), bool
+        True at roots.
+    """
+    inner = np.flatnonzero(~ensemble.is_leaf)
+    left = lefts(ensemble, inner, codes, features_with_gaps(ensemble, codes))
+    taken = np.ones((ensemble.n_nodes, len(codes)), dtype=bool)
+    taken[ensemble.left[inner]] = left
+    taken[ensemble.right[inner]] = ~left
+    return taken
+
+
+def all_met(ensemble, paths, codes):
+    """Which conditions rows meet, of all that there are.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    paths : TreePaths
+        Their paths.
+    codes : ndarray of shape (n_rows, n_features)
+        The rows' codes.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes, n_rows), bool
+        By the nodes that name them; True at roots.
+    """
+    met = sides_taken(ensemble, codes)
+    for nodes, previous in paths.merged:
+        met[nodes] &= met[previous]
+    return met
+
+
+def met_conditions(ensemble, paths, node, codes):
+    """Which conditions of one node rows meet.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    paths : TreePaths
+        Their paths.
+    node : int
+        A node.
+    codes : ndarray of shape (n_rows, n_features)
+        The rows' codes.
+
+    Returns
+    -------
+    ndarray of shape (n_conditions, n_rows), bool
+        By slot.
+    """
+    met = np.ones((paths.n_conditions[node], len(codes)), dtype=bool)
+    gaps = features_with_gaps(ensemble, codes)
+    while ensemble.parents[node] >= 0:
+        split = ensemble.parents[node]
+        (left,) = lefts(ensemble, np.array([split]), codes, gaps)
+        met[paths.slot[node]] &= left == (ensemble.left[split] == node)
+        node = split
+    return met
+
+
+class PatternFinder:
+    """Finds the patterns of rows at units, again and again.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    paths : TreePaths
+        Their paths.
+    groups : list of TreeUnits
+        Units with at most 64 bits.
+    """
+
+    def __init__(self, ensemble, paths, groups):
+        self.ensemble = ensemble
+        self.groups = groups
+        roots = [np.empty(0, dtype=np.intp), *(group.root for group in groups)]
+        self.way = WayDown(ensemble, paths, np.concatenate(roots))
+
+    def find(self, codes):
+        """Patterns of rows.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n_rows, n_features)
+            The rows' codes.
+
+        Returns
+        -------
+        list of ndarray of shape (n_units, n_rows), unsigned integers
+            For each group, bits as its
+            :class:`~sklearn_interpret._core.trees.shapley.subtrees.TreeUnits` has them.
+        """
+        found = [
+            np.empty((len(group), len(codes)), dtype=_smallest(group.n_bits))
+            for group in self.groups
+        ]
+        for start in range(0, len(codes), _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            self._find(codes[rows], [patterns[:, rows] for patterns in found])
+        return found
+
+    def _find(self, codes, found):
+        gaps = features_with_gaps(self.ensemble, codes)
+        at_roots = self.way.patterns(codes)
+        n_before = 0
+        for group, patterns in zip(self.groups, found, strict=True):
+            part = at_roots[n_before : n_before + len(group)].astype(patterns.dtype)
+            for number, splits in enumerate(group.splits.T):
+                bit = patterns.dtype.type(1 << (group.n_path + number))
+                left = lefts(self.ensemble, splits, codes, gaps)
+                part |= left.view(np.uint8) * bit
+            patterns[:] = part
+            n_before += len(group)
+
+
+def _smallest(n_bits):
+    """Smallest unsigned integers with so many bits."""
+    return np.dtype(f"u{next(n for n in (1, 2, 4, 8) if n_bits <= 8 * n)}")
+
+
+def distinct_patterns(patterns, n_bits):
+    """Distinct patterns at each of some units.
+
+    Parameters
+    ----------
+    patterns : ndarray of shape (n_units, n_rows), unsigned integers
+        Patterns of rows.
+    n_bits : int
+        Number of bits of the patterns.
+
+    Returns
+    -------
+    unit, pattern : ndarray of shape (n_distinct,), intp
+        Units, increasing, and the patterns that occur there, increasing.
+    place : ndarray of shape (n_units, n_rows), intp
+        Where each row's pattern stands among these.
+    """
+    n = len(patterns)
+    if n_bits <= 16:
+        flat = patterns.astype(np.intp) + (np.arange(n)[:, None] << n_bits)
+        occurs = np.zeros(n << n_bits, dtype=bool)
+        occurs[flat.ravel()] = True
+        found = np.flatnonzero(occurs)
+        place = (np.cumsum(occurs) - 1)[flat]
+        return found >> n_bits, found & ((1 << n_bits) - 1), place
+    owner, found, places, n_before = [], [], [], 0
+    for row, pattern in enumerate(patterns):
+        distinct, place = np.unique(pattern, return_inverse=True)
+        owner.append(np.full(len(distinct), row))
+        found.append(distinct)
+        places.append(place + n_before)
+        n_before += len(distinct)
+    return np.concatenate(owner), np.concatenate(found), np.stack(places)
+
+
+class WayDown:
+    """The nodes on the way from the roots of trees to some nodes, level by level.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    paths : TreePaths
+        Their paths.
+    targets : ndarray of shape (n_targets,), intp
+        Nodes.
+    """
+
+    def __init__(self, ensemble, paths, targets):
+        self.ensemble = ensemble
+        self.dtype = _smallest(paths.n_conditions[targets].max(initial=0))
+        needed = _at_and_above(ensemble, targets)
+        target_of = np.full(ensemble.n_nodes, -1, dtype=np.intp)
+        target_of[targets] = np.arange(len(targets))
+        self.n_targets = len(targets)
+        self.levels = []
+        place = np.zeros(ensemble.n_nodes, dtype=np.intp)
+        for nodes in ensemble.levels():
+            nodes = nodes[needed[nodes]]
+            if not len(nodes):
+                break
+            parents = ensemble.parents[nodes]
+            splits, split = np.unique(parents, return_inverse=True)
+            arrived = np.flatnonzero(target_of[nodes] >= 0)
+            self.levels.append(
+                (
+                    place[parents],
+                    splits,
+                    split,
+                    (ensemble.right[parents] == nodes)[:, None],
+                    np.left_shift(1, paths.slot[nodes, None].clip(0)),
+                    paths.previous[nodes, None] < 0,
+                    arrived,
+                    target_of[nodes[arrived]],
+                )
+            )
+            place[nodes] = np.arange(len(nodes))
+
+    def patterns(self, codes):
+        """Patterns of rows at the targets.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n_rows, n_features)
+            The rows' codes.
+
+        Returns
+        -------
+        ndarray of shape (n_targets, n_rows), unsigned integers
+            Bit i is whether the condition of slot i is met.
+
+        Notes
+        -----
+        A new condition gets a bit of its own; one that is merged with a condition
+        further up keeps that one's bit, and turns it off where the split fails.
+        """
+        dtype, gaps = self.dtype, features_with_gaps(self.ensemble, codes)
+        at_targets = np.zeros((self.n_targets, len(codes)), dtype=dtype)
+        patterns = None
+        for place, splits, split, is_right, bit, is_new, arrived, target in self.levels:
+            if patterns is None:
+                patterns = np.zeros((len(place), len(codes)), dtype=dtype)
+            else:
+                failed = lefts(self.ensemble, splits, codes, gaps)[split]
+                failed ^= ~is_right
+                bit = bit.astype(dtype)
+                patterns = patterns[place]
+                patterns |= bit * is_new.astype(dtype)
+                patterns &= ~(failed.view(np.uint8) * bit)
+            at_targets[target] = patterns[arrived]
+        return at_targets
+
+
+def _at_and_above(ensemble, nodes):
+    """Which nodes are among the given ones or on the way to them."""
+    needed = np.zeros(ensemble.n_nodes, dtype=bool)
+    while len(nodes):
+        needed[nodes] = True
+        nodes = ensemble.parents[nodes]
+        nodes = np.unique(nodes[nodes >= 0])
+        nodes = nodes[~needed[nodes]]
+    return needed

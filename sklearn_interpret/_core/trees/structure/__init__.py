@@ -1,0 +1,1 @@
+"""Flat arrays of an ensemble: nodes, codes of values, paths, joining."""

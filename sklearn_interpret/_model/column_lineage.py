@@ -1,0 +1,353 @@
+"""Which input column each output column of a fitted transformer is made from.
+
+Transformers are known by their class. A subclass counts as its base where it takes
+over `transform`; one that transforms in its own way is refused.
+"""
+
+from contextlib import contextmanager
+from inspect import getattr_static
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_selection import SelectorMixin
+from sklearn.impute import MissingIndicator, SimpleImputer
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.preprocessing import (
+    Binarizer,
+    FunctionTransformer,
+    KBinsDiscretizer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    PowerTransformer,
+    QuantileTransformer,
+    RobustScaler,
+    SplineTransformer,
+    StandardScaler,
+    TargetEncoder,
+)
+
+from sklearn_interpret._model._sklearn_compat import columns_of_transformers
+from sklearn_interpret._model.tags import unfrozen
+from sklearn_interpret.exceptions import UnreadableModelError
+
+
+def input_columns(transformer, n_columns):
+    """Input column that each output column of a transformer is made from.
+
+    Parameters
+    ----------
+    transformer : fitted transformer, "passthrough" or None
+        The last two hand on what they get.
+    n_columns : int
+        Number of its input columns.
+
+    Returns
+    -------
+    ndarray of shape (n_output_columns,), intp
+        Output j is a function of the input column ``input_columns(...)[j]`` alone. A
+        constant output is counted to the first column.
+
+    Raises
+    ------
+    UnreadableModelError
+        Naming the step that mixes columns, or that is not known, and what is known.
+    """
+    try:
+        return _columns(transformer, n_columns)
+    except UnreadableModelError as error:
+        raise UnreadableModelError(
+            f"{error} Known to work column by column: {_known()}."
+        ) from error
+
+
+def n_input_columns(estimator):
+    """Number of columns that a fitted estimator takes.
+
+    Parameters
+    ----------
+    estimator : fitted estimator, "passthrough" or None
+        Unlike its `n_features_in_`, this looks past steps that hand on what they get.
+
+    Returns
+    -------
+    int or None
+        None where no part of the estimator says.
+    """
+    estimator = unfrozen(estimator)
+    if isinstance(estimator, Pipeline):
+        parts = [part for _, part in estimator.steps if not hands_on(part)]
+        return n_input_columns(parts[0]) if parts else None
+    if isinstance(estimator, FeatureUnion):
+        counts = [n_input_columns(part) for _, part in estimator.transformer_list]
+        return next((count for count in counts if count is not None), None)
+    return getattr(estimator, "n_features_in_", None)
+
+
+def first_steps(pipeline, n_outputs):
+    """Steps of a fitted pipeline before its last one, which work column by column.
+
+    Parameters
+    ----------
+    pipeline : fitted Pipeline
+        It ends in a predictor.
+    n_outputs : int
+        Number of columns that its last step was fitted on.
+
+    Returns
+    -------
+    steps : Pipeline or None
+        The steps that do something; None where there are none.
+    columns : ndarray of shape (n_outputs,), intp
+        Input column of the pipeline that each column of the last step is made from.
+    n_columns : int
+        Number of input columns of the pipeline.
+
+    Raises
+    ------
+    UnreadableModelError
+        A step mixes columns or is not known, or columns are not known or do not fit.
+    """
+    steps = [(name, step) for name, step in pipeline.steps[:-1] if not hands_on(step)]
+    if not steps:
+        return None, np.arange(n_outputs), n_outputs
+    first = Pipeline(steps)
+    n_columns = n_input_columns(first)
+    if n_columns is None:
+        name, step = steps[0]
+        raise UnreadableModelError(
+            f"its step {name!r} ({type(step).__name__}) does not tell how many columns "
+            "it was fitted on."
+        )
+    columns = input_columns(first, n_columns)
+    if len(columns) != n_outputs:
+        raise UnreadableModelError(
+            f"its last step was fitted on {n_outputs} columns, and is given "
+            f"{len(columns)}."
+        )
+    return first, columns, n_columns
+
+
+def hands_on(step):
+    """Whether a step does nothing: "passthrough", None, or a pipeline of just these."""
+    step = unfrozen(step)
+    if isinstance(step, Pipeline):
+        return all(hands_on(inner) for _, inner in step.steps)
+    return step is None or (isinstance(step, str) and step == "passthrough")
+
+
+def _columns(transformer, n_columns):
+    if hands_on(transformer):
+        return np.arange(n_columns)
+    transformer = unfrozen(transformer)
+    rule = _rule(transformer)
+    fitted_on = n_input_columns(transformer)
+    if fitted_on not in (None, n_columns):
+        raise UnreadableModelError(
+            f"{type(transformer).__name__} was fitted on {fitted_on} columns, and is "
+            f"given {n_columns}."
+        )
+    return np.asarray(rule(transformer, n_columns), dtype=np.intp)
+
+
+def _rule(transformer):
+    """How a transformer's columns are found; refused where that is not known."""
+    cls = type(transformer)
+    for base in cls.__mro__:
+        if base in _RULES:
+            # Methods that depend on a condition are a fresh object at each access.
+            own = getattr_static(cls, "transform")
+            if own is not getattr_static(base, "transform"):
+                raise UnreadableModelError(
+                    f"{cls.__name__} is a {base.__name__} with a transform of its own, "
+                    "which may mix columns."
+                )
+            return _RULES[base]
+        if base.__module__.startswith("sklearn."):
+            reason = _REASONS.get(base.__name__)
+            package = base.__module__.split(".")[1]
+            if reason is None and package in _MIXING_PACKAGES:
+                reason = "mixes columns"
+            if reason is not None:
+                raise UnreadableModelError(f"{cls.__name__} {reason}.")
+    raise UnreadableModelError(f"{cls.__name__} is not known to work column by column.")
+
+
+# By name: to import the experimental ones would enable them.
+_REASONS = {
+    "Normalizer": "mixes columns: it divides each row by the norm of all of them",
+    "KNNImputer": "mixes columns: it fills in from rows that are near in all of them",
+    "IterativeImputer": "mixes columns: it fills in what the others predict",
+    "KernelCenterer": "mixes columns",
+    "TfidfTransformer": "mixes columns: it divides each row by the norm of all of them",
+}
+
+_MIXING_PACKAGES = {
+    "cluster",
+    "cross_decomposition",
+    "decomposition",
+    "discriminant_analysis",
+    "ensemble",
+    "kernel_approximation",
+    "manifold",
+    "neighbors",
+    "neural_network",
+    "random_projection",
+}
+
+
+# Transformers of which each output is made from one input
+
+
+def _one_to_one(_, n_columns):
+    return np.arange(n_columns)
+
+
+def _selected(selector, _):
+    return selector.get_support(indices=True)
+
+
+def _in_equal_blocks(n_outputs):
+    """For transformers that make as many columns of each one, side by side."""
+
+    def rule(transformer, n_columns):
+        n_each = n_outputs(transformer) // n_columns
+        return np.repeat(np.arange(n_columns), n_each)
+
+    return rule
+
+
+def _of_bins(discretizer, n_columns):
+    if discretizer.encode == "ordinal":
+        return np.arange(n_columns)
+    return np.repeat(np.arange(n_columns), discretizer.n_bins_)
+
+
+def _of_categories(encoder, n_columns):
+    """A column per category; the infrequent ones share one, a dropped one has none."""
+    counts = np.array([len(labels) for labels in encoder.categories_], dtype=np.intp)
+    for j, infrequent in enumerate(getattr(encoder, "infrequent_categories_", [])):
+        if infrequent is not None:
+            counts[j] -= len(infrequent) - 1
+    if encoder.drop_idx_ is not None:
+        counts -= [dropped is not None for dropped in encoder.drop_idx_]
+    return np.repeat(np.arange(n_columns), counts)
+
+
+def _imputed(imputer, n_columns):
+    """Columns without any value are dropped; indicators stand behind."""
+    kept = np.ones(n_columns, dtype=bool)
+    if not imputer.keep_empty_features:
+        kept = imputer.statistics_ == imputer.statistics_  # not so where NaN
+    if imputer.indicator_ is None:
+        return np.flatnonzero(kept)
+    return np.concatenate([np.flatnonzero(kept), imputer.indicator_.features_])
+
+
+def _of_powers(polynomial, _):
+    powers = polynomial.powers_
+    if (np.count_nonzero(powers, axis=1) > 1).any():
+        raise UnreadableModelError(
+            "PolynomialFeatures mixes columns: it multiplies them. It does not of a "
+            "single column, nor with degree=1."
+        )
+    return powers.argmax(axis=1)  # the constant goes to the first column
+
+
+def _of_function(transformer, n_columns):
+    function = transformer.func
+    if function is None:
+        return np.arange(n_columns)
+    # Not so of ufuncs with a signature: they work on whole vectors.
+    elementwise = (
+        isinstance(function, np.ufunc)
+        and (function.nin, function.nout) == (1, 1)
+        and function.signature is None
+    )
+    if not elementwise or transformer.kw_args:
+        name = getattr(function, "__name__", repr(function))
+        raise UnreadableModelError(
+            f"FunctionTransformer calls {name}, which may mix columns: only numpy's "
+            "ufuncs of one argument (np.log1p, np.sqrt), without kw_args, are known "
+            "to work entry by entry."
+        )
+    return np.arange(n_columns)
+
+
+# Transformers made of others
+
+
+@contextmanager
+def _part(role, name):
+    """Refusals say in which part of a transformer they occurred."""
+    try:
+        yield
+    except UnreadableModelError as error:
+        raise UnreadableModelError(f"its {role} {name!r}: {error}") from error
+
+
+def _of_steps(pipeline, n_columns):
+    columns = np.arange(n_columns)
+    for name, step in pipeline.steps:
+        with _part("step", name):
+            columns = columns[_columns(step, len(columns))]
+    return columns
+
+
+def _of_chosen(transformer, _):
+    """What each transformer of a ColumnTransformer makes of its columns."""
+    given = columns_of_transformers(transformer)
+    parts = [np.empty(0, dtype=np.intp)]
+    for name, part, _ in transformer.transformers_:
+        columns = np.asarray(given[name], dtype=np.intp)
+        # What is given no columns is not fitted.
+        if len(columns) and not _drops(part):
+            with _part("transformer", name):
+                parts.append(columns[_columns(part, len(columns))])
+    return np.concatenate(parts)
+
+
+def _of_union(union, n_columns):
+    parts = [np.empty(0, dtype=np.intp)]
+    for name, part in union.transformer_list:
+        if not _drops(part):
+            with _part("transformer", name):
+                parts.append(_columns(part, n_columns))
+    return np.concatenate(parts)
+
+
+def _drops(part):
+    return isinstance(part, str) and part == "drop"
+
+
+_RULES = {
+    Binarizer: _one_to_one,
+    MaxAbsScaler: _one_to_one,
+    MinMaxScaler: _one_to_one,
+    OrdinalEncoder: _one_to_one,
+    PowerTransformer: _one_to_one,
+    QuantileTransformer: _one_to_one,
+    RobustScaler: _one_to_one,
+    StandardScaler: _one_to_one,
+    FunctionTransformer: _of_function,
+    KBinsDiscretizer: _of_bins,
+    OneHotEncoder: _of_categories,
+    PolynomialFeatures: _of_powers,
+    SplineTransformer: _in_equal_blocks(lambda spline: spline.n_features_out_),
+    TargetEncoder: _in_equal_blocks(lambda encoder: len(encoder.encodings_)),
+    MissingIndicator: lambda indicator, _: indicator.features_,
+    SimpleImputer: _imputed,
+    SelectorMixin: _selected,
+    ColumnTransformer: _of_chosen,
+    FeatureUnion: _of_union,
+    Pipeline: _of_steps,
+}
+
+
+def _known():
+    """The known classes, by name."""
+    plain = [cls for cls in _RULES if cls is not SelectorMixin]
+    names = sorted(cls.__name__ for cls in plain)
+    return f"{', '.join(names)}, and feature selectors (SelectorMixin)"

@@ -1,0 +1,1 @@
+"""Model responses to perturbed rows."""

@@ -1,0 +1,196 @@
+"""Games that players of a row play: what a model answers when some of them are absent.
+
+The value of a coalition is the mean response to the background's rows with the
+coalition's columns taken from the explained row. Rows are worked on in batches whose
+limits depend on the background alone, so that a row alone gets what it gets among
+others.
+"""
+
+from functools import cached_property
+
+import numpy as np
+from scipy.special import logit
+
+from sklearn_interpret._core.statistics.weighted import running_sum
+from sklearn_interpret._model.parallel import batch_rows, slices
+from sklearn_interpret._model.perturbation.perturbed import plain_responses
+
+
+def _logit(means):
+    if not ((means > 0) & (means < 1)).all():
+        bad = means[~((means > 0) & (means < 1))].flat[0]
+        raise ValueError(
+            "link='logit' takes mean responses between 0 and 1, both excluded; got "
+            f"{bad:g}."
+        )
+    return logit(means)
+
+
+LINKS = {"identity": np.positive, "logit": _logit}
+
+
+class CoalitionGame:
+    """The game of a model, a background and players.
+
+    Parameters
+    ----------
+    response : Response
+        The model.
+    background : Rows
+        Rows that absent players are taken from, together.
+    weights : ndarray of shape (n_background,)
+        Their weights.
+    players : list of tuple of int
+        Columns of each player; every column belongs to one.
+    link : {"identity", "logit"}, default="identity"
+        What is made of mean responses.
+
+    Attributes
+    ----------
+    base_values : ndarray of shape (k,)
+        Value without any player.
+    """
+
+    def __init__(self, response, background, weights, players, link="identity"):
+        self.response, self.background, self.link = response, background, link
+        self.players = players
+        self._shares = weights / weights.sum()
+        self._player_of_column = np.empty(background.n_columns, dtype=np.intp)
+        for player, columns in enumerate(players):
+            self._player_of_column[list(columns)] = player
+        answers = plain_responses(response, background)
+        mean = self.add_to_means(np.zeros((1, answers.shape[1])), answers[None])
+        self.base_values = LINKS[link](mean[0])
+
+    def play(self, rows):
+        """The game as it is played by the players of some rows.
+
+        Parameters
+        ----------
+        rows : Rows
+            The rows to explain.
+
+        Returns
+        -------
+        PlayedRows
+        """
+        return PlayedRows(self, rows)
+
+    def columns(self, coalitions):
+        """Columns of coalitions: (m, n_columns), bool, from (m, n_players)."""
+        return coalitions[:, self._player_of_column]
+
+    def add_to_means(self, means, answers, bases=slice(None)):
+        """Go on with means over the background, however it is parted.
+
+        Parameters
+        ----------
+        means : ndarray of shape (m, k)
+            What they are so far.
+        answers : ndarray of shape (m, n_bases, k)
+            Responses to some rows of the background with coalitions present.
+        bases : slice
+            These rows.
+
+        Returns
+        -------
+        ndarray of shape (m, k)
+        """
+        addends = answers * self._shares[bases, None]
+        return running_sum(means, np.ascontiguousarray(addends.swapaxes(0, 1)))
+
+
+class PlayedRows:
+    """Rows whose players form coalitions.
+
+    Parameters
+    ----------
+    game : CoalitionGame
+        The game.
+    rows : Rows
+        The rows.
+
+    Attributes
+    ----------
+    n_rows : int
+        Their number.
+    predictions : ndarray of shape (n_rows, k)
+        Values of all players together.
+    """
+
+    def __init__(self, game, rows):
+        self._game, self.n_rows = game, rows.n_rows
+        step = batch_rows(game.background.row_bytes)
+        self._parts = [
+            (bases, game.background.part(bases).followed_by(rows))
+            for bases in slices(game.background.n_rows, step)
+        ]
+        self._most_rows = step
+        self.predictions = LINKS[game.link](plain_responses(game.response, rows))
+
+    @cached_property
+    def active(self):
+        """Players that have not the same values in the row and all of the background.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_players), bool
+            The others add nothing to any coalition.
+        """
+        agree = np.ones((self.n_rows, self._game.background.n_columns), dtype=bool)
+        for bases, rows in self._parts:
+            agree &= rows.agreeing(bases.stop - bases.start)
+        return np.stack(
+            [~agree[:, list(own)].all(axis=1) for own in self._game.players], axis=1
+        )
+
+    def designed(self, design):
+        """Values of the same coalitions of each row's active players.
+
+        Parameters
+        ----------
+        design : callable
+            From a number of players to their coalitions (m, n_players), bool.
+
+        Yields
+        ------
+        players : ndarray of shape (n_active,), intp
+            The row's active players.
+        values : ndarray of shape (m, k)
+            Values of their coalitions.
+        """
+        players = [np.flatnonzero(active) for active in self.active]
+        designs = [design(len(own)) for own in players]
+        ends = np.cumsum([0, *map(len, designs)])
+        coalitions = np.zeros((ends[-1], self.active.shape[1]), dtype=bool)
+        for own, part, start in zip(players, designs, ends[:-1], strict=True):
+            coalitions[start : start + len(part), own] = part
+        which = np.repeat(np.arange(self.n_rows), np.diff(ends))
+        values = self.values(which, coalitions)
+        for own, start, stop in zip(players, ends[:-1], ends[1:], strict=True):
+            yield own, values[start:stop]
+
+    def values(self, which, coalitions):
+        """Values of coalitions.
+
+        Parameters
+        ----------
+        which : ndarray of shape (m,), int
+            The row that each one is a coalition of.
+        coalitions : ndarray of shape (m, n_players), bool
+            Which players are present.
+
+        Returns
+        -------
+        ndarray of shape (m, k)
+        """
+        game = self._game
+        means = np.zeros((len(which), self.predictions.shape[1]))
+        for bases, rows in self._parts:
+            n_bases = bases.stop - bases.start
+            for part in slices(len(which), max(1, self._most_rows // n_bases)):
+                present = game.columns(coalitions[part])
+                X = rows.blended(n_bases, which[part] + n_bases, present)
+                answers = game.response(X).reshape(len(present), n_bases, -1)
+                means[part] = game.add_to_means(means[part], answers, bases)
+        return LINKS[game.link](means)

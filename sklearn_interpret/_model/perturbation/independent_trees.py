@@ -1,0 +1,114 @@
+"""Moments of models that are sums of trees where columns are independent, without rows.
+
+Where each column of a sample is drawn by itself, from values with given chances, the
+mean of the response, and its covariance with a number that depends on one column only,
+follow from the trees themselves: see `moments`.
+"""
+
+import numpy as np
+
+from sklearn_interpret._core.trees.effects.steps import Part
+from sklearn_interpret._core.trees.moments.moments import TreeProducts
+from sklearn_interpret._model.trees.additive import additive_trees
+from sklearn_interpret._model.trees.coded_rows import CodedRows, TellingRows
+from sklearn_interpret.exceptions import UnreadableModelError
+
+# Of a column whose splits are sets of values: splits times values.
+_MOST_IN_SETS = 2**24
+
+
+class ProductTrees:
+    """A model whose columns are drawn independently, in codes of its trees.
+
+    Several features that the trees make of one column, as one-hot encoders do, move
+    with it.
+
+    Parameters
+    ----------
+    response : Response
+        The model.
+    levels : Rows
+        Values that columns can take, in the container that the model knows: those of
+        column j are in the first ``sizes[j]`` rows, whatever stands below, such as the
+        last one repeated.
+    sizes : sequence of int
+        Number of values of each column, at least 1.
+
+    Attributes
+    ----------
+    rows_at_once : int
+        How many distributions :meth:`moments` works on at once; more than that are
+        as fast in several calls.
+
+    Raises
+    ------
+    UnreadableModelError
+        The response is no sum of trees, or none that can be read, or its splits on a
+        column tell too many values apart.
+    """
+
+    def __init__(self, response, levels, sizes):
+        trees = additive_trees(response)
+        model = trees.model
+        coded = CodedRows(model, model.ensemble, levels)
+        telling = TellingRows(coded)
+        codes = coded.seen(telling)[:]
+        _check_mixed(trees, response, levels, sizes, codes, telling.places)
+        parts = []
+        for column, size in enumerate(sizes):
+            features = np.flatnonzero(model.columns == column)
+            parts.append(Part(features, codes[:size, features], (size,)))
+            _refuse_large(model.ensemble, parts[-1], levels.names[column])
+        self._products = TreeProducts(model.ensemble, trees.values, trees.base, parts)
+        self.rows_at_once = self._products.at_once
+
+    def moments(self, shares, statistics):
+        """Moments of the response, for m ways to draw the columns.
+
+        Parameters
+        ----------
+        shares : list of ndarray of shape (m, sizes[j])
+            For each column the chances of its values; each row sums to 1.
+        statistics : list of ndarray of shape (m, sizes[j]) or (sizes[j],)
+            For each column a number for each of its values, for all rows or each.
+
+        Returns
+        -------
+        ProductMoments
+            ``mean`` (m, n_outputs) of the response, ``covariance`` (m, n_columns,
+            n_outputs) of each column's statistic and the response, ``statistic`` and
+            ``variance`` (m, n_columns): means and variances of the statistics. Those of
+            a row do not depend on the rows beside it.
+        """
+        return self._products.moments(shares, statistics)
+
+
+def _check_mixed(trees, response, levels, sizes, codes, telling):
+    """Ask the model for rows whose values come from different rows of the levels.
+
+    So that they are rows that might be drawn, and show that a column's codes depend on
+    no other column.
+    """
+    last = np.asarray(sizes) - 1
+    donors = {
+        column: np.minimum(np.roll(telling, column), last[column])
+        for column in range(levels.n_columns)
+    }
+    mixed = np.column_stack(
+        [
+            codes[donors[column], feature]
+            for feature, column in enumerate(trees.model.columns)
+        ]
+    )
+    trees.check(response, levels.mixed(telling, donors), mixed)
+
+
+def _refuse_large(ensemble, part, name):
+    if len(part.features) == 1 and not ensemble.split_codes.categorical[part.features]:
+        return
+    n_splits = np.isin(ensemble.feature, part.features).sum()
+    if n_splits * part.n_points > _MOST_IN_SETS:
+        raise UnreadableModelError(
+            f"The {n_splits} splits of the trees on {name!r} are on sets of its "
+            f"{part.n_points} values: too many to work with."
+        )

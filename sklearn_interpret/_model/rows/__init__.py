@@ -1,0 +1,1 @@
+"""Arrays, frames, sparse matrices, texts and images behind one interface."""

@@ -1,0 +1,228 @@
+"""The axis of an effect: which values a feature, or a group, takes along it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_interpret._core.statistics.grids import (
+    interval_edges,
+    interval_index,
+    numeric_grid,
+)
+from sklearn_interpret._model.rows.base import gather, is_missing, label_key
+from sklearn_interpret._model.rows.lazy_rows import MadeRows
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Values of one feature or group along an effect.
+
+    Build it with one of the three functions of this module.
+
+    Parameters
+    ----------
+    name : str
+        Name of the feature or group.
+    columns : tuple of int
+        Columns that move.
+    values : ndarray of shape (n_values,)
+        What the user sees: numbers, or labels (tuples for groups).
+    levels : tuple of native vectors
+        The same values as the model sees them, one vector per column.
+    categorical : bool
+        Whether values are looked up, and not interpolated.
+    """
+
+    name: str
+    columns: tuple
+    values: np.ndarray
+    levels: tuple
+    categorical: bool
+
+    def codes(self, rows):
+        """Position in `values` of each row's label; -1 for labels not among them."""
+        codes, labels, _ = rows.encode(self.columns)
+        known = {label_key(label): code for code, label in enumerate(self.values)}
+        mapping = [known.get(label_key(label), -1) for label in labels]
+        return np.array(mapping, dtype=np.intp)[codes]
+
+    def cells(self, rows):
+        """Interval or level of each row; -1 for rows that are in none."""
+        if self.categorical:
+            return self.codes(rows)
+        return interval_index(rows.numbers(self.columns[0]), self.values)
+
+
+class CellsOfRows(MadeRows):
+    """Cells of rows along several axes, which need not be held all at once.
+
+    Parameters
+    ----------
+    axes : list of Axis
+        The axes.
+    rows : Rows
+        The rows.
+    """
+
+    def __init__(self, axes, rows):
+        self._axes = axes
+        # Little memory: there are as many as numbers in the input.
+        most = max((len(axis.values) for axis in axes), default=0)
+        dtype = np.min_scalar_type(-1 - most)
+        super().__init__(rows, len(axes), dtype, 8 * len(axes))
+
+    def of(self, rows):
+        """The same for other `Rows`."""
+        return CellsOfRows(self._axes, rows)
+
+    def _made(self, rows):
+        return np.stack([axis.cells(rows) for axis in self._axes], axis=1)
+
+
+def labels_array(labels):
+    """Labels as an array: numbers and booleans as such, everything else as objects."""
+    kinds = {type(label) for label in labels}
+    if kinds <= {int, float, np.int64, np.float64} or kinds == {bool}:
+        return np.array(labels)
+    array = np.empty(len(labels), dtype=object)
+    array[:] = labels
+    return array
+
+
+def level_axis(rows, columns, name, *, custom=None):
+    """Axis over the levels of a categorical feature, or the joint levels of a group.
+
+    Parameters
+    ----------
+    rows : Rows
+        The data.
+    columns : tuple of int
+        One column, or those of a group.
+    name : str
+        Name of the feature or group.
+    custom : sequence of labels, optional
+        Levels to use, in this order; None means those observed, in natural order.
+    """
+    _, labels, first = rows.encode(columns)
+    if custom is None:
+        levels = tuple(gather(rows.column(j), first) for j in columns)
+        return Axis(name, tuple(columns), labels_array(labels), levels, True)
+    custom = _custom_levels(custom, len(columns), name)
+    parts = [custom] if len(columns) == 1 else list(zip(*custom, strict=True))
+    levels = tuple(rows.cast(j, part) for j, part in zip(columns, parts, strict=True))
+    return Axis(name, tuple(columns), labels_array(custom), levels, True)
+
+
+def _custom_levels(custom, n_columns, name):
+    """Levels given by the user: distinct, and tuples for a group of columns."""
+    if isinstance(custom, str) or not isinstance(custom, Iterable):
+        raise ValueError(
+            f"custom_values for the feature {name!r} must be a sequence of levels; got "
+            f"{custom!r}."
+        )
+    levels = list(custom)
+    if not levels:
+        raise ValueError(f"custom_values has no value for the feature {name!r}.")
+    if n_columns > 1:
+        for level in levels:
+            if not isinstance(level, tuple | list) or len(level) != n_columns:
+                raise ValueError(
+                    f"The group {name!r} has {n_columns} columns: its custom_values "
+                    f"must be tuples of {n_columns} values; got {level!r}."
+                )
+        levels = list(map(tuple, levels))
+    try:
+        n_distinct = len({label_key(level) for level in levels})
+    except TypeError as error:
+        raise ValueError(
+            f"custom_values for the feature {name!r} has what cannot be a level: "
+            f"{error}."
+        ) from error
+    if n_distinct < len(levels):
+        raise ValueError(f"custom_values has a level of {name!r} twice: {levels!r}.")
+    return levels
+
+
+def grid_axis(rows, column, weights, *, resolution, percentiles, custom=None):
+    """Axis over a grid of a numeric feature.
+
+    The grid is empty where the feature has no observed value.
+    """
+    name = rows.names[column]
+    if custom is not None:
+        values = _custom_numbers(custom, name, smallest=1)
+    else:
+        values, weights = _observed(rows.numbers(column), weights)
+        if len(values):
+            values = numeric_grid(
+                values,
+                weights,
+                resolution,
+                percentiles,
+                observed_only=rows.is_integer(column),
+            )
+    levels = rows.cast(column, values)
+    # What the model sees may be rounded (float32): report that, and each point once.
+    seen, first = np.unique(np.asarray(levels, dtype=np.float64), return_index=True)
+    levels = gather(levels, first)
+    return Axis(name, (column,), seen, (levels,), False)
+
+
+def interval_axis(
+    rows, column, weights, *, n_intervals, custom=None, make_edges=interval_edges
+):
+    """Axis over the edges of intervals of a numeric feature.
+
+    There is no edge where the feature has no observed value.
+    """
+    name = rows.names[column]
+    if custom is not None:
+        edges = _custom_numbers(custom, name, smallest=2)
+    else:
+        edges, weights = _observed(rows.numbers(column), weights)
+        if len(edges):
+            edges = make_edges(edges, weights, n_intervals)
+    levels = rows.cast(column, edges)
+    seen = np.asarray(levels).astype(np.float64)
+    return Axis(name, (column,), seen, (levels,), False)
+
+
+def has_missing(rows, column):
+    """Whether a numeric column has missing values."""
+    return not rows.all_finite and bool(np.isnan(rows.numbers(column)).any())
+
+
+def _observed(numbers, weights):
+    known = ~np.isnan(numbers)
+    if known.all():
+        return numbers, weights
+    return numbers[known], None if weights is None else weights[known]
+
+
+def _custom_numbers(custom, name, smallest):
+    """Custom grid or edges: finite numbers, sorted, distinct."""
+    try:
+        values = np.asarray(custom, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(
+            f"custom_values for the numeric feature {name!r} must be numbers; got "
+            f"{custom!r}."
+        ) from error
+    if values.ndim != 1 or len(values) < smallest or not np.isfinite(values).all():
+        raise ValueError(
+            f"custom_values for the feature {name!r} must be a one-dimensional "
+            f"sequence of at least {smallest} finite numbers; got {custom!r}."
+        )
+    if np.any(np.diff(values) <= 0):
+        raise ValueError(
+            f"custom_values for the feature {name!r} must increase; got {custom!r}."
+        )
+    return values
+
+
+def label_text(label):
+    """A label as it stands in names: tuples joined, missing spelled out."""
+    if isinstance(label, tuple):
+        return ", ".join(map(label_text, label))
+    return "missing" if is_missing(label) else str(label)

@@ -1,0 +1,423 @@
+"""Arrays, sparse matrices and data frames behind one face.
+
+The model has to see altered rows in the container, with the columns, dtypes and
+categories, that it was trained on. Everything that depends on the kind of container is
+here; nothing here changes what the user passed in.
+"""
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from sklearn_interpret._model.rows.features import default_names
+
+
+class Rows(ABC):
+    """Rows of one kind of container.
+
+    Parameters
+    ----------
+    native : container
+        What the user passed in.
+    """
+
+    named = False
+
+    def __init__(self, native):
+        self.native = native
+        self.n_rows, self.n_columns = native.shape
+
+    def __reduce__(self):
+        # What is only kept at hand does not travel.
+        return type(self), (self.native,)
+
+    @cached_property
+    def names(self):
+        """Column names; made up where the container has none."""
+        return default_names(self.n_columns)
+
+    @property
+    @abstractmethod
+    def row_bytes(self):
+        """Memory that one row takes, about, in bytes."""
+
+    @abstractmethod
+    def take(self, index):
+        """Rows at the integer positions `index`, as `Rows`."""
+
+    def part(self, rows):
+        """Rows of a slice, as `Rows`; these themselves where it takes them all."""
+        start, stop, _ = rows.indices(self.n_rows)
+        if stop - start == self.n_rows:
+            return self
+        return self.take(np.arange(start, stop))
+
+    @abstractmethod
+    def keep_columns(self, columns):
+        """The columns at the increasing positions `columns`, as `Rows`."""
+
+    @abstractmethod
+    def column(self, j):
+        """Column `j` as a native vector; `gather` takes from it."""
+
+    @abstractmethod
+    def values(self, j):
+        """Column `j` as a numpy vector: numbers where it has numbers, else objects."""
+
+    @abstractmethod
+    def is_categorical(self, j):
+        """Whether the dtype of column `j` says that it holds categories."""
+
+    def is_ordered(self, j):
+        """Whether the categories of column `j` have an order of their own."""
+        return self.values(j).dtype.kind == "b"
+
+    def is_integer(self, j):
+        """Whether column `j` takes whole numbers only."""
+        return self.values(j).dtype.kind in "iu"
+
+    def categories(self, j):
+        """All categories that the dtype of column `j` declares, or None."""
+        return None
+
+    @abstractmethod
+    def cast(self, j, values):
+        """`values` as a native vector of the dtype of column `j`.
+
+        Raises
+        ------
+        ValueError
+            A value that the dtype cannot hold.
+        """
+
+    @abstractmethod
+    def tiles(self, start, stop, repeats):
+        """Rows start..stop, each `repeats` times in a row, as `Tiles`."""
+
+    def mixed(self, index, donors):
+        """Rows put together from several rows each, in the native container.
+
+        Parameters
+        ----------
+        index : ndarray of int of shape (m,)
+            Where each row comes from.
+        donors : dict of int to ndarray of int of shape (m,)
+            For some columns, the rows that these come from instead.
+
+        Returns
+        -------
+        native container of m rows
+        """
+        tiles = self.take(index).tiles(0, len(index), 1)
+        levels = [self.column(j) for j in donors]
+        return tiles.replaced(
+            list(donors), levels, [places[:, None] for places in donors.values()]
+        )
+
+    @cached_property
+    def all_finite(self):
+        """Whether all entries are numbers, none missing or infinite; if easily told."""
+        return False
+
+    @abstractmethod
+    def followed_by(self, others):
+        """These rows with others behind them, in a container of this kind.
+
+        Parameters
+        ----------
+        others : Rows
+            With as many columns, of this kind or another.
+
+        Returns
+        -------
+        Rows
+            Numbers of two dtypes get one that holds both.
+
+        Raises
+        ------
+        ValueError
+            A value of the others that is no number, or a category that this column's
+            dtype cannot hold.
+        """
+
+    def blended(self, n_bases, donors, present):
+        """The first rows, with some columns taken from a later one, again and again.
+
+        Parameters
+        ----------
+        n_bases : int
+            How many rows come first.
+        donors : ndarray of shape (m,), int
+            The later row that each copy of these takes from.
+        present : ndarray of shape (m, n_columns), bool
+            The columns that it takes.
+
+        Returns
+        -------
+        native container of m x n_bases rows
+            Copy after copy.
+        """
+        bases = np.arange(n_bases)
+        places = {
+            j: np.where(present[:, j, None], donors[:, None], bases).reshape(-1)
+            for j in np.flatnonzero(present.any(axis=0)).tolist()
+        }
+        return self.mixed(np.tile(bases, len(donors)), places)
+
+    def agreeing(self, n_bases):
+        """Whether the first rows all have the value that a later row has.
+
+        Parameters
+        ----------
+        n_bases : int
+            How many rows come first.
+
+        Returns
+        -------
+        ndarray of shape (n_rows - n_bases, n_columns), bool
+            Missing values are all alike.
+        """
+        agree = np.empty((self.n_rows - n_bases, self.n_columns), dtype=bool)
+        for j in range(self.n_columns):
+            codes, _ = self._encode_one(j)
+            constant = (codes[:n_bases] == codes[0]).all()
+            agree[:, j] = constant & (codes[n_bases:] == codes[0])
+        return agree
+
+    @property
+    def detected_categorical(self):
+        """Flags of the columns that are categorical by dtype."""
+        return np.array([self.is_categorical(j) for j in range(self.n_columns)], bool)
+
+    @property
+    def are_numbers(self):
+        """Flags of the columns that have an order and distances: no dates, no text."""
+        kinds = [self.values(j).dtype.kind for j in range(self.n_columns)]
+        return np.array([kind in "iuf" for kind in kinds], bool)
+
+    def numbers(self, j):
+        """Column `j` as float64, NaN where it is missing.
+
+        Raises
+        ------
+        ValueError
+            The column is not numeric, or has infinite values.
+        """
+        values = self.values(j)
+        try:
+            if values.dtype.kind in "cmM":  # numpy would cast dates to bare counts
+                raise TypeError("no real numbers")
+            numbers = values.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"The feature {self.names[j]!r} is not numeric (dtype {values.dtype}): "
+                "name it in categorical_features, or leave it out of features."
+            ) from error
+        if not self.all_finite and np.isinf(numbers).any():
+            raise ValueError(
+                f"Input X contains infinity or a value too large for float64: the "
+                f"feature {self.names[j]!r} cannot be given a grid."
+            )
+        return numbers
+
+    def encode(self, columns):
+        """Joint levels of one or several columns.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            The columns.
+
+        Returns
+        -------
+        codes : ndarray of shape (n_rows,), dtype intp
+            Level of each row.
+        labels : list
+            Label of each level (a tuple where there are several columns), in the
+            natural order: the categories' own, else sorted; missing comes last.
+        first : ndarray of shape (n_levels,)
+            A row that has the level.
+        """
+        parts = [self._encode_one(j) for j in columns]
+        if len(parts) == 1:
+            codes, labels = parts[0]
+            used, first, codes = np.unique(
+                codes, return_index=True, return_inverse=True
+            )
+            return codes.reshape(-1), [labels[level] for level in used], first
+        stacked = np.stack([codes for codes, _ in parts], axis=1)
+        used, first, codes = np.unique(
+            stacked, axis=0, return_index=True, return_inverse=True
+        )
+        labels = [
+            tuple(part[1][level] for part, level in zip(parts, row, strict=True))
+            for row in used
+        ]
+        return codes.reshape(-1), labels, first
+
+    def _encode_one(self, j):
+        """Codes and ordered labels of one column; some labels may be unused."""
+        values = self.values(j)
+        declared = self.categories(j)
+        try:
+            distinct, inverse = _distinct(values)
+        except TypeError as error:
+            raise ValueError(
+                f"The feature {self.names[j]!r} has values that cannot be levels: "
+                f"{error}."
+            ) from error
+        labels = order_labels(distinct, declared)
+        lookup = {label_key(label): code for code, label in enumerate(labels)}
+        mapping = np.array([lookup[label_key(v)] for v in distinct], dtype=np.intp)
+        return mapping[inverse], labels
+
+
+def _distinct(values):
+    """Distinct entries of a vector, with the position of each row's entry."""
+    if values.dtype.kind != "O":
+        distinct, inverse = np.unique(values, return_inverse=True)
+        return distinct.tolist(), inverse.reshape(-1)
+    # Objects need not be comparable: hash them.
+    positions, distinct = {}, []
+    inverse = np.empty(len(values), dtype=np.intp)
+    for row, value in enumerate(values):
+        key = label_key(value)
+        if key not in positions:
+            positions[key] = len(distinct)
+            distinct.append(np.nan if key is _MISSING else value)
+        inverse[row] = positions[key]
+    return distinct, inverse
+
+
+_MISSING = "<missing>", None
+
+
+def label_key(label):
+    """A hashable key under which equal labels, and all missing ones, fall together."""
+    if isinstance(label, tuple):
+        return tuple(label_key(part) for part in label)
+    if is_missing(label):
+        return _MISSING
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def is_missing(value):
+    """Whether a scalar stands for a missing value (None, NaN, NaT, NA)."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating) and value != value
+
+
+def order_labels(labels, declared=None):
+    """Labels in their declared order, else sorted; missing last."""
+    missing = [label for label in labels if is_missing(label)]
+    known = [label for label in labels if not is_missing(label)]
+    if declared is not None:
+        rank = {label_key(label): place for place, label in enumerate(declared)}
+        known.sort(key=lambda label: rank[label_key(label)])
+    else:
+        try:
+            known.sort()
+        except TypeError:  # mixed types: any order that does not depend on the rows
+            known.sort(key=lambda label: (type(label).__name__, repr(label)))
+    return known + missing[:1]
+
+
+def gather(vector, codes):
+    """Entries of a native vector at integer `codes`, as a vector of the same kind."""
+    if hasattr(vector, "gather"):  # a polars Series
+        return vector.gather(codes)
+    return vector.take(codes)
+
+
+class Tiles(ABC):
+    """Repeated rows in which single columns are exchanged for one call of the model.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    repeats : int
+        How often each one stands in a row.
+    """
+
+    def __init__(self, n_rows, repeats):
+        self.n_rows = n_rows
+        self.repeats = repeats
+
+    @abstractmethod
+    def replaced(self, columns, levels, codes):
+        """The tiled rows with `columns` exchanged.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            Columns to exchange.
+        levels : sequence of native vectors
+            For each column, the values that occur.
+        codes : sequence of ndarray of shape (1 or n_rows, repeats)
+            For each column, which of its values stands where.
+
+        Returns
+        -------
+        native container of n_rows x repeats rows
+            Valid until the next call.
+        """
+
+    def _cells(self, codes):
+        return np.broadcast_to(codes, (self.n_rows, self.repeats)).reshape(-1)
+
+
+def plain_list(values):
+    """A list of Python objects; numbers and texts side by side stay what they are."""
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)
+
+
+def refuse_values(values, dtype, name):
+    """Raise the error for values that the dtype of a feature cannot hold."""
+    raise ValueError(
+        f"The feature {name!r} has dtype {dtype}, which cannot hold all of the values "
+        f"{plain_list(values)!r}."
+    )
+
+
+def checked_cast(values, dtype, name):
+    """Cast to a numpy dtype, refusing what it would wrap, or round to whole numbers."""
+    values = np.asarray(values)
+    try:
+        with np.errstate(invalid="ignore", over="ignore"):
+            cast = values.astype(dtype)
+    except (TypeError, ValueError):
+        refuse_values(values, dtype, name)
+    if dtype.kind in "iub" and not np.array_equal(cast, values):
+        refuse_values(values, dtype, name)
+    if dtype.kind == "f" and np.isinf(cast).sum() > np.isinf(values).sum():
+        refuse_values(values, dtype, name)
+    return cast
+
+
+def copy_of(X):
+    """A deep copy of a native container."""
+    return X.clone() if hasattr(X, "clone") else X.copy()
+
+
+def same_content(left, right):
+    """Whether two native containers of one kind hold the same entries."""
+    if sparse.issparse(left):
+        return left.shape == right.shape and (left != right).nnz == 0
+    if isinstance(left, list):
+        return left == right
+    if isinstance(left, np.ndarray):
+        if left.dtype.kind in "OUS":
+            return _same_objects(left, right)
+        return np.array_equal(left, right, equal_nan=left.dtype.kind in "fc")
+    return left.equals(right)
+
+
+def _same_objects(left, right):
+    return left.shape == right.shape and all(
+        label_key(a) == label_key(b)
+        for a, b in zip(left.ravel(), right.ravel(), strict=True)
+    )

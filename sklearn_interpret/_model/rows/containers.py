@@ -1,0 +1,51 @@
+"""Which rows serve which container; pandas and polars are asked for by type alone."""
+
+import sys
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array
+
+from sklearn_interpret._model.rows.arrays import ArrayRows
+from sklearn_interpret._model.rows.base import Rows
+from sklearn_interpret._model.rows.frames import PandasRows, PolarsRows
+from sklearn_interpret._model.rows.sparse import SparseRows
+
+
+def as_rows(X):
+    """Wrap `X` in the `Rows` of its kind.
+
+    Parameters
+    ----------
+    X : ndarray, sparse matrix or array, pandas or polars DataFrame, or array-like
+        The rows. Lists and other array-likes become arrays.
+
+    Returns
+    -------
+    Rows
+
+    Raises
+    ------
+    TypeError
+        A kind of data frame that is not supported; nothing is converted in silence.
+    """
+    if isinstance(X, Rows):
+        return X
+    if sparse.issparse(X):
+        return SparseRows(X)
+    for library, kind in (("pandas", PandasRows), ("polars", PolarsRows)):
+        module = sys.modules.get(library)
+        if module is not None and isinstance(X, module.DataFrame):
+            return kind(X)
+    # Asked of the type: a lazy frame would resolve its columns.
+    if hasattr(type(X), "__dataframe__") or hasattr(type(X), "columns"):
+        raise TypeError(
+            f"X is a {type(X).__module__}.{type(X).__name__}; supported containers are "
+            "numpy arrays, scipy sparse matrices, and pandas and polars DataFrames."
+        )
+    if isinstance(X, np.ma.MaskedArray):
+        raise TypeError("X is a masked array: fill it, for instance by NaN.")
+    plain = isinstance(X, np.ndarray) and not isinstance(X, np.matrix)
+    if not plain or X.ndim != 2:
+        X = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_features=0)
+    return ArrayRows(X)

@@ -1,0 +1,324 @@
+"""Rows of pandas and polars data frames; neither library is imported by us."""
+
+import sys
+from functools import cached_property
+
+import numpy as np
+
+from sklearn_interpret._model.rows.arrays import ArrayTiles
+from sklearn_interpret._model.rows.base import (
+    Rows,
+    Tiles,
+    checked_cast,
+    gather,
+    is_missing,
+    label_key,
+    plain_list,
+    refuse_values,
+)
+
+
+class PandasRows(Rows):
+    """Rows of a pandas DataFrame."""
+
+    named = True
+
+    def __init__(self, native):
+        super().__init__(native)
+        self.named = all(isinstance(name, str) for name in native.columns)
+
+    @cached_property
+    def names(self):
+        """Column names."""
+        return [str(name) for name in self.native.columns]
+
+    @property
+    def row_bytes(self):
+        """Memory of a row, eight bytes a cell."""
+        return 8 * max(self.n_columns, 1)
+
+    def take(self, index):
+        """Rows at `index`, renumbered."""
+        return PandasRows(self.native.iloc[index].reset_index(drop=True))
+
+    def keep_columns(self, columns):
+        """Some of the columns."""
+        return PandasRows(self.native.iloc[:, list(columns)])
+
+    def followed_by(self, others):
+        """Rows behind these; categories are those of these rows."""
+        pandas = sys.modules["pandas"]
+        whole = {}
+        for j in range(self.n_columns):
+            own = self.native.iloc[:, j]
+            below = pandas.Series(
+                others.native.iloc[:, j]
+                if isinstance(others, PandasRows)
+                else others.values(j)
+            )
+            if own.dtype != below.dtype and not _are_numbers(own.dtype, below.dtype):
+                below = pandas.Series(self.cast(j, others.values(j)))
+            whole[j] = pandas.concat([own, below], ignore_index=True)
+        frame = pandas.DataFrame(whole, copy=False)
+        frame.columns = self.native.columns
+        return PandasRows(frame)
+
+    def column(self, j):
+        """Column `j` as pandas' own array, with its dtype."""
+        return self.native.iloc[:, j].array
+
+    def values(self, j):
+        """Numbers as numbers, everything else as objects."""
+        series = self.native.iloc[:, j]
+        dtype = series.dtype
+        if self.is_categorical(j) and getattr(dtype, "kind", "O") != "b":
+            return series.to_numpy(dtype=object)
+        if isinstance(dtype, np.dtype):
+            return series.to_numpy()
+        if dtype.kind in "iuf":
+            if dtype.kind != "f" and not series.isna().any():
+                return series.to_numpy(dtype=np.int64)
+            return series.to_numpy(dtype=np.float64, na_value=np.nan)
+        if dtype.kind == "b":
+            missing = series.isna().any()
+            return series.to_numpy(dtype=object if missing else bool)
+        return series.to_numpy(dtype=object)
+
+    def is_categorical(self, j):
+        """Category, object, string and boolean dtypes are categorical."""
+        dtype = self.native.dtypes.iloc[j]
+        kind = getattr(dtype, "kind", "O")
+        return dtype.name == "category" or kind == "b" or _is_text(dtype)
+
+    def is_ordered(self, j):
+        """Ordered categories and booleans have an order."""
+        dtype = self.native.dtypes.iloc[j]
+        return bool(getattr(dtype, "ordered", False)) or dtype.kind == "b"
+
+    def is_integer(self, j):
+        """Whole-number dtypes."""
+        return getattr(self.native.dtypes.iloc[j], "kind", "O") in "iu"
+
+    def categories(self, j):
+        """The categories of a category dtype."""
+        dtype = self.native.dtypes.iloc[j]
+        return list(dtype.categories) if dtype.name == "category" else None
+
+    def cast(self, j, values):
+        """`values` as an array of the column's dtype."""
+        pandas = sys.modules["pandas"]
+        dtype = self.native.dtypes.iloc[j]
+        if isinstance(dtype, np.dtype) and dtype.kind != "O":
+            plain = checked_cast(values, dtype, self.names[j])
+            return pandas.Series(plain).array
+        values = plain_list(values)
+        self._refuse_unknown(j, values)
+        try:
+            cast = pandas.Series(values, dtype=dtype).array
+        except (TypeError, ValueError):
+            refuse_values(values, dtype, self.names[j])
+        if dtype.kind != "f" and not _same_labels(cast, values):
+            refuse_values(values, dtype, self.names[j])
+        return cast
+
+    def _refuse_unknown(self, j, values):
+        """Refuse labels that a category dtype does not declare."""
+        declared = self.categories(j)
+        if declared is None:
+            return
+        known = set(map(label_key, declared))
+        for label in values:
+            if not is_missing(label) and label_key(label) not in known:
+                raise ValueError(
+                    f"The feature {self.names[j]!r} has no category {label!r}; its "
+                    f"categories are {declared!r}."
+                )
+
+    def tiles(self, start, stop, repeats):
+        """Repeated rows as a DataFrame of the same columns and dtypes."""
+        if self._is_plain:
+            return _PlainPandasTiles(self.native.iloc[start:stop], repeats)
+        index = np.repeat(np.arange(start, stop), repeats)
+        frame = self.native.iloc[index].reset_index(drop=True)
+        return _PandasTiles(frame, stop - start, repeats)
+
+    @property
+    def _is_plain(self):
+        """Whether all columns have one and the same numpy number dtype."""
+        kinds = set(self.native.dtypes)
+        (dtype,) = kinds if len(kinds) == 1 else (None,)
+        return isinstance(dtype, np.dtype) and dtype.kind in "iuf"
+
+
+def _are_numbers(*dtypes):
+    """Whether all are numpy dtypes of numbers, which have a common one."""
+    return all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in dtypes)
+
+
+def _same_labels(left, right):
+    return list(map(label_key, left)) == list(map(label_key, right))
+
+
+def _is_text(dtype):
+    return getattr(dtype, "kind", "O") == "O" and dtype.name != "category"
+
+
+class _PandasTiles(Tiles):
+    """Columns are exchanged in a shallow copy, one assignment per column."""
+
+    def __init__(self, frame, n_rows, repeats):
+        super().__init__(n_rows, repeats)
+        self._frame = frame
+
+    def replaced(self, columns, levels, codes):
+        pandas = sys.modules["pandas"]
+        frame = self._frame.copy(deep=False)
+        for j, values, places in zip(columns, levels, codes, strict=True):
+            # With its dtype said, or objects that are all texts become strings.
+            fresh = pandas.Series(
+                gather(values, self._cells(places)),
+                index=frame.index,
+                dtype=frame.dtypes.iloc[j],
+                copy=False,
+            )
+            frame.isetitem(j, fresh)
+        return frame
+
+
+class _PlainPandasTiles(Tiles):
+    """Frames of one numpy dtype: a work array under a fresh frame, without copies.
+
+    Assigning a column to a frame splits the block that holds all columns, which every
+    call of the model would pay for by putting them together again.
+    """
+
+    def __init__(self, frame, repeats):
+        super().__init__(len(frame), repeats)
+        self._columns = frame.columns
+        self._tiles = ArrayTiles(frame.to_numpy(), repeats)
+
+    def replaced(self, columns, levels, codes):
+        work = self._tiles.replaced(columns, levels, codes)
+        pandas = sys.modules["pandas"]
+        return pandas.DataFrame(work, columns=self._columns, copy=False)
+
+
+class PolarsRows(Rows):
+    """Rows of a polars DataFrame."""
+
+    named = True
+
+    @cached_property
+    def names(self):
+        """Column names."""
+        return list(self.native.columns)
+
+    @property
+    def row_bytes(self):
+        """Memory of a row, eight bytes a cell."""
+        return 8 * max(self.n_columns, 1)
+
+    def take(self, index):
+        """Rows at `index`."""
+        return PolarsRows(self.native[np.asarray(index)])
+
+    def keep_columns(self, columns):
+        """Some of the columns."""
+        return PolarsRows(self.native.select([self.names[j] for j in columns]))
+
+    def followed_by(self, others):
+        """Rows behind these; categories are those of these rows."""
+        polars = sys.modules["polars"]
+        whole = []
+        for j, name in enumerate(self.names):
+            own = self.column(j)
+            below = polars.Series(
+                name,
+                others.column(j)
+                if isinstance(others, PolarsRows)
+                else others.values(j),
+            )
+            numbers = own.dtype.is_numeric() and below.dtype.is_numeric()
+            if own.dtype != below.dtype and not numbers:
+                below = self.cast(j, others.values(j)).alias(name)
+            pair = own.to_frame(), below.to_frame()
+            whole.append(polars.concat(pair, how="vertical_relaxed").to_series())
+        return PolarsRows(polars.DataFrame(whole))
+
+    def column(self, j):
+        """Column `j` as a Series."""
+        return self.native.to_series(j)
+
+    def values(self, j):
+        """Numbers as numbers (missing ones as NaN), everything else as objects."""
+        series = self.column(j)
+        if series.dtype.is_numeric():
+            return series.to_numpy()
+        if series.dtype == sys.modules["polars"].Boolean and not series.null_count():
+            return series.to_numpy()
+        return np.array(series.to_list(), dtype=object)
+
+    def is_categorical(self, j):
+        """Categorical, enum, string, object and boolean dtypes are categorical."""
+        polars = sys.modules["polars"]
+        dtype = self.native.dtypes[j]
+        kinds = (polars.Categorical, polars.Enum, polars.String, polars.Boolean)
+        return dtype in kinds or dtype == polars.Object or dtype.base_type() in kinds
+
+    def is_ordered(self, j):
+        """Enums and booleans have an order."""
+        polars = sys.modules["polars"]
+        return self.native.dtypes[j].base_type() in (polars.Enum, polars.Boolean)
+
+    def is_integer(self, j):
+        """Whole-number dtypes."""
+        return self.native.dtypes[j].is_integer()
+
+    def categories(self, j):
+        """The categories of an enum."""
+        dtype = self.native.dtypes[j]
+        if dtype.base_type() is sys.modules["polars"].Enum:
+            return dtype.categories.to_list()
+        return None
+
+    def cast(self, j, values):
+        """`values` as a Series of the column's dtype."""
+        polars = sys.modules["polars"]
+        dtype = self.native.dtypes[j]
+        plain = [None if is_missing(v) else v for v in plain_list(values)]
+        try:
+            series = polars.Series(self.names[j], plain, strict=True)
+            cast = series.cast(dtype, strict=True)
+        except (TypeError, polars.exceptions.PolarsError):
+            refuse_values(plain, dtype, self.names[j])
+        if dtype.is_float():
+            exact = cast.is_infinite().sum() == series.cast(float).is_infinite().sum()
+        else:
+            exact = _same_labels(cast.to_list(), plain)
+        if not exact:
+            refuse_values(plain, dtype, self.names[j])
+        return cast
+
+    def tiles(self, start, stop, repeats):
+        """Repeated rows as a DataFrame of the same columns and dtypes."""
+        index = np.repeat(np.arange(start, stop), repeats)
+        return _PolarsTiles(self.native[index], stop - start, repeats)
+
+
+class _PolarsTiles(Tiles):
+    """An exchange makes a new frame that shares all other columns."""
+
+    def __init__(self, frame, n_rows, repeats):
+        super().__init__(n_rows, repeats)
+        self._frame = frame
+
+    def replaced(self, columns, levels, codes):
+        polars = sys.modules["polars"]
+        fresh = [
+            polars.Series(
+                self._frame.columns[j],
+                gather(polars.Series(values), self._cells(places)),
+            )
+            for j, values, places in zip(columns, levels, codes, strict=True)
+        ]
+        return self._frame.with_columns(fresh)

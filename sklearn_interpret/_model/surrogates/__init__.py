@@ -1,0 +1,1 @@
+"""Surrogates of a model: their predictions, parts and rules."""

@@ -1,0 +1,93 @@
+"""H statistics from arrays."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklearn_interpret._core.effects.h_statistics import (
+    Strength,
+    greenwell_strength,
+    left_over,
+    overall_strength,
+    pair_strength,
+    rounding_floor,
+    symmetric,
+    three_way_strength,
+    total_strength,
+)
+
+RNG = np.random.default_rng(0)
+WEIGHTS = RNG.integers(1, 4, 30).astype(float)
+NO_FLOOR = np.zeros(2)
+
+
+def centred_square(values):
+    """Weighted mean of the squares of centred values."""
+    values = values - np.average(values, axis=0, weights=WEIGHTS)
+    return np.average(values**2, axis=0, weights=WEIGHTS)
+
+
+def test_every_statistic_is_a_ratio_of_centred_sums():
+    f, pair, triple = RNG.normal(size=(3, 30, 2))
+    alone, all_but = RNG.normal(size=(2, 30, 3, 2))
+    pairs = RNG.normal(size=(3, 30, 2))
+    a, b, c = alone.transpose(1, 0, 2)
+    others = (WEIGHTS, NO_FLOOR)
+    for found, left, whole in [
+        (pair_strength(pair, alone, (2, 0), *others), pair - a - c, pair),
+        (total_strength(f, alone, *others), f - a - b - c, f),
+        (
+            three_way_strength(triple, pairs, alone, (0, 1, 2), *others),
+            triple - pairs.sum(axis=0) + a + b + c,
+            triple,
+        ),
+    ]:
+        assert_allclose(found.numerator, centred_square(left))
+        assert_allclose(found.denominator, centred_square(whole))
+        assert_allclose(found.squared, centred_square(left) / centred_square(whole))
+        assert_allclose(found.unnormalized**2, centred_square(left))
+    found = overall_strength(f, alone, all_but, *others)
+    assert found.squared.shape == (3, 2)
+    for j in range(3):
+        left = f - alone[:, j] - all_but[:, j]
+        assert_allclose(found.numerator[j], centred_square(left))
+        assert_allclose(found.denominator[j], centred_square(f))
+
+
+def test_nothing_of_nothing_is_zero_and_something_of_nothing_is_infinite():
+    strength = Strength(np.array([0.0, 0.0, 2.0]), np.array([0.0, 3.0, 0.0]))
+    assert_array_equal(strength.squared, [0, 0, np.inf])
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("offset", [0.0, 1e5])
+def test_rounding_is_no_interaction(size, offset):
+    x, z = size * RNG.normal(size=(2, 200, 1))
+    weights = RNG.random(200)
+    f = (x + offset) + (z - offset / 3) + offset
+    floor = rounding_floor(f, weights)
+    noise = 1e-15 * np.abs(f).max() * RNG.normal(size=f.shape)
+    assert left_over(f + noise, x + z, weights, floor).squared == 0
+    real = 1e-8 * np.abs(f).max() * (x / size) * (z / size)
+    assert left_over(f + real, x + z, weights, floor).numerator > 0
+
+
+def test_a_matrix_of_pairs():
+    found = symmetric(np.array([[1.0, 2.0], [3.0, 4.0]]), [(2, 0), (0, 1)], 3)
+    assert_array_equal(found[0], [[0, 3, 1], [3, 0, np.nan], [1, np.nan, 0]])
+    assert_array_equal(found[1], [[0, 4, 2], [4, 0, np.nan], [2, np.nan, 0]])
+    assert symmetric(np.empty((0, 2)), [], 1).tolist() == [[[0]], [[0]]]
+
+
+def test_greenwells_strength_is_a_deviation_of_deviations():
+    surface = RNG.normal(size=(2, 4, 5))
+    for found, values in zip(greenwell_strength(surface), surface, strict=True):
+        rows = np.std([np.std(row, ddof=1) for row in values], ddof=1)
+        columns = np.std([np.std(column, ddof=1) for column in values.T], ddof=1)
+        assert_allclose(found, (rows + columns) / 2)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 4), (4, 1)])
+def test_a_single_point_has_no_deviation(shape):
+    surface = RNG.normal(size=(2, *shape))
+    assert_array_equal(greenwell_strength(surface), [0, 0])

@@ -1,0 +1,191 @@
+"""Surrogates of games: kernels and their shares as defined, errors that are honest."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from sklearn_interpret._core.games import gaussian_process as coalition_surrogates
+from sklearn_interpret._core.games.coalitions import paired_design
+from sklearn_interpret._core.games.exact import (
+    all_coalitions,
+    interactions_of_all,
+    values_of_all,
+)
+from sklearn_interpret._core.games.gaussian_process import EvenSurrogate, OddSurrogate
+
+
+def signs_of_all(p):
+    """All coalitions by number, -1 and 1: (2**p, p)."""
+    inner = all_coalitions(p)
+    ends = np.zeros((1, p), dtype=bool), np.ones((1, p), dtype=bool)
+    return np.where(np.concatenate([ends[0], inner, ends[1]]), 1.0, -1.0)
+
+
+def halves(game, pairs, sign):
+    """Half of sums or differences within pairs of a game by number, (2**p, k)."""
+    p = pairs.shape[1]
+    numbers = np.concatenate([[2**p - 1], pairs @ (1 << np.arange(p))])
+    return (game[numbers] + sign * game[2**p - 1 - numbers]) / 2
+
+
+def product_game(p, rng, order=4, n_terms=15):
+    """Sums of products of up to `order` players: every feature counts, (2**p, 1)."""
+    z = signs_of_all(p)
+    game = z @ rng.normal(size=p)
+    for _ in range(n_terms):
+        members = rng.choice(p, rng.integers(2, order + 1), replace=False)
+        game = game + rng.normal() * np.maximum(z[:, members], -0.3).prod(axis=1)
+    return game[:, None]
+
+
+def neural_game(p, rng, n_units=8):
+    """A network with one layer: all orders of interaction, (2**p, 1)."""
+    z = signs_of_all(p)
+    units = np.tanh(z @ rng.normal(size=(p, n_units)) / np.sqrt(p) + rng.normal())
+    return (units @ rng.normal(size=n_units))[:, None]
+
+
+def kernel_by_definition(p, strength, parity, constant):
+    """The kernel of one parity, term by term: (2**p, 2**p)."""
+    z, total = signs_of_all(p), np.zeros((2**p, 2**p))
+    raised = {0: constant + 1, 1: 1 + 10 / strength}
+    for degree in range(parity, p + 1, 2):
+        for members in combinations(range(p), degree):
+            term = z[:, list(members)].prod(axis=1)
+            weight = (strength / p) ** degree * raised.get(degree, 1)
+            if degree == 2:
+                weight += 2 / (p * (p - 1))
+            total += weight * np.outer(term, term)
+    return total
+
+
+@pytest.mark.parametrize("p", [3, 4, 6])
+def test_values_are_those_of_the_smoothest_function(p, monkeypatch):
+    """Against the regression in the kernel's own terms, shared out by enumeration."""
+    monkeypatch.setattr(coalition_surrogates, "_STRENGTHS", (0.7,))
+    rng = np.random.default_rng(p)
+    pairs = paired_design(p, 2 ** (p - 1), rng)
+    numbers = np.concatenate([[2**p - 1], pairs @ (1 << np.arange(p))])
+    game = rng.normal(size=(2**p, 2))
+    odd, even = halves(game, pairs, -1), halves(game, pairs, 1)
+
+    kernel, trend = kernel_by_definition(p, 0.7, 1, 0), signs_of_all(p)
+    n, n_terms = len(numbers), p if len(numbers) > p else 0
+    trend = trend[:, :n_terms]  # all players alone, or none of them
+    bordered = np.zeros((n + n_terms, n + n_terms))
+    bordered[:n, :n] = kernel[np.ix_(numbers, numbers)]
+    bordered[:n, n:], bordered[n:, :n] = trend[numbers], trend[numbers].T
+    known = np.concatenate([odd, np.zeros((n_terms, 2))])
+    weights = np.linalg.solve(bordered, known)
+    surrogate = np.concatenate([kernel[:, numbers], trend], axis=1) @ weights
+    values, _ = OddSurrogate(pairs).values(odd)
+    np.testing.assert_allclose(values, values_of_all(surrogate), atol=1e-7)
+
+    kernel = kernel_by_definition(p, 0.7, 0, 10)
+    weights = np.linalg.solve(kernel[np.ix_(numbers, numbers)], even - even[0])
+    expected = interactions_of_all(kernel[:, numbers] @ weights)
+    found = EvenSurrogate(pairs).interactions(even)
+    np.testing.assert_allclose(found, expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("p", [7, 10])
+def test_games_of_few_terms_are_found(p):
+    """Players alone and in pairs: enough coalitions tell all there is."""
+    rng = np.random.default_rng(p)
+    game = product_game(p, rng, order=2)
+    pairs = paired_design(p, 2**p - 4, rng)
+    values, errors = OddSurrogate(pairs).values(halves(game, pairs, -1))
+    np.testing.assert_allclose(values, values_of_all(game), atol=1e-8)
+    assert errors.max() < 1e-7
+    found = EvenSurrogate(pairs).interactions(halves(game, pairs, 1))
+    np.testing.assert_allclose(found, interactions_of_all(game), atol=1e-6)
+
+
+@pytest.mark.parametrize("p", [4, 12, 200])
+def test_a_linear_game_leaves_rounding_alone(p):
+    rng = np.random.default_rng(0)
+    pairs = paired_design(p, min(2 * p + 40, 2**p - 2), rng)
+    slopes = rng.normal(size=(p, 2))
+    known = np.concatenate([np.ones((1, p)), np.where(pairs, 1.0, -1.0)])
+    values, errors = OddSurrogate(pairs).values(known @ slopes)
+    np.testing.assert_allclose(values, 2 * slopes, atol=1e-9)
+    assert errors.max() < 1e-9
+
+
+@pytest.mark.parametrize("p, n_coalitions", [(3, 4), (9, 6), (12, 300), (150, 100)])
+def test_values_add_up_and_matrices_are_symmetric(p, n_coalitions):
+    rng = np.random.default_rng(1)
+    pairs = paired_design(p, n_coalitions, rng)
+    known = 1e3 * rng.normal(size=(1 + len(pairs), 3))
+    values, errors = OddSurrogate(pairs).values(known)
+    np.testing.assert_allclose(values.sum(axis=0), 2 * known[0], rtol=1e-11)
+    assert (errors > 0).all()
+    found = EvenSurrogate(pairs).interactions(known)
+    np.testing.assert_array_equal(found, found.swapaxes(0, 1))
+    assert not found[np.arange(p), np.arange(p)].any()
+
+
+def test_rounding_does_not_choose_a_kernel():
+    """All players alone and together: whatever the kernel, as much is missed."""
+    pairs, rng = np.eye(5, dtype=bool), np.random.default_rng(4)
+    known = rng.normal(size=(6, 1))
+    surrogate = OddSurrogate(pairs)
+    _, errors = surrogate.values(known)
+    for seed in range(20):
+        noise = 1e-13 * np.random.default_rng(seed).normal(size=(6, 1))
+        _, near = surrogate.values(known + noise)
+        np.testing.assert_allclose(near, errors, rtol=1e-8)
+
+
+def test_an_offset_changes_nothing():
+    rng = np.random.default_rng(2)
+    game = neural_game(8, rng)
+    pairs = paired_design(8, 100, rng)
+    surrogate = EvenSurrogate(pairs)
+    near = surrogate.interactions(halves(game, pairs, 1))
+    far = surrogate.interactions(halves(game + 2.0**20, pairs, 1))
+    np.testing.assert_allclose(far, near, atol=1e-7)
+
+
+def test_outputs_that_sum_to_a_constant_have_values_that_sum_to_zero():
+    rng = np.random.default_rng(3)
+    game = np.concatenate([neural_game(9, rng), product_game(9, rng)], axis=1)
+    game = np.concatenate([game, 1 - game.sum(axis=1, keepdims=True)], axis=1)
+    pairs = paired_design(9, 80, rng)
+    values, _ = OddSurrogate(pairs).values(halves(game, pairs, -1))
+    np.testing.assert_allclose(values.sum(axis=1), 0, atol=1e-10)
+
+
+@pytest.mark.parametrize("make", [product_game, neural_game])
+@pytest.mark.parametrize("n_coalitions", [64, 256])
+def test_intervals_cover_the_exact_values(make, n_coalitions):
+    """Over many designs and games, 95 % intervals do so 90 to 99 % of the time."""
+    p, covered = 11, []
+    rng = np.random.default_rng(n_coalitions)
+    games = np.concatenate([make(p, rng) for _ in range(20)], axis=1)
+    exact = values_of_all(games)
+    for _ in range(30):
+        pairs = paired_design(p, n_coalitions, rng)
+        surrogate, known = OddSurrogate(pairs), halves(games, pairs, -1)
+        for game in range(games.shape[1]):
+            values, errors = surrogate.values(known[:, [game]])
+            covered.append(np.abs(values[:, 0] - exact[:, game]) <= 1.96 * errors[:, 0])
+    assert 0.90 <= np.mean(covered) <= 0.99
+
+
+def test_more_coalitions_are_better_than_a_regression_on_players_alone():
+    """A tenth of the error of least squares on the same pairs, and falling."""
+    p, missed = 12, []
+    rng = np.random.default_rng(5)
+    game = neural_game(p, rng)
+    exact = values_of_all(game)
+    for n_coalitions in (64, 256, 1024):
+        pairs = paired_design(p, n_coalitions, rng)
+        known = halves(game, pairs, -1)
+        values, _ = OddSurrogate(pairs).values(known)
+        missed.append(np.linalg.norm(values - exact))
+    z = np.where(pairs, 1.0, -1.0)
+    linear, *_ = np.linalg.lstsq(z, known[1:], rcond=None)
+    assert missed[0] > 2 * missed[1] > 4 * missed[2]
+    assert missed[2] < np.linalg.norm(2 * linear - exact) / 10

@@ -1,0 +1,403 @@
+"""Flat tree ensembles against a router that takes one row and one node at a time."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sklearn_interpret._core.trees.structure import (
+    ensemble as module,
+)
+from sklearn_interpret._core.trees.structure.joining import (
+    Tree,
+    in_float64,
+    join_trees,
+    merged,
+    scaled,
+    with_features,
+    with_outputs,
+)
+from tests.references import trees as reference
+from tests.references.trees import random_ensemble, telling_rows, telling_values
+
+COMPARISONS = [
+    {"precision": precision, "strict": strict}
+    for precision in (np.float32, np.float64)
+    for strict in (False, True)
+]
+
+
+def chain(depth, precision=np.float64):
+    """A tree as deep as it can be: every right child splits on."""
+    inner = np.arange(depth)
+    n_nodes = 2 * depth + 1
+    left = np.full(n_nodes, -1)
+    right = np.full(n_nodes, -1)
+    left[inner] = depth + 1 + inner
+    right[inner] = inner + 1
+    return join_trees(
+        [
+            Tree(
+                left=left,
+                right=right,
+                feature=np.arange(n_nodes) % 2,
+                threshold=np.arange(n_nodes) / 4,
+                value=np.arange(n_nodes, dtype=float)[:, None],
+                cover=np.ones(n_nodes),
+            )
+        ],
+        base=0.0,
+        n_features=2,
+        precision=precision,
+    )
+
+
+# Routing
+
+
+@pytest.mark.parametrize("how", COMPARISONS)
+@pytest.mark.parametrize("n_categorical", [0, 2])
+def test_apply_is_the_definition(how, n_categorical):
+    trees = random_ensemble(3, n_categorical=n_categorical, **how)
+    trees.check()
+    X = telling_rows(trees, 300, n_categorical=n_categorical)
+    np.testing.assert_array_equal(trees.apply(X), reference.apply(trees, X))
+
+
+@pytest.mark.parametrize("how", COMPARISONS)
+def test_apply_takes_single_precision_as_it_is(how):
+    trees = random_ensemble(4, **how)
+    with np.errstate(over="ignore"):
+        X = telling_rows(trees, 200).astype(np.float32)
+    np.testing.assert_array_equal(trees.apply(X), reference.apply(trees, X))
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_raw_is_the_sum_over_trees(k):
+    trees = random_ensemble(5, k=k, n_categorical=1)
+    X = telling_rows(trees, 200, n_categorical=1)
+    np.testing.assert_allclose(trees.raw(X), reference.raw(trees, X), atol=1e-13)
+    assert trees.n_outputs == k
+
+
+def test_blocks_of_rows_change_nothing(monkeypatch):
+    trees = random_ensemble(6, k=2)
+    X = telling_rows(trees, 50)
+    leaves, outputs = trees.apply(X), trees.raw(X)
+    monkeypatch.setattr(module, "_PAIRS_AT_ONCE", 7)
+    np.testing.assert_array_equal(trees.apply(X), leaves)
+    np.testing.assert_array_equal(trees.raw(X), outputs)
+
+
+@pytest.mark.parametrize("depth", [150, 2000])
+def test_deep_trees(depth):
+    trees = chain(depth)
+    trees.check()
+    assert trees.depth.max() == depth
+    assert len(trees.levels()) == depth + 1
+    rows = np.random.default_rng(0).uniform(0, depth / 3, size=(40, 2))
+    rows[0] = np.inf
+    np.testing.assert_array_equal(trees.apply(rows), reference.apply(trees, rows))
+    assert trees.apply(rows)[0, 0] == depth
+
+
+def test_single_leaves_and_no_trees():
+    leaf = Tree([-1], [-1], [-2], [np.nan], [[2.0, 3.0]], [1.0])
+    trees = join_trees([leaf, leaf], base=[1.0, 0.0], n_features=3, precision="f8")
+    trees.check()
+    X = np.full((2, 3), np.nan)
+    np.testing.assert_array_equal(trees.raw(X), [[5, 6], [5, 6]])
+    np.testing.assert_array_equal(trees.apply(X), [[0, 1], [0, 1]])
+    none = join_trees([], base=[1.0, 0.0], n_features=3, precision="f4")
+    none.check()
+    np.testing.assert_array_equal(none.raw(X), [[1, 0], [1, 0]])
+    assert none.apply(X).shape == (2, 0)
+    assert none.levels() == ()
+
+
+def test_no_rows():
+    trees = random_ensemble(7, k=2)
+    assert trees.apply(np.empty((0, 4))).shape == (0, 5)
+    assert trees.raw(np.empty((0, 4))).shape == (0, 2)
+
+
+def test_wrong_number_of_features():
+    with pytest.raises(ValueError, match=r"shape \(2, 3\).*4 features"):
+        random_ensemble().codes(np.zeros((2, 3)))
+
+
+# Structure
+
+
+def test_levels_parents_and_depth():
+    trees = random_ensemble(8)
+    everyone = np.sort(np.concatenate(trees.levels()))
+    np.testing.assert_array_equal(everyone, range(trees.n_nodes))
+    np.testing.assert_array_equal(trees.levels()[0], trees.roots)
+    for depth, nodes in enumerate(trees.levels()):
+        for node in nodes:
+            assert trees.depth[node] == depth
+            parent = trees.parents[node]
+            if depth == 0:
+                assert parent == -1
+            else:
+                assert trees.depth[parent] == depth - 1
+                assert node in (trees.left[parent], trees.right[parent])
+        if depth:
+            np.testing.assert_array_equal(
+                nodes[::2], trees.left[trees.parents[nodes]][::2]
+            )
+            np.testing.assert_array_equal(
+                nodes[1::2], trees.right[trees.parents[nodes]][1::2]
+            )
+
+
+def changed(name, node, new):
+    """An ensemble with one entry of one array overwritten."""
+    trees = random_ensemble(9, n_categorical=2)
+    array = getattr(trees, name).copy()
+    array[node] = new
+    return replace(trees, **{name: array})
+
+
+LEAF, SPLIT, SET = (
+    np.flatnonzero(random_ensemble(9, n_categorical=2).is_leaf)[0],
+    np.flatnonzero(random_ensemble(9, n_categorical=2).threshold == 0)[0],
+    np.flatnonzero(random_ensemble(9, n_categorical=2).category_set >= 0)[0],
+)
+
+
+@pytest.mark.parametrize(
+    "broken, message",
+    [
+        (("right", LEAF, 3), "left and right disagree"),
+        (("feature", LEAF, 0), "left and feature disagree"),
+        (("left", SPLIT, 10**6), "child is out of range"),
+        (("left", SPLIT, SPLIT), "no parent, or several"),
+        (("feature", SPLIT, 4), "feature is out of range"),
+        (("threshold", SPLIT, np.nan), "thresholds and splits disagree"),
+        (("threshold", LEAF, 0.0), "thresholds and splits disagree"),
+        (("category_set", LEAF, 0), "leaf has a category set"),
+        (("category_set", SET, 10**6), "category set is out of range"),
+        (("feature", SET, 3), "both as number and as category"),
+        (("categories_known", 0, False), "unknown category goes left"),
+        (("value", SPLIT, 1.0), "inner node has a value"),
+        (("value", LEAF, np.nan), "value is not finite"),
+        (("cover", LEAF, -1.0), "cover is negative"),
+        (("base", 0, np.inf), "base is not finite"),
+    ],
+)
+def test_check_refuses(broken, message):
+    with pytest.raises(ValueError, match=message):
+        changed(*broken).check()
+
+
+@pytest.mark.parametrize(
+    "fields, message",
+    [
+        ({"left": np.zeros(80, dtype=np.int32)}, "left is int32"),
+        ({"cover": np.zeros(3)}, r"cover is float64 of shape \(3,\)"),
+        ({"precision": np.dtype(np.float16)}, "precision"),
+    ],
+)
+def test_check_refuses_other_types(fields, message):
+    with pytest.raises(ValueError, match=message):
+        replace(random_ensemble(8), **fields).check()
+
+
+def test_check_refuses_a_circle():
+    """Two nodes that are each other's parents, apart from all roots."""
+    trees = join_trees(
+        [Tree([-1], [-1], [-2], [np.nan], [[0.0]], [1.0])] * 4,
+        base=0.0,
+        n_features=1,
+        precision="f8",
+    )
+    circle = replace(
+        trees,
+        roots=trees.roots[:2],
+        left=np.array([-1, -1, 3, -1]),
+        right=np.array([-1, -1, 2, -1]),
+        feature=np.array([-1, -1, 0, -1]),
+        threshold=np.array([np.nan, np.nan, 0.0, np.nan]),
+    )
+    with pytest.raises(ValueError, match="not reached from any root"):
+        circle.check()
+
+
+# Codes
+
+
+@pytest.mark.parametrize("how", COMPARISONS)
+def test_every_split_is_a_comparison_of_codes(how):
+    trees = random_ensemble(10, **how)
+    codes = trees.split_codes
+    for node in np.flatnonzero(~trees.is_leaf):
+        j = trees.feature[node]
+        values = telling_values(trees, j)
+        found = codes.coder(j, len(values))(values)
+        missing = np.isnan(values)
+        assert set(found[missing]) == {codes.missing[j]}
+        assert found.min() >= 0
+        assert found[~missing].max() < codes.missing[j]
+        expected = [reference.goes_left(trees, node, x) for x in values[~missing]]
+        np.testing.assert_array_equal(
+            found[~missing] <= codes.rank[node], np.array(expected)
+        )
+        nodes = np.full(len(values), node)
+        np.testing.assert_array_equal(
+            trees.goes_left(nodes, found),
+            [reference.goes_left(trees, node, x) for x in values],
+        )
+
+
+def test_codes_of_numbers():
+    trees = join_trees(
+        [
+            Tree([1, -1, -1], [2, -1, -1], [1, 0, 0], [t, 0, 0], [[0.0]] * 3, [1] * 3)
+            for t in (0.0, 2.0, -0.0, 1.0)
+        ],
+        base=0.0,
+        n_features=2,
+        precision=np.float64,
+    )
+    codes = trees.split_codes
+    np.testing.assert_array_equal(codes.thresholds[1], [0, 1, 2])
+    assert len(codes.thresholds[0]) == 0
+    np.testing.assert_array_equal(codes.n_codes, [2, 5])
+    np.testing.assert_array_equal(codes.missing, [1, 4])
+    values = [-1, -0.0, 0, 0.5, 1, 2, 3, np.nan]
+    np.testing.assert_array_equal(
+        trees.codes(np.column_stack([values, values]))[:, 1], [0, 0, 0, 1, 1, 2, 3, 4]
+    )
+    np.testing.assert_array_equal(
+        trees.codes(np.column_stack([values, values]))[:, 0], [0] * 7 + [1]
+    )
+    np.testing.assert_array_equal(
+        replace(trees, strict=True).codes(np.column_stack([values, values]))[:, 1],
+        [0, 1, 1, 1, 2, 3, 3, 4],
+    )
+
+
+def test_codes_of_categories():
+    trees = random_ensemble(11, n_categorical=2)
+    codes = trees.split_codes
+    np.testing.assert_array_equal(codes.categorical, [True, True, False, False])
+    np.testing.assert_array_equal(
+        codes.coder(0, 7)(np.array([0, 3, 4, 5, 1e30, -1, np.nan])),
+        [0, 3, 4, 5, 5, 5, 5],
+    )
+
+
+# Building and joining
+
+
+@pytest.mark.parametrize("how", COMPARISONS)
+def test_in_float64_moves_no_row(how):
+    trees = random_ensemble(12, n_categorical=1, **how)
+    largest = float(np.finfo(np.float32).max)
+    more = [largest, -largest, 1e39, -1e39, 1e-45, 1e-46, -1e-46, 3e-39, 1 + 2**-24]
+    trees = replace(
+        trees,
+        threshold=np.where(
+            trees.is_leaf | (trees.category_set >= 0),
+            np.nan,
+            np.resize(more, trees.n_nodes),
+        ),
+    )
+    converted = in_float64(trees)
+    converted.check()
+    assert converted.precision == np.float64
+    assert not converted.strict
+    X = telling_rows(trees, 2000, n_categorical=1)
+    np.testing.assert_array_equal(converted.apply(X), trees.apply(X))
+
+
+@settings(max_examples=300)
+@given(
+    threshold=st.floats(allow_nan=False),
+    x=st.floats(allow_nan=False),
+    near=st.integers(-3, 3),
+    strict=st.booleans(),
+)
+def test_in_float64_for_any_numbers(threshold, x, near, strict):
+    leaf = [[0.0]] * 3
+    stump = Tree([1, -1, -1], [2, -1, -1], [0, 0, 0], [threshold, 0, 0], leaf, [1] * 3)
+    trees = join_trees([stump], base=0, n_features=1, precision="f4", strict=strict)
+    converted = in_float64(trees)
+    if strict and threshold == -np.inf:
+        return  # nothing is below, and no float64 says so
+    values = [x]
+    for number in (threshold, *converted.threshold[:1]):
+        values.append(number + near * np.spacing(number) if abs(number) < 1e300 else x)
+    X = np.array(values)[:, None]
+    np.testing.assert_array_equal(converted.apply(X), trees.apply(X))
+    np.testing.assert_array_equal(trees.apply(X), reference.apply(trees, X))
+
+
+@pytest.mark.parametrize("second", COMPARISONS)
+def test_merged_is_the_sum(second):
+    parts = [
+        random_ensemble(13, k=2, n_categorical=1, precision=np.float32),
+        random_ensemble(14, k=2, n_categorical=1, **second),
+    ]
+    both = merged(parts)
+    both.check()
+    X = np.vstack([telling_rows(part, 200, n_categorical=1) for part in parts])
+    expected = parts[0].raw(X) + parts[1].raw(X)
+    np.testing.assert_allclose(both.raw(X), expected, atol=1e-13)
+
+
+def test_merged_of_one():
+    trees = random_ensemble(13, precision=np.float32, strict=True)
+    assert merged([trees]) is trees
+
+
+def test_merged_pads_tables_of_categories():
+    narrow = random_ensemble(15, n_categorical=1)
+    wide = np.hstack(
+        [narrow.categories_known, np.ones((len(narrow.categories_known), 2), bool)]
+    )
+    wide = replace(narrow, categories_known=wide, categories_left=np.zeros_like(wide))
+    none = random_ensemble(16, n_categorical=0, n_features=4)
+    none = replace(none, feature=np.where(none.feature == 0, 1, none.feature))
+    both = merged([none, narrow, wide])
+    both.check()
+    X = telling_rows(narrow, 100, n_categorical=1)
+    X[:20, 0] = 6
+    expected = none.raw(X) + narrow.raw(X) + wide.raw(X)
+    np.testing.assert_allclose(both.raw(X), expected, atol=1e-13)
+
+
+def test_scaled_placed_and_renamed():
+    trees = random_ensemble(17, k=2)
+    X = telling_rows(trees, 50)
+    np.testing.assert_allclose(scaled(trees, -0.5).raw(X), -0.5 * trees.raw(X))
+    placed = with_outputs(trees, [3, 0], 4)
+    placed.check()
+    np.testing.assert_array_equal(placed.raw(X)[:, [3, 0]], trees.raw(X))
+    np.testing.assert_array_equal(placed.raw(X)[:, [1, 2]], 0)
+    wide = with_features(trees, [5, 0, 0, 2], 6)
+    wide.check()
+    rows = np.zeros((50, 6))
+    rows[:, [5, 0, 2]] = X[:, [0, 1, 3]]
+    X[:, 2] = X[:, 1]
+    np.testing.assert_array_equal(wide.raw(rows), trees.raw(X))
+
+
+def test_nothing_is_changed():
+    trees = random_ensemble(18, n_categorical=1, precision=np.float32)
+    before = {
+        name: np.copy(value)
+        for name, value in vars(trees).items()
+        if isinstance(value, np.ndarray)
+    }
+    X = telling_rows(trees, 20, n_categorical=1)
+    X.flags.writeable = False
+    trees.raw(X)
+    in_float64(trees)
+    merged([trees, scaled(trees, 2.0)])
+    for name, value in before.items():
+        np.testing.assert_array_equal(getattr(trees, name), value)

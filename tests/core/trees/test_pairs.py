@@ -1,0 +1,225 @@
+"""Pairs, sets and outcomes of random trees against altered rows."""
+
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sklearn_interpret._core.trees.effects import joint as tree_sets
+from sklearn_interpret._core.trees.effects import (
+    outcomes as tree_outcomes,
+)
+from sklearn_interpret._core.trees.effects import pairs as tree_pairs
+from sklearn_interpret._core.trees.effects import quadrants
+from sklearn_interpret._core.trees.effects.joint import TreeSets
+from sklearn_interpret._core.trees.effects.outcomes import TreeOutcomes
+from sklearn_interpret._core.trees.effects.pairs import (
+    TreePairs,
+    bytes_of_pair,
+    leaves_of_pairs,
+    steps_of_parts,
+)
+from sklearn_interpret._core.trees.effects.responses import TreeEffects
+from sklearn_interpret._core.trees.effects.steps import Part
+from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
+from tests.references.observed import mean_given
+from tests.references.trees import random_ensemble, telling_rows
+
+GROUPS = ([0], [1], [2], [3]), ([2], [3, 0]), ([1], [0, 2], [3])
+
+
+def sample(trees, n_rows, n_categorical=0, *, weighted=True):
+    codes = trees.codes(telling_rows(trees, n_rows, n_categorical=n_categorical))
+    weights = np.full(n_rows, 0.7)
+    if weighted:
+        weights = np.random.default_rng(1).uniform(0.1, 3, size=n_rows)
+        weights[::5] = 0
+    return np.ascontiguousarray(codes), weights
+
+
+def observed(trees, codes, groups):
+    """Effects of groups over the points that rows have, and those of the rows."""
+    parts, at = [], []
+    for features in groups:
+        points, places = np.unique(codes[:, features], axis=0, return_inverse=True)
+        parts.append(Part(np.array(features), points, (len(points),)))
+        at.append(places.reshape(-1))
+    return TreeEffects(trees, trees.value, trees.base, parts), at
+
+
+def expected_terms(trees, codes, weights, groups, pairs):
+    """The definition: PD_jk - PD_j - PD_k + mean, for each pair."""
+
+    def given(*parts):
+        columns = [column for part in parts for column in groups[part]]
+        return mean_given(trees.raw_of_codes, codes, weights, columns)
+
+    alone = [given(part) for part in range(len(groups))]
+    return [given(j, k) - alone[j] - alone[k] + given() for j, k in pairs]
+
+
+def check_pairs(trees, codes, weights, groups, pairs):
+    effects, at = observed(trees, codes, groups)
+    terms = TreePairs(effects, pairs)
+    found = terms.terms(
+        effects.arrivals(codes, weights),
+        terms.arrivals(codes, weights),
+        weights.sum(),
+        at,
+    )
+    assert len(found) == len(pairs)
+    expected = expected_terms(trees, codes, weights, groups, pairs)
+    for term, right in zip(found, expected, strict=True):
+        np.testing.assert_allclose(term, right, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("k", [1, 3])
+def test_pairs(k, weighted, groups):
+    trees = random_ensemble(21, k=k, n_categorical=1, depth=6)
+    codes, weights = sample(trees, 70, 1, weighted=weighted)
+    pairs = list(combinations(range(len(groups)), 2))
+    check_pairs(trees, codes, weights, groups, pairs)
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 2**16), n_categorical=st.integers(0, 3))
+def test_pairs_of_any_trees(seed, n_categorical):
+    trees = random_ensemble(seed, n_categorical=n_categorical)
+    codes, weights = sample(trees, 12, n_categorical)
+    order = np.random.default_rng(seed).permutation(12)
+    pairs = [list(permutations(range(4), 2))[place] for place in order]
+    pairs = [pair for pair in pairs if pair[::-1] not in pairs[: pairs.index(pair)]]
+    check_pairs(trees, codes, weights, GROUPS[0], pairs)
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 2**16), n_categorical=st.integers(0, 3))
+def test_sets_of_any_trees(seed, n_categorical):
+    trees = random_ensemble(seed, n_categorical=n_categorical, k=1 + seed % 2)
+    codes, weights = sample(trees, 12, n_categorical)
+    for size in range(5):
+        features = np.random.default_rng(seed).permutation(4)[:size]
+        sets = TreeSets(trees, trees.value, features, 64)
+        found = sets.outputs(codes, sets.arrivals(codes, weights)) + trees.base
+        expected = mean_given(trees.raw_of_codes, codes, weights, features)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+def check_outcomes(trees, codes, weights, groups):
+    effects, at = observed(trees, codes, groups)
+    made = TreeOutcomes(effects)
+    everything = range(trees.n_features)
+    shares = [
+        np.bincount(places, weights, part.n_points) / weights.sum()
+        for places, part in zip(at, effects.parts, strict=True)
+    ]
+    means = made.expectations(codes, shares)
+    curves = [[] for _ in groups]
+    for part, rows, answers in made.curves(codes):
+        assert rows.start == sum(map(len, curves[part]))
+        assert rows.stop == rows.start + len(answers)
+        curves[part].append(answers)
+    curves = [np.concatenate(blocks) for blocks in curves]
+    for which, features in enumerate(groups):
+        others = [j for j in everything if j not in features]
+        expected = mean_given(trees.raw_of_codes, codes, weights, others)
+        np.testing.assert_allclose(means[:, which], expected, rtol=0, atol=1e-12)
+        answers = []
+        for point in effects.parts[which].codes:
+            altered = codes.copy()
+            altered[:, features] = point
+            answers.append(trees.raw_of_codes(altered))
+        expected = np.stack(answers, axis=1)
+        np.testing.assert_allclose(curves[which], expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("nodes", [0, 2**9])
+def test_outcomes(nodes, k, groups, monkeypatch):
+    monkeypatch.setattr(tree_outcomes, "_MOST_NODES_OF_BITS", nodes)
+    trees = random_ensemble(22, k=k, n_categorical=1, depth=6)
+    check_outcomes(trees, *sample(trees, 70, 1), groups)
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 2**16), n_categorical=st.integers(0, 3))
+def test_outcomes_of_any_trees(seed, n_categorical):
+    trees = random_ensemble(seed, n_categorical=n_categorical)
+    check_outcomes(trees, *sample(trees, 9, n_categorical), GROUPS[seed % 3])
+
+
+def check_everything(trees, n_rows):
+    codes, weights = sample(trees, n_rows)
+    check_pairs(trees, codes, weights, GROUPS[0], [(0, 1), (3, 2), (1, 3)])
+    check_outcomes(trees, codes, weights, GROUPS[0])
+
+
+@pytest.mark.parametrize("n_trees", [0, 2])
+def test_trees_of_a_single_leaf(n_trees):
+    leaf = Tree([-1], [-1], [-2], [np.nan], [[1.5]], [1.0])
+    trees = join_trees([leaf] * n_trees, base=[0.5], n_features=4, precision=np.float64)
+    check_everything(trees, 10)
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_shallow_trees(depth):
+    check_everything(random_ensemble(3, depth=depth, n_trees=3), 20)
+
+
+def test_one_row():
+    trees = random_ensemble(4)
+    codes, _ = sample(trees, 1)
+    check_pairs(trees, codes, np.ones(1), GROUPS[0], [(0, 1)])
+    check_outcomes(trees, codes, np.ones(1), GROUPS[0])
+
+
+def test_portions_do_not_matter(monkeypatch):
+    trees = random_ensemble(9, depth=6, n_trees=3, n_categorical=1)
+    codes, weights = sample(trees, 70, 1)
+    for module in (tree_pairs, tree_sets):
+        monkeypatch.setattr(module, "_WORDS_AT_ONCE", 8)
+    monkeypatch.setattr(tree_sets, "_WORDS_OF_CONDITIONS", 8)
+    monkeypatch.setattr(tree_pairs, "_CORNERS_AT_ONCE", 8)
+    monkeypatch.setattr(tree_outcomes, "_CONDITIONS_AT_ONCE", 8)
+    monkeypatch.setattr(tree_outcomes, "_OUTPUTS_AT_ONCE", 90)
+    for groups in GROUPS:
+        pairs = list(combinations(range(len(groups)), 2))
+        check_pairs(trees, codes, weights, groups, pairs)
+        check_outcomes(trees, codes, weights, groups)
+    sets = TreeSets(trees, trees.value, np.array([0, 3]), 64)
+    found = sets.outputs(codes, sets.arrivals(codes, weights)) + trees.base
+    expected = mean_given(trees.raw_of_codes, codes, weights, [0, 3])
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+def test_leaves_and_steps_are_counted():
+    trees = random_ensemble(17, depth=5)
+    codes, _ = sample(trees, 60)
+    effects, _ = observed(trees, codes, GROUPS[0])
+    counts = leaves_of_pairs(effects)
+    paths = effects.paths
+    expected = np.zeros((4, 4), dtype=int)
+    for leaf in np.flatnonzero(trees.is_leaf):
+        own = paths.of_nodes(np.array([leaf]))[:, 0]
+        met = paths.player[own]
+        expected[np.ix_(met, met)] += 1
+    np.testing.assert_array_equal(counts, expected)
+    steps = steps_of_parts(effects)
+    assert np.all((steps > 0) & (steps < 5))
+    pair = bytes_of_pair(effects, (0, 1), 60, counts[0, 1])
+    cells = quadrants.QuadrantSums.n_cells(60, (effects.parts[0].n_points,) * 2)
+    assert pair > 8 * cells / 2
+
+
+def test_rows_at_once_follow_the_memory():
+    trees = random_ensemble(9, depth=7, n_trees=8)
+    codes, _ = sample(trees, 100)
+    effects, _ = observed(trees, codes, GROUPS[0])
+    made = TreeOutcomes(effects)
+    few, some, many = (made.rows_at_once(codes, most) for most in (1, 2**21, 2**40))
+    assert few == 64 < some < many == effects.rows_at_once

@@ -1,0 +1,168 @@
+"""Shapley and interaction values of trees against the definition of the game."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sklearn_interpret._core.trees.shapley import games as tree_games
+from sklearn_interpret._core.trees.shapley import (
+    subtrees as tree_units,
+)
+from sklearn_interpret._core.trees.shapley import (
+    values as tree_shapley,
+)
+from sklearn_interpret._core.trees.shapley.games import BackgroundGame, CoverGame
+from sklearn_interpret._core.trees.shapley.values import TreePlan, shapley_values
+from tests.references.shapley import (
+    enumerated,
+    interventional_game,
+    path_dependent_game,
+)
+from tests.references.trees import goes_left, random_ensemble, raw, telling_rows
+
+N_CATEGORICAL = 1
+PLAYERS = {"features": np.arange(5), "groups": np.array([1, 0, 1, 2, 0])}
+
+
+def ensemble_with_cover(seed, depth=6, k=2, n_features=5, **options):
+    trees = random_ensemble(
+        seed,
+        n_trees=3,
+        depth=depth,
+        k=k,
+        n_features=n_features,
+        n_categorical=N_CATEGORICAL,
+        **options,
+    )
+    rng = np.random.default_rng(seed)
+    cover = np.zeros(trees.n_nodes)
+    cover[trees.is_leaf] = rng.integers(0, 4, trees.is_leaf.sum())
+    for level in reversed(trees.levels()):
+        inner = level[~trees.is_leaf[level]]
+        cover[inner] = cover[trees.left[inner]] + cover[trees.right[inner]]
+    return replace(trees, cover=cover)
+
+
+def full(pairs, singles):
+    """Symmetric matrices from what the upper half says, diagonals from the values."""
+    both = pairs + pairs.swapaxes(1, 2)
+    place = np.arange(both.shape[1])
+    both[:, place, place] = singles - both.sum(axis=2)
+    return both
+
+
+def rows_of(trees, n):
+    return telling_rows(trees, n, n_categorical=N_CATEGORICAL)
+
+
+@pytest.fixture(params=["tables", "deep", "deeper", "wide", "single leaves"])
+def regime(request, monkeypatch):
+    """The ways in which leaves are valued; all give the same."""
+    if request.param == "wide":
+        monkeypatch.setattr(tree_units, "MAX_PATTERN_BITS", 2)
+    if request.param == "deeper":
+        monkeypatch.setattr(tree_games, "_MOST_WITH_POTENTIALS", 0)
+    if request.param in ("deep", "deeper", "wide"):
+        monkeypatch.setattr(tree_units, "MAX_TABLE_CONDITIONS", 1)
+        monkeypatch.setattr(tree_units, "MAX_UNIT_BITS", 1)
+    if request.param == "single leaves":
+        monkeypatch.setattr(tree_shapley, "_SPLITS_PER_UNIT", 0)
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+@pytest.mark.parametrize("seed", range(2))
+def test_path_dependent_values_are_those_of_the_enumerated_game(seed, players, regime):
+    trees = ensemble_with_cover(seed)
+    player_of = PLAYERS[players]
+    plan = TreePlan.of_ensemble(trees, player_of)
+    game = CoverGame(trees, plan.paths)
+    rows = rows_of(trees, 5)
+    singles = shapley_values(plan, game, trees.codes(rows))
+    pairs = full(shapley_values(plan, game, trees.codes(rows), order=2), singles)
+    for i, row in enumerate(rows):
+        value = path_dependent_game(trees, goes_left, row, player_of)
+        expected = enumerated(value, plan.paths.n_players)
+        np.testing.assert_allclose(singles[..., i].T, expected, atol=1e-12)
+        expected = enumerated(value, plan.paths.n_players, order=2)
+        np.testing.assert_allclose(
+            pairs[..., i].transpose(1, 2, 0), expected, atol=1e-12
+        )
+        np.testing.assert_allclose(game.base_values(), value(frozenset()), atol=1e-12)
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+@pytest.mark.parametrize("seed", range(2))
+def test_interventional_values_are_those_of_the_enumerated_game(seed, players, regime):
+    trees = ensemble_with_cover(seed)
+    player_of = PLAYERS[players]
+    plan = TreePlan.of_ensemble(trees, player_of)
+    rows, background = rows_of(trees, 4), rows_of(trees, 12)[4:]
+    weights = np.random.default_rng(seed).uniform(0.1, 2, len(background))
+    game = BackgroundGame(trees, plan.paths, trees.codes(background), weights)
+    singles = shapley_values(plan, game, trees.codes(rows))
+    pairs = full(shapley_values(plan, game, trees.codes(rows), order=2), singles)
+    members = [
+        np.flatnonzero(player_of == player) for player in range(max(player_of) + 1)
+    ]
+    for i, row in enumerate(rows):
+        value = interventional_game(
+            lambda X: raw(trees, X), row, background, weights, members
+        )
+        expected = enumerated(value, len(members))
+        np.testing.assert_allclose(singles[..., i].T, expected, atol=1e-12)
+        expected = enumerated(value, len(members), order=2)
+        np.testing.assert_allclose(
+            pairs[..., i].transpose(1, 2, 0), expected, atol=1e-12
+        )
+        np.testing.assert_allclose(game.base_values(), value(frozenset()), atol=1e-12)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("most", "potentials", "longest"), [(8, 12, 62), (3, 12, 62), (2, 3, 62), (2, 3, 3)]
+)
+def test_a_row_gets_the_same_alone_and_among_many(
+    seed, order, most, potentials, longest, monkeypatch
+):
+    monkeypatch.setattr(tree_games, "_FEW", 2)
+    monkeypatch.setattr(tree_games, "_MOST_WITH_POTENTIALS", potentials)
+    monkeypatch.setattr(tree_units, "MAX_PATTERN_BITS", longest)
+    monkeypatch.setattr(tree_units, "MAX_TABLE_CONDITIONS", most)
+    monkeypatch.setattr(tree_shapley, "_UNITS_PER_PART", 2)
+    trees = ensemble_with_cover(seed, depth=7)
+    plan = TreePlan.of_ensemble(trees)
+    codes = trees.codes(rows_of(trees, 100))
+    for game in (
+        CoverGame(trees, plan.paths),
+        BackgroundGame(trees, plan.paths, codes[:7], np.arange(1.0, 8.0)),
+    ):
+        together = shapley_values(plan, game, codes, order)
+        for row in range(0, 100, 9):
+            alone = shapley_values(plan, game, codes[[row]], order)
+            np.testing.assert_array_equal(alone[..., 0], together[..., row])
+        few = shapley_values(plan, game, codes[50:62], order)
+        np.testing.assert_array_equal(few, together[..., 50:62])
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("background", [False, True])
+def test_trees_that_travel_give_the_same(regime, monkeypatch, background, order):
+    """A share that another process gets knows its own trees only."""
+    monkeypatch.setattr(tree_shapley, "_NUMBERS_PER_SHARE", 1)
+    trees = ensemble_with_cover(11)
+    plan = TreePlan.of_ensemble(trees)
+    codes = trees.codes(rows_of(trees, 40))
+    game = CoverGame(trees, plan.paths)
+    if background:
+        game = BackgroundGame(trees, plan.paths, codes[:9], np.full(9, 1 / 9))
+
+    def travelled(function, tasks):
+        for task in tasks:
+            yield from function(*pickle.loads(pickle.dumps(task)))
+
+    assert len(plan.shares(game)) > 1
+    found = shapley_values(plan, game, codes, order, run=travelled)
+    assert np.array_equal(found, shapley_values(plan, game, codes, order))
