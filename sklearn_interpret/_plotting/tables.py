@@ -4,18 +4,7 @@ from importlib import import_module
 
 
 def import_pandas(caller):
-    """Import pandas when a table is asked for, and not before.
-
-    Parameters
-    ----------
-    caller : str
-        Who makes the table, for the error.
-
-    Raises
-    ------
-    ImportError
-        Saying who needs pandas and how it is installed.
-    """
+    """Import pandas when `caller` makes a table, and not before."""
     try:
         return import_module("pandas")
     except ImportError as error:

@@ -9,12 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sklearn_interpret._plotting.attributions import (
-    clipped_range,
-    draw_arrows,
-    name_rows,
-    shares_of_range,
-)
+from sklearn_interpret._plotting.bars import draw_arrows, name_rows
+from sklearn_interpret._plotting.points import clipped_range, shares_of_range
 
 VALUES = arrays(float, st.integers(1, 60), elements=st.floats(-1e300, 1e300))
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-
 from sklearn_interpret._plotting.layouts import (
     force_edges,
     label_lines,
-    swarm_offsets,
     waterfall_steps,
 )
+
+from sklearn_interpret._plotting.points import swarm_offsets
 
 PLACES = arrays(float, st.integers(1, 80), elements=st.floats(-5, 5).map(round))
 PUSHES = arrays(float, st.integers(1, 12), elements=st.integers(-9, 9).map(float))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_interpret._plotting.numbers import (
+from sklearn_interpret._plotting.labels import (
     MINUS,
     number_beside,
     number_text,

@@ -3,12 +3,13 @@
 from abc import ABC, abstractmethod
 from typing import Any
 
+import numpy as np
+
 from sklearn_interpret._plotting.axes import (
+    Slot,
     add_legend,
     take_axes,
-    widen_to_common_range,
 )
-from sklearn_interpret._plotting.layouts import Slot
 
 ERROR_BAND = "± 2 standard errors"
 
@@ -39,7 +40,9 @@ class PanelDisplay(ABC):
         ]
         alike = [one for p, one in zip(main, canvas.main, strict=True) if p.shares_y]
         if share_y and len(alike) > 1:
-            widen_to_common_range(alike)
+            limits = np.array([one.get_ylim() for one in alike])
+            for one in alike:
+                one.set_ylim(limits.min(), limits.max())
         self._label(panels, canvas, share_y)
         self.figure_, self.axes_ = canvas.figure, canvas.axes
         self._publish(artists, lower)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_interpret._plotting.ranking import others_text, ranked
+from sklearn_interpret._plotting.bars import others_text, ranked
 
 
 @dataclass(frozen=True)

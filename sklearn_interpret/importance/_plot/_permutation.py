@@ -6,11 +6,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._plotting.attributions import name_rows
 from sklearn_interpret._plotting.axes import side_legend, take_single
-from sklearn_interpret._plotting.labels import literal, shorten
-from sklearn_interpret._plotting.layouts import row_height
-from sklearn_interpret._plotting.numbers import number_text, plain_number_ticks
+from sklearn_interpret._plotting.bars import name_rows, row_height
+from sklearn_interpret._plotting.labels import (
+    literal,
+    number_text,
+    plain_number_ticks,
+    shorten,
+)
 from sklearn_interpret._plotting.parameters import split_parameters
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.importance._permutation import PermutationImportance

@@ -6,20 +6,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._plotting.axes import (
-    merged_style,
-    side_legend,
-    take_single,
-)
+from sklearn_interpret._plotting.axes import merged_style, side_legend, take_single
+from sklearn_interpret._plotting.bars import check_count, row_height
 from sklearn_interpret._plotting.labels import (
     colours,
     literal,
+    number_text,
+    plain_number_ticks,
     shorten,
 )
-from sklearn_interpret._plotting.layouts import row_height
-from sklearn_interpret._plotting.numbers import number_text, plain_number_ticks
 from sklearn_interpret._plotting.parameters import split_parameters
-from sklearn_interpret._plotting.ranking import check_count
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.interactions._h_statistic import HStatistic
 from sklearn_interpret.interactions._plot._heat_map import draw_pairs, heat_map_size

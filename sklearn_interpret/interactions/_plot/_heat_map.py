@@ -3,8 +3,12 @@
 import numpy as np
 
 from sklearn_interpret._plotting.axes import axes_inches
-from sklearn_interpret._plotting.labels import literal, shorten, shown_ticks
-from sklearn_interpret._plotting.numbers import number_text
+from sklearn_interpret._plotting.labels import (
+    literal,
+    number_text,
+    shorten,
+    shown_ticks,
+)
 from sklearn_interpret._plotting.surfaces import (
     cell_bounds,
     draw_colour_bar,

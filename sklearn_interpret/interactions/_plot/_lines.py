@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_interpret._plotting.axes import axes_inches
+from sklearn_interpret._plotting.bars import ranked
 from sklearn_interpret._plotting.labels import CHARACTERS_PER_INCH, literal, shorten
-from sklearn_interpret._plotting.ranking import ranked
 
 JOIN = " \N{MULTIPLICATION SIGN} "
 LABEL_WIDTH = 30

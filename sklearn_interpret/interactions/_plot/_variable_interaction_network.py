@@ -13,10 +13,9 @@ from sklearn_interpret._plotting.axes import (
     named_legend,
     take_single,
 )
-from sklearn_interpret._plotting.labels import SEQUENTIAL_MAP, literal
-from sklearn_interpret._plotting.numbers import number_text
+from sklearn_interpret._plotting.bars import check_count
+from sklearn_interpret._plotting.labels import SEQUENTIAL_MAP, literal, number_text
 from sklearn_interpret._plotting.parameters import split_parameters
-from sklearn_interpret._plotting.ranking import check_count
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.interactions._plot._circle import (
     Room,

@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._choosing import output_position
 from sklearn_interpret._core.statistics.residual_interactions import residual_strengths
-from sklearn_interpret._plotting.attributions import point_area
 from sklearn_interpret._plotting.axes import take_single
 from sklearn_interpret._plotting.curves import (
     HISTOGRAM_HEIGHT,
@@ -17,11 +16,11 @@ from sklearn_interpret._plotting.curves import (
 from sklearn_interpret._plotting.labels import (
     label_levels,
     literal,
+    plain_number_ticks,
     shorten,
     wrapped,
 )
-from sklearn_interpret._plotting.numbers import plain_number_ticks
-from sklearn_interpret._plotting.surfaces import jittered
+from sklearn_interpret._plotting.points import jittered, point_area
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.base import Explanation
 from sklearn_interpret.shapley._plot._base import ExplanationDisplay

@@ -8,8 +8,7 @@ from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.rows.features import feature_index, resolve_categorical
-from sklearn_interpret._plotting.labels import shorten
-from sklearn_interpret._plotting.numbers import number_text
+from sklearn_interpret._plotting.labels import number_text, shorten
 
 NAME_LENGTH, VALUE_LENGTH = 28, 18
 

@@ -6,18 +6,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._plotting.attributions import name_rows
 from sklearn_interpret._plotting.axes import merged_style, side_legend, take_single
+from sklearn_interpret._plotting.bars import name_rows, others_text, ranked, row_height
 from sklearn_interpret._plotting.labels import (
     NEUTRAL_COLOUR,
     colours,
     literal,
+    number_text,
+    plain_number_ticks,
     shorten,
 )
-from sklearn_interpret._plotting.layouts import row_height
-from sklearn_interpret._plotting.numbers import number_text, plain_number_ticks
 from sklearn_interpret._plotting.parameters import fold_estimators
-from sklearn_interpret._plotting.ranking import others_text, ranked
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._plot._outputs import (

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_interpret._plotting.attributions import clipped_range, draw_shaded_points
 from sklearn_interpret._plotting.axes import SIDE_WIDTH, side_legend
 from sklearn_interpret._plotting.labels import (
     DOWN_COLOUR,
@@ -15,6 +14,7 @@ from sklearn_interpret._plotting.labels import (
     literal,
     shorten,
 )
+from sklearn_interpret._plotting.points import clipped_range, draw_shaded_points
 
 MAX_COLOURS = 6
 

@@ -1,24 +1,22 @@
 """Display of one prediction's Shapley values, as steps from the base value."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from sklearn_interpret._choosing import predictions_of
-from sklearn_interpret._plotting.attributions import draw_arrows, name_rows
 from sklearn_interpret._plotting.axes import axes_inches, take_single
+from sklearn_interpret._plotting.bars import draw_arrows, name_rows, row_height
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     DOWN_COLOUR,
     UP_COLOUR,
     literal,
-    shorten,
-)
-from sklearn_interpret._plotting.layouts import row_height
-from sklearn_interpret._plotting.numbers import (
     number_beside,
     number_text,
     plain_number_ticks,
+    shorten,
 )
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.shapley._base_explanation import BreakDownExplanation

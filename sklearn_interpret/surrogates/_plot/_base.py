@@ -9,8 +9,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn_interpret._choosing import output_position, response_text, row_position
 from sklearn_interpret._model.response import check_is_predictor
 from sklearn_interpret._model.tags import check_predictor_is_fitted
-from sklearn_interpret._plotting.labels import drawn_response, shorten
-from sklearn_interpret._plotting.numbers import number_text
+from sklearn_interpret._plotting.labels import drawn_response, number_text, shorten
 from sklearn_interpret._plotting.parameters import (
     divided,
     keyword_names,

@@ -6,16 +6,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._core.statistics.fidelity import r_squared
-from sklearn_interpret._plotting.axes import import_pyplot, named_legend, take_axes
-from sklearn_interpret._plotting.labels import literal, shorten
-from sklearn_interpret._plotting.layouts import Slot, row_height
-from sklearn_interpret._plotting.numbers import number_beside
+from sklearn_interpret._plotting.axes import (
+    Slot,
+    import_pyplot,
+    named_legend,
+    take_axes,
+)
+from sklearn_interpret._plotting.bars import check_count, row_height
+from sklearn_interpret._plotting.labels import literal, number_beside, shorten
 from sklearn_interpret._plotting.parameters import (
     divided,
     keyword_names,
     parameter_names,
 )
-from sklearn_interpret._plotting.ranking import check_count
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.surrogates._global import GlobalSurrogate
 from sklearn_interpret.surrogates._plot._global_arrays import SurrogateArrays

@@ -5,10 +5,9 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._model.rows.containers import as_rows
-from sklearn_interpret._plotting.axes import take_axes
+from sklearn_interpret._plotting.axes import Slot, grid_shape, take_axes
+from sklearn_interpret._plotting.bars import check_count, row_height
 from sklearn_interpret._plotting.labels import literal, shorten
-from sklearn_interpret._plotting.layouts import Slot, grid_shape, row_height
-from sklearn_interpret._plotting.ranking import check_count
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.surrogates._lime_tabular import LimeTabular
 from sklearn_interpret.surrogates._plot._base import LocalDisplay

@@ -8,16 +8,15 @@ import numpy as np
 from sklearn_interpret._choosing import predictions_of
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.rows.images import as_image_rows
-from sklearn_interpret._plotting.axes import axes_inches, merged_style, take_axes
+from sklearn_interpret._plotting.axes import Slot, axes_inches, merged_style, take_axes
 from sklearn_interpret._plotting.labels import (
     DOWN_COLOUR,
     NICE_STEPS,
     UP_COLOUR,
     literal,
+    number_text,
     shorten,
 )
-from sklearn_interpret._plotting.layouts import Slot
-from sklearn_interpret._plotting.numbers import number_text
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.surrogates._base_image_explanation import ImageExplanation

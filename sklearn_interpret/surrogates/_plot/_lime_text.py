@@ -5,26 +5,18 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._model.rows.texts import as_texts
-from sklearn_interpret._plotting.axes import (
-    axes_inches,
-    is_constrained,
-    take_stacks,
-)
-from sklearn_interpret._plotting.fonts import drawable, families_for
-from sklearn_interpret._plotting.labels import (
-    DOWN_COLOUR,
-    UP_COLOUR,
-    literal,
-    shorten,
-)
+from sklearn_interpret._plotting.axes import axes_inches, is_constrained, take_stacks
+from sklearn_interpret._plotting.bars import check_count
+from sklearn_interpret._plotting.labels import DOWN_COLOUR, UP_COLOUR, literal, shorten
 from sklearn_interpret._plotting.passages import (
     LINE_HEIGHT,
-    POINTS_PER_INCH,
     Measure,
     draw_passage,
+    drawable,
+    families_for,
     wrapped_passage,
 )
-from sklearn_interpret._plotting.ranking import check_count
+from sklearn_interpret._plotting.points import POINTS_PER_INCH
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.surrogates._base_text_explanation import (
     TextExplanation,

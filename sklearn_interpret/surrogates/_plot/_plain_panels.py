@@ -2,11 +2,16 @@
 
 import numpy as np
 
-from sklearn_interpret._plotting.attributions import name_rows, point_area
 from sklearn_interpret._plotting.axes import merged_style
-from sklearn_interpret._plotting.labels import DOWN_COLOUR, OKABE_ITO, UP_COLOUR
-from sklearn_interpret._plotting.numbers import number_text, plain_number_ticks
-from sklearn_interpret._plotting.ranking import check_count
+from sklearn_interpret._plotting.bars import check_count, name_rows
+from sklearn_interpret._plotting.labels import (
+    DOWN_COLOUR,
+    OKABE_ITO,
+    UP_COLOUR,
+    number_text,
+    plain_number_ticks,
+)
+from sklearn_interpret._plotting.points import point_area
 
 MANY_POINTS = 3000
 NUMBER_ROOM = 0.2

@@ -11,10 +11,11 @@ from sklearn_interpret._plotting.labels import (
     NICE_STEPS,
     OKABE_ITO,
     literal,
+    number_beside,
+    plain_number_ticks,
     shorten,
     wrapped,
 )
-from sklearn_interpret._plotting.numbers import number_beside, plain_number_ticks
 from sklearn_interpret.surrogates._plot._leaves import (
     Leaf,
     leaf_order,

@@ -4,15 +4,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sklearn_interpret._plotting.attributions import name_rows
 from sklearn_interpret._plotting.axes import axes_inches, merged_style
+from sklearn_interpret._plotting.bars import name_rows
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     DOWN_COLOUR,
     UP_COLOUR,
     literal,
+    number_text,
+    plain_number_ticks,
 )
-from sklearn_interpret._plotting.numbers import number_text, plain_number_ticks
 from sklearn_interpret.surrogates._base_text_explanation import highlight
 
 N_ERRORS = 2.0
