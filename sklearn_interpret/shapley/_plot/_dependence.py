@@ -248,7 +248,8 @@ default="auto"
         """Mean absolute interaction of the feature with each one."""
         array = np.asarray(self.interaction_values, dtype=np.float64)
         n_rows, n_features = explanation.values.shape
-        n_outputs = len(self.explanation.output_names)
+        names = self.explanation.output_names
+        n_outputs = len(names)
         shapes = [(n_rows, n_features, n_features)]
         shapes = [(*shapes[0], n_outputs), *(shapes if n_outputs == 1 else [])]
         if array.shape not in shapes:
@@ -257,7 +258,7 @@ default="auto"
                 f"needs {shapes[-1]}."
             )
         if array.ndim == 4:
-            array = array[..., output_position(self.explanation, self.target)]
+            array = array[..., output_position(names, self.target)]
         return np.abs(array[:, feature]).mean(axis=0)
 
     def to_frame(self) -> Any:
