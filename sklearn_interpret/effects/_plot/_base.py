@@ -5,11 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_interpret._plotting.axes import (
-    Slot,
-    add_legend,
-    take_axes,
-)
+from sklearn_interpret._plotting.axes import Slot, add_legend, take_axes
 
 ERROR_BAND = "± 2 standard errors"
 

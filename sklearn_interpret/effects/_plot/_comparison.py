@@ -10,7 +10,6 @@ from sklearn_interpret.effects._plot._base import PanelDisplay
 from sklearn_interpret.effects._plot._compared import (
     COMPARED,
 )
-from sklearn_interpret.effects._plot._comparison_making import FromMethods
 from sklearn_interpret.effects._plot._effect import (
     Effect,
     effect_columns,
@@ -19,10 +18,11 @@ from sklearn_interpret.effects._plot._effect import (
     with_outputs,
 )
 from sklearn_interpret.effects._plot._panels import LinePanel, Looks
+from sklearn_interpret.effects._plot._sources import ComparisonSources
 
 
 @dataclass(eq=False, repr=False)
-class EffectComparisonDisplay(FromMethods, PanelDisplay):
+class EffectComparisonDisplay(ComparisonSources, PanelDisplay):
     """Several effects of one feature, all centred at zero over the rows.
 
     With dependent features the three part: partial dependence averages over rows that

@@ -5,7 +5,6 @@ from typing import Any
 
 from sklearn_interpret.effects._conditional_dependence import ConditionalDependence
 from sklearn_interpret.effects._plot._entries import EffectDisplay
-from sklearn_interpret.effects._plot._making import folds_mean, stacked
 
 
 @dataclass(eq=False, repr=False)
@@ -86,7 +85,9 @@ class ConditionalDependenceDisplay(EffectDisplay):
     10
     """
 
-    _kind = ConditionalDependence
+    _kinds = (ConditionalDependence,)
+    _points, _by_fold = ("edges", "centers"), "fold_averages"
+    _means, _spreads = ("average",), ("standard_errors",)
     _what = "Conditional mean"
 
     edges: list[Any]
@@ -95,25 +96,6 @@ class ConditionalDependenceDisplay(EffectDisplay):
     _: KW_ONLY
     standard_errors: list[Any] | None = None
     fold_averages: list[Any] | None = None
-
-    @classmethod
-    def _read(cls, inspector):
-        return {
-            "edges": inspector.edges_,
-            "centers": inspector.centers_,
-            "average": inspector.average_,
-            "standard_errors": inspector.standard_errors_,
-        }
-
-    @classmethod
-    def _read_folds(cls, inspectors):
-        folds = stacked(inspectors, "average_")
-        return {
-            "edges": inspectors[0].edges_,
-            "centers": inspectors[0].centers_,
-            "average": folds_mean(folds),
-            "fold_averages": folds,
-        }
 
     def _effect(self, entry):
         average = self.average[entry]

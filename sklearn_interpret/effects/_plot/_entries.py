@@ -18,17 +18,16 @@ from sklearn_interpret.effects._plot._effect import (
     long_frame,
     with_outputs,
 )
-from sklearn_interpret.effects._plot._making import FromInspectors
 from sklearn_interpret.effects._plot._panels import LinePanel, Looks, SurfacePanel
+from sklearn_interpret.effects._plot._sources import EffectSources
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class EffectDisplay(FromInspectors, PanelDisplay):
+class EffectDisplay(EffectSources, PanelDisplay):
     """Base of displays of one inspector's effects, entry by entry.
 
-    A subclass names its inspector (`_kind`) and what it shows (`_what`), reads the
-    inspector's arrays (`_read`, `_read_folds`) and gives the numbers of one entry
-    (`_effect`).
+    A subclass names its inspector and its arrays (see `EffectSources`) and what it
+    shows (`_what`), and gives the numbers of one entry (`_effect`).
     """
 
     _what = None

@@ -9,7 +9,8 @@ from sklearn_interpret._model.response import check_is_predictor
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.scoring import resolve_metrics
 from sklearn_interpret._model.tags import check_predictor_is_fitted
-from sklearn_interpret._plotting.parameters import fold_estimators, refuse_settings
+from sklearn_interpret._plotting.parameters import refuse_settings
+from sklearn_interpret._plotting.sources import fold_estimators
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.importance._base import BaseImportance
 from sklearn_interpret.importance._drop_column import DropColumnImportance

@@ -8,7 +8,8 @@ from sklearn_interpret._model.perturbation.perturbed import count_outputs
 from sklearn_interpret._model.response import check_is_predictor, make_response
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.tags import check_predictor_is_fitted
-from sklearn_interpret._plotting.parameters import fold_estimators, refuse_settings
+from sklearn_interpret._plotting.parameters import refuse_settings
+from sklearn_interpret._plotting.sources import fold_estimators
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.interactions._h_statistic import HStatistic
 from sklearn_interpret.interactions._partial_dependence_interaction import (

@@ -1,6 +1,5 @@
 """Display of one prediction's Shapley values, as steps from the base value."""
 
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np

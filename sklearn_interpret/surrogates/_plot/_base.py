@@ -10,12 +10,8 @@ from sklearn_interpret._choosing import output_position, response_text, row_posi
 from sklearn_interpret._model.response import check_is_predictor
 from sklearn_interpret._model.tags import check_predictor_is_fitted
 from sklearn_interpret._plotting.labels import drawn_response, number_text, shorten
-from sklearn_interpret._plotting.parameters import (
-    divided,
-    keyword_names,
-    parameter_names,
-    refuse_settings,
-)
+from sklearn_interpret._plotting.parameters import divided, refuse_settings
+from sklearn_interpret._plotting.sources import keyword_names, parameter_names
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.surrogates._base_explanation import LocalExplanation
 from sklearn_interpret.surrogates._plot._weight_bars import Weights

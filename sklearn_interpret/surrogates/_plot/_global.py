@@ -14,11 +14,8 @@ from sklearn_interpret._plotting.axes import (
 )
 from sklearn_interpret._plotting.bars import check_count, row_height
 from sklearn_interpret._plotting.labels import literal, number_beside, shorten
-from sklearn_interpret._plotting.parameters import (
-    divided,
-    keyword_names,
-    parameter_names,
-)
+from sklearn_interpret._plotting.parameters import divided
+from sklearn_interpret._plotting.sources import keyword_names, parameter_names
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.surrogates._global import GlobalSurrogate
 from sklearn_interpret.surrogates._plot._global_arrays import SurrogateArrays
