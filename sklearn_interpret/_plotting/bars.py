@@ -88,6 +88,12 @@ def draw_bars(ax, places, lengths, colour, style, *, height, starts=0):
     return ax.barh(places, lengths, left=starts, height=height, **looks)
 
 
+def side_by_side(n_bars, height=0.78):
+    """Offsets of bars that share a line, and the height of each."""
+    height = height / n_bars
+    return ((n_bars - 1) / 2 - np.arange(n_bars)) * height, height
+
+
 def grey_last(bars):
     """Mark the last bar as that of several features together."""
     bars.patches[-1].set_facecolor(NEUTRAL_COLOUR)

@@ -6,7 +6,6 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._plotting.labels import colours, response_of
-from sklearn_interpret.effects._plot._base import PanelDisplay
 from sklearn_interpret.effects._plot._compared import (
     COMPARED,
 )
@@ -17,7 +16,7 @@ from sklearn_interpret.effects._plot._effect import (
     long_frame,
     with_outputs,
 )
-from sklearn_interpret.effects._plot._panels import LinePanel, Looks
+from sklearn_interpret.effects._plot._panels import LinePanel, Looks, PanelDisplay
 from sklearn_interpret.effects._plot._sources import ComparisonSources
 
 

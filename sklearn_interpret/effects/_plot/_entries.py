@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._plotting.labels import colours, response_of
 from sklearn_interpret._plotting.surfaces import colour_limits
-from sklearn_interpret.effects._plot._base import PanelDisplay
 from sklearn_interpret.effects._plot._effect import (
     Effect,
     effect_columns,
@@ -18,7 +17,12 @@ from sklearn_interpret.effects._plot._effect import (
     long_frame,
     with_outputs,
 )
-from sklearn_interpret.effects._plot._panels import LinePanel, Looks, SurfacePanel
+from sklearn_interpret.effects._plot._panels import (
+    LinePanel,
+    Looks,
+    PanelDisplay,
+    SurfacePanel,
+)
 from sklearn_interpret.effects._plot._sources import EffectSources
 
 
