@@ -98,12 +98,9 @@ default=None
         """
         fitted = is_inspector(estimator, cls._kinds)
         parameters, choices, looks = cls._split(params, fitted)
-        if X is None and cls._shows_rows and fitted:
-            raise ValueError(f"{cls.__name__} shows rows: pass X.")
-        weights = None if fitted and cls._weighs_rows else sample_weight
         inspector = inspector_of(
             estimator,
-            Data(X, None, weights),
+            cls._data(X, sample_weight, fitted),
             parameters,
             kinds=cls._kinds,
             display=cls.__name__,
@@ -116,6 +113,13 @@ default=None
     @abstractmethod
     def _from_inspector(cls, inspector, X, sample_weight):
         """The display of a fitted inspector's results."""
+
+    @classmethod
+    def _data(cls, X, sample_weight, fitted):
+        """What a predictor is inspected on; a fitted inspector's rows may be needed."""
+        if X is None and fitted and cls._shows_rows:
+            raise ValueError(f"{cls.__name__} shows rows: pass X.")
+        return Data(X, None, None if fitted and cls._weighs_rows else sample_weight)
 
     @classmethod
     def _parameter_names(cls):
@@ -194,11 +198,13 @@ default=None
             averaged; several outputs of which one is to be chosen; bad input.
         """
         estimators = fold_estimators(cv_results)
-        fitted = is_inspector(estimators[0], cls._kinds) and not cls._inspects_again
-        parameters, choices, looks = cls._split(params, fitted)
+        fitted = is_inspector(estimators[0], cls._kinds)
+        parameters, choices, looks = cls._split(
+            params, fitted and not cls._inspects_again
+        )
         inspectors = inspectors_of_folds(
             estimators,
-            Data(X, None, sample_weight),
+            cls._data(X, sample_weight, fitted),
             parameters,
             kinds=cls._kinds,
             display=cls.__name__,

@@ -539,11 +539,11 @@ def test_wrong_estimators(regression):
     with pytest.raises(NotFittedError):
         draw(PermutationImportance(LinearRegression()), X, y)
     other = PartialDependence(FrozenEstimator(model)).fit(X)
-    with pytest.raises(TypeError, match="shows importances; got PartialDependence"):
+    with pytest.raises(TypeError, match="PermutationTest; got PartialDependence"):
         draw(other, X, y)
     with pytest.raises(TypeError, match="a predictor is needed"):
         draw(object(), X, y)
-    with pytest.raises(ValueError, match="pass X and y, or a fitted inspector"):
+    with pytest.raises(ValueError, match="pass X, or a fitted inspector"):
         draw(model)
     with pytest.raises(ValueError, match="requires y"):
         draw(model, X)
@@ -622,5 +622,5 @@ def test_folds_of_inspectors(folds):
     np.testing.assert_allclose(display.importances, np.transpose(expected))
     narrow = PartialDependenceImportance(LinearRegression()).fit(X[NAMES[:2]], y)
     mixed = {"estimator": [of_spreads["estimator"][0], narrow]}
-    with pytest.raises(ValueError, match="speak of different features"):
+    with pytest.raises(ValueError, match="different features, which cannot"):
         PermutationImportanceDisplay.from_cv_results(mixed, X, y)

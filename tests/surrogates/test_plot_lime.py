@@ -111,5 +111,5 @@ def test_other_inspectors_and_explanations(classified):
     from sklearn_interpret.effects import PartialDependence
 
     other = PartialDependence(LinearRegression()).fit(X, X.iloc[:, 0])
-    with pytest.raises(TypeError, match="shows what LimeTabular finds"):
+    with pytest.raises(TypeError, match="shows LimeTabular; got PartialDependence"):
         LimeDisplay.from_estimator(other, X, row=0)
