@@ -56,6 +56,11 @@ def literal(text):
     return str(text).replace("$", r"\$")
 
 
+def literal_lines(text, most=60):
+    """A text line by line, each of at most so many characters, drawn as it stands."""
+    return literal("\n".join(shorten(line, most) for line in str(text).split("\n")))
+
+
 def wrapped(name, width=NAME_WIDTH):
     """A long name over two lines, shortened only if it needs more than these.
 

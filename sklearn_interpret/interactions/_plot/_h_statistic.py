@@ -1,5 +1,6 @@
 """Display of interactions of pairs, and of each feature with all others."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -30,6 +31,7 @@ LABEL_WIDTH = 60
 SPREAD_STYLE = {"color": "0.15", "linewidth": 1.1, "zorder": 2.6}
 
 
+@dataclass(eq=False, repr=False)
 class HStatisticDisplay(PairSources):
     """Strengths of interactions, as bars or as a heat map.
 
@@ -93,24 +95,14 @@ class HStatisticDisplay(PairSources):
     2     age   income       0.3
     """
 
-    def __init__(
-        self,
-        pairwise: ArrayLike,
-        *,
-        feature_names: Any,
-        overall: ArrayLike | None = None,
-        pairwise_std: ArrayLike | None = None,
-        overall_std: ArrayLike | None = None,
-        strength_name: str = "Interaction",
-        spread_name: str = "draws",
-    ) -> None:
-        self.pairwise = pairwise
-        self.feature_names = feature_names
-        self.overall = overall
-        self.pairwise_std = pairwise_std
-        self.overall_std = overall_std
-        self.strength_name = strength_name
-        self.spread_name = spread_name
+    pairwise: ArrayLike
+    _: KW_ONLY
+    feature_names: Any
+    overall: ArrayLike | None = None
+    pairwise_std: ArrayLike | None = None
+    overall_std: ArrayLike | None = None
+    strength_name: str = "Interaction"
+    spread_name: str = "draws"
 
     def plot(
         self,

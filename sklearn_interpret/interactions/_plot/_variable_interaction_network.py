@@ -1,5 +1,6 @@
 """Display of a network of features on a circle."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -30,6 +31,7 @@ THINNEST, THICKEST = 0.8, 6.0  # widths of edges in points
 NODE_COLOUR, ALONE_COLOUR, ALONE_TEXT = "#E69F00", "0.78", "0.45"
 
 
+@dataclass(eq=False, repr=False)
 class VariableInteractionNetworkDisplay(NetworkSources):
     """Features on a circle, joined where they act together.
 
@@ -83,18 +85,11 @@ class VariableInteractionNetworkDisplay(NetworkSources):
     0     age   income       0.3
     """
 
-    def __init__(
-        self,
-        adjacency: ArrayLike,
-        *,
-        feature_names: Any,
-        main_effects: ArrayLike | None = None,
-        strength_name: str = "Share of variance",
-    ) -> None:
-        self.adjacency = adjacency
-        self.feature_names = feature_names
-        self.main_effects = main_effects
-        self.strength_name = strength_name
+    adjacency: ArrayLike
+    _: KW_ONLY
+    feature_names: Any
+    main_effects: ArrayLike | None = None
+    strength_name: str = "Share of variance"
 
     def plot(
         self,

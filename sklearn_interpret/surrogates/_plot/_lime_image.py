@@ -8,7 +8,13 @@ import numpy as np
 from sklearn_interpret._choosing import predictions_of
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.rows.images import as_image_rows
-from sklearn_interpret._plotting.axes import Slot, axes_inches, merged_style, take_axes
+from sklearn_interpret._plotting.axes import (
+    Slot,
+    axes_inches,
+    is_constrained,
+    merged_style,
+    take_axes,
+)
 from sklearn_interpret._plotting.labels import (
     DOWN_COLOUR,
     NICE_STEPS,
@@ -243,7 +249,7 @@ class LimeImageDisplay(LocalDisplay):
         colours[:, :3] = 1 + colours[:, 3:] * (colours[:, :3] - 1)
         scale = ScalarMappable(Normalize(*limits), ListedColormap(colours[:, :3]))
         fraction = 0.15
-        if not canvas.constrained:  # nobody else makes room for its label
+        if not is_constrained(canvas.figure):  # nobody else makes room for its label
             width = axes_inches(canvas.main[0])[0] * canvas.axes.shape[1]
             fraction = float(np.clip(_BAR_INCHES / width, 0.15, 0.5))
         bar = self.figure_.colorbar(
