@@ -24,7 +24,7 @@ from sklearn_interpret._plotting.numbers import plain_number_ticks
 from sklearn_interpret._plotting.surfaces import jittered
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.base import Explanation
-from sklearn_interpret.shapley._plot._base import OutputDisplay
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader
 from sklearn_interpret.shapley._plot._shading import draw_with_companion
 
@@ -32,7 +32,7 @@ MAX_ROWS = 5000  # that the search for a companion looks at
 MAX_JOINT_LEVELS = 60
 
 
-class ShapleyDependenceDisplay(OutputDisplay):
+class ShapleyDependenceDisplay(ShapleyDisplay):
     """Shapley values of a feature along its values, one point for each row.
 
     Build it with `from_estimator` or `from_explanation`. Where points above one value
