@@ -1,6 +1,5 @@
 """What the displays of local surrogates share: what they hold, and what they say."""
 
-
 import numpy as np
 
 from sklearn_interpret._choosing import output_position
