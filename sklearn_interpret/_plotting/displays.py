@@ -227,6 +227,19 @@ class ExplanationDisplay(Display):
     _explanation_kind: ClassVar[type] = Explanation
     _sample: ClassVar[str] = "row"
 
+    def __init__(
+        self,
+        explanation: Explanation,
+        *,
+        row: int | None = None,
+        target: Any = None,
+        response_name: str | None = None,
+    ) -> None:
+        self.explanation = explanation
+        self.row = row
+        self.target = target
+        self.response_name = response_name
+
     @classmethod
     def from_explanation(
         cls, explanation: Explanation, *, ax: Any = None, **params: Any

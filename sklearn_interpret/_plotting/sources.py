@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils import check_random_state
 
 from sklearn_interpret._model.response import check_is_predictor, make_response
 from sklearn_interpret._model.rows.containers import as_rows
@@ -98,22 +99,23 @@ def inspectors_of_folds(
         Whether fitted inspectors are replaced by those of their predictors on `data`.
     """
     parts = data if isinstance(data, list) else [data] * len(estimators)
-    # Without a number of its own, each fold would draw other rows.
-    seed = int(np.random.default_rng().integers(np.iinfo(np.int32).max))
-    seeded = "random_state" in parameter_names(kinds[0])
+    seeded = len(estimators) > 1 and "random_state" in parameter_names(kinds[0])
+    if seeded:
+        # Without a number of its own, each fold would draw other rows.
+        state = check_random_state(parameters.get("random_state"))
+        seed = state.randint(np.iinfo(np.int32).max)
     inspectors = []
     for estimator, part in zip(estimators, parts, strict=True):
-        settings = dict(parameters)
-        fitted = is_inspector(estimator, kinds)
-        if fitted and again:
+        settings, shown = dict(parameters), is_inspector(estimator, kinds)
+        if shown and again:
             refuse_other_inspectors(estimator, kinds, display)
             check_predictor_is_fitted(estimator)
             settings = {**estimator.get_params(deep=False), **parameters}
             del settings["estimator"]
-            estimator, fitted = estimator.estimator_, False
-        if seeded and not fitted:
-            number = isinstance(settings.get("random_state"), Integral)
-            settings |= {} if number else {"random_state": seed}
+            estimator, shown = estimator.estimator_, False
+        numbered = isinstance(settings.get("random_state"), Integral)
+        if seeded and not shown and not numbered:
+            settings["random_state"] = seed
         inspector = inspector_of(
             estimator, part, settings, kinds=kinds, display=display, check=check
         )

@@ -14,8 +14,8 @@ from sklearn_interpret._plotting.sources import (
     Data,
     check_same_in_folds,
     fold_estimators,
-    inspector_of,
     inspectors_of_folds,
+    is_inspector,
     keyword_names,
     outputs_have_names,
     parameter_names,
@@ -270,26 +270,14 @@ class ComparisonSources:
                 f"{cls.__name__} compares several effects: pass the predictor, or a "
                 f"list of fitted inspectors; got {type(estimator).__name__}."
             )
-        _refuse_pairs(feature)
-        fitted = isinstance(estimator, list | tuple)
-        if fitted:
-            methods = [method_of(one, cls.__name__) for one in estimator]
+        given = [estimator]
+        if isinstance(estimator, list | tuple):
+            given = estimator
+            methods = [method_of(inspector, cls.__name__) for inspector in given]
         methods = checked_methods(methods)
-        parameters, looks = cls._split_by_method(params, methods)
-        inspectors = {}
-        for place, method in enumerate(methods):
-            given = parameters[method]
-            inspector = inspector_of(
-                estimator[place] if fitted else estimator,
-                # Of fitted inspectors, weights are those of the mean that is zero.
-                Data(X, None, None if fitted else sample_weight),
-                given if fitted else {**given, "features": [feature]},
-                kinds=(COMPARED[method].kind,),
-                display=cls.__name__,
-            )
-            inspectors[method] = [inspector]
-        display = cls._made(inspectors, X, sample_weight, feature)
-        return display.plot(ax=ax, **looks)
+        given = given if len(given) > 1 else given * len(methods)
+        sources = {method: [one] for method, one in zip(methods, given, strict=True)}
+        return cls._drawn(sources, X, sample_weight, feature, ax, params)
 
     @classmethod
     def from_cv_results(
@@ -331,31 +319,36 @@ class ComparisonSources:
             The display, drawn: for each method the mean over folds, a band of one
             standard deviation over folds to each side, and one thin line per fold.
         """
-        _refuse_pairs(feature)
-        methods = checked_methods(methods)
-        parameters, looks = cls._split_by_method(params, methods)
-        inspectors = {
-            method: inspectors_of_folds(
-                fold_estimators(cv_results),
-                Data(X, None, sample_weight),
-                {**parameters[method], "features": [feature]},
-                kinds=(COMPARED[method].kind,),
-                display=cls.__name__,
-                again=True,
-            )
-            for method in methods
-        }
-        check_outputs(next(iter(inspectors.values())))
-        display = cls._made(inspectors, X, sample_weight, feature, folds=True)
-        return display.plot(ax=ax, **looks)
+        sources = dict.fromkeys(checked_methods(methods), fold_estimators(cv_results))
+        return cls._drawn(sources, X, sample_weight, feature, ax, params, folds=True)
 
     @classmethod
-    def _split_by_method(cls, params, methods):
-        """Parameters of each method's inspector, and looks."""
-        takers = [parameter_names(COMPARED[method].kind) for method in methods]
+    def _drawn(cls, sources, X, sample_weight, feature, ax, params, *, folds=False):
+        """The display of the estimators given for each method, drawn."""
+        if not isinstance(feature, str | Integral):
+            raise TypeError(
+                f"feature={feature!r} must be one feature: an int or a str."
+            )
+        takers = [parameter_names(COMPARED[method].kind) for method in sources]
         takers.append(keyword_names(cls.plot))
         *parameters, looks = split_keywords(params, takers, cls.__name__)
-        return dict(zip(methods, parameters, strict=True)), looks
+        inspectors = {}
+        for (method, estimators), given in zip(
+            sources.items(), parameters, strict=True
+        ):
+            # Weights beside fitted inspectors are those of the mean that is zero.
+            shown = is_inspector(estimators[0]) and not folds
+            inspectors[method] = inspectors_of_folds(
+                estimators,
+                Data(X, None, None if shown else sample_weight),
+                given if shown else {**given, "features": [feature]},
+                kinds=(COMPARED[method].kind,),
+                display=cls.__name__,
+                again=folds,
+            )
+            check_outputs(inspectors[method])
+        display = cls._made(inspectors, X, sample_weight, feature, folds=folds)
+        return display.plot(ax=ax, **looks)
 
     @classmethod
     def _made(cls, inspectors, X, sample_weight, feature, *, folds=False):
@@ -398,20 +391,14 @@ def output_texts(inspector):
 
 
 def _mean(inspectors, attribute):
-    """Mean over folds, entry by entry; of large entries, no more than two are held."""
-    entries = getattr(inspectors[0], attribute, None)
-    if entries is None:
+    """Mean over folds, entry by entry; None where there is nothing."""
+    lists = [getattr(inspector, attribute, None) for inspector in inspectors]
+    if lists[0] is None:
         return None
-    means = []
-    for entry, first in enumerate(entries):
-        if first is None:
-            means.append(None)
-            continue
-        total = np.array(first)
-        for inspector in inspectors[1:]:
-            total += getattr(inspector, attribute)[entry]
-        means.append(total / len(inspectors))
-    return means
+    return [
+        None if parts[0] is None else sum(parts) / len(parts)
+        for parts in zip(*lists, strict=True)
+    ]
 
 
 def data_along(inspector, X, sample_weight=None):
@@ -424,17 +411,11 @@ def data_along(inspector, X, sample_weight=None):
     if len(kept) > MAX_DATA_ROWS:
         draw = np.random.default_rng(0).choice(len(kept), MAX_DATA_ROWS, replace=False)
         kept = kept[np.sort(draw)]
-    if len(kept) < rows.n_rows:
-        rows = rows.take(kept)
-    columns = {}
-    for axis in {id(axis): axis for axes in inspector.axes_ for axis in axes}.values():
-        columns[id(axis)] = _values_along(axis, rows)
-    return [
-        columns[id(axes[0])]
-        if len(axes) == 1
-        else tuple(columns[id(axis)] for axis in axes)
-        for axes in inspector.axes_
+    rows = rows.take(kept)
+    values = [
+        tuple(_values_along(axis, rows) for axis in axes) for axes in inspector.axes_
     ]
+    return [entry if len(entry) > 1 else entry[0] for entry in values]
 
 
 def _values_along(axis, rows):
@@ -456,28 +437,24 @@ def chosen_entries(inspector, features):
         features = np.flatnonzero(features).tolist()
     chosen = []
     for entry in features:
-        wanted = tuple(entry) if isinstance(entry, tuple | list) else (entry,)
-        for place, axes in enumerate(inspector.axes_):
-            keys = [{axis.name, *_only_column(axis)} for axis in axes]
-            if len(keys) == len(wanted) and all(map(_is_in, wanted, keys)):
-                chosen.append(place)
-                break
-        else:
+        names = tuple(entry) if isinstance(entry, tuple | list) else (entry,)
+        found = [
+            place for place, axes in enumerate(inspector.axes_) if _named(axes, names)
+        ]
+        if not found:
             raise ValueError(
                 f"The fitted {type(inspector).__name__} has no entry {entry!r}; it has "
                 f"{inspector.effect_names_!r}."
             )
+        chosen.append(found[0])
     return chosen
 
 
-def _only_column(axis):
-    return axis.columns if len(axis.columns) == 1 else ()
-
-
-def _is_in(value, collection):
-    return value in collection
-
-
-def _refuse_pairs(feature):
-    if not isinstance(feature, str | Integral):
-        raise TypeError(f"feature={feature!r} must be one feature: an int or a str.")
+def _named(axes, names):
+    """Whether axes are those of some names, or of positions of single columns."""
+    keys = [
+        {axis.name, *(axis.columns if len(axis.columns) == 1 else ())} for axis in axes
+    ]
+    return len(keys) == len(names) and all(
+        name in key for name, key in zip(names, keys, strict=True)
+    )

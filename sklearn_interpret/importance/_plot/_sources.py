@@ -182,6 +182,7 @@ default=None
         )
         folds = [_arrays(inspector, score_name) for inspector in inspectors]
         check_same_in_folds([fold["feature_names"] for fold in folds], "features")
+        check_same_in_folds([fold["importance_name"] for fold in folds], "quantities")
         kept = ("feature_names", "importance_name", "no_effect")
         arrays = {name: folds[0][name] for name in kept}
         arrays["importances"] = _fold_means(folds)

@@ -1,7 +1,6 @@
 """What all displays of Shapley values share: what they hold, and whom they ask."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -26,21 +25,6 @@ class ShapleyDisplay(ExplanationDisplay):
                 "or more rows in X and row=."
             )
 
-
-class OutputDisplay(ShapleyDisplay):
-    """Base of the displays that hold an explanation and draw one output of it."""
-
-    def __init__(
-        self,
-        explanation: Explanation,
-        *,
-        target: Any = None,
-        response_name: str | None = None,
-    ) -> None:
-        self.explanation = explanation
-        self.target = target
-        self.response_name = response_name
-
     def _one_output(self):
         """The explanation of the output that is drawn, without an axis of outputs."""
         return one_output(checked(self.explanation), self.target)
@@ -51,27 +35,9 @@ class OutputDisplay(ShapleyDisplay):
     def _caller(self, method="plot"):
         return f"{type(self).__name__}.{method}"
 
-
-class RowDisplay(OutputDisplay):
-    """Base of the displays that show one row on its own."""
-
-    def __init__(
-        self,
-        explanation: Explanation,
-        *,
-        row: int | None = None,
-        target: Any = None,
-        response_name: str | None = None,
-    ) -> None:
-        super().__init__(explanation, target=target, response_name=response_name)
-        self.row = row
-
     def _rows(self):
         """The rows that are drawn, for one output."""
-        explanation = self._one_output()
-        if self.row is None:
-            return explanation
-        return explanation[row_position(self.row, len(explanation))]
+        return self._one_output()[self._positions()]
 
     def _positions(self):
         """Positions in the explanation of the rows that are drawn."""

@@ -33,7 +33,7 @@ from sklearn_interpret._plotting.points import (
 )
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.base import Explanation
-from sklearn_interpret.shapley._plot._base import OutputDisplay
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader
 
 MAX_ROWS = 5000  # that the search for a companion looks at
@@ -41,7 +41,7 @@ MAX_JOINT_LEVELS = 60
 MAX_COLOURS = 6
 
 
-class ShapleyDependenceDisplay(OutputDisplay):
+class ShapleyDependenceDisplay(ShapleyDisplay):
     """Shapley values of a feature along its values, one point for each row.
 
     Build it with `from_estimator` or `from_explanation`. Where points above one value

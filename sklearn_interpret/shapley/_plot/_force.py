@@ -16,7 +16,6 @@ from sklearn_interpret.shapley._plot._balance import (
     draw_balances,
     label_rows,
 )
-from sklearn_interpret.shapley._plot._base import RowDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader, value_text
 
 HOW = {
@@ -26,7 +25,7 @@ HOW = {
 }
 
 
-class ShapleyForceDisplay(RowDisplay):
+class ShapleyForceDisplay(ShapleyDisplay):
     """Predictions where the forces of the features balance, for one row or many.
 
     Build it with `from_estimator` or `from_explanation`. For one row, arrows along a

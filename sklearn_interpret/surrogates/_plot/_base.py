@@ -1,7 +1,5 @@
 """What the displays of local surrogates share: what they hold, and what they say."""
 
-from typing import Any
-
 import numpy as np
 
 from sklearn_interpret._choosing import output_position
@@ -18,19 +16,6 @@ class LocalDisplay(ExplanationDisplay):
     """Base of the displays of one surrogate each."""
 
     _explanation_kind = LocalExplanation
-
-    def __init__(
-        self,
-        explanation: LocalExplanation,
-        *,
-        row: int | None = None,
-        target: Any = None,
-        response_name: str | None = None,
-    ) -> None:
-        self.explanation = explanation
-        self.row = row
-        self.target = target
-        self.response_name = response_name
 
     @classmethod
     def _row_position(cls, row, n_rows):
