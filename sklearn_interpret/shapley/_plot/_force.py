@@ -16,6 +16,7 @@ from sklearn_interpret.shapley._plot._balance import (
     draw_balances,
     label_rows,
 )
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader, value_text
 
 HOW = {

@@ -70,7 +70,7 @@ class LocalDisplay(ExplanationDisplay):
         return drawn_response(self.response_name, names, output)
 
     def _title(self, row, output):
-        """What the model answers, and how well the surrogate follows it: two lines."""
+        """The model's response, and how well the surrogate follows it: two lines."""
 
         def equation(name, field):
             array = getattr(self.explanation, field)
