@@ -24,7 +24,6 @@ from sklearn_interpret._plotting.labels import (
     shorten,
 )
 from sklearn_interpret._plotting.surfaces import colour_limits
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.surrogates._base_image_explanation import ImageExplanation
 from sklearn_interpret.surrogates._lime_image import LimeImage
 from sklearn_interpret.surrogates._plot._base import LocalDisplay
@@ -191,26 +190,18 @@ class LimeImageDisplay(LocalDisplay):
         ImportError
             pandas is not installed.
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
-        row = self._position()
+        return self._frame(self._columns)
+
+    def _columns(self, row, weights):
         segments = self.explanation.segments[row].reshape(-1)
         n_segments = self.explanation.values.shape[1]
         shares = np.bincount(segments, minlength=n_segments) / len(segments)
-        parts = []
-        for output in self._outputs():
-            found = self._weights(row, output)
-            name = self.explanation.output_names[output]
-            parts.append(
-                {
-                    "output": [name] * len(found.names),
-                    "segment": found.names,
-                    "weight": found.weights,
-                    "standard_error": found.errors,
-                    "share": shares[found.features],
-                }
-            )
-        frames = [pandas.DataFrame(part) for part in parts]
-        return pandas.concat(frames, ignore_index=True)
+        return {
+            "segment": weights.names,
+            "weight": weights.weights,
+            "standard_error": weights.errors,
+            "share": shares[weights.features],
+        }
 
     def _outputs(self):
         """Positions of the outputs that are drawn, the largest responses first."""

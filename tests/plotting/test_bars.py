@@ -1,4 +1,4 @@
-"""Rows, arrows and shaded points."""
+"""Names of rows, and arrows."""
 
 from itertools import pairwise
 
@@ -10,37 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sklearn_interpret._plotting.bars import draw_arrows, name_rows
-from sklearn_interpret._plotting.points import clipped_range, shares_of_range
-
-VALUES = arrays(float, st.integers(1, 60), elements=st.floats(-1e300, 1e300))
-
-
-@given(VALUES)
-def test_ranges_hold_most_values_and_more_than_one(values):
-    low, high = clipped_range(values)
-    assert low in values
-    assert high in values
-    assert (low < high) == (np.ptp(values / 2) > 0)
-    assert ((values >= low) & (values <= high)).sum() >= 0.9 * len(values) - 2
-
-
-def test_ranges_leave_missing_values_out():
-    assert clipped_range(np.array([np.nan, 3.0, 5.0])) == (3.0, 5.0)
-    assert clipped_range(np.full(3, np.nan)) == (0.0, 0.0)
-
-
-@given(VALUES)
-def test_shares_keep_the_order(values):
-    shares = shares_of_range(values, *clipped_range(values))
-    assert ((shares >= 0) & (shares <= 1)).all()
-    assert (np.diff(shares[np.argsort(values)]) >= 0).all()
-
-
-def test_shares_of_missing_values_are_missing():
-    shares = shares_of_range(np.array([np.nan, 1.0, 2.0]), 1.0, 3.0)
-    np.testing.assert_array_equal(shares, [np.nan, 0.0, 0.5])
-    shares = shares_of_range(np.array([np.nan, 1.0]), 1.0, 1.0)
-    np.testing.assert_array_equal(shares, [np.nan, 0.5])
 
 
 @pytest.mark.parametrize("notched", [False, True])
