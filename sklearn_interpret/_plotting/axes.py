@@ -55,28 +55,14 @@ class Slot:
 
 @dataclass
 class Canvas:
-    """Axes for a number of panels, some of which have a smaller one below.
+    """Axes for a number of panels, some of which have a smaller one below."""
 
-    Parameters
-    ----------
-    figure : Figure or SubFigure
-        Where the axes are.
-    axes : ndarray of Axes of shape (n_rows, n_columns)
-        None where there is no panel.
-    main, below : list of Axes
-        One per panel, None where there is no smaller one below it.
-    own_figure : bool
-        Whether the figure was made here.
-    starts_row : list of bool or None
-        Which panels stand at the left end of a row; None where the user arranged
-        the axes.
-    """
-
-    figure: object
-    axes: np.ndarray
-    main: list
-    below: list
-    own_figure: bool
+    figure: object  # where the axes are
+    axes: np.ndarray  # (n_rows, n_columns), None where there is no panel
+    main: list  # one axes per panel
+    below: list  # the smaller one below each panel, or None
+    own_figure: bool  # whether the figure was made here
+    # Which panels stand at the left end of a row; None where the user arranged them.
     starts_row: list | None
 
 
@@ -123,29 +109,11 @@ def take_axes(ax, slots, *, n_columns, caller, panel_size=None):
 
 
 def take_stacks(ax, heights, *, n_stacks, width, around, n_columns, caller):
-    """Pairs of axes, one above the other, whose margins do not depend on each other.
+    """Pairs of axes (2, n_stacks), one above the other, each with its own margins.
 
-    Parameters
-    ----------
-    ax : None, Axes or array-like of Axes
-        None makes a figure, and a single axes is divided up. An array has the upper
-        axes of all pairs, and behind these the lower ones.
-    heights : pair of float
-        Of both, in inches, or in this ratio on given axes.
-    n_stacks : int
-        How many pairs.
-    width : float
-        Of a pair in a figure made here, in inches.
-    around : float
-        Height of what stands around a pair there, in inches.
-    n_columns : int
-        Largest number of pairs side by side.
-    caller : str
-        Who draws, for errors.
-
-    Returns
-    -------
-    ndarray of Axes of shape (2, n_stacks)
+    `ax` is as in `take_axes`: an array has the upper axes first. `heights` are those of
+    both, in inches (on given axes a ratio); `width` is that of a pair in a figure made
+    here, and `around` the height of what stands around it.
     """
     plt = import_pyplot(caller)
     if ax is not None and not isinstance(ax, plt.Axes):

@@ -38,15 +38,7 @@ WIDE_FONTS = (
 
 
 def families_for(text):
-    """Font families in which a text can be drawn.
-
-    Returns
-    -------
-    families : list of str
-        Those of matplotlib's settings, and such as have what these lack.
-    missing : frozenset of str
-        Letters that none of them has.
-    """
+    """Font families in which a text can be drawn, and letters that none of them has."""
     import matplotlib
 
     families = list(matplotlib.rcParams["font.family"])
@@ -122,48 +114,20 @@ class Measure:
 
 @dataclass(frozen=True)
 class Run:
-    """Letters in one line that look the same.
+    """Letters in one line that look the same."""
 
-    Parameters
-    ----------
-    text : str
-        The letters.
-    mark : object
-        What is behind them; None for nothing.
-    line : int
-        Number of the line.
-    left : float
-        Where they begin, from the left, in points.
-    """
-
-    text: str
-    mark: object
-    line: int
-    left: float
+    text: str  # the letters
+    mark: object  # what is behind them; None for nothing
+    line: int  # number of the line
+    left: float  # where they begin, from the left, in points
 
 
 def wrapped_passage(pieces, width, measure, most_lines):
-    """Break a passage into lines.
+    """Break a passage into lines: their runs, how many lines, and whether it was cut.
 
-    Parameters
-    ----------
-    pieces : sequence of (str, object)
-        Letters, and what is behind them: None for nothing.
-    width : float
-        Of the lines, in points.
-    measure : callable
-        Width of a text in points.
-    most_lines : int
-        Largest number of lines; what is cut off has an ellipsis in its place.
-
-    Returns
-    -------
-    runs : list of Run
-        From left to right and line by line.
-    n_lines : int
-        How many lines there are.
-    cut : bool
-        Whether something was cut off.
+    `pieces` are pairs of letters and a mark, what is behind them (None for nothing).
+    `measure` gives the width of a text in points, as `width` is. Where there are more
+    than `most_lines`, the last one ends in an ellipsis.
     """
     lines, used = [[]], 0.0
     for group in _groups(pieces, width, measure):
@@ -240,25 +204,8 @@ def _runs(line, parts, measure):
 def draw_passage(ax, runs, families, size, colour_of, *, top=0.0):
     """Draw runs from the upper left corner of an axes, at their size in print.
 
-    Parameters
-    ----------
-    ax : Axes
-        Where to draw.
-    runs : list of Run
-        As :func:`wrapped_passage` has them.
-    families : list of str
-        Font families.
-    size : float
-        Of the letters, in points.
-    colour_of : callable
-        The colour, with its opacity, for a mark.
-    top : float, default=0.0
-        Room above the first line, in points.
-
-    Returns
-    -------
-    list of Annotation
-        One for each run.
+    `colour_of` gives the colour, with its opacity, for a mark; `top` is the room above
+    the first line, in points.
     """
     drawn = []
     for run in runs:

@@ -74,27 +74,7 @@ def swarm_offsets(places, limits, *, n_bins, diameter, reach=0.4):
     The row is cut into bins along it. The points of a bin stand side by side across
     the row, centred. Where the fullest bin would reach beyond `reach`, the extents of
     all are drawn together, the wider the more: a fuller bin is still a wider one.
-
-    Parameters
-    ----------
-    places : ndarray of shape (n,)
-        Places along the row, finite.
-    limits : pair of float
-        Both ends of the row.
-    n_bins : int
-        Number of bins, about the row's length over the diameter of a point.
-    diameter : float
-        Of a point, in the unit of the offsets.
-    reach : float, default=0.4
-        Largest offset to each side.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_interpret._plotting.points import swarm_offsets
-    >>> places = np.array([0.0, 5.0, 5.0, 5.0])
-    >>> swarm_offsets(places, (0, 10), n_bins=10, diameter=0.1).round(1).tolist()
-    [0.0, 0.0, 0.1, -0.1]
+    There are `n_bins` between the `limits`; a point has the `diameter`, in rows.
     """
     bins = np.zeros(len(places), dtype=np.intp)
     if limits[1] > limits[0]:

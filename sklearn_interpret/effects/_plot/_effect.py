@@ -16,37 +16,18 @@ WHOLE = ["row", "fold"]
 
 @dataclass(frozen=True)
 class Effect:
-    """Numbers of one entry.
+    """Numbers of one entry."""
 
-    Parameters
-    ----------
-    names : tuple of str
-        One or two features.
-    places : tuple of ndarray
-        Values or levels along them.
-    levelled : tuple of bool
-        Which of them are categories.
-    values : ndarray of shape (k, G) or (k, G1, G2)
-        The effect.
-    low, high : ndarray or None
-        Ends of the bands.
-    folds : ndarray of shape (n_folds, k, ...) or None
-        The effect of each fold's model.
-    data : tuple of ndarray or None
-        The features' values in the data.
-    bounds : tuple of ndarray or None
-        Ends of cells, where values belong to these.
-    """
-
-    names: tuple
-    places: tuple
-    levelled: tuple
-    values: np.ndarray
-    low: np.ndarray | None = None
-    high: np.ndarray | None = None
+    names: tuple  # one or two features
+    places: tuple  # values or levels along them
+    levelled: tuple  # which of them are categories
+    values: np.ndarray  # (k, G) or (k, G1, G2): the effect
+    low: np.ndarray | None = None  # lower ends of the bands
+    high: np.ndarray | None = None  # upper ends of the bands
+    # (n_folds, k, ...): the effect of each fold's model.
     folds: np.ndarray | None = None
-    data: tuple | None = None
-    bounds: tuple | None = None
+    data: tuple | None = None  # the features' values in the data
+    bounds: tuple | None = None  # ends of cells, where values belong to these
 
     @property
     def levels(self):
@@ -129,20 +110,9 @@ def effect_columns(effect, outputs, slope_std=None, **extra):
 
 
 def curve_columns(effect, outputs, curves, rows, slopes=None):
-    """Blocks of columns of one effect's curves, one line per row and point.
+    """Blocks of columns of one effect's curves (k, n, ...), a line per row and point.
 
-    Parameters
-    ----------
-    effect : Effect
-        Names and places.
-    outputs : sequence
-        Names of the outputs.
-    curves : ndarray of shape (k, n, G) or (k, n, G1, G2)
-        The curves.
-    rows : ndarray of shape (n,)
-        Which row each belongs to.
-    slopes : ndarray of shape (k, n, G), optional
-        Their slopes.
+    `rows` are the rows (n,) that the curves belong to, `slopes` (k, n, G) their slopes.
     """
     n_points = int(np.prod(curves.shape[2:]))
     places = _points(effect.places).items()

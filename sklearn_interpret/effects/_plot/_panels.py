@@ -87,40 +87,19 @@ class Series:
 
 @dataclass(frozen=True)
 class LinePanel:
-    """Lines along one feature.
+    """Lines along one feature."""
 
-    Parameters
-    ----------
-    name : str
-        The feature.
-    series : list of Series
-        The lines. Along a category, x are positions of `levels`.
-    what, of : str
-        What is shown, and of which response.
-    levels : ndarray or None
-        Levels of a category.
-    data : ndarray or None
-        The feature's values (labels) in the data.
-    title : object or None
-        The output, where colours do not tell it.
-    curves : ndarray of shape (n, G) or None
-        One thin curve per row, behind the first line.
-    zero : bool
-        Whether zero is a reference.
-    missing : sequence of float or None
-        For each line, its value where the feature is missing.
-    """
-
-    name: str
-    series: list
-    what: str
-    of: str
-    levels: np.ndarray | None = None
-    data: np.ndarray | None = None
-    title: Any = None
+    name: str  # the feature
+    series: list  # the lines; along a category, x are positions of `levels`
+    what: str  # what is shown
+    of: str  # of which response
+    levels: np.ndarray | None = None  # levels of a category
+    data: np.ndarray | None = None  # the feature's values (labels) in the data
+    title: Any = None  # the output, where colours do not tell it
+    # (n, G): one thin curve per row, behind the first line.
     curves: np.ndarray | None = None
-    zero: bool = False
-    missing: Any = None
+    zero: bool = False  # whether zero is a reference
+    missing: Any = None  # for each line, its value where the feature is missing
 
     shares_y = True
     has_bar = False
@@ -224,40 +203,19 @@ class SpreadPanel(LinePanel):
 
 @dataclass(frozen=True)
 class SurfacePanel:
-    """An effect of two features on one output.
+    """An effect of two features on one output."""
 
-    Parameters
-    ----------
-    names : pair of str
-        The features.
-    places : pair of ndarray
-        Values or levels along them.
-    levelled : pair of bool
-        Which of them are categories.
-    values : ndarray of shape (G1, G2)
-        The effect.
-    limits : pair of float
-        Range of the colours.
-    what, of : str
-        What is shown, and of which response.
-    bounds : pair of ndarray or None
-        Ends of the cells, where values belong to cells and not to points.
-    data : pair of ndarray or None
-        The features' values in the data.
-    diverging : bool
-        Whether zero is the middle.
-    """
-
-    names: tuple
-    places: tuple
-    levelled: tuple
-    values: np.ndarray
-    limits: tuple
-    what: str
-    of: str
+    names: tuple  # the features
+    places: tuple  # values or levels along them
+    levelled: tuple  # which of them are categories
+    values: np.ndarray  # (G1, G2): the effect
+    limits: tuple  # range of the colours
+    what: str  # what is shown
+    of: str  # of which response
+    # Ends of the cells, where values belong to cells and not to points.
     bounds: tuple | None = None
-    data: tuple | None = None
-    diverging: bool = False
+    data: tuple | None = None  # the features' values in the data
+    diverging: bool = False  # whether zero is the middle
 
     shares_y = False
     has_bar = True

@@ -22,27 +22,14 @@ FOLD_STYLE = {"facecolor": "white", "edgecolor": "black", "linewidth": 0.8, "zor
 
 @dataclass(frozen=True)
 class Lines:
-    """The numbers of the lines of a display, the first on top.
+    """The numbers of the lines of a display, the first on top."""
 
-    Parameters
-    ----------
-    names : list of str
-        What stands beside each line.
-    samples : list of ndarray of shape (n_lines, n_draws)
-        The draws of each sample of rows.
-    null : ndarray of shape (n_lines, n_permutations) or None
-        Importances without a relation to the targets.
-    pvalues : ndarray of shape (n_lines,) or None
-        NaN for the line of the others.
-    n_others : int
-        Number of features that share the last line.
-    """
-
-    names: list
-    samples: list
+    names: list  # what stands beside each line
+    samples: list  # (n_lines, n_draws): the draws of each sample of rows
+    # Importances without a relation to the targets (n_lines, n_permutations).
     null: np.ndarray | None
-    pvalues: np.ndarray | None
-    n_others: int
+    pvalues: np.ndarray | None  # (n_lines,): NaN for the line of the others
+    n_others: int  # number of features that share the last line
 
     def __len__(self):
         return len(self.names)
@@ -56,20 +43,9 @@ class Lines:
 def line_order(samples, no_effect, max_display):
     """Features from the largest down, and those that are too weak to be shown.
 
-    Parameters
-    ----------
-    samples : list of ndarray of shape (p, n_draws)
-        The draws of each sample of rows.
-    no_effect : float
-        The importance of a feature without any.
-    max_display : int or None
-        Largest number of lines.
-
-    Returns
-    -------
-    shown, others : ndarray of intp
-        A feature is shown for its distance from `no_effect` in one of the samples, be
-        it above or below; those shown are ordered by the larger of their means.
+    A feature is shown for its distance from `no_effect` in one of the `samples` (each
+    of shape (p, n_draws)), be it above or below; those shown are ordered by the larger
+    of their means.
     """
     means = np.stack([sample.mean(axis=1) for sample in samples])
     shown, others = ranked(np.abs(means - no_effect).max(axis=0), max_display)
@@ -107,50 +83,22 @@ def deviation(draws):
 
 @dataclass
 class Marks:
-    """Artists of a display of importances, and how far they reach.
+    """Artists of a display of importances, and how far they reach."""
 
-    Parameters
-    ----------
-    bars : list of BarContainer
-        Of each sample, bars or boxes.
-    spreads : list of LineCollection
-        Of each sample, lines for the spread, or the whiskers of the boxes.
-    points : list of PathCollection
-        Of each sample, its folds; beside boxes of a null distribution, the importances.
-    null : artist or None
-        The null distribution.
-    ends : list of ndarray of shape (n_lines,)
-        Places that the axis must hold.
-    """
-
-    bars: list = field(default_factory=list)
+    bars: list = field(default_factory=list)  # of each sample, bars or boxes
+    # Of each sample, lines for the spread, or the whiskers of the boxes.
     spreads: list = field(default_factory=list)
+    # Of each sample, its folds; beside boxes of a null distribution, the importances.
     points: list = field(default_factory=list)
-    null: object = None
-    ends: list = field(default_factory=list)
+    null: object = None  # the null distribution
+    ends: list = field(default_factory=list)  # places that the axis must hold
 
 
 def mark_means(ax, lines, *, no_effect, alpha, as_points, style):
     """Bars for the means, with their spread; a null distribution as a line on them.
 
-    Parameters
-    ----------
-    ax : Axes
-        Where to draw.
-    lines : Lines
-        What to draw.
-    no_effect : float
-        Where bars start.
-    alpha : float or None
-        Bars of p-values that are not below it are pale.
-    as_points : bool
-        Whether the draws are shown as points, and not as their spread.
-    style : dict or None
-        Of the bars.
-
-    Returns
-    -------
-    Marks
+    Bars of p-values that are not below `alpha` are pale. Draws are shown `as_points` or
+    by their standard deviation.
     """
     marks = Marks()
     offsets, height = side_by_side(len(lines.samples))

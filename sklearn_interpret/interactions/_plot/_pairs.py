@@ -31,27 +31,14 @@ DARK = 0.55  # brightness below which white numbers are read best
 
 @dataclass(frozen=True)
 class Group:
-    """Lines of one kind, the strongest first.
+    """Lines of one kind, the strongest first."""
 
-    Parameters
-    ----------
-    title : str
-        What they are.
-    names : list of tuple of str
-        One name, or those of a pair.
-    values : ndarray of shape (n_lines,)
-        Strengths.
-    spreads : ndarray of shape (n_lines,) or None
-        Standard deviations, NaN for the line of the others.
-    n_others : int
-        Number of those that share the last line, which is their mean.
-    """
-
-    title: str
-    names: list
-    values: np.ndarray
+    title: str  # what they are
+    names: list  # one name, or those of a pair
+    values: np.ndarray  # (n_lines,): strengths
+    # Standard deviations (n_lines,), NaN for the line of the others.
     spreads: np.ndarray | None
-    n_others: int
+    n_others: int  # number of those that share the last line, which is their mean
 
     def __len__(self):
         return len(self.names)
@@ -99,13 +86,7 @@ def make_group(title, names, values, spreads, max_display):
 
 
 def name_lines(ax, groups):
-    """Name the lines of all groups, with one left free between two groups.
-
-    Returns
-    -------
-    list of ndarray
-        Places of the lines of each group, the first on top.
-    """
+    """Name the lines of all groups, one left free in between; the places of each."""
     n_lines = sum(map(len, groups)) + len(groups) - 1
     width, height = axes_inches(ax)
     two_lines = height / n_lines >= TWO_LINES_PITCH
@@ -144,25 +125,8 @@ def table_size(n_features):
 def draw_table(ax, table, names, strength_name, style):
     """Cells for the pairs (p, p), the first feature on top and to the left.
 
-    Parameters
-    ----------
-    ax : Axes
-        Where to draw.
-    table : ndarray of shape (p, p)
-        Strengths; NaN is left blank.
-    names : list of str
-        Names of the features.
-    strength_name : str
-        What the numbers are.
-    style : dict or None
-        Of the heat map.
-
-    Returns
-    -------
-    heatmap : QuadMesh
-    colorbar : Colorbar
-    numbers : list of Text
-        On the cells, where these are large enough.
+    Returns the heat map, its colour bar, and the numbers on cells that are large
+    enough.
     """
     p = len(names)
     width, height = axes_inches(ax)

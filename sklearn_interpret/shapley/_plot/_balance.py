@@ -49,28 +49,8 @@ def force_edges(prediction, contributions):
     """Segments that push towards the prediction, from below and from above.
 
     Positive contributions stand below the prediction and negative ones above it, the
-    first of each kind next to it.
-
-    Parameters
-    ----------
-    prediction : float or ndarray of shape (n,)
-        Where both kinds meet.
-    contributions : ndarray of shape (p,) or (n, p)
-        Signed lengths.
-
-    Returns
-    -------
-    far, near : ndarray of the shape of `contributions`
-        The end of each segment that is away from the prediction, and the one towards
-        it; ``near - far`` is the contribution.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_interpret.shapley._plot._balance import force_edges
-    >>> far, near = force_edges(13.0, np.array([5.0, -2.0, 1.0]))
-    >>> far.tolist(), near.tolist()
-    ([8.0, 15.0, 7.0], [13.0, 13.0, 8.0])
+    first of each kind next to it. Returns the end of each segment that is away from the
+    prediction, and the one towards it, of the shape (p,) or (n, p) of `contributions`.
     """
     up = np.maximum(contributions, 0.0)
     down = np.maximum(-contributions, 0.0)
@@ -84,25 +64,7 @@ def force_edges(prediction, contributions):
 
 
 def draw_balance(ax, pushes, texts, *, base, prediction, style):
-    """Arrows of one row that meet at the prediction, with their names below.
-
-    Parameters
-    ----------
-    ax : Axes
-        Where to draw.
-    pushes : ndarray of shape (p,)
-        Signed lengths, the strongest first.
-    texts : list of str
-        What they stand for.
-    base, prediction : float
-        Where the forces lead from and to.
-    style : dict or None
-        Of the arrows.
-
-    Returns
-    -------
-    Balance
-    """
+    """Arrows of one row's pushes (p,) that meet at the prediction, names below them."""
     far, near = force_edges(prediction, pushes)
     edges = np.concatenate([far, near, [base, prediction]])
     low, high = edges.min(), edges.max()
@@ -188,33 +150,8 @@ def _lines(ax, centres, texts, n_lines):
 def label_lines(centres, widths, limits, n_lines):
     """Lines of text on which labels do not overlap, the first labels served first.
 
-    Parameters
-    ----------
-    centres : ndarray of shape (p,)
-        Where each label would best be centred.
-    widths : ndarray of shape (p,)
-        How wide each is.
-    limits : pair of float
-        Both ends of the lines.
-    n_lines : int
-        Number of lines.
-
-    Returns
-    -------
-    lines : ndarray of shape (p,), dtype intp
-        The line of each label, -1 where there is no room.
-    centres : ndarray of shape (p,)
-        The centres, moved so that labels end within the limits.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_interpret.shapley._plot._balance import label_lines
-    >>> lines, centres = label_lines(
-    ...     np.array([1.0, 2.0, 8.0]), np.full(3, 4.0), (0, 10), n_lines=2
-    ... )
-    >>> lines.tolist(), centres.tolist()
-    ([0, 1, 0], [2.0, 2.0, 8.0])
+    Returns the line of each label (-1 where there is no room), and the centres, moved
+    so that labels end within the limits.
     """
     low, high = limits
     half = np.asarray(widths) / 2
@@ -247,26 +184,9 @@ def _explain_colours(ax):
 
 
 def draw_balances(ax, pushes, names, *, n_alone, bases, predictions, style):
-    """Areas for many rows: what raises each prediction below it, what lowers it above.
+    """Areas for the pushes (n_rows, p): those that raise a prediction are below it.
 
-    Parameters
-    ----------
-    ax : Axes
-        Where to draw.
-    pushes : ndarray of shape (n_rows, p)
-        Signed lengths, the strongest first.
-    names : list of str
-        What they stand for.
-    n_alone : int
-        How many stand for one feature; what follows is grey.
-    bases, predictions : ndarray of shape (n_rows,)
-        Where the forces lead from and to.
-    style : dict or None
-        Of the areas.
-
-    Returns
-    -------
-    Balance
+    The first `n_alone` pushes stand for one feature each; what follows is grey.
     """
     far, near = force_edges(predictions, pushes)
     # Black is the line's colour.

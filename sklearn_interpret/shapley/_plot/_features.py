@@ -15,24 +15,14 @@ NAME_LENGTH, VALUE_LENGTH = 28, 18
 
 @dataclass(frozen=True)
 class FeatureValues:
-    """A feature's values in the explained rows.
+    """A feature's values in the explained rows."""
 
-    Parameters
-    ----------
-    name : str
-        The feature, or the column of it.
-    numbers : ndarray of shape (n_rows,)
-        Its numbers, or positions of its levels; NaN where missing or not finite.
-    levels : list or None
-        Levels in order, without the missing one; None for numbers.
-    ordered : bool
-        Whether low and high mean something.
-    """
-
-    name: str
+    name: str  # the feature, or the column of it
+    # Its numbers (n_rows,), or positions of its levels; NaN where missing.
     numbers: np.ndarray
+    # Levels in order, without the missing one; None for numbers.
     levels: list | None = None
-    ordered: bool = True
+    ordered: bool = True  # whether low and high mean something
 
     @property
     def level_texts(self):

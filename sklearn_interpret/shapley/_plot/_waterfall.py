@@ -243,28 +243,16 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
 
 @dataclass(frozen=True)
 class Steps:
-    """Steps of one row, listed from the top.
+    """Steps of one row, listed from the top."""
 
-    Parameters
-    ----------
-    members : list of tuple of int
-        Features of each step; the others are in the last one.
-    names : list of str
-        What stands beside each step.
-    sizes, starts, ends : ndarray of shape (n_steps,)
-        The steps.
-    errors : ndarray of shape (n_steps,)
-        Standard errors, zero where values are exact; NaN for steps of several features.
-    downwards : bool
-        Whether each step starts where the one above it ended, not the one below.
-    """
-
-    members: list
-    names: list
-    sizes: np.ndarray
+    members: list  # features of each step; the others are in the last one
+    names: list  # what stands beside each step
+    sizes: np.ndarray  # (n_steps,)
     starts: np.ndarray
     ends: np.ndarray
+    # Standard errors: zero where values are exact, NaN for several features.
     errors: np.ndarray
+    # Whether each step starts where the one above it ended, not the one below.
     downwards: bool
 
     @property

@@ -33,22 +33,12 @@ N_ERRORS = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Features and their weights, in the order in which they are drawn.
+    """Features and their weights, in the order in which they are drawn."""
 
-    Parameters
-    ----------
-    features : ndarray of shape (n,), intp
-        Positions of the features.
-    names : list of str
-        What the weights are of.
-    weights, errors : ndarray of shape (n,)
-        Weights and their standard errors, NaN where there are none.
-    """
-
-    features: np.ndarray
-    names: list
+    features: np.ndarray  # (n,): positions of the features
+    names: list  # what the weights are of
     weights: np.ndarray
-    errors: np.ndarray
+    errors: np.ndarray  # standard errors, NaN where there are none
 
     def __len__(self):
         return len(self.names)

@@ -126,30 +126,14 @@ def _of_output(table, output):
 
 @dataclass(frozen=True)
 class Leaf:
-    """The rows in a leaf, and the responses to them.
+    """The rows in a leaf, and the responses to them."""
 
-    Parameters
-    ----------
-    node : int
-        Its number in the tree.
-    rule : str
-        The way to it.
-    values : ndarray of shape (n,)
-        Responses of the model.
-    weights : ndarray of shape (n,)
-        Weights of the rows.
-    share : float
-        Of all weight.
-    surrogate : float
-        Mean response of the surrogate; NaN where that is not known.
-    """
-
-    node: int
-    rule: str
-    values: np.ndarray
-    weights: np.ndarray
-    share: float
-    surrogate: float
+    node: int  # its number in the tree
+    rule: str  # the way to it
+    values: np.ndarray  # (n,): responses of the model
+    weights: np.ndarray  # (n,): weights of the rows
+    share: float  # of all weight
+    surrogate: float  # mean response of the surrogate; NaN where that is not known
 
     @property
     def mean(self):

@@ -41,28 +41,7 @@ def fits(ax, tree):
 
 
 def draw_tree(ax, tree, leaves, name, style):
-    """Draw the tests of a tree and, below, the distribution in each leaf.
-
-    Parameters
-    ----------
-    ax : Axes
-        Where to draw.
-    tree : dict
-        The tree.
-    leaves : list of Leaf
-        Those with rows.
-    name : str
-        Of the response.
-    style : dict or None
-        Of the distributions.
-
-    Returns
-    -------
-    bars : list of StepPatch
-        The distributions, leaf by leaf.
-    texts : list of Text
-        The tests, and which way leads where.
-    """
+    """Draw the tests of a tree over the distributions in its leaves; bars and texts."""
     places = {node: place for place, node in enumerate(leaf_order(tree))}
     across, depths = _places_of(tree)
     depth = int(depths.max())
@@ -264,26 +243,10 @@ def _n_rows(leaf):
 
 
 def draw_rules(ax, leaves, max_display, style):
-    """Draw one line for each leaf, the largest on top: its rule and its distribution.
+    """Draw the rule and the distribution of each leaf, the largest on top.
 
-    Parameters
-    ----------
-    ax : Axes
-        Where to draw.
-    leaves : list of Leaf
-        Those with rows.
-    max_display : int or None
-        Largest number of lines, fewer where these have no room; the others share the
-        last one.
-    style : dict or None
-        Of the distributions.
-
-    Returns
-    -------
-    bars : list of StepPatch
-        The distributions, line by line.
-    texts : list of Text
-        The rules.
+    Lines beyond `max_display`, or those that have no room, share the last one. Returns
+    the bars and the texts of the rules.
     """
     leaves = sorted(leaves, key=lambda leaf: -leaf.share)
     cut, (width, height) = False, axes_inches(ax)
