@@ -15,7 +15,6 @@ from sklearn_interpret._core.statistics.fidelity import agreement
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.response import make_response
-from sklearn_interpret._model.rows.finiteness import are_finite, refuse_infinite
 from sklearn_interpret._model.sampling import check_weights
 from sklearn_interpret._model.surrogates.parts import importances
 from sklearn_interpret._model.surrogates.surrogate_predictions import (
@@ -226,7 +225,7 @@ class GlobalSurrogate(BaseInspector):
         elif is_classifier(surrogate):
             lesson = self._labels_to_learn(surrogate, labels)
         self._takes_missing = tags_of(self.estimator_).input_tags.allow_nan
-        self._takes_missing |= not are_finite(rows)
+        self._takes_missing |= not rows.is_finite
         self.surrogate_ = taught(surrogate, rows.native, lesson, lesson_weights)
         self._importances = importances(self.surrogate_, rows, weights)
         self.fidelity_ = self._fidelity(rows, weights, answers, labels)
@@ -303,7 +302,7 @@ class GlobalSurrogate(BaseInspector):
         check_is_fitted(self, "surrogate_")
         rows = self._check_rows(X, reset=False)
         if not self._takes_missing:
-            refuse_infinite(rows, type(self).__name__)
+            rows.check_finite(type(self).__name__)
         return rows
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -3,6 +3,7 @@
 from functools import cached_property
 
 import numpy as np
+from sklearn.utils import assert_all_finite
 
 from sklearn_interpret._model.rows.base import Rows, Tiles, checked_cast, plain_list
 
@@ -35,8 +36,15 @@ class ArrayRows(Rows):
         with np.errstate(over="ignore", invalid="ignore"):
             return bool(np.isfinite(self.native.sum()))
 
+    def check_finite(self, estimator_name):
+        """Raise scikit-learn's error for missing or infinite numbers."""
+        if not self.all_finite and self.native.dtype.kind in "fc":
+            assert_all_finite(
+                self.native, estimator_name=estimator_name, input_name="X"
+            )
+
     def mixed(self, index, donors):
-        """Rows put together; no work copy is needed for a container of one dtype."""
+        """Rows whose columns come from several rows, without the copy in `Tiles`."""
         mixed = self.native[index]
         for j, places in donors.items():
             mixed[:, j] = self.native[places, j]
@@ -53,11 +61,8 @@ class ArrayRows(Rows):
         return ArrayRows(np.concatenate([self.native, below]))
 
     def blended(self, n_bases, donors, present):
-        """The first rows, with some columns taken from a later one, column by column.
-
-        Columns are long stretches of memory, and mostly half the copies of one have a
-        single value.
-        """
+        """Copies of the first rows, with some columns taken from a later row."""
+        # In Fortran order: a column of a copy that takes it is filled with one value.
         blended = np.empty((self.n_columns, len(donors), n_bases), self.native.dtype)
         taken = self.native[donors]
         for j, column in enumerate(blended):
@@ -67,7 +72,7 @@ class ArrayRows(Rows):
         return blended.reshape(self.n_columns, -1).T
 
     def agreeing(self, n_bases):
-        """Whether the first rows all have the value that a later row has."""
+        """Whether all of the first rows have a later row's value, column by column."""
         if self.native.dtype.kind not in "iufb":
             return super().agreeing(n_bases)
         first = self.native[0]
@@ -116,13 +121,13 @@ class ArrayRows(Rows):
 
 
 class ArrayTiles(Tiles):
-    """One work array; exchanged columns are put back before the next exchange."""
+    """One work array; replaced columns are restored before the next replacement."""
 
     def __init__(self, block, repeats):
         super().__init__(len(block), repeats)
         self._set_work(np.repeat(block, repeats, axis=0))
-        self._columns = np.asfortranarray(block)  # contiguous to put back from
-        self._exchanged = ()
+        self._columns = np.asfortranarray(block)  # contiguous, to restore from
+        self._replaced = ()
 
     def _set_work(self, work):
         self._work = work
@@ -133,10 +138,10 @@ class ArrayTiles(Tiles):
         widest = np.result_type(self._work, *levels)
         if widest != self._work.dtype:  # longer texts, or fractions among integers
             self._set_work(self._work.astype(widest))
-        for j in self._exchanged:
+        for j in self._replaced:
             if j not in columns:
                 self._cube[:, :, j] = self._columns[:, j, None]
         for j, values, places in zip(columns, levels, codes, strict=True):
             self._cube[:, :, j] = values[places]
-        self._exchanged = tuple(columns)
+        self._replaced = tuple(columns)
         return self._work
