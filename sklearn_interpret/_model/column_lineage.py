@@ -1,7 +1,7 @@
-"""Which input column each output column of a fitted transformer is made from.
+"""Which input column each output column of a fitted transformer is computed from.
 
-Transformers are known by their class. A subclass counts as its base where it takes
-over `transform`; one that transforms in its own way is refused.
+Transformers are known by their class. A subclass counts as its base class where it
+inherits `transform`; one with a `transform` of its own is refused.
 """
 
 from contextlib import contextmanager
@@ -35,25 +35,20 @@ from sklearn_interpret.exceptions import UnreadableModelError
 
 
 def input_columns(transformer, n_columns):
-    """Input column that each output column of a transformer is made from.
+    """Input column that each output column of a transformer is computed from.
 
     Parameters
     ----------
     transformer : fitted transformer, "passthrough" or None
-        The last two hand on what they get.
+        One that mixes columns, or is not known, is refused by an UnreadableModelError.
     n_columns : int
         Number of its input columns.
 
     Returns
     -------
     ndarray of shape (n_output_columns,), intp
-        Output j is a function of the input column ``input_columns(...)[j]`` alone. A
-        constant output is counted to the first column.
-
-    Raises
-    ------
-    UnreadableModelError
-        Naming the step that mixes columns, or that is not known, and what is known.
+        Output j is a function of the input column ``input_columns(...)[j]`` alone;
+        column 0 stands for a constant.
     """
     try:
         return _columns(transformer, n_columns)
@@ -64,21 +59,13 @@ def input_columns(transformer, n_columns):
 
 
 def n_input_columns(estimator):
-    """Number of columns that a fitted estimator takes.
+    """Number of columns that a fitted estimator takes; None where no part tells.
 
-    Parameters
-    ----------
-    estimator : fitted estimator, "passthrough" or None
-        Unlike its `n_features_in_`, this looks past steps that hand on what they get.
-
-    Returns
-    -------
-    int or None
-        None where no part of the estimator says.
+    Unlike `n_features_in_`, this skips steps that are passed through.
     """
     estimator = unfrozen(estimator)
     if isinstance(estimator, Pipeline):
-        parts = [part for _, part in estimator.steps if not hands_on(part)]
+        parts = [part for _, part in estimator.steps if not is_passthrough(part)]
         return n_input_columns(parts[0]) if parts else None
     if isinstance(estimator, FeatureUnion):
         counts = [n_input_columns(part) for _, part in estimator.transformer_list]
@@ -87,30 +74,27 @@ def n_input_columns(estimator):
 
 
 def first_steps(pipeline, n_outputs):
-    """Steps of a fitted pipeline before its last one, which work column by column.
+    """Steps before the last one of a fitted pipeline, if they work column by column.
 
     Parameters
     ----------
     pipeline : fitted Pipeline
-        It ends in a predictor.
+        It ends in a predictor. An UnreadableModelError names a step that can't be read.
     n_outputs : int
         Number of columns that its last step was fitted on.
 
     Returns
     -------
     steps : Pipeline or None
-        The steps that do something; None where there are none.
+        The steps that do something, if any.
     columns : ndarray of shape (n_outputs,), intp
-        Input column of the pipeline that each column of the last step is made from.
+        Input column of the pipeline that each column of the last step is computed from.
     n_columns : int
         Number of input columns of the pipeline.
-
-    Raises
-    ------
-    UnreadableModelError
-        A step mixes columns or is not known, or columns are not known or do not fit.
     """
-    steps = [(name, step) for name, step in pipeline.steps[:-1] if not hands_on(step)]
+    steps = [
+        (name, step) for name, step in pipeline.steps[:-1] if not is_passthrough(step)
+    ]
     if not steps:
         return None, np.arange(n_outputs), n_outputs
     first = Pipeline(steps)
@@ -130,16 +114,16 @@ def first_steps(pipeline, n_outputs):
     return first, columns, n_columns
 
 
-def hands_on(step):
-    """Whether a step does nothing: "passthrough", None, or a pipeline of just these."""
+def is_passthrough(step):
+    """Whether a step is "passthrough", None, or a pipeline of nothing else."""
     step = unfrozen(step)
     if isinstance(step, Pipeline):
-        return all(hands_on(inner) for _, inner in step.steps)
+        return all(is_passthrough(inner) for _, inner in step.steps)
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 
 def _columns(transformer, n_columns):
-    if hands_on(transformer):
+    if is_passthrough(transformer):
         return np.arange(n_columns)
     transformer = unfrozen(transformer)
     rule = _rule(transformer)
@@ -153,11 +137,11 @@ def _columns(transformer, n_columns):
 
 
 def _rule(transformer):
-    """How a transformer's columns are found; refused where that is not known."""
+    """The rule of `_RULES` for a transformer; refused where there is none."""
     cls = type(transformer)
     for base in cls.__mro__:
         if base in _RULES:
-            # Methods that depend on a condition are a fresh object at each access.
+            # Static, as methods under `available_if` are a new object at each access.
             own = getattr_static(cls, "transform")
             if own is not getattr_static(base, "transform"):
                 raise UnreadableModelError(
@@ -175,7 +159,7 @@ def _rule(transformer):
     raise UnreadableModelError(f"{cls.__name__} is not known to work column by column.")
 
 
-# By name: to import the experimental ones would enable them.
+# By name, as importing the experimental ones would enable them.
 _REASONS = {
     "Normalizer": "mixes columns: it divides each row by the norm of all of them",
     "KNNImputer": "mixes columns: it fills in from rows that are near in all of them",
@@ -198,9 +182,6 @@ _MIXING_PACKAGES = {
 }
 
 
-# Transformers of which each output is made from one input
-
-
 def _one_to_one(_, n_columns):
     return np.arange(n_columns)
 
@@ -210,7 +191,7 @@ def _selected(selector, _):
 
 
 def _in_equal_blocks(n_outputs):
-    """For transformers that make as many columns of each one, side by side."""
+    """Rule for transformers that turn each column into equally many, side by side."""
 
     def rule(transformer, n_columns):
         n_each = n_outputs(transformer) // n_columns
@@ -226,7 +207,7 @@ def _of_bins(discretizer, n_columns):
 
 
 def _of_categories(encoder, n_columns):
-    """A column per category; the infrequent ones share one, a dropped one has none."""
+    """A column per category; infrequent ones share one, a dropped one has none."""
     counts = np.array([len(labels) for labels in encoder.categories_], dtype=np.intp)
     for j, infrequent in enumerate(getattr(encoder, "infrequent_categories_", [])):
         if infrequent is not None:
@@ -237,10 +218,10 @@ def _of_categories(encoder, n_columns):
 
 
 def _imputed(imputer, n_columns):
-    """Columns without any value are dropped; indicators stand behind."""
+    """Columns without any value are dropped; indicators come last."""
     kept = np.ones(n_columns, dtype=bool)
     if not imputer.keep_empty_features:
-        kept = imputer.statistics_ == imputer.statistics_  # not so where NaN
+        kept = imputer.statistics_ == imputer.statistics_  # False where NaN
     if imputer.indicator_ is None:
         return np.flatnonzero(kept)
     return np.concatenate([np.flatnonzero(kept), imputer.indicator_.features_])
@@ -260,7 +241,7 @@ def _of_function(transformer, n_columns):
     function = transformer.func
     if function is None:
         return np.arange(n_columns)
-    # Not so of ufuncs with a signature: they work on whole vectors.
+    # Ufuncs with a signature work on whole vectors.
     elementwise = (
         isinstance(function, np.ufunc)
         and (function.nin, function.nout) == (1, 1)
@@ -276,12 +257,9 @@ def _of_function(transformer, n_columns):
     return np.arange(n_columns)
 
 
-# Transformers made of others
-
-
 @contextmanager
 def _part(role, name):
-    """Refusals say in which part of a transformer they occurred."""
+    """Add to errors in which part of a transformer they occurred."""
     try:
         yield
     except UnreadableModelError as error:
@@ -297,12 +275,11 @@ def _of_steps(pipeline, n_columns):
 
 
 def _of_chosen(transformer, _):
-    """What each transformer of a ColumnTransformer makes of its columns."""
     given = columns_of_transformers(transformer)
     parts = [np.empty(0, dtype=np.intp)]
     for name, part, _ in transformer.transformers_:
         columns = np.asarray(given[name], dtype=np.intp)
-        # What is given no columns is not fitted.
+        # Transformers without columns are not fitted.
         if len(columns) and not _drops(part):
             with _part("transformer", name):
                 parts.append(columns[_columns(part, len(columns))])

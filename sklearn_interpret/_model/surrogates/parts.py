@@ -11,7 +11,8 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from sklearn_interpret._model._sklearn_compat import columns_of_transformers
-from sklearn_interpret._model.column_lineage import hands_on, input_columns
+from sklearn_interpret._model.column_lineage import input_columns, is_passthrough
+from sklearn_interpret._model.linear import coefficient_table
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.tags import unfrozen
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -94,7 +95,7 @@ def parts_of(surrogate):
         if hasattr(model, "best_estimator_"):
             model = unfrozen(model.best_estimator_)
         elif isinstance(model, Pipeline):
-            steps += [step for step in model.steps[:-1] if not hands_on(step[1])]
+            steps += [step for step in model.steps[:-1] if not is_passthrough(step[1])]
             model = unfrozen(model[-1])
         else:
             break
@@ -158,17 +159,10 @@ def importances(surrogate, rows, weights):
 def _own(part, rows, weights):
     """Importances of the columns that the predictor gets."""
     if getattr(part.last, "coef_", None) is not None:
-        sizes = np.abs(coefficients(part.last)).mean(axis=0)
+        sizes = np.abs(coefficient_table(part.last)).mean(axis=0)
         return sizes * column_deviations(part.columns_of(rows), weights)
     values = getattr(part.last, "feature_importances_", None)
     return None if values is None else np.asarray(values, dtype=np.float64)
-
-
-def coefficients(model):
-    """Coefficients of a linear model, (n_outputs, n_columns)."""
-    coef = model.coef_
-    coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef, np.float64)
-    return np.atleast_2d(coef)
 
 
 def column_deviations(columns, weights):
@@ -201,7 +195,7 @@ def _described(transformer, names, rows=None):
     transformer = unfrozen(transformer)
     if isinstance(transformer, Pipeline) and len(transformer.steps) == 1:
         transformer = unfrozen(transformer[0])
-    if hands_on(transformer):
+    if is_passthrough(transformer):
         return [Column(name) for name in names]
     if isinstance(transformer, ColumnTransformer):
         given = columns_of_transformers(transformer)
@@ -225,7 +219,7 @@ def _described(transformer, names, rows=None):
 def _passed_on(part, given, names, rows):
     """Columns that one part of a ColumnTransformer makes of those it is given."""
     taken = [names[j] for j in given]
-    plain = hands_on(part) or getattr(part, "func", part) is None
+    plain = is_passthrough(part) or getattr(part, "func", part) is None
     if isinstance(part, StandardScaler):
         plain = not (part.with_mean or part.with_std)
     if plain and rows is not None:

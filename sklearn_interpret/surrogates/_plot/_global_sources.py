@@ -5,11 +5,11 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.fidelity import agreement
+from sklearn_interpret._model.linear import coefficient_table
 from sklearn_interpret._model.response import check_is_predictor, make_response
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.sampling import check_weights
 from sklearn_interpret._model.surrogates.parts import (
-    coefficients,
     column_deviations,
     innermost_name,
     parts_of,
@@ -118,7 +118,7 @@ def _lines(inspector, parts, rows, weights):
 
 def _for_outputs(model, inspector):
     """Coefficients of a linear model, in the order of the outputs."""
-    table = coefficients(model)
+    table = coefficient_table(model)
     if not is_classifier(inspector.surrogate_):
         return table
     outputs, known = inspector.output_names_, model.classes_.tolist()
