@@ -1,9 +1,6 @@
 """Rows of numpy arrays."""
 
-from functools import cached_property
-
 import numpy as np
-from sklearn.utils import assert_all_finite
 
 from sklearn_interpret._model.rows.base import Rows, Tiles, checked_cast, plain_list
 
@@ -28,20 +25,8 @@ class ArrayRows(Rows):
         """Some of the columns."""
         return ArrayRows(self.native[:, columns])
 
-    @cached_property
-    def all_finite(self):
-        """Whether all entries are finite, as their sum then is, short of overflow."""
-        if self.native.dtype.kind != "f":
-            return self.native.dtype.kind in "iub"
-        with np.errstate(over="ignore", invalid="ignore"):
-            return bool(np.isfinite(self.native.sum()))
-
-    def check_finite(self, estimator_name):
-        """Raise scikit-learn's error for missing or infinite numbers."""
-        if not self.all_finite and self.native.dtype.kind in "fc":
-            assert_all_finite(
-                self.native, estimator_name=estimator_name, input_name="X"
-            )
+    def _number_arrays(self):
+        return [self.native]
 
     def mixed(self, index, donors):
         """Rows whose columns come from several rows, without the copy in `Tiles`."""
@@ -62,24 +47,9 @@ class ArrayRows(Rows):
 
     def blended(self, n_bases, donors, present):
         """Copies of the first rows, with some columns taken from a later row."""
-        # In Fortran order: a column of a copy that takes it is filled with one value.
-        blended = np.empty((self.n_columns, len(donors), n_bases), self.native.dtype)
-        taken = self.native[donors]
-        for j, column in enumerate(blended):
-            column[:] = self.native[:n_bases, j]
-            copies = np.flatnonzero(present[:, j])
-            column[copies] = taken[copies, j, None]
-        return blended.reshape(self.n_columns, -1).T
-
-    def agreeing(self, n_bases):
-        """Whether all of the first rows have a later row's value, column by column."""
-        if self.native.dtype.kind not in "iufb":
-            return super().agreeing(n_bases)
-        first = self.native[0]
-        same = (self.native == first) | (
-            (self.native != self.native) & (first != first)
-        )
-        return same[:n_bases].all(axis=0) & same[n_bases:]
+        taken = self.native[donors][:, None]
+        blended = np.where(present[:, None], taken, self.native[:n_bases])
+        return blended.reshape(-1, self.n_columns)
 
     def column(self, j):
         """Column `j`."""

@@ -166,7 +166,7 @@ def interval_axis(
 
 def has_missing(rows, column):
     """Whether a numeric column has missing values."""
-    return not rows.all_finite and bool(np.isnan(rows.numbers(column)).any())
+    return bool(np.isnan(rows.numbers(column)).any())
 
 
 def _without_missing(numbers, weights):

@@ -110,17 +110,18 @@ class Rows(ABC):
             list(donors), levels, [places[:, None] for places in donors.values()]
         )
 
-    @cached_property
-    def all_finite(self):
-        """Whether all entries are finite numbers; False where that is not cheap."""
-        return False
-
     def check_finite(self, estimator_name):
         """Raise scikit-learn's error for missing or infinite numbers."""
-        for j in range(self.n_columns):
-            values = self.values(j)
-            if values.dtype.kind == "f":
-                assert_all_finite(values, estimator_name=estimator_name, input_name="X")
+        for values in self._number_arrays():
+            if values.dtype.kind in "fc":
+                with np.errstate(invalid="ignore"):  # of inf - inf
+                    assert_all_finite(
+                        values, estimator_name=estimator_name, input_name="X"
+                    )
+
+    def _number_arrays(self):
+        """Arrays that hold all numbers."""
+        return map(self.values, range(self.n_columns))
 
     @property
     def is_finite(self):
@@ -167,12 +168,14 @@ class Rows(ABC):
 
         Flags of shape (n_rows - n_bases, n_columns); missing values are all alike.
         """
-        agree = np.empty((self.n_rows - n_bases, self.n_columns), dtype=bool)
+        same = np.empty((self.n_rows, self.n_columns), dtype=bool)
         for j in range(self.n_columns):
-            codes, _ = self._encode_one(j)
-            constant = (codes[:n_bases] == codes[0]).all()
-            agree[:, j] = constant & (codes[n_bases:] == codes[0])
-        return agree
+            values = self.values(j)
+            if values.dtype.kind not in "iufb":
+                values, _ = self._encode_one(j)
+            missing = values != values
+            same[:, j] = (values == values[0]) | (missing & missing[0])
+        return same[:n_bases].all(axis=0) & same[n_bases:]
 
     @property
     def detected_categorical(self):
@@ -197,7 +200,7 @@ class Rows(ABC):
                 f"The feature {self.names[j]!r} is not numeric (dtype {values.dtype}): "
                 "name it in categorical_features, or leave it out of features."
             ) from error
-        if not self.all_finite and np.isinf(numbers).any():
+        if np.isinf(numbers).any():
             raise ValueError(
                 f"Input X contains infinity or a value too large for float64: the "
                 f"feature {self.names[j]!r} cannot be given a grid."

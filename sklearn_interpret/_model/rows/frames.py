@@ -45,11 +45,7 @@ class PandasRows(Rows):
         whole = {}
         for j in range(self.n_columns):
             own = self.native.iloc[:, j]
-            below = pandas.Series(
-                others.native.iloc[:, j]
-                if isinstance(others, PandasRows)
-                else others.values(j)
-            )
+            below = pandas.Series(others.column(j))
             if own.dtype != below.dtype and not _are_numbers(own.dtype, below.dtype):
                 below = pandas.Series(self.cast(j, others.values(j)))
             whole[j] = pandas.concat([own, below], ignore_index=True)
@@ -212,12 +208,9 @@ class PolarsRows(Rows):
         whole = []
         for j, name in enumerate(self.names):
             own = self.column(j)
-            below = polars.Series(
-                name,
-                others.column(j)
-                if isinstance(others, PolarsRows)
-                else others.values(j),
-            )
+            same_kind = isinstance(others, PolarsRows)
+            below = others.column(j) if same_kind else others.values(j)
+            below = polars.Series(name, below)
             numbers = own.dtype.is_numeric() and below.dtype.is_numeric()
             if own.dtype != below.dtype and not numbers:
                 below = self.cast(j, others.values(j)).alias(name)
@@ -292,12 +285,8 @@ class _PolarsTiles(Tiles):
         self._frame = frame
 
     def replaced(self, columns, levels, codes):
-        polars = sys.modules["polars"]
-        fresh = [
-            polars.Series(
-                self._frame.columns[j],
-                gather(polars.Series(values), self._cells(places)),
-            )
+        names = self._frame.columns
+        return self._frame.with_columns(
+            gather(values, self._cells(places)).alias(names[j])
             for j, values, places in zip(columns, levels, codes, strict=True)
-        ]
-        return self._frame.with_columns(fresh)
+        )

@@ -5,7 +5,6 @@ from operator import itemgetter
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import assert_all_finite
 
 from sklearn_interpret._model.rows.base import Rows, Tiles, checked_cast
 
@@ -39,9 +38,8 @@ class SparseRows(Rows):
         """Some of the columns, in the same format."""
         return SparseRows(self._csc[:, columns].asformat(self._format))
 
-    def check_finite(self, estimator_name):
-        """Raise scikit-learn's error for missing or infinite numbers."""
-        assert_all_finite(self._csr, estimator_name=estimator_name, input_name="X")
+    def _number_arrays(self):
+        return [self._csr]
 
     def followed_by(self, others):
         """Rows behind these, in the same format."""
