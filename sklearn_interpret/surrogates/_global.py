@@ -16,7 +16,7 @@ from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.sampling import check_weights
-from sklearn_interpret._model.surrogates.parts import importances
+from sklearn_interpret._model.surrogates.inner_predictors import importances
 from sklearn_interpret._model.surrogates.surrogate_predictions import (
     StandIn,
     default_surrogate,
