@@ -8,26 +8,11 @@ from contextlib import contextmanager
 from inspect import getattr_static
 
 import numpy as np
+from sklearn import preprocessing
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import SelectorMixin
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline
-from sklearn.preprocessing import (
-    Binarizer,
-    FunctionTransformer,
-    KBinsDiscretizer,
-    MaxAbsScaler,
-    MinMaxScaler,
-    OneHotEncoder,
-    OrdinalEncoder,
-    PolynomialFeatures,
-    PowerTransformer,
-    QuantileTransformer,
-    RobustScaler,
-    SplineTransformer,
-    StandardScaler,
-    TargetEncoder,
-)
 
 from sklearn_interpret._model._sklearn_compat import columns_of_transformers
 from sklearn_interpret._model.tags import unfrozen
@@ -123,6 +108,7 @@ def is_passthrough(step):
 
 
 def _columns(transformer, n_columns):
+    """As :func:`input_columns`, without the list of known classes in errors."""
     if is_passthrough(transformer):
         return np.arange(n_columns)
     transformer = unfrozen(transformer)
@@ -190,14 +176,12 @@ def _selected(selector, _):
     return selector.get_support(indices=True)
 
 
-def _in_equal_blocks(n_outputs):
-    """Rule for transformers that turn each column into equally many, side by side."""
+def _of_splines(spline, n_columns):
+    return np.repeat(np.arange(n_columns), spline.n_features_out_ // n_columns)
 
-    def rule(transformer, n_columns):
-        n_each = n_outputs(transformer) // n_columns
-        return np.repeat(np.arange(n_columns), n_each)
 
-    return rule
+def _of_targets(encoder, n_columns):
+    return np.repeat(np.arange(n_columns), len(encoder.encodings_) // n_columns)
 
 
 def _of_bins(discretizer, n_columns):
@@ -300,20 +284,20 @@ def _drops(part):
 
 
 _RULES = {
-    Binarizer: _one_to_one,
-    MaxAbsScaler: _one_to_one,
-    MinMaxScaler: _one_to_one,
-    OrdinalEncoder: _one_to_one,
-    PowerTransformer: _one_to_one,
-    QuantileTransformer: _one_to_one,
-    RobustScaler: _one_to_one,
-    StandardScaler: _one_to_one,
-    FunctionTransformer: _of_function,
-    KBinsDiscretizer: _of_bins,
-    OneHotEncoder: _of_categories,
-    PolynomialFeatures: _of_powers,
-    SplineTransformer: _in_equal_blocks(lambda spline: spline.n_features_out_),
-    TargetEncoder: _in_equal_blocks(lambda encoder: len(encoder.encodings_)),
+    preprocessing.Binarizer: _one_to_one,
+    preprocessing.MaxAbsScaler: _one_to_one,
+    preprocessing.MinMaxScaler: _one_to_one,
+    preprocessing.OrdinalEncoder: _one_to_one,
+    preprocessing.PowerTransformer: _one_to_one,
+    preprocessing.QuantileTransformer: _one_to_one,
+    preprocessing.RobustScaler: _one_to_one,
+    preprocessing.StandardScaler: _one_to_one,
+    preprocessing.FunctionTransformer: _of_function,
+    preprocessing.KBinsDiscretizer: _of_bins,
+    preprocessing.OneHotEncoder: _of_categories,
+    preprocessing.PolynomialFeatures: _of_powers,
+    preprocessing.SplineTransformer: _of_splines,
+    preprocessing.TargetEncoder: _of_targets,
     MissingIndicator: lambda indicator, _: indicator.features_,
     SimpleImputer: _imputed,
     SelectorMixin: _selected,
@@ -325,6 +309,5 @@ _RULES = {
 
 def _known():
     """The known classes, by name."""
-    plain = [cls for cls in _RULES if cls is not SelectorMixin]
-    names = sorted(cls.__name__ for cls in plain)
+    names = sorted(cls.__name__ for cls in _RULES if cls is not SelectorMixin)
     return f"{', '.join(names)}, and feature selectors (SelectorMixin)"

@@ -128,52 +128,49 @@ def _custom_levels(custom, n_columns, name):
 
 def grid_axis(rows, column, weights, *, resolution, percentiles, custom=None):
     """Axis over a grid of a numeric feature; empty if all of its values are missing."""
-    name = rows.names[column]
-    if custom is not None:
-        values = _custom_numbers(custom, name, smallest=1)
-    else:
-        values, weights = _without_missing(rows.numbers(column), weights)
-        if len(values):
-            values = numeric_grid(
-                values,
-                weights,
-                resolution,
-                percentiles,
-                observed_only=rows.is_integer(column),
-            )
+
+    def grid(values, weights):
+        whole = rows.is_integer(column)
+        return numeric_grid(
+            values, weights, resolution, percentiles, observed_only=whole
+        )
+
+    values = _numeric_values(rows, column, weights, grid, custom, smallest=1)
     levels = rows.cast(column, values)
     # What the model sees may be rounded (float32): report that, and each point once.
     seen, first = np.unique(np.asarray(levels, dtype=np.float64), return_index=True)
     levels = gather(levels, first)
-    return Axis(name, (column,), seen, (levels,), False)
+    return Axis(rows.names[column], (column,), seen, (levels,), False)
 
 
 def interval_axis(
     rows, column, weights, *, n_intervals, custom=None, make_edges=interval_edges
 ):
     """Axis over interval edges of a numeric feature; none if all values are missing."""
-    name = rows.names[column]
-    if custom is not None:
-        edges = _custom_numbers(custom, name, smallest=2)
-    else:
-        edges, weights = _without_missing(rows.numbers(column), weights)
-        if len(edges):
-            edges = make_edges(edges, weights, n_intervals)
-    levels = rows.cast(column, edges)
+
+    def edges(values, weights):
+        return make_edges(values, weights, n_intervals)
+
+    values = _numeric_values(rows, column, weights, edges, custom, smallest=2)
+    levels = rows.cast(column, values)
     seen = np.asarray(levels).astype(np.float64)
-    return Axis(name, (column,), seen, (levels,), False)
+    return Axis(rows.names[column], (column,), seen, (levels,), False)
+
+
+def _numeric_values(rows, column, weights, choose, custom, smallest):
+    """Custom numbers, or what ``choose(values, weights)`` takes of the known values."""
+    if custom is not None:
+        return _custom_numbers(custom, rows.names[column], smallest)
+    values = rows.numbers(column)
+    known = ~np.isnan(values)
+    if not known.any():
+        return values[known]
+    return choose(values[known], None if weights is None else weights[known])
 
 
 def has_missing(rows, column):
     """Whether a numeric column has missing values."""
     return bool(np.isnan(rows.numbers(column)).any())
-
-
-def _without_missing(numbers, weights):
-    known = ~np.isnan(numbers)
-    if known.all():
-        return numbers, weights
-    return numbers[known], None if weights is None else weights[known]
 
 
 def _custom_numbers(custom, name, smallest):

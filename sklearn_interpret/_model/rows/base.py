@@ -297,15 +297,10 @@ def _distinct(values):
         distinct, inverse = np.unique(values, return_inverse=True)
         return distinct.tolist(), inverse.reshape(-1)
     # Objects need not be comparable: hash them.
-    positions, distinct = {}, []
-    inverse = np.empty(len(values), dtype=np.intp)
-    for row, value in enumerate(values):
-        key = label_key(value)
-        if key not in positions:
-            positions[key] = len(distinct)
-            distinct.append(np.nan if key is _MISSING else value)
-        inverse[row] = positions[key]
-    return distinct, inverse
+    positions = {}
+    inverse = [positions.setdefault(label_key(v), len(positions)) for v in values]
+    distinct = [np.nan if key is _MISSING else key for key in positions]
+    return distinct, np.array(inverse, dtype=np.intp)
 
 
 _MISSING = "<missing>", None

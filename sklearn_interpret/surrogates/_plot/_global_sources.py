@@ -14,7 +14,9 @@ from sklearn_interpret._model.surrogates.inner_predictors import (
     inner_predictors,
     innermost_name,
 )
-from sklearn_interpret._model.surrogates.surrogate_predictions import StandIn
+from sklearn_interpret._model.surrogates.surrogate_predictions import (
+    SurrogatePredictions,
+)
 from sklearn_interpret._model.surrogates.tree_rules import read_tree
 from sklearn_interpret._model.tags import check_predictor_is_fitted, is_classifier
 from sklearn_interpret._plotting.parameters import refuse_settings
@@ -58,14 +60,14 @@ def surrogate_arrays(inspector, X, sample_weight):
     response = make_response(
         inspector.estimator_, inspector.response_method, inspector.target
     )
-    stand_in = StandIn(inspector.surrogate_, response)
+    surrogate = SurrogatePredictions(inspector.surrogate_, response)
     share = None
     if hasattr(inspector, "agreement_"):
         labels = inspector.predict(rows.native)
         share = agreement(inspector.black_box_predict(rows.native), labels, weights)
     return {
         "responses": response(rows.native),
-        "surrogate_responses": stand_in.responses(rows.native),
+        "surrogate_responses": surrogate.responses(rows.native),
         "sample_weight": weights,
         "agreement": share,
         "output_names": list(inspector.output_names_),
