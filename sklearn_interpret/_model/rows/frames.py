@@ -225,9 +225,8 @@ class PolarsRows(Rows):
     def values(self, j):
         """Numbers as numbers (missing ones as NaN), everything else as objects."""
         series = self.column(j)
-        if series.dtype.is_numeric():
-            return series.to_numpy()
-        if series.dtype == sys.modules["polars"].Boolean and not series.null_count():
+        is_boolean = series.dtype == sys.modules["polars"].Boolean
+        if series.dtype.is_numeric() or (is_boolean and not series.null_count()):
             return series.to_numpy()
         return np.array(series.to_list(), dtype=object)
 
