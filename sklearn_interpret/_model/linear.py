@@ -94,9 +94,12 @@ class ExplainedLinear:
         """
         if self.model.exponential:
             return self.model.margin(self.model.derived(X))
-        answer = np.asarray(getattr(self.response.estimator, self.response.method)(X))
-        read = self.response.read(answer)
-        return read.astype(np.float32 if answer.dtype == np.float32 else np.float64)
+        method = getattr(self.response.estimator, self.response.method)
+        predicted = np.asarray(method(X))
+        single = predicted.dtype == np.float32
+        return self.response.read(predicted).astype(
+            np.float32 if single else np.float64
+        )
 
     def check(self, rows):
         """Raise if the model's responses to `Rows` do not follow its coefficients."""
@@ -108,13 +111,14 @@ class ExplainedLinear:
             expected = self.model.margin(derived)
             size = abs(derived) @ np.abs(self.model.coefficients)
             size += np.abs(self.model.intercept)
-            found = self.response(X)
-            if self.model.exponential and found.shape == expected.shape:
+            responses = self.response(X)
+            if self.model.exponential and responses.shape == expected.shape:
                 smallest = np.finfo(float).tiny
-                found = np.log(np.maximum(found, smallest))
+                responses = np.log(np.maximum(responses, smallest))
                 expected = np.maximum(expected, np.log(smallest))
-            far = found.shape != expected.shape
-            if far or np.any(np.abs(found - expected) > _TOLERANCE * (size + 1e-300)):
+            tolerance = _TOLERANCE * (size + 1e-300)
+            same_shape = responses.shape == expected.shape
+            if not same_shape or np.any(np.abs(responses - expected) > tolerance):
                 name = type(unfrozen(self.response.estimator)).__name__
                 raise UnreadableModelError(
                     f"{self.response.method} of {name} is not the linear function that "

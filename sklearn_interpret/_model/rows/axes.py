@@ -181,7 +181,7 @@ def _custom_numbers(custom, name, smallest):
 
 
 def label_text(label):
-    """A label as it stands in names: tuples joined, missing spelled out."""
+    """A label as text in names: tuples joined, missing spelled out."""
     if isinstance(label, tuple):
         return ", ".join(map(label_text, label))
     return "missing" if is_missing(label) else str(label)

@@ -284,8 +284,9 @@ class _PolarsTiles(Tiles):
         self._frame = frame
 
     def replaced(self, columns, levels, codes):
+        polars = sys.modules["polars"]
         names = self._frame.columns
         return self._frame.with_columns(
-            gather(values, self._cells(places)).alias(names[j])
+            polars.Series(names[j], gather(values, self._cells(places)))
             for j, values, places in zip(columns, levels, codes, strict=True)
         )

@@ -67,7 +67,7 @@ def with_exact_sums(targets, weights):
     """Round targets, and scale weights, so that their sums are exact in any order.
 
     Among features that split the rows alike, a tree takes the one whose sums rounding
-    makes largest. That would tell a row of weight two from the same row twice. Sums are
+    makes largest: a row of weight two would differ from the same row twice. Sums are
     exact where weights are multiples of the smallest one.
     """
     if (weights != np.round(weights)).any():
@@ -256,7 +256,7 @@ def _likeliest(values, classes, threshold):
 
 
 def _normalised(values, n_classes):
-    """Numbers made probabilities, in the same order."""
+    """Responses clipped and scaled to probabilities, in the same order."""
     if n_classes == 2 and values.shape[1] == 1:
         second = np.clip(values, 0, 1)
         return np.hstack([1 - second, second])
