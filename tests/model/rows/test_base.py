@@ -333,6 +333,25 @@ def test_arrays_are_finite_or_not(dtype):
     assert as_rows(np.arange(6).reshape(3, 2)).is_finite
 
 
+@pytest.mark.parametrize(
+    "kind, finite, gap", [("pandas_numbers", 0, 3), ("polars", 5, 6), ("polars", 5, 7)]
+)
+def test_frames_are_finite_where_no_number_is_missing(kind, finite, gap):
+    rows = as_rows(CONTAINERS[kind]())
+    assert rows.keep_columns([finite]).is_finite
+    for bad in (rows, rows.keep_columns([gap])):
+        assert not bad.is_finite
+        with pytest.raises(ValueError, match=r"X contains NaN\.\nOurs does not"):
+            bad.check_finite("Ours")
+
+
+def test_stored_numbers_of_sparse_matrices_are_finite_or_not():
+    X = CONTAINERS["coo_array"]()
+    assert as_rows(X).is_finite
+    X.data[1] = np.inf
+    assert not as_rows(X).is_finite
+
+
 def test_a_part_of_an_array_is_no_copy():
     X = np.arange(12.0).reshape(4, 3)
     part = as_rows(X).part(slice(1, 3)).native
