@@ -10,6 +10,7 @@ from sklearn_interpret._plotting.labels import (
     DOWN_COLOUR,
     NEUTRAL_COLOUR,
     UP_COLOUR,
+    ink,
     literal,
     number_text,
     shorten,
@@ -19,7 +20,6 @@ from sklearn_interpret._plotting.labels import (
 MANY_NAMES = 40
 LABEL_WIDTH = 30
 TWO_LINES_PITCH = 0.32  # inches
-SPREAD_STYLE = {"color": "0.15", "linewidth": 1.1, "zorder": 2.6}
 
 
 def check_count(count, parameter):
@@ -82,16 +82,22 @@ def draw_bars(ax, places, lengths, colour, style, *, height, starts=0):
     from matplotlib.patches import Rectangle
 
     looks = {"color": colour, "edgecolor": "white", "linewidth": 0.5, "zorder": 2}
+    looks |= {"height": height, "left": starts}
     if style and {"facecolor", "fc"} & style.keys():
         del looks["color"]
     looks = merged_style(looks, style, Rectangle)
-    return ax.barh(places, lengths, left=starts, height=height, **looks)
+    return ax.barh(places, lengths, **looks)
 
 
 def side_by_side(n_bars, height=0.78):
     """Offsets of bars that share a line, and the height of each."""
     height = height / n_bars
     return ((n_bars - 1) / 2 - np.arange(n_bars)) * height, height
+
+
+def draw_spreads(ax, places, low, high, *, linewidth=1.1, zorder=2.6):
+    """Thin lines along the rows, from `low` to `high`."""
+    return ax.hlines(places, low, high, color=ink(), linewidth=linewidth, zorder=zorder)
 
 
 def grey_last(bars):

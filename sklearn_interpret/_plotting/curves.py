@@ -3,7 +3,7 @@
 import numpy as np
 
 from sklearn_interpret._plotting.axes import merged_style
-from sklearn_interpret._plotting.labels import literal, wrapped
+from sklearn_interpret._plotting.labels import ink, literal, wrapped
 
 MAX_RUG_TICKS = 200
 FEW_POINTS = 12
@@ -151,7 +151,7 @@ def _histogram(values, widest):
 def _at_bottom(ax, segments, defaults, style):
     from matplotlib.collections import LineCollection
 
-    defaults = {"colors": "black", "zorder": 1, **defaults}
+    defaults = {"colors": ink(), "zorder": 1, **defaults}
     collection = LineCollection(
         segments,
         transform=ax.get_xaxis_transform(),

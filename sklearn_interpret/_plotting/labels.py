@@ -158,6 +158,20 @@ def colours(n):
     return list(matplotlib.colormaps[SEQUENTIAL_MAP](np.linspace(0, 0.92, n)))
 
 
+def ink():
+    """Colour of text in the present style: black, or white on dark paper."""
+    import matplotlib
+
+    return matplotlib.rcParams["text.color"]
+
+
+def paper():
+    """Colour behind text in the present style."""
+    import matplotlib
+
+    return matplotlib.rcParams["axes.facecolor"]
+
+
 def shown_ticks(n, most):
     """Evenly spaced positions of at most `most` of `n` tick labels."""
     return np.arange(0, n, max(1, -(-n // max(most, 1))))

@@ -21,6 +21,7 @@ from sklearn_interpret._plotting.curves import (
     note_empty,
 )
 from sklearn_interpret._plotting.labels import (
+    ink,
     label_levels,
     literal,
     tidy_number_ticks,
@@ -141,8 +142,8 @@ class LinePanel:
 
     def _draw_series(self, ax, series, x, looks, artists):
         as_points = self.has_levels
-        # Black stands out against a sheaf of coloured curves.
-        colour = series.colour if self.curves is None else "black"
+        # Black (or white) stands out against a sheaf of coloured curves.
+        colour = series.colour if self.curves is None else ink()
         if series.folds is not None:
             beside = x + BESIDE_MEAN * as_points / len(self.series)
             lines = draw_thin_lines(

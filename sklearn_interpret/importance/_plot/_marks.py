@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sklearn_interpret._plotting.bars import (
-    SPREAD_STYLE,
     draw_bars,
+    draw_spreads,
     grey_last,
     others_text,
     ranked,
@@ -121,7 +121,7 @@ def mark_means(ax, lines, *, no_effect, alpha, as_points, style):
             marks.ends += [draws.min(axis=1), draws.max(axis=1)]
         else:
             low, high = means - deviation(draws), means + deviation(draws)
-            marks.spreads.append(ax.hlines(places, low, high, **SPREAD_STYLE))
+            marks.spreads.append(draw_spreads(ax, places, low, high))
             marks.ends += [low, high]
     if lines.null is not None:
         tail = 0.05 if alpha is None else alpha
@@ -157,8 +157,7 @@ def mark_quartiles(ax, lines, *, style):
         quartiles = np.quantile(draws, [0, 0.25, 0.5, 0.75, 1], axis=1)
         low, first, middle, third, high = quartiles
         places = lines.places + offset
-        whiskers = {**SPREAD_STYLE, "zorder": 1}
-        marks.spreads.append(ax.hlines(places, low, high, **whiskers))
+        marks.spreads.append(draw_spreads(ax, places, low, high, zorder=1))
         # Edges of the same colour, so that a box without width is seen, and a median
         # that leaves its ends free.
         looks = {"edgecolor": colour, "linewidth": 1.2, **(style or {})}

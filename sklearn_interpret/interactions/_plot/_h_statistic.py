@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._plotting.axes import side_legend, take_single
 from sklearn_interpret._plotting.bars import (
-    SPREAD_STYLE,
     check_count,
     draw_bars,
+    draw_spreads,
     label_ends,
     row_height,
 )
@@ -226,7 +226,7 @@ class HStatisticDisplay(PairSources):
         if group.spreads is not None:
             low, high = group.values - group.spreads, group.values + group.spreads
             low = np.maximum(low, 0)
-            self.spreads_.append(self.ax_.hlines(at, low, high, **SPREAD_STYLE))
+            self.spreads_.append(draw_spreads(self.ax_, at, low, high))
             ends = np.fmax(ends, high)
         self.labels_ += label_ends(self.ax_, ends, at, group.values)
         return ends

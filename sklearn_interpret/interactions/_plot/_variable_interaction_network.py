@@ -15,7 +15,7 @@ from sklearn_interpret._plotting.axes import (
     take_single,
 )
 from sklearn_interpret._plotting.bars import check_count
-from sklearn_interpret._plotting.labels import SEQUENTIAL_MAP, literal, number_text
+from sklearn_interpret._plotting.labels import SEQUENTIAL_MAP, ink, literal, number_text
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.interactions._plot._circle import (
     Room,
@@ -206,7 +206,7 @@ class VariableInteractionNetworkDisplay(NetworkSources):
                 xytext=layout.gap * point,
                 textcoords="offset points",
                 fontsize=layout.font_size,
-                color=ALONE_TEXT if lonely else "black",
+                color=ALONE_TEXT if lonely else ink(),
                 annotation_clip=False,
                 **looks,
             )

@@ -15,9 +15,11 @@ from sklearn_interpret._plotting.labels import (
     UP_COLOUR,
     UPRIGHT_PER_INCH,
     colours,
+    ink,
     literal,
     number_beside,
     number_text,
+    paper,
     plain_number_ticks,
     shorten,
     shown_ticks,
@@ -29,7 +31,6 @@ FIRST_LINE, LINE_HEIGHT = -0.85, 0.52
 ENDS_LINE = 0.55
 MOST_NAMED = 14
 LABEL_LENGTH = 12
-BOX = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
 
 
 @dataclass
@@ -114,7 +115,7 @@ def _name_pushes(ax, centres, pushes, texts):
             alpha=0.6,
             zorder=1,
         )
-        looks = {"fontsize": "small", "color": colour, "zorder": 3, "bbox": BOX}
+        looks = {"fontsize": "small", "color": colour, "zorder": 3, "bbox": _box()}
         text = literal(texts[label])
         labels.append(ax.text(place, y, text, ha="center", va="center", **looks))
     return labels, FIRST_LINE - LINE_HEIGHT * lines.max(initial=0)
@@ -131,13 +132,17 @@ def _mark_ends(ax, prediction, base, span):
     lines, places = _lines(ax, ends, texts, 2)
     heights = ENDS_LINE + LINE_HEIGHT * lines
     drawn = []
-    for i, colour in enumerate(("black", "0.4")):
+    for i, colour in enumerate((ink(), "0.4")):
         x, y = [ends[i], ends[i]], [-ARROW_HEIGHT / 2, heights[i]]
         drawn += ax.plot(x, y, linewidth=1.2, zorder=2.5, color=colour)
-        looks = {"fontsize": "small", "color": colour, "bbox": BOX}
+        looks = {"fontsize": "small", "color": colour, "bbox": _box()}
         at = places[i], heights[i] + 0.03
         ax.text(*at, texts[i], ha="center", va="bottom", **looks)
     return *drawn, heights.max()
+
+
+def _box():
+    return {"facecolor": paper(), "edgecolor": "none", "pad": 0.8}
 
 
 def _lines(ax, centres, texts, n_lines):
@@ -197,7 +202,7 @@ def draw_balances(ax, pushes, names, *, n_alone, bases, predictions, style):
         for outer, inner, colour in zip(far.T, near.T, palette, strict=True)
     ]
     thick = 1.3 if len(predictions) <= 200 else 0.8
-    line = _draw_steps(ax, predictions, color="black", linewidth=thick)
+    line = _draw_steps(ax, predictions, color=ink(), linewidth=thick)
     base = _draw_steps(ax, bases, color="0.25", linewidth=1.0, linestyle="--")
     ax.set_xlim(-0.5, len(predictions) - 0.5)
     ax.margins(y=0.04)

@@ -297,6 +297,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             ha="right",
             va="center",
             fontsize="small",
+            color="black",
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
         )
 

@@ -10,6 +10,7 @@ from sklearn_interpret._plotting.axes import axes_inches, take_single
 from sklearn_interpret._plotting.bars import (
     check_count,
     draw_arrows,
+    draw_spreads,
     label_ends,
     name_rows,
     others_text,
@@ -20,6 +21,7 @@ from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     DOWN_COLOUR,
     UP_COLOUR,
+    ink,
     literal,
     number_beside,
     number_text,
@@ -133,7 +135,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         self._mark_ends(ax, explanation, np.ptp([*steps.starts, *steps.ends]))
         label = shorten(self._response(), 60)
         if self.errors_ is not None:
-            label += "\n(black: two standard errors to each side)"
+            label += "\n(thin lines: two standard errors to each side)"
         ax.set_xlabel(literal(label))
         ax.spines[["top", "right", "left"]].set_visible(False)
         return self
@@ -183,8 +185,8 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         if not known.any():
             return None
         ends, reach = steps.ends[known], steps.reach[known]
-        looks = {"color": "black", "linewidth": 1.2, "zorder": 3}
-        return ax.hlines(steps.places[known], ends - reach, ends + reach, **looks)
+        places, ends = steps.places[known], (ends - reach, ends + reach)
+        return draw_spreads(ax, places, *ends, linewidth=1.2, zorder=3)
 
     def _mark_ends(self, ax, explanation, span):
         """Lines and numbers at the base value and at the prediction."""
@@ -192,7 +194,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         prediction = predictions_of(explanation)[0]
         style = {"linewidth": 0.9, "zorder": 0.8}
         self.base_line_ = ax.axvline(base, color="0.5", linestyle="--", **style)
-        self.prediction_line_ = ax.axvline(prediction, color="black", **style)
+        self.prediction_line_ = ax.axvline(prediction, color=ink(), **style)
         for place, text, beside in (
             (base, "base value\nE[f(X)]", prediction),
             (prediction, "prediction\nf(x)", base),

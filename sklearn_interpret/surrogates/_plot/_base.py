@@ -8,6 +8,7 @@ from sklearn_interpret._choosing import output_position
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.bars import (
     draw_bars,
+    draw_spreads,
     label_ends,
     name_rows,
     sign_colours,
@@ -204,8 +205,8 @@ def draw_weights(ax, weights, *, reach, most, label, what, style, families=None)
     errors = None
     if margins.any():
         ends = values - margins, values + margins
-        errors = ax.hlines(places, *ends, color="black", linewidth=1.0, zorder=3)
-        label += "\n(black: two standard errors to each side)"
+        errors = draw_spreads(ax, places, *ends, linewidth=1.0, zorder=3)
+        label += "\n(thin lines: two standard errors to each side)"
     if len(shown) < len(weights):
         label += f"\n({len(weights) - len(shown)} weaker {what} have no bar)"
     _set_range(ax, values, reach or 1.0)

@@ -181,6 +181,7 @@ def _draw_tests(ax, tree, across, depths, level):
     box = {"boxstyle": "round,pad=0.25", "facecolor": "white"}
     box |= {"edgecolor": "0.45", "linewidth": 0.8}
     looks = {"ha": "center", "va": "center", "fontsize": "small", "linespacing": 1.05}
+    looks["color"] = "black"  # the boxes are white in any style
     inner = _inner_nodes(tree)
     width = across.max() + 1
     inches = axes_inches(ax)[0] / width
