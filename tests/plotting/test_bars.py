@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from matplotlib.colors import to_hex
 
-from sklearn_interpret._plotting.bars import draw_arrows, name_rows
+from sklearn_interpret._plotting.bars import draw_arrows, draw_bars, name_rows
 
 
 @pytest.mark.parametrize("notched", [False, True])
@@ -51,3 +52,13 @@ def test_names_do_not_overlap_where_there_is_room(n_rows, size):
     boxes = [label.get_window_extent() for label in labels]
     for upper, lower in pairwise(boxes):
         assert lower.y1 <= upper.y0 + 1
+
+
+@pytest.mark.parametrize("name", ["color", "facecolor", "fc"])
+def test_bars_have_the_colours_that_are_asked_for(name):
+    _, ax = plt.subplots()
+    bars = draw_bars(
+        ax, [0, 1], [1, 2], "blue", {name: "red"}, height=0.5, starts=[1, 0]
+    )
+    assert [to_hex(bar.get_facecolor()) for bar in bars] == ["#ff0000", "#ff0000"]
+    assert [bar.get_x() for bar in bars] == [1, 0]
