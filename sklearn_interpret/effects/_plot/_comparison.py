@@ -217,8 +217,8 @@ def _method_colours(methods):
     """A known method has one colour in all figures; other names get those after."""
     others = [method for method in methods if method not in COMPARED]
     palette = [*COMPARED, *others]
-    found = colours(len(palette))
-    return [found[palette.index(method)] for method in methods]
+    shades = dict(zip(palette, colours(len(palette)), strict=True))
+    return [shades[method] for method in methods]
 
 
 def _method_text(method):

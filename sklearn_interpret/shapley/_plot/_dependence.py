@@ -230,8 +230,7 @@ default="auto"
             return None
         if not (isinstance(self.color_by, str) and self.color_by == "auto"):
             place = reader.position(self.color_by, "color_by")
-            found = reader.values(place)
-            return reader.joint_values(place) if found is None else found
+            return reader.any_values(place)
         others = [
             j
             for j in range(len(explanation.feature_names))

@@ -100,18 +100,18 @@ class FeatureReader:
         """Joint levels of the columns of a group."""
         return self._levels(self._columns[feature], self._names[feature], ordered=False)
 
+    def any_values(self, feature):
+        """Values of the feature, or joint levels for a group of columns."""
+        if self.is_group(feature):
+            return self.joint_values(feature)
+        return self.values(feature)
+
     def members(self, feature):
         """Names of the columns behind a feature."""
         return [self._rows.names[j] for j in self._columns[feature]]
 
     def member_values(self, feature, column, parameter):
-        """Values of one column of a feature.
-
-        Raises
-        ------
-        ValueError
-            The column is not one of the feature's.
-        """
+        """Values of one column of a feature."""
         members, names = self._columns[feature], self.members(feature)
         place = feature_index(column, names, parameter=parameter)
         return self._column_values(members[place], names[place])
@@ -133,17 +133,12 @@ class FeatureReader:
         return FeatureValues(name, numbers, labels, ordered)
 
     def table(self, features):
-        """Values of features as they stand in a table, None where there are none.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, len(features)), dtype object
-        """
+        """Values of features as they stand in a table, None where there are none."""
         cells = np.full((self.n_rows, len(features)), None, dtype=object)
         for place, feature in enumerate(features):
-            found = self.values(feature)
-            if found is not None:
-                cells[:, place] = found.cells()
+            values = self.values(feature)
+            if values is not None:
+                cells[:, place] = values.cells()
         return cells
 
     def entry_text(self, feature, row):

@@ -206,8 +206,7 @@ class ShapleyForceDisplay(ShapleyDisplay):
                 f"order={self.order!r} asks for the values of a feature, but the "
                 "explanation has no data."
             )
-        found = reader.values(feature)
-        return reader.joint_values(feature) if found is None else found
+        return reader.any_values(feature)
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a long DataFrame, all features on lines of their own.

@@ -222,14 +222,14 @@ def _shades(reader, feature):
     n_rows = reader.n_rows
     if not reader.has_data:
         return np.zeros(n_rows), None
-    found = reader.values(feature)
-    if found is None:
+    values = reader.values(feature)
+    if values is None:
         return np.full(n_rows, np.nan), "groups of columns"
-    if not found.ordered:
+    if not values.ordered:
         return np.full(n_rows, np.nan), "categories without order"
-    if found.levels is None:
-        limits = clipped_range(found.numbers)
+    if values.levels is None:
+        limits = clipped_range(values.numbers)
     else:
-        limits = (0.0, max(len(found.levels) - 1.0, 0.0))
-    note = None if found.known.all() else "missing values"
-    return shares_of_range(found.numbers, *limits), note
+        limits = (0.0, max(len(values.levels) - 1.0, 0.0))
+    note = None if values.known.all() else "missing values"
+    return shares_of_range(values.numbers, *limits), note

@@ -71,7 +71,7 @@ default=None
         Those of the surrogate, where they can be compared.
     trees : sequence of dict, default=None
         The surrogate's tree, or one for each output: arrays ``left`` and ``right`` of
-        child nodes (-1 for leaves), lists ``tests`` (what is asked at each node),
+        child nodes (-1 for leaves), lists ``tests`` (the condition at each node),
         ``yes_left`` (whether rows that pass go left) and ``rules`` (the way to each
         node).
     leaves : array-like of shape (n_samples,) or (n_samples, n_trees), default=None
@@ -91,7 +91,7 @@ default=None
     agreement : float, default=None
         Share of rows to which model and surrogate give the same label.
     response_name : str, default="response"
-        What the model is asked for, for the axis.
+        Name of the model's response, for the axis.
     model_name, surrogate_name : str, default=None
         For the title.
 

@@ -318,20 +318,7 @@ def _colours(shares):
 
 
 def _outlines(segments, chosen):
-    """Borders of segments, as lines from corner to corner of pixels.
-
-    Parameters
-    ----------
-    segments : ndarray of shape (height, width), intp
-        Segments.
-    chosen : ndarray of intp
-        Those that are outlined.
-
-    Returns
-    -------
-    ndarray of shape (n_lines, 2, 2)
-        Ends (x, y), in the coordinates that matplotlib gives pixels.
-    """
+    """Borders of segments as lines (n_lines, 2, 2), from corner to corner of pixels."""
     framed = np.where(np.isin(segments, chosen), segments, -1)
     framed = np.pad(framed, 1, constant_values=-1)
     y, x = np.nonzero(framed[1:-1, :-1] != framed[1:-1, 1:])

@@ -196,9 +196,9 @@ class LimeTextDisplay(LocalDisplay):
         return self._frame(self._columns)
 
     def _columns(self, row, words):
-        found = np.array(self.explanation.token_features[row], dtype=np.intp)
+        features = np.array(self.explanation.token_features[row], dtype=np.intp)
         n_words = len(self.explanation.feature_names)
-        times = np.bincount(found[found >= 0], minlength=n_words)
+        times = np.bincount(features[features >= 0], minlength=n_words)
         return {
             "word": words.names,
             "weight": words.weights,

@@ -209,8 +209,8 @@ def _test_text(test, room):
 
 def _halves(test):
     for sign in (" ≤ ", " = "):
-        name, found, rest = test.rpartition(sign)
-        if found:
+        name, sign, rest = test.rpartition(sign)
+        if sign:
             return name, sign.strip(), rest
     return test, "", ""
 
