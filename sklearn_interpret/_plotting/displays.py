@@ -123,7 +123,7 @@ default=None
 
     @classmethod
     def _parameter_names(cls):
-        """Names of what the inspector of a predictor may be told."""
+        """Names of the parameters of a predictor's inspector."""
         return parameter_names(cls._kinds[0])
 
     @classmethod
@@ -133,15 +133,13 @@ default=None
 
     @classmethod
     def _split(cls, params, fitted):
-        """Keyword arguments of the inspector, of `_from_inspector` and of `plot`.
-
-        Of a fitted inspector, a name that can still be said means that alone.
-        """
+        """Keyword arguments of the inspector, of `_from_inspector` and of `plot`."""
         takers = [cls._parameter_names(), cls._choice_names(), keyword_names(cls.plot)]
         parameters, choices, looks = split_keywords(params, takers, cls.__name__)
-        if fitted:
+        if fitted:  # what is none of the others' cannot be set any more
             left = parameters.keys() - choices.keys() - looks.keys()
             return {n: v for n, v in parameters.items() if n in left}, choices, looks
+        # With one of these parameters, the inspector leaves nothing to choose.
         settled = cls._choices & parameters.keys()
         return parameters, {n: v for n, v in choices.items() if n not in settled}, looks
 

@@ -159,7 +159,7 @@ def check_same_in_folds(values, what):
 
 
 def refuse_other_inspectors(estimator, kinds, display):
-    """An inspector of another kind answers another question: say so."""
+    """Refuse an inspector of another kind, which answers another question."""
     if isinstance(estimator, BaseInspector) and not _is_one_of(estimator, kinds):
         names = " or ".join(
             f"an inspector that has {kind}" if isinstance(kind, str) else kind.__name__
@@ -181,7 +181,7 @@ def _is_one_of(estimator, kinds):
 
 
 def _refuse_parameters(inspector, parameters, sample_weight):
-    """Refuse what a fitted inspector cannot be told any more."""
+    """Refuse what can only be set before an inspector is fitted."""
     names = [*parameters, *(["sample_weight"] if sample_weight is not None else [])]
     if names:
         raise ValueError(
