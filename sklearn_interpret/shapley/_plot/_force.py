@@ -11,7 +11,7 @@ from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.ranking import others_text, ranked
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.base import Explanation
-from sklearn_interpret.shapley._plot._base import RowDisplay
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader, value_text
 from sklearn_interpret.shapley._plot._force_areas import (
     draw_balances,
@@ -26,7 +26,7 @@ HOW = {
 }
 
 
-class ShapleyForceDisplay(RowDisplay):
+class ShapleyForceDisplay(ShapleyDisplay):
     """Predictions where the forces of the features balance, for one row or many.
 
     Build it with `from_estimator` or `from_explanation`. For one row, arrows along a
