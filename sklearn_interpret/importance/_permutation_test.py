@@ -9,12 +9,12 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.statistics.null_distributions import (
+from sklearn_interpret._core.statistics.permutations import (
     DISTRIBUTIONS,
     OF_POSITIVE,
+    random_donors,
     upper_tail,
 )
-from sklearn_interpret._core.statistics.permutations import random_donors
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.own_importances import own_importances
 from sklearn_interpret._model.parallel import run

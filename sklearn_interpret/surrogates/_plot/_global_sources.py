@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.statistics.fidelity import agreement
+from sklearn_interpret._core.statistics.losses import agreement
 from sklearn_interpret._model.response import check_is_predictor, make_response
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.sampling import check_weights
