@@ -13,14 +13,28 @@ from sklearn_interpret.importance._base import BaseImportance
 
 _ROUNDING = 1e-12
 
+# Parameters of the partial dependence, which gets the rows that are drawn here.
+_PASSED_ON = (
+    "categorical_features",
+    "feature_groups",
+    "grid_resolution",
+    "percentiles",
+    "custom_values",
+    "method",
+    "response_method",
+    "target",
+    "n_jobs",
+    "verbose",
+)
+
 
 class PartialDependenceImportance(BaseImportance):
     """How much the partial dependence varies along a feature.
 
     The standard deviation of the partial dependence over the points of its grid; for
-    categories, a quarter of its range, which estimates the same. A flat curve has
-    none. No targets are needed: it is the model that is looked at, however well it
-    predicts, and features whose effects depend on each other may look flat.
+    categories, a quarter of its range, which estimates the same. No targets are needed,
+    and how well the model predicts does not matter. A feature whose effect depends on
+    others may have a flat curve, and then has no importance.
 
     Parameters
     ----------
@@ -117,19 +131,6 @@ class PartialDependenceImportance(BaseImportance):
         **BaseImportance._parameter_constraints,
         "method": [StrOptions({"auto", "tree", "brute"})],
     }
-    # What the partial dependence is told. Rows are drawn before it comes in.
-    _PASSED_ON = (
-        "categorical_features",
-        "feature_groups",
-        "grid_resolution",
-        "percentiles",
-        "custom_values",
-        "method",
-        "response_method",
-        "target",
-        "n_jobs",
-        "verbose",
-    )
 
     def __init__(
         self,
@@ -165,26 +166,26 @@ class PartialDependenceImportance(BaseImportance):
         self.verbose = verbose
 
     def _measure(self, sample, response, on_block):
-        settings = {name: getattr(self, name) for name in self._PASSED_ON}
+        settings = {name: getattr(self, name) for name in _PASSED_ON}
         effect = PartialDependence(FrozenEstimator(self.estimator_), **settings)
         effect.fit(sample.rows.native, sample_weight=sample.weights)
         self.effect_ = effect
         on_block()
-        of_columns = {
+        by_columns = {
             columns: _variation(average, axes[0].categorical)
             for columns, average, axes in zip(
                 effect.features_, effect.average_, effect.axes_, strict=True
             )
         }
-        return np.array([[of_columns[columns]] for columns in self.features_])
+        return np.array([[by_columns[columns]] for columns in self.features_])
 
 
 def _variation(average, categorical):
-    """How much a curve (G,), or the mean one of several (k, G), varies."""
+    """How much a curve (G,) varies; of several (k, G), the mean."""
     curves = np.atleast_2d(average)
     span = np.ptp(curves, axis=1) if curves.shape[1] else np.zeros(len(curves))
     varies = span > _ROUNDING * np.abs(curves).max(axis=1, initial=0.0)
-    if not varies.any():  # but for rounding, which must not be selected
+    if not varies.any():  # a feature must not be selected for rounding
         return 0.0
     sizes = span / 4 if categorical else curves.std(axis=1, ddof=1)
     return np.where(varies, sizes, 0.0).mean()

@@ -5,14 +5,14 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import check_random_state
 
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.perturbation.all_pairs import exchanged_losses
-from sklearn_interpret._model.perturbation.neighbourhoods import alike
+from sklearn_interpret._model.perturbation.all_pairs import all_pairs_scores
+from sklearn_interpret._model.perturbation.neighbourhoods import similar_rows
 from sklearn_interpret._model.perturbation.permuted import PermutedScores
 from sklearn_interpret._model.scoring import check_weights_are_taken, resolve_metrics
-from sklearn_interpret.importance._base import BaseImportance
+from sklearn_interpret.importance._base import BaseImportance, summary
 
 Scoring = str | Callable[..., Any]
 
@@ -203,74 +203,48 @@ class PermutationImportance(BaseImportance):
             )
         metrics = resolve_metrics(self.scoring, self.estimator_, self.response_method)
         self._check_comparison(metrics)
-        strata = self._strata(sample)
-        loop = {"n_jobs": self.n_jobs, "verbose": self.verbose, "on_block": on_block}
-        if self.method == "exact":
-            before, after = exchanged_losses(
-                self.estimator_, sample, self.features_, metrics, strata, **loop
-            )
-            turned = zip(metrics, before, after.T, strict=True)
-            found = [
-                (metric.as_loss(plain), metric.as_loss(exchanged)[:, None])
-                for metric, plain, exchanged in turned
+        strata = [None] * len(self.features_)
+        if self.conditional:
+            strata = [
+                similar_rows(sample.rows, columns, sample.weights)
+                for columns in self.features_
             ]
-        else:
-            found = self._permuted(sample, metrics, strata, loop)
-        return self._compared(metrics, found)
-
-    def _permuted(self, sample, metrics, strata, loop):
-        """For each metric the score, and those with each player permuted."""
-        if (sample.weights != sample.weights[0]).any():
-            check_weights_are_taken(metrics)
-        scores = PermutedScores(self.estimator_, sample, metrics)
-        seeds = check_random_state(self.random_state).randint(
-            np.iinfo(np.int32).max, size=(len(self.features_), self.n_repeats)
-        )
-        tasks = [
-            (columns, self.method, of_player, of_one)
-            for columns, of_player, of_one in zip(
-                self.features_, seeds, strata, strict=True
-            )
-        ]
-        after = scores.permuted(tasks, self.n_repeats, **loop)
-        return list(zip(scores.baseline, np.moveaxis(after, 2, 0), strict=True))
-
-    def _strata(self, sample):
-        """For each player the rows that exchange it, None for all."""
-        if not self.conditional:
-            return [None] * len(self.features_)
-        return [
-            alike(sample.rows, columns, sample.weights) for columns in self.features_
-        ]
-
-    def _check_comparison(self, metrics):
-        if self.comparison == "ratio":
-            for metric in metrics:
-                if metric.turn is None:
-                    raise ValueError(
-                        f"comparison='ratio' divides losses, and {metric.name!r} of "
-                        "scoring is not known to stand for one."
-                    )
-
-    def _compared(self, metrics, found):
-        """Set the results of each metric; return the first one's importances."""
+        measure = all_pairs_scores if self.method == "exact" else self._permuted_scores
+        loop = {"n_jobs": self.n_jobs, "verbose": self.verbose, "on_block": on_block}
+        model, players = self.estimator_, self.features_
+        baseline, scores = measure(model, sample, players, metrics, strata, **loop)
         self.results_ = {}
-        for metric, (before, after) in zip(metrics, found, strict=True):
-            if self.comparison == "ratio":
-                importances = self._ratio(metric, before, after)
-            else:
-                importances = metric.worse * (after - before)
-            self.results_[metric.name] = Bunch(
-                importances=importances,
-                importances_mean=importances.mean(axis=1),
-                importances_std=importances.std(axis=1),
-                baseline_score=float(before),
+        for i, metric in enumerate(metrics):
+            importances = self._compare(metric, baseline[i], scores[:, :, i])
+            self.results_[metric.name] = summary(
+                importances, baseline_score=float(baseline[i])
             )
-        first = next(iter(self.results_.values()))
+        first = self.results_[metrics[0].name]
         self.baseline_score_ = first.baseline_score
         return first.importances
 
-    def _ratio(self, metric, before, after):
+    def _permuted_scores(self, model, sample, players, metrics, strata, **loop):
+        """Scores of the rows (n_metrics,), and permuted (n_players, r, n_metrics)."""
+        if (sample.weights != sample.weights[0]).any():
+            check_weights_are_taken(metrics)
+        permuted = PermutedScores(model, sample, metrics, self.method)
+        seeds = check_random_state(self.random_state).randint(
+            np.iinfo(np.int32).max, size=(len(players), self.n_repeats)
+        )
+        return permuted.baseline, permuted.scores(players, seeds, strata, **loop)
+
+    def _check_comparison(self, metrics):
+        for metric in metrics:
+            if self.comparison == "ratio" and metric.turn is None:
+                raise ValueError(
+                    f"comparison='ratio' divides losses, and {metric.name!r} of "
+                    "scoring is not known to stand for one."
+                )
+
+    def _compare(self, metric, before, after):
+        """How much worse scores are after an exchange than before it."""
+        if self.comparison == "difference":
+            return metric.worse * (after - before)
         before, after = metric.as_loss(before), metric.as_loss(after)
         if not before > 0:
             raise ValueError(
