@@ -1,4 +1,4 @@
-"""Interactions read off partial dependence surfaces."""
+"""Interactions measured on partial dependence surfaces."""
 
 from collections.abc import Callable, Sequence
 from numbers import Integral
@@ -93,10 +93,10 @@ class PartialDependenceInteraction(BaseInteraction):
 
     Notes
     -----
-    The model gets n G^2 rows for a pair of G points each with "brute", and none but a
-    few to check what was read with "tree". The points of the grid are not weighted by
-    where the rows are, unlike those of :class:`HStatistic`, and a spread that is the
-    same at each point is not seen: of f = x0 x1 over a grid of -1 and 1, nothing is.
+    The model gets n G^2 rows for a pair of G points each with "brute", and only a few,
+    to check the trees, with "tree". Unlike those of :class:`HStatistic`, the points of
+    the grid are not weighted by where the rows are. An interaction that leaves equal
+    deviations at all points is not seen, such as f = x0 x1 over a grid of -1 and 1.
 
     References
     ----------
@@ -165,7 +165,7 @@ class PartialDependenceInteraction(BaseInteraction):
         self.verbose = verbose
 
     def _inspect(self, sample, response, on_block):
-        self._resolve(sample.rows)
+        self._resolve_pairs(sample.rows)
         if self.pairs_:
             strengths = np.array(list(map(greenwell_strength, self._surfaces(sample))))
         else:
@@ -177,16 +177,14 @@ class PartialDependenceInteraction(BaseInteraction):
 
     def _surfaces(self, sample):
         """Partial dependence on each pair over a grid: (k, n_points, n_points_2)."""
-        model = self.estimator_
-        if not isinstance(model, FrozenEstimator):
-            model = FrozenEstimator(model)
-        parts = [
+        players = [
             columns[0] if len(columns) == 1 else name
             for columns, name in zip(self.features_, self.player_names_, strict=True)
         ]
+        pairs = [(players[first], players[second]) for first, second in self.pairs_]
         effect = PartialDependence(
-            model,
-            features=[(parts[first], parts[second]) for first, second in self.pairs_],
+            FrozenEstimator(self.estimator_),
+            features=pairs,
             **{name: getattr(self, name) for name in _PASSED_ON},
         )
         effect.fit(sample.rows.native, sample_weight=sample.weights)
@@ -196,7 +194,7 @@ class PartialDependenceInteraction(BaseInteraction):
             yield np.reshape(average, (-1, len(first), len(second)))
 
 
-# What the partial dependence takes as it is given here.
+# Parameters of the partial dependence.
 _PASSED_ON = (
     "categorical_features",
     "feature_groups",
