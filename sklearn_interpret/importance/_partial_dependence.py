@@ -13,20 +13,6 @@ from sklearn_interpret.importance._base import BaseImportance
 
 _ROUNDING = 1e-12
 
-# Parameters of the partial dependence, which gets the rows that are drawn here.
-_PASSED_ON = (
-    "categorical_features",
-    "feature_groups",
-    "grid_resolution",
-    "percentiles",
-    "custom_values",
-    "method",
-    "response_method",
-    "target",
-    "n_jobs",
-    "verbose",
-)
-
 
 class PartialDependenceImportance(BaseImportance):
     """How much the partial dependence varies along a feature.
@@ -166,7 +152,9 @@ class PartialDependenceImportance(BaseImportance):
         self.verbose = verbose
 
     def _measure(self, sample, response, on_block):
-        settings = {name: getattr(self, name) for name in _PASSED_ON}
+        settings = self.get_params(deep=False)
+        for name in ("estimator", "threshold", "subsample", "random_state"):
+            del settings[name]
         effect = PartialDependence(FrozenEstimator(self.estimator_), **settings)
         effect.fit(sample.rows.native, sample_weight=sample.weights)
         self.effect_ = effect

@@ -181,29 +181,15 @@ class PartialDependenceInteraction(BaseInteraction):
             columns[0] if len(columns) == 1 else name
             for columns, name in zip(self.features_, self.player_names_, strict=True)
         ]
-        pairs = [(players[first], players[second]) for first, second in self.pairs_]
-        effect = PartialDependence(
-            FrozenEstimator(self.estimator_),
-            features=pairs,
-            **{name: getattr(self, name) for name in _PASSED_ON},
-        )
+        settings = self.get_params(deep=False)
+        for name in ("estimator", "pairs", "subsample", "random_state"):
+            del settings[name]
+        settings["features"] = [
+            (players[first], players[second]) for first, second in self.pairs_
+        ]
+        effect = PartialDependence(FrozenEstimator(self.estimator_), **settings)
         effect.fit(sample.rows.native, sample_weight=sample.weights)
         for (first, second), average in zip(
             effect.grid_values_, effect.average_, strict=True
         ):
             yield np.reshape(average, (-1, len(first), len(second)))
-
-
-# Parameters of the partial dependence.
-_PASSED_ON = (
-    "categorical_features",
-    "feature_groups",
-    "grid_resolution",
-    "percentiles",
-    "custom_values",
-    "method",
-    "response_method",
-    "target",
-    "n_jobs",
-    "verbose",
-)

@@ -7,6 +7,8 @@ functions none of which takes the whole set (Hooker 2004). It is the mean of a s
 finite difference (Liu & Owen 2006), and never larger than that of a subset.
 """
 
+from itertools import combinations
+
 import numpy as np
 
 from sklearn_interpret._core.statistics.weighted import Moments
@@ -85,7 +87,7 @@ def main_effect(differences, points, weights, floor):
 
 
 def maximal_sets(players, edges, refuted):
-    """The largest sets that may have a component of their own (Bron-Kerbosch).
+    """The largest sets that may have a component of their own.
 
     Parameters
     ----------
@@ -102,52 +104,16 @@ def maximal_sets(players, edges, refuted):
         Sets all of whose pairs are edges, that contain no refuted set and no other
         such set contains; in order.
     """
-    structure = _Structure(edges, refuted)
-    maximal = []
-    waiting = [(frozenset(), set(players), set())]
-    while waiting:
-        members, possible, excluded = waiting.pop()
-        whole = members | possible
-        if structure.allows(members, possible):
-            # An excluded player that fits them all has made a larger set before.
-            if whole and not any(structure.fits(whole, one) for one in excluded):
-                maximal.append(tuple(sorted(whole)))
-            continue
-        for player in sorted(possible):
-            possible = possible - {player}
-            grown = members | {player}
-            waiting.append(
-                (
-                    grown,
-                    {one for one in possible if structure.fits(grown, one)},
-                    {one for one in excluded if structure.fits(grown, one)},
-                )
-            )
-            excluded = excluded | {player}
-    return sorted(maximal)
-
-
-class _Structure:
-    """Edges, and larger sets that are refuted although their pairs are edges."""
-
-    def __init__(self, edges, refuted):
-        self._edges = set(map(frozenset, edges))
-        self._refuted = {}
-        for one in map(frozenset, refuted):
-            for player in one:
-                self._refuted.setdefault(player, []).append(one - {player})
-
-    def fits(self, members, player):
-        """Whether a set that is allowed stays so with one more player."""
-        if any(rest <= members for rest in self._refuted.get(player, ())):
-            return False
-        return all(frozenset((player, other)) in self._edges for other in members)
-
-    def allows(self, members, others):
-        """Whether an allowed set stays so with all the others."""
-        grown = frozenset(members)
-        for player in others:
-            if not self.fits(grown, player):
-                return False
-            grown |= {player}
-        return True
+    players = sorted(players)
+    pairs = set(map(frozenset, combinations(players, 2))) - set(map(frozenset, edges))
+    forbidden = [*sorted(pairs, key=sorted), *map(frozenset, refuted)]
+    maximal = [frozenset(players)] if players else []
+    for broken in forbidden:
+        # A set that contains it is replaced by those that lack one of its members.
+        kept = [one for one in maximal if not broken <= one]
+        for one in maximal:
+            if broken <= one:
+                parts = (one - {player} for player in broken)
+                kept += [p for p in parts if not any(p <= other for other in kept)]
+        maximal = kept
+    return sorted(tuple(sorted(one)) for one in maximal)

@@ -20,9 +20,6 @@ _METHODS = {
     "labels": "predict",
 }
 
-# Entries of predictions whose losses fit the processor's cache.
-_ENTRIES_AT_ONCE = 2**15
-
 # A loss that differs more than this between all rows and its parts is not a mean.
 _RELATIVE_ERROR = 1e-9
 
@@ -40,16 +37,10 @@ class _RowLoss:
         Rows `index` weigh `weights` (m,), and points `shares` (n_points,), or
         (m, n_points) where they differ by row.
         """
-        height = max(1, _ENTRIES_AT_ONCE // max(1, predictions[0].size))
-        total = 0.0
-        for start in range(0, len(predictions), height):
-            rows = slice(start, start + height)
-            of_rows = self.function(self.targets[index[rows]], predictions[rows])
-            if shares.ndim == 1:
-                total += weights[rows] @ (of_rows @ shares)
-            else:
-                total += weights[rows] @ np.einsum("ij,ij->i", of_rows, shares[rows])
-        return total
+        at_points = self.function(self.targets[index], predictions)
+        if shares.ndim == 1:
+            return weights @ (at_points @ shares)
+        return weights @ np.einsum("ij,ij->i", at_points, shares)
 
 
 @dataclass(frozen=True, eq=False)
