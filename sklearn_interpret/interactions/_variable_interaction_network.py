@@ -253,12 +253,8 @@ def _larger_sets(strong):
 class _Strengths:
     """Strengths of sets of players, from finite differences of the response.
 
-    Attributes
-    ----------
-    of_sets, standard_errors : dict of tuple of int to ndarray of shape (k,)
-        Of all sets measured.
-    main_effects : ndarray of shape (n_players, k)
-        Of the players, once these are measured.
+    Filled by `measure`: `of_sets` and `standard_errors` (k,) by set, and `main_effects`
+    (n_players, k).
     """
 
     def __init__(self, players, sample, response, loop):

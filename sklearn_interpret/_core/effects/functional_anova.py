@@ -15,24 +15,12 @@ from sklearn_interpret._core.statistics.weighted import Moments
 
 
 def superset_importance(differences, order, weights, floor):
-    """Variance of all components of the functional ANOVA whose sets contain a set.
+    """Variance of the components of the functional ANOVA whose sets contain a set.
 
-    Parameters
-    ----------
-    differences : ndarray of shape (n_rows, n_draws, k)
-        Finite differences over the set: the response with all of its players
-        redrawn, minus the finite differences over all of its proper subsets, minus
-        the response to the row.
-    order : int
-        Number of players of the set.
-    weights : ndarray of shape (n_rows,)
-        Weights.
-    floor : ndarray of shape (k,)
-        Variance below which there is rounding only.
-
-    Returns
-    -------
-    importance, standard_error : ndarray of shape (k,)
+    `differences` (n_rows, n_draws, k) are finite differences over the set of `order`
+    players: the response with all of them redrawn, minus the finite differences over
+    all proper subsets, minus the response to the row. What does not exceed `floor` (k,)
+    is rounding. Returns the importance and its standard error: (k,) each.
     """
     squares = np.square(differences).mean(axis=1) / 2**order
     moments = Moments.of_rows(squares, weights)
@@ -43,21 +31,12 @@ def superset_importance(differences, order, weights, floor):
 def main_effect(differences, points, weights, floor):
     """Variance of the partial dependence on a player over its drawn points: (k,).
 
-    A term is a row's response with the point, minus the mean with the row's other
-    points. The square of a mean is the mean product of two of its terms: those of
-    different rows in which the same point was drawn. This leaves out the variance of
-    the terms themselves, which is no effect of the player alone.
-
-    Parameters
-    ----------
-    differences : ndarray of shape (n_rows, n_draws, k)
-        Changes of the response where the player is redrawn.
-    points : ndarray of shape (n_rows, n_draws), intp
-        Which of the player's values was drawn.
-    weights : ndarray of shape (n_rows,)
-        Weights of the rows.
-    floor : ndarray of shape (k,)
-        Variance below which there is rounding only.
+    `differences` (n_rows, n_draws, k) are changes of the response where the player is
+    redrawn, `points` (n_rows, n_draws) which of its values was drawn. A term is a row's
+    response with the point, minus the mean with the row's other points. The square of a
+    mean is the mean product of two of its terms: those of different rows in which the
+    same point was drawn. This leaves out the variance of the terms themselves, which is
+    no effect of the player alone.
     """
     n_rows, n_draws, n_outputs = differences.shape
     n_points = int(points.max()) + 1
@@ -87,22 +66,10 @@ def main_effect(differences, points, weights, floor):
 
 
 def maximal_sets(players, edges, refuted):
-    """The largest sets that may have a component of their own.
+    """The largest sets of players that may have a component of their own, in order.
 
-    Parameters
-    ----------
-    players : iterable of int
-        Players with an effect.
-    edges : iterable of tuple of two ints
-        Pairs that interact.
-    refuted : iterable of tuple of ints
-        Larger sets that do not, though all of their pairs do.
-
-    Returns
-    -------
-    list of tuple of int
-        Sets all of whose pairs are edges, that contain no refuted set and no other
-        such set contains; in order.
+    All of their pairs are `edges`, and none contains one of the `refuted` sets, larger
+    ones without a component though all of their pairs are edges.
     """
     players = sorted(players)
     pairs = set(map(frozenset, combinations(players, 2))) - set(map(frozenset, edges))

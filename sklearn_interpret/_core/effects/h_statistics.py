@@ -62,16 +62,10 @@ def rounding_floor(predictions, weights):
 
 
 def unexplained(whole, terms, weights, floor):
-    """Strength (..., k) of an interaction from the whole and lower-order terms.
+    """Strength (..., k) of an interaction: of the whole minus lower-order terms.
 
-    Parameters
-    ----------
-    whole, terms : ndarray of shape (n_rows, ..., k)
-        A partial dependence, and the sum of the lower-order ones.
-    weights : ndarray of shape (n_rows,)
-        Weights.
-    floor : ndarray of shape (k,)
-        As :func:`rounding_floor` gives it.
+    Both are partial dependences at the rows (n_rows, ..., k); `floor` (k,) is that of
+    :func:`rounding_floor`.
     """
     numerator = _variance(whole - terms, weights)
     numerator = np.where(numerator > floor, numerator, 0.0)

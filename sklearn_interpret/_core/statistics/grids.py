@@ -13,29 +13,11 @@ _MANY = 2**10
 
 
 def numeric_grid(values, weights, resolution, percentiles, *, observed_only=False):
-    """Points at which an effect is evaluated.
+    """At most `resolution` increasing points at which an effect is evaluated.
 
-    Few distinct values (at most `resolution`) are taken as they are. Otherwise the
-    points are equally spaced between the two quantiles, or, with `observed_only`, the
-    observed values nearest to those points.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Finite values.
-    weights : ndarray of shape (n,) or None
-        Positive weights.
-    resolution : int
-        Largest number of points.
-    percentiles : tuple of two floats in [0, 1]
-        The quantiles between which the points lie.
-    observed_only : bool, default=False
-        Use observed values alone, as integers need.
-
-    Returns
-    -------
-    ndarray of shape (G,), G <= resolution
-        Increasing, distinct.
+    Up to `resolution` distinct values (n,) are taken as they are. Otherwise the points
+    are equally spaced between the two quantiles `percentiles`, or, with `observed_only`
+    (which integers need), the observed values nearest to those points.
     """
     # Some of the values often tell that there are many, without sorting them all.
     if len(np.unique(values[: 4 * resolution])) <= resolution:
@@ -64,24 +46,10 @@ def nearest(points, candidates):
 
 
 def interval_edges(values, weights, n_intervals):
-    """Edges of intervals of nearly equal weight.
+    """Edges of at most `n_intervals` intervals of nearly equal weight, increasing.
 
-    The distinct inverted-CDF quantiles at k / K, k = 1..K, after the smallest value
-    (Apley & Zhu 2020, section 3).
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Finite values.
-    weights : ndarray of shape (n,) or None
-        Positive weights.
-    n_intervals : int
-        K, the largest number of intervals.
-
-    Returns
-    -------
-    ndarray of shape (at most K + 1,)
-        Increasing; a single edge where the feature is constant.
+    The distinct inverted-CDF quantiles of the values (n,) at k / K, k = 1..K, after the
+    smallest value (Apley & Zhu 2020, section 3). A constant feature has a single edge.
     """
     probabilities = np.arange(1, n_intervals + 1) / n_intervals
     quantiles = weighted_quantile(values, probabilities, weights)
@@ -102,20 +70,10 @@ def conditioning_edges(values, weights, n_intervals):
 
 
 def interval_index(values, edges):
-    """Index of the interval (z_{k-1}, z_k] of each value, the first one closed.
+    """Index of the interval (z_{k-1}, z_k] of each value (n,), the first one closed.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        NaN allowed.
-    edges : ndarray of shape (K + 1,)
-        Increasing; the first two may be equal.
-
-    Returns
-    -------
-    ndarray of shape (n,), dtype intp
-        In 0..K-1; -1 for NaN and for values outside the edges (where there is no
-        edge, for all).
+    -1 for NaN and for values outside the edges (K + 1,); of these the first two may be
+    equal, and where there are none all values are outside.
     """
     if not len(edges):
         return np.full(len(values), -1, dtype=np.intp)

@@ -8,24 +8,10 @@ _MOST_SOBOL = 1024
 
 
 def even_points(n_points, n_dimensions, rng):
-    """Points of the unit cube, drawn so that averages over them vary little.
+    """Points (n_points, n_dimensions) of the open unit cube that cover it evenly.
 
-    Scrambled Sobol points (Owen 1998); in dimensions beyond the first 1024, latin
-    hypercubes.
-
-    Parameters
-    ----------
-    n_points : int
-        How many; powers of two are covered best.
-    n_dimensions : int
-        Dimensions.
-    rng : numpy.random.Generator
-        Draws the scrambling.
-
-    Returns
-    -------
-    ndarray of shape (n_points, n_dimensions)
-        In the open interval (0, 1); each point uniform.
+    Scrambled Sobol points (Owen 1998), best for powers of two; in dimensions beyond the
+    first 1024, latin hypercubes. Each point is uniform; averages over them vary little.
     """
     points = np.empty((n_points, n_dimensions))
     n_sobol = min(n_dimensions, _MOST_SOBOL)

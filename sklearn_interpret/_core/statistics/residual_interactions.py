@@ -35,25 +35,14 @@ def quantile_codes(values, n_groups):
 def residual_strengths(attributions, own, others):
     """Adjusted share of the residual variance that each other feature explains.
 
-    Rows are grouped by the feature's own value. Within a group the attributions vary
-    by the slope along that value, a line that is subtracted, and by interactions. Each
-    group is then split by another feature; if it interacts, the means of the parts
+    Rows are grouped by the feature's own value. Within a group its attributions (n,)
+    vary by the slope along that value, a line that is subtracted, and by interactions.
+    Each group is then split by another feature; if it interacts, the means of the parts
     differ. The share is adjusted for the number of parts, so that its expectation is
     zero without an interaction; what chance alone easily gives counts as zero.
 
-    Parameters
-    ----------
-    attributions : ndarray of shape (n,)
-        Attributions of the feature.
-    own : ndarray of shape (n,)
-        Its values, or codes of its levels; NaN where missing.
-    others : sequence of ndarray of shape (n,)
-        Values or codes of each other feature.
-
-    Returns
-    -------
-    ndarray of shape (len(others),)
-        From zero to one; zero throughout where there is nothing left to explain.
+    `own` (n,) and each of `others` are values or codes of levels, NaN where missing.
+    The result has one number from zero to one for each of `others`.
 
     Examples
     --------

@@ -70,29 +70,15 @@ def _order_by_clustering(values):
 def order_levels(codes, n_levels, numeric, categorical, weights):
     """Order levels so that neighbours have similar values of the other features.
 
-    The distance of two levels is summed over the other features: the
-    Kolmogorov-Smirnov distance for numeric ones (at the feature's percentiles), the
-    total variation distance for categorical ones. One-dimensional classical scaling
-    of the distances gives the order (Apley & Zhu 2020).
+    The distance of two levels is summed over the other features: the Kolmogorov-Smirnov
+    distance for numeric ones (at the feature's percentiles), the total variation
+    distance for categorical ones. One-dimensional classical scaling of the distances
+    gives the order (Apley & Zhu 2020); of its two directions the one that puts the
+    first level, or else the first one off the middle, on the low side.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n,)
-        Level of each row, 0..n_levels-1.
-    n_levels : int
-        Number of levels.
-    numeric : list of ndarray of shape (n,)
-        The other numeric features; NaN is left out.
-    categorical : list of ndarray of shape (n,)
-        Codes of the other categorical features.
-    weights : ndarray of shape (n,)
-        Positive weights.
-
-    Returns
-    -------
-    ndarray of shape (n_levels,)
-        The levels in order; of the two directions the one that puts the first level,
-        or else the first one off the middle, on the low side.
+    `codes` (n,) are the rows' levels; `numeric` and `categorical` are lists of values
+    (n,), NaN left out, and of codes (n,) of the other features; `weights` (n,) are
+    positive.
     """
     if n_levels < 3:
         return np.arange(n_levels)

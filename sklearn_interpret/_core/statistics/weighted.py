@@ -96,22 +96,9 @@ class Moments:
 def weighted_quantile(values, probabilities, weights=None):
     """Inverse of the weighted empirical distribution function.
 
-    With whole-number weights, ``np.quantile(np.repeat(values, weights), probabilities,
+    Values (n,) are finite, weights positive, None for equal ones. With whole-number
+    weights, ``np.quantile(np.repeat(values, weights), probabilities,
     method="inverted_cdf")``.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Finite values.
-    probabilities : array-like of shape (m,)
-        In [0, 1].
-    weights : ndarray of shape (n,) or None
-        Positive weights; None means equal ones.
-
-    Returns
-    -------
-    ndarray of shape (m,)
-        Each one of `values`.
     """
     probabilities = np.asarray(probabilities, dtype=np.float64)
     if weights is None or np.all(weights == 1):

@@ -65,16 +65,8 @@ class _CallableLoss:
 class _SumOverPairs:
     """Sums of losses over all partners of rows, themselves too.
 
-    Parameters
-    ----------
-    losses : list of _RowLoss and _CallableLoss
-        The losses.
-    weights : ndarray of shape (n_rows,)
-        Weights of the rows.
-    positions : list of ndarray of shape (n_rows,)
-        For each player, which of its distinct points each row has.
-    strata : list of (ndarray of shape (n_rows,) or None)
-        For each player, groups of rows that are partners; None is one group.
+    For each player, `positions` (n_rows,) say which of its distinct points each row
+    has, and `strata` (n_rows,) which groups of rows are partners; None is one group.
     """
 
     losses: list
@@ -105,32 +97,10 @@ class _SumOverPairs:
 def all_pairs_scores(estimator, sample, players, metrics, strata, **loop):
     """Scores, or losses, of the rows as they are, and over all pairs of rows.
 
-    Parameters
-    ----------
-    estimator : fitted predictor
-        The model.
-    sample : Sample
-        Rows, targets and weights, which count rows.
-    players : list of tuple of int
-        Columns that one row lends another.
-    metrics : list of Metric
-        The losses, or scores that belong to one.
-    strata : list of (ndarray of shape (n_rows,) or None)
-        For each player, groups of rows that are partners; None is one group.
-    **loop : dict
-        `n_jobs`, `verbose` and `on_block`.
-
-    Returns
-    -------
-    baseline : ndarray of shape (n_metrics,)
-        Of the rows.
-    over_pairs : ndarray of shape (n_players, 1, n_metrics)
-        Over all pairs of rows.
-
-    Raises
-    ------
-    ValueError
-        A metric is no mean over rows; no two rows can be paired.
+    For each of the `players`, tuples of columns that one row lends another, `strata`
+    has groups of rows that are partners; None is one group. Weights of the sample count
+    rows. Returns arrays (n_metrics,) and (n_players, 1, n_metrics). A metric that is no
+    mean over rows raises a ValueError.
     """
     weights = sample.weights
     prepared = [_prepared(metric, estimator, sample) for metric in metrics]

@@ -14,27 +14,11 @@ _ROUNDING = 1e-12
 
 
 def similar_rows(rows, columns, weights, random_state=0):
-    """Groups of rows within which some columns say little about the others.
+    """Number of each row's group, within which columns say little about the others.
 
-    They are leaves of a regression tree that predicts the columns from all others.
-    Branches that chance would grow too are cut, so that for columns which do not depend
-    on the others all rows are nearly always one group.
-
-    Parameters
-    ----------
-    rows : Rows
-        The data.
-    columns : tuple of int
-        The columns.
-    weights : ndarray of shape (n_rows,)
-        Weights of the rows.
-    random_state : int, default=0
-        Breaks ties between splits.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,), intp
-        Number of each row's group, from zero. Groups have at least ten rows.
+    Groups are leaves of a regression tree that predicts the columns from all others,
+    with at least ten rows. Branches that chance would grow too are cut, so that for
+    columns which do not depend on the others all rows are nearly always one group.
     """
     others = [j for j in range(rows.n_columns) if j not in columns]
     one_group = np.zeros(rows.n_rows, dtype=np.intp)

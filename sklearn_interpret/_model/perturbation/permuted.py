@@ -60,16 +60,9 @@ class PermutedScores:
     def scores(self, players, seeds, strata, *, n_jobs=None, verbose=0, on_block=None):
         """Scores with each player permuted: (n_players, n_repeats, n_metrics).
 
-        Parameters
-        ----------
-        players : list of tuple of int
-            Columns of each player.
-        seeds : ndarray of shape (n_players, n_repeats)
-            A seed for each permutation.
-        strata : list of (ndarray of shape (n_rows,) or None)
-            For each player, groups of rows that exchange values; None is one group.
-        n_jobs, verbose, on_block : object
-            Workers, what joblib prints, and what to call after each block of work.
+        `players` are tuples of columns, `seeds` (n_players, n_repeats) seed the
+        permutations, and `strata` has for each player the groups of rows that exchange
+        values, None for one.
         """
         n_repeats = seeds.shape[1]
         at_once = batch_rows(self._rows.row_bytes)
@@ -133,15 +126,6 @@ class RepeatedScore:
     Scikit-learn's metrics check the targets at each call, which takes longer than the
     predictions of small models. Where the plain formula of a score gives the scorer's
     number for the rows as they are, it is used instead.
-
-    Parameters
-    ----------
-    metric : Metric
-        The score.
-    y : ndarray of shape (n_rows, ...)
-        Targets.
-    weights : ndarray of shape (n_rows,) or None
-        Weights of the rows.
     """
 
     def __init__(self, metric, y, weights):
