@@ -51,9 +51,8 @@ def interval_edges(values, weights, n_intervals):
     The distinct inverted-CDF quantiles of the values (n,) at k / K, k = 1..K, after the
     smallest value (Apley & Zhu 2020, section 3). A constant feature has a single edge.
     """
-    probabilities = np.arange(1, n_intervals + 1) / n_intervals
-    quantiles = weighted_quantile(values, probabilities, weights)
-    return np.unique(np.concatenate([[values.min()], quantiles]))
+    ends = _quantiles(values, weights, n_intervals)
+    return np.unique(np.append(values.min(), ends))
 
 
 def conditioning_edges(values, weights, n_intervals):
@@ -64,9 +63,13 @@ def conditioning_edges(values, weights, n_intervals):
     """
     ends = np.unique(values)
     if len(ends) > n_intervals:
-        probabilities = np.arange(1, n_intervals + 1) / n_intervals
-        ends = np.unique(weighted_quantile(values, probabilities, weights))
-    return np.concatenate([[values.min()], ends])
+        ends = np.unique(_quantiles(values, weights, n_intervals))
+    return np.append(values.min(), ends)
+
+
+def _quantiles(values, weights, n_intervals):
+    probabilities = np.arange(1, n_intervals + 1) / n_intervals
+    return weighted_quantile(values, probabilities, weights)
 
 
 def interval_index(values, edges):

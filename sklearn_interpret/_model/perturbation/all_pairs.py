@@ -103,20 +103,19 @@ def all_pairs_scores(estimator, sample, players, metrics, strata, **loop):
     mean over rows raises a ValueError.
     """
     weights = sample.weights
-    prepared = [_prepared(metric, estimator, sample) for metric in metrics]
     n_pairs = np.array([_count_pairs(weights, groups) for groups in strata])
     baseline = np.empty(len(metrics))
     over_pairs = np.empty((len(players), 1, len(metrics)))
-    for response, which in _by_response([response for response, _ in prepared]):
-        row_losses = [prepared[metric][1] for metric in which]
-        rows = observed(
+    for response, members in _by_response(metrics, estimator, sample):
+        which, row_losses = zip(*members, strict=True)
+        answers = observed(
             "auto", response, sample.rows, weights, players, averaged=False, **loop
         )
-        predictions = rows.predictions
+        predictions = answers.predictions
         own_sums = _own_sums(row_losses, weights, predictions)
-        baseline[which] = own_sums / weights.sum()
-        reduce = _SumOverPairs(row_losses, weights, rows.positions, strata)
-        sums = np.stack([sum(parts) for parts in rows.outcomes(reduce)])
+        baseline[list(which)] = own_sums / weights.sum()
+        reduce = _SumOverPairs(row_losses, weights, answers.positions, strata)
+        sums = np.stack([sum(parts) for parts in answers.outcomes(reduce)])
         # A row of weight w is its own partner w - 1 times, or never, and not w times.
         sums -= _own_sums(row_losses, weights * np.minimum(weights, 1), predictions)
         over_pairs[:, 0, which] = sums / n_pairs[:, None]
@@ -145,12 +144,13 @@ def _count_pairs(weights, strata):
     return n_pairs
 
 
-def _by_response(responses):
-    """Distinct responses, each with the positions of those that are like it."""
+def _by_response(metrics, estimator, sample):
+    """Distinct responses, each with the metrics that look at it: (position, loss)."""
     groups = {}
-    for place, response in enumerate(responses):
+    for i, metric in enumerate(metrics):
+        response, row_loss = _prepared(metric, estimator, sample)
         key = response.method, response.classes is None
-        groups.setdefault(key, (response, []))[1].append(place)
+        groups.setdefault(key, (response, []))[1].append((i, row_loss))
     return groups.values()
 
 
