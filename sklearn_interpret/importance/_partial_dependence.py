@@ -49,7 +49,7 @@ class PartialDependenceImportance(BaseImportance):
         which the first found is used, "centered_log_proba", or ``f(estimator, X)``.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
-        classifier, or all, over which importances are averaged.
+        classifier, or the mean importance over all.
     subsample : int, float or None, default=None
         How many rows to average over: a number, a share, or all.
     random_state : int, RandomState or None, default=None
