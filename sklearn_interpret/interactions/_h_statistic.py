@@ -94,7 +94,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
         The fitted model.
     pairwise_ : ndarray of shape (p, p) or (k, p, p)
         H^2, or H, of each pair of the p features and groups; symmetric, zero on the
-        diagonal, NaN for pairs that were not asked for. Several outputs lead.
+        diagonal, NaN for pairs not in `pairs_`. Several outputs lead.
     pairwise_unnormalized_ : ndarray of the same shape
         Square root of the mean numerator, in the units of the response.
     pairwise_numerator_, pairwise_denominator_ : ndarray of the same shape
@@ -270,11 +270,8 @@ class HStatistic(TransformerMixin, BaseInteraction):
             verbose=self.verbose,
             on_block=on_block,
         )
-        weights, predictions, alone = (
-            sample.weights,
-            answers.predictions,
-            answers.alone(),
-        )
+        weights, predictions = sample.weights, answers.predictions
+        alone = answers.alone()
         floor = rounding_floor(predictions, weights)
         overall = overall_strength(
             predictions, alone, answers.all_but(), weights, floor

@@ -20,7 +20,7 @@ class PartialDependenceInteraction(BaseInteraction):
 
     On the surface of two features, the curve along one of them has a standard deviation
     at each point of the other. Without an interaction these are all equal. The standard
-    deviation of these deviations, mean over the two ways round, is the strength.
+    deviation of these deviations, averaged over both directions, is the strength.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ class PartialDependenceInteraction(BaseInteraction):
         The fitted model.
     pairwise_ : ndarray of shape (p, p) or (k, p, p)
         Strength of each pair of the p features and groups, in the units of the
-        response; symmetric, zero on the diagonal, NaN for pairs that were not asked
-        for. Several outputs lead.
+        response; symmetric, zero on the diagonal, NaN for pairs not in `pairs_`.
+        Several outputs lead.
     features_ : list of tuple of int
         Columns of each feature or group.
     player_names_ : list of str

@@ -144,7 +144,7 @@ class RepeatedScore:
                 self._targets = None
 
     def baseline(self, model, X):
-        """The number for the rows as they are, to be asked for first."""
+        """The number for the rows as they are; to be called first."""
         number = self._metric(model, X, self._y, self._weights)
         found = self._by_formula(model, X)
         if found is not None and np.isclose(found, number, rtol=_ROUNDING, atol=0):
