@@ -2,7 +2,7 @@
 
 Stability is the mean Jaccard similarity of the five strongest features over seeds;
 fidelity is the R^2 that each side reports of its own defaults; the time is what is left
-of explaining without that of the model's own predictions.
+of explaining when the model's own answers are taken off.
 """
 
 import io
@@ -98,11 +98,9 @@ def lime_explainer(on: Task, *, discretize: bool, seed: int) -> Any:
     )
 
 
-def lime_features(explained: Any) -> list[tuple[int, float]]:
+def lime_features(told: Any) -> list[tuple[int, float]]:
     """Return features and weights of the output that lime explains, strongest first."""
-    return explained.local_exp[
-        1 if 1 in explained.local_exp else next(iter(explained.local_exp))
-    ]
+    return told.local_exp[1 if 1 in told.local_exp else next(iter(told.local_exp))]
 
 
 def missing(name: str, error: ImportError) -> Result:
@@ -136,14 +134,14 @@ def lime_tops(
 ) -> tuple[list[set[int]], float]:
     """Return lime's strongest features of rows, and the mean R^2 that it reports."""
     explainer = lime_explainer(on, discretize=discretize, seed=seed)
-    explained = [
+    told = [
         explainer.explain_instance(
             row, on.answer, num_samples=n_samples, num_features=10
         )
         for row in rows
     ]
-    tops = [{feature for feature, _ in lime_features(one)[:N_TOP]} for one in explained]
-    return tops, float(np.mean([one.score for one in explained]))
+    tops = [{feature for feature, _ in lime_features(one)[:N_TOP]} for one in told]
+    return tops, float(np.mean([one.score for one in told]))
 
 
 def over_seeds(tops: Callable[[int], Any], n_seeds: int) -> tuple[float, float]:
@@ -237,15 +235,15 @@ def coefficients(name: str, *, n_features: int, sizes: Sizes) -> Result:
     fitter = SurrogateFitter(n_features, selection, Ridge(alpha=1))
     difference, n_compared = 0.0, 0
     for row in on.rows(sizes.n_rows):
-        explained = explainer.explain_instance(row, on.answer, num_features=n_features)
+        told = explainer.explain_instance(row, on.answer, num_features=n_features)
         around = Neighbourhood(**taken, own=np.ones(on.X.shape[1]))
         fit = fitter.fit(around)
         theirs = np.zeros(on.X.shape[1])
-        for feature, weight in lime_features(explained):
+        for feature, weight in lime_features(told):
             theirs[feature] = weight
         difference = max(difference, np.abs(fit.coefficients[:, 0] - theirs).max())
-        difference = max(difference, abs(fit.fidelity[0] - explained.score))
-        n_compared += len(lime_features(explained))
+        difference = max(difference, abs(fit.fidelity[0] - told.score))
+        n_compared += len(lime_features(told))
     return Result(
         name,
         f"lime {version('lime')}",
@@ -337,13 +335,13 @@ def beyond_tabular(name: str, *, sizes: Sizes, timing: Timing) -> Result:
     def by_lime():
         watched = Watched(on.model, clock)
         explainer = lime_explainer(on, discretize=True, seed=0)
-        explained = [
+        told = [
             explainer.explain_instance(
                 row, watched.predict, num_samples=sizes.n_samples, num_features=10
             )
             for row in rows
         ]
-        return [dict(lime_features(one)) for one in explained], watched
+        return [dict(lime_features(one)) for one in told], watched
 
     return compare_beyond(
         name,
@@ -403,13 +401,13 @@ def beyond_text(name: str, *, sizes: Sizes, timing: Timing) -> Result:
             positive = watched.predict(masked)
             return np.column_stack([1 - positive, positive])
 
-        explained = [
+        told = [
             explainer.explain_instance(
                 text, answer, num_samples=n_samples, num_features=10
             )
             for text in chosen
         ]
-        return [dict(one.as_list()) for one in explained], watched
+        return [dict(one.as_list()) for one in told], watched
 
     return compare_beyond(
         name,
@@ -469,7 +467,7 @@ def beyond_image(name: str, *, sizes: Sizes, timing: Timing) -> Result:
 
         watched = WatchedImage(None, clock)
         explainer = LimeImageExplainer(random_state=0)
-        explained = [
+        told = [
             explainer.explain_instance(
                 image,
                 lambda masked: watched.predict(masked)[:, None],
@@ -481,7 +479,7 @@ def beyond_image(name: str, *, sizes: Sizes, timing: Timing) -> Result:
             )
             for image in images
         ]
-        return [dict(one.local_exp[0]) for one in explained], watched
+        return [dict(one.local_exp[0]) for one in told], watched
 
     return compare_beyond(
         name,
