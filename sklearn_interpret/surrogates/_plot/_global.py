@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._core.statistics.fidelity import r_squared
+from sklearn_interpret._core.statistics.losses import r_squared
 from sklearn_interpret._plotting.axes import import_pyplot, named_legend, take_axes
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.layouts import Slot, row_height
