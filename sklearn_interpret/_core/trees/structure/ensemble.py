@@ -1,6 +1,6 @@
 """A tree ensemble as flat arrays, and how rows are routed through it."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -274,6 +274,47 @@ class TreeEnsemble:
             node[under_way] = at
             under_way = under_way[~self.is_leaf[at]]
         return node.reshape(len(codes), self.n_trees)
+
+    def part(self, trees, nodes):
+        """Some of the trees, which compare the same codes.
+
+        Parameters
+        ----------
+        trees : slice
+            Consecutive trees.
+        nodes : slice
+            All their nodes.
+
+        Returns
+        -------
+        TreeEnsemble
+        """
+        by_node = {
+            name: getattr(self, name)[nodes]
+            for name in (
+                "feature",
+                "threshold",
+                "missing_left",
+                "category_set",
+                "value",
+                "cover",
+            )
+        }
+        codes = self.split_codes
+        return replace(
+            self,
+            roots=self.roots[trees] - nodes.start,
+            left=np.where(self.is_leaf, -1, self.left - nodes.start)[nodes],
+            right=np.where(self.is_leaf, -1, self.right - nodes.start)[nodes],
+            # Rows come as codes: nothing is compared with thresholds any more.
+            whole_codes=replace(
+                codes,
+                thresholds=(),
+                rank=codes.rank[nodes],
+                missing_at=codes.missing_at[nodes],
+            ),
+            **by_node,
+        )
 
     def check(self):
         """Refuse arrays that are no ensemble of binary trees.
