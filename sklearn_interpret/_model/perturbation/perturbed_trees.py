@@ -7,8 +7,8 @@ pass through the model's own encoder, so that they are compared as the model doe
 
 import numpy as np
 
+from sklearn_interpret._core.trees.effects.leaf_weights import order_of_likeness
 from sklearn_interpret._core.trees.effects.responses import TreeEffects
-from sklearn_interpret._core.trees.effects.row_order import order_of_likeness
 from sklearn_interpret._core.trees.effects.steps import Part
 from sklearn_interpret._model.parallel import portion_rows, run_in_threads, slices
 from sklearn_interpret._model.rows.lazy_rows import Stretch

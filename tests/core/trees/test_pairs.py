@@ -12,7 +12,6 @@ from sklearn_interpret._core.trees.effects import (
     outcomes as tree_outcomes,
 )
 from sklearn_interpret._core.trees.effects import pairs as tree_pairs
-from sklearn_interpret._core.trees.effects import quadrants
 from sklearn_interpret._core.trees.effects.joint import TreeSets
 from sklearn_interpret._core.trees.effects.outcomes import TreeOutcomes
 from sklearn_interpret._core.trees.effects.pairs import (
@@ -212,7 +211,7 @@ def test_leaves_and_steps_are_counted():
     steps = steps_of_parts(effects)
     assert np.all((steps > 0) & (steps < 5))
     pair = bytes_of_pair(effects, (0, 1), 60, counts[0, 1])
-    cells = quadrants.QuadrantSums.n_cells(60, (effects.parts[0].n_points,) * 2)
+    cells = tree_pairs.QuadrantSums.n_cells(60, (effects.parts[0].n_points,) * 2)
     assert pair > 8 * cells / 2
 
 

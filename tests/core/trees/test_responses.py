@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sklearn_interpret._core.trees.effects import responses as module
-from sklearn_interpret._core.trees.effects import tree_blocks
 from sklearn_interpret._core.trees.effects.responses import TreeEffects
 from sklearn_interpret._core.trees.effects.steps import Part, Steps
 from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
@@ -160,7 +159,6 @@ def test_sizes_of_blocks_do_not_matter(monkeypatch):
     codes = trees.codes(telling_rows(trees, 100))
     for name in ("_WORDS_OF_CONDITIONS", "_WORDS_AT_ONCE", "_WORDS_OF_TABLES"):
         monkeypatch.setattr(module, name, 8)
-    monkeypatch.setattr(tree_blocks, "_WORDS_AT_ONCE", 8)
     monkeypatch.setattr(module, "_AMOUNTS_AT_ONCE", 8)
     effects = effects_of(trees, parts_of(trees))
     assert effects.rows_at_once == 512
@@ -168,7 +166,7 @@ def test_sizes_of_blocks_do_not_matter(monkeypatch):
     check(trees, codes, np.ones(100), parts_of(trees))
 
 
-def test_a_row_alone_has_the_very_curve_that_it_has_among_many():
+def test_a_row_alone_has_the_curve_that_it_has_among_many():
     trees = random_ensemble(10, depth=6, n_trees=20)
     codes = trees.codes(telling_rows(trees, 200))
     effects = effects_of(trees, parts_of(trees))
@@ -176,7 +174,7 @@ def test_a_row_alone_has_the_very_curve_that_it_has_among_many():
     for row in (0, 77, 199):
         alone = effects.curves(codes[[row]])
         for whole, one in zip(together, alone, strict=True):
-            np.testing.assert_array_equal(one[0], whole[row])
+            np.testing.assert_allclose(one[0], whole[row], rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("which", range(3))

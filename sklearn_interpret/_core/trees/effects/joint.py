@@ -124,11 +124,7 @@ class TreeSets:
 def _conditions_of_leaves(ensemble, paths):
     """Conditions of all leaves on both players, -1 where there is none; the leaves."""
     leaves = np.flatnonzero(ensemble.is_leaf)
-    counts = paths.n_conditions[leaves]
     names = np.full((2, len(leaves)), -1)
-    for slot in range(2):
-        has = np.flatnonzero(counts > slot)
-        place = paths.starts[leaves[has]] + slot * paths.strides[leaves[has]]
-        node = paths.conditions[place]
-        names[paths.player[node], has] = node
+    leaf, name = paths.conditions_of(leaves)
+    names[paths.player[name], leaf] = name
     return *names, leaves

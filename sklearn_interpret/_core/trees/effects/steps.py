@@ -140,7 +140,7 @@ def _of_lines(ensemble, paths, parts, players):
     """Nodes, points and signs of the steps of conditions that are intervals."""
     if not players:
         return
-    low, high = code_intervals(ensemble, paths)
+    low, high = paths.code_intervals(ensemble)
     first = np.cumsum([0, *(part.n_points for part in parts)])
     for player in players:
         nodes = np.flatnonzero(paths.player == player)
@@ -151,19 +151,6 @@ def _of_lines(ensemble, paths, parts, players):
         ceases = holds & (end < len(codes))
         for point, at, sign in ((begin, holds, 1), (end, ceases, -1)):
             yield nodes[at], first[player] + point[at], np.full(at.sum(), sign)
-
-
-def code_intervals(ensemble, paths):
-    """Lowest and highest code with which numbers meet each condition."""
-    low = np.zeros(ensemble.n_nodes, dtype=np.intp)
-    high = np.full(ensemble.n_nodes, np.iinfo(np.intp).max)
-    inner = np.flatnonzero(~ensemble.is_leaf)
-    high[ensemble.left[inner]] = ensemble.split_codes.rank[inner]
-    low[ensemble.right[inner]] = ensemble.split_codes.rank[inner] + 1
-    for nodes, previous in paths.merged:
-        low[nodes] = np.maximum(low[nodes], low[previous])
-        high[nodes] = np.minimum(high[nodes], high[previous])
-    return low, high
 
 
 def _of_grids(ensemble, paths, parts, players, words):

@@ -6,7 +6,6 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
-from sklearn_interpret._core.trees.effects.steps import code_intervals
 from sklearn_interpret._core.trees.structure.paths import TreePaths
 
 # Points alike, on average, from which on they are added up before all are cumulated.
@@ -202,7 +201,7 @@ class _Conditions:
 
     @cached_property
     def _intervals(self):
-        return code_intervals(self._ensemble, self._paths)
+        return self._paths.code_intervals(self._ensemble)
 
     @cached_property
     def _with_missing(self):

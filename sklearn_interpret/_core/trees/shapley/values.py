@@ -82,7 +82,7 @@ class TreePlan:
         costs = np.zeros(ensemble.n_trees)
         for of_kind in units:
             n = of_kind.n_bits
-            size = 1.0 if of_kind.is_deep else n * (n + 1) / 2 * 2.0**n
+            size = 1 if of_kind.is_deep or not n else n * (n + 1) * 2 ** (n - 1)
             costs += size * _units_of_trees(ensemble, of_kind)
         # An even number of shares is fair to two workers.
         edges = _spread(costs, _NUMBERS_PER_SHARE / ensemble.n_outputs, multiple=2)

@@ -128,6 +128,33 @@ class TreePaths:
         slots = np.arange(d)[:, None]
         return self.conditions[self.starts[nodes] + slots * self.strides[nodes]]
 
+    def conditions_of(self, nodes):
+        """Conditions of any nodes: position of each one's node, and its name.
+
+        Returns
+        -------
+        which, name : ndarray of shape (n,), integers
+            Node after node, by slot.
+        """
+        counts = self.n_conditions[nodes]
+        which = np.repeat(np.arange(len(nodes)), counts)
+        slot = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+        place = np.repeat(self.starts[nodes], counts)
+        place += slot * np.repeat(self.strides[nodes], counts)
+        return which, self.conditions[place]
+
+    def code_intervals(self, ensemble):
+        """Lowest and highest code with which numbers meet each condition."""
+        low = np.zeros(ensemble.n_nodes, dtype=np.intp)
+        high = np.full(ensemble.n_nodes, np.iinfo(np.intp).max)
+        inner = np.flatnonzero(~ensemble.is_leaf)
+        high[ensemble.left[inner]] = ensemble.split_codes.rank[inner]
+        low[ensemble.right[inner]] = ensemble.split_codes.rank[inner] + 1
+        for nodes, previous in self.merged:
+            low[nodes] = np.maximum(low[nodes], low[previous])
+            high[nodes] = np.minimum(high[nodes], high[previous])
+        return low, high
+
     @cached_property
     def merged(self):
         """Which conditions are part of others, in the order in which they are merged.
