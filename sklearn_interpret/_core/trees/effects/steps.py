@@ -72,21 +72,7 @@ class Steps:
 
     @classmethod
     def of_parts(cls, ensemble, paths, parts):
-        """Steps of all conditions on parts.
-
-        Parameters
-        ----------
-        ensemble : TreeEnsemble
-            The trees.
-        paths : TreePaths
-            Their paths; the first players are the parts.
-        parts : list of Part
-            The parts.
-
-        Returns
-        -------
-        Steps
-        """
+        """Steps of all conditions on parts, the first players of the paths."""
         grids, lines = {}, []
         for player, part in enumerate(parts):
             if _is_line(part, ensemble):
@@ -103,20 +89,7 @@ class Steps:
         return cls(starts, point[order], sign[order])
 
     def of_conditions(self, nodes):
-        """All steps of conditions.
-
-        Parameters
-        ----------
-        nodes : ndarray of shape (m,), intp
-            The conditions.
-
-        Returns
-        -------
-        which : ndarray of shape (n,), intp
-            Position in `nodes`.
-        point, sign : ndarray of shape (n,), intp
-            The steps.
-        """
+        """All steps of conditions: position in `nodes`, point, and sign, (n,) each."""
         first = self.starts[nodes]
         counts = self.starts[nodes + 1] - first
         which = np.repeat(np.arange(len(nodes)), counts)
