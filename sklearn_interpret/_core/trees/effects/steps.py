@@ -93,8 +93,8 @@ class Steps:
         first = self.starts[nodes]
         counts = self.starts[nodes + 1] - first
         which = np.repeat(np.arange(len(nodes)), counts)
-        steps = np.arange(len(which)) + np.repeat(first - np.cumsum(counts), counts)
-        steps += np.repeat(counts, counts)
+        before = np.cumsum(counts) - counts
+        steps = np.arange(len(which)) + np.repeat(first - before, counts)
         return which, self.point[steps], self.sign[steps]
 
 
