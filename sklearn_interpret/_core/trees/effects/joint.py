@@ -58,17 +58,8 @@ class TreeSets:
     def arrivals(self, codes, weights):
         """Weight of the rows that meet each condition on the features outside.
 
-        Parameters
-        ----------
-        codes : ndarray of shape (n_rows, n_features), int
-            The rows' codes.
-        weights : ndarray of shape (n_rows,)
-            Their weights.
-
-        Returns
-        -------
-        list of one ndarray of shape (n_nodes + 1,)
-            By the node that names the condition; last the weight of all rows.
+        A list of one array, by the node that names the condition; last the weight of
+        all rows.
         """
         bits, weigh = RowBits(self.ensemble, codes), RowWeights(weights)
         found = np.empty(self.ensemble.n_nodes + 1)
@@ -79,19 +70,9 @@ class TreeSets:
         return [found]
 
     def outputs(self, codes, arrived):
-        """Partial dependence at rows.
+        """Partial dependence at rows, without the base: (n_rows, k).
 
-        Parameters
-        ----------
-        codes : ndarray of shape (n_rows, n_features), int
-            The rows' codes.
-        arrived : list of one ndarray of shape (n_nodes + 1,)
-            Sums over the background of what :meth:`arrivals` returns.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, k)
-            Without the base of the sum.
+        `arrived` holds sums over the background of what :meth:`arrivals` returns.
         """
         n_rows = len(codes)
         bits = RowBits(self.ensemble, codes)

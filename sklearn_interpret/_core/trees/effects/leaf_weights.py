@@ -65,19 +65,10 @@ class SplitWeights:
                 sums += _by_child(splits, whole, left)
 
     def by_split(self, weights):
-        """Weights of rows, by split.
+        """Weights (size,), for each group of splits above leaves: (2, d + 2, m).
 
-        Parameters
-        ----------
-        weights : ndarray of shape (size,)
-            As :meth:`add_rows` finds them.
-
-        Returns
-        -------
-        list of ndarray of shape (2, d + 2, m)
-            For each group of splits above leaves and each of its children, the weight
-            of the rows that meet all of the child's conditions but possibly the one
-            in a slot; in the last place that of the rows that meet them all.
+        For each child the weight of the rows that meet all of its conditions but
+        possibly the one in a slot; in the last place that of those that meet them all.
         """
         parts = np.split(weights, self._ends[:-1])
         return [
@@ -220,14 +211,8 @@ class DescentWeights:
     def _parted(self, sets, counts, bits, weigh, rows):
         """Where sets of rows go that are not empty.
 
-        Returns
-        -------
-        children : ndarray of shape (n,), int32
-            Sets of the children.
-        counts : ndarray of shape (n,), float32
-            Their numbers of rows.
-        source : ndarray of shape (n,), intp
-            Which of the `rows` they are, all of these numbered.
+        Returns sets of the children, their numbers of rows, and which of the `rows`
+        they are, all of these numbered.
         """
         table = self._next_sets.take(sets, axis=0)
         lefts, rights, whole = rows[:, : len(sets)]

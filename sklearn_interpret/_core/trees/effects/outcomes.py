@@ -46,19 +46,7 @@ class TreeOutcomes:
         self._k = effects.values.shape[1]
 
     def rows_at_once(self, codes, most_bytes):
-        """For how many rows to ask for curves at once: a multiple of 64.
-
-        Parameters
-        ----------
-        codes : ndarray of shape (n_rows, n_features), int
-            Codes of all rows.
-        most_bytes : float
-            Memory to take.
-
-        Returns
-        -------
-        int
-        """
+        """For how many of the rows to ask for curves at once: a multiple of 64."""
         tried = np.linspace(0, len(codes) - 1, min(_ROWS_TRIED, len(codes)))
         tried = codes[tried.astype(np.intp)]
         weights = self.effects.arrivals(tried, np.ones(len(tried)))

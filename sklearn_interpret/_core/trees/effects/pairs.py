@@ -66,17 +66,8 @@ class TreePairs:
     def arrivals(self, codes, weights):
         """Weight of the rows that reach leaves if only in spite of two conditions.
 
-        Parameters
-        ----------
-        codes : ndarray of shape (n_rows, n_features), int
-            The rows' codes, at most ``effects.rows_at_once`` of them.
-        weights : ndarray of shape (n_rows,)
-            Their weights.
-
-        Returns
-        -------
-        list of ndarray of shape (2, e)
-            For each group of splits above leaves and each of its children.
+        For each group of splits above leaves and each of its children, (2, e), from at
+        most ``effects.rows_at_once`` rows.
         """
         bits, weigh = RowBits(self.effects.ensemble, codes), RowWeights(weights)
         found, openings = [], iter(self._openings)

@@ -222,14 +222,7 @@ class TreeEffects:
         return self._summed(changes)
 
     def _row_changes(self, reached):
-        """Where along the points of all parts the output of rows changes, by how much.
-
-        Yields
-        ------
-        index : ndarray of shape (n,), intp
-            Row and point in one number.
-        amounts : ndarray of shape (n, k)
-        """
+        """Changes of outputs along all points: row and point in one number, amount."""
         which, row = set_bits(reached.all_but_one)
         leaf, name = reached.leaf[which], reached.names[which]
         values = self.values[reached.nodes[leaf]]
@@ -269,14 +262,7 @@ class TreeEffects:
         return found.T.reshape(len(codes), n_parts, k)
 
     def _crossed(self, reached, crossing, crossed):
-        """What leaves add to the differences of rows.
-
-        Yields
-        ------
-        row, player : ndarray of shape (n,), intp
-            The row, and the part that moves.
-        amounts : ndarray of shape (n, k)
-        """
+        """What leaves add to the differences: row, part that moves, amounts (n, k)."""
         step, point, sign = self.steps.of_conditions(reached.names)
         used = np.flatnonzero(crossed[point])
         size = max(1, _WORDS_AT_ONCE // crossing.shape[1])

@@ -155,12 +155,7 @@ class TreeProducts:
 def _centred(shares, statistics, mean, variance):
     """Find means and variances (m,) of statistics, some distributions at a time.
 
-    Yields
-    ------
-    rows : slice
-        Which distributions.
-    amounts : pair of ndarray of shape (n_rows, n_points)
-        Their shares, and shares times centred statistics.
+    Yields these, with their shares, and shares times centred statistics.
     """
     m, n_points = shares.shape
     step = max(1, _POINTS_AT_ONCE // max(1, n_points))
@@ -216,16 +211,9 @@ class _Block:
         self._n_roots = len(roots)
 
     def add(self, chances, centred, mean, covariance):
-        """Add what the trees give.
+        """Add what the trees give to means (k, m) and covariances (k, n_parts, m).
 
-        Parameters
-        ----------
-        chances, centred : pair of ndarray
-            Tables of the shares, and of shares times centred statistics.
-        mean : ndarray of shape (k, m)
-            Added to.
-        covariance : ndarray of shape (k, n_parts, m)
-            Added to.
+        From tables of shares, and of shares times centred statistics.
         """
         whole, left, right = self._looked_up(*chances)
         np.maximum(whole, _LEAST, out=whole)
@@ -376,17 +364,7 @@ class _SplitTables:
         self.has_missing = bool((missing < n_parts).any())
 
     def fill(self, part, amounts, table, missing):
-        """Sum up amounts at the points of a part.
-
-        Parameters
-        ----------
-        amounts : ndarray of shape (m, n_points)
-            Of m distributions.
-        table : ndarray of shape (n_places, m)
-            Filled where the part has its places.
-        missing : ndarray of shape (n_parts + 1, m)
-            Filled with what is not in the table.
-        """
+        """Sum up amounts (m, n_points) at a part's points in its rows of the tables."""
         if part in self._sums:
             places, sums = self._sums[part]
             table[places.start] = 0

@@ -81,20 +81,7 @@ class CoverGame:
         return True
 
     def leaf_tables(self, units, order):
-        """Tables of all leaves of some units.
-
-        Parameters
-        ----------
-        units : list of TreeUnits
-            Units.
-        order : {1, 2}
-            Order of the terms.
-
-        Returns
-        -------
-        LeafTables
-            Of the leaves of the first units first.
-        """
+        """LeafTables of all leaves of units, those of the first units first."""
         nodes = np.concatenate([part.leaves.ravel() for part in units])
 
         def make(at):
@@ -312,15 +299,7 @@ class BackgroundGame:
         return np.concatenate(gains, axis=1)
 
     def distinct_rows(self):
-        """Rows of the background, each once.
-
-        Returns
-        -------
-        codes : ndarray of shape (n_distinct, n_features)
-            Codes of the rows.
-        shares : ndarray of shape (n_distinct,)
-            Their shares of the weight.
-        """
+        """Rows of the background, each once: their codes, and shares of the weight."""
         distinct, shares = self._codes[:0], np.empty(0)
         for of_block, codes in self._blocks():
             known = np.concatenate([distinct, codes])

@@ -9,22 +9,10 @@ MAX_PATTERN_BITS = 62
 
 
 def lefts(ensemble, nodes, codes, gaps):
-    """Whether rows go to the left at splits.
+    """Whether rows go to the left at inner nodes (m,): bool of shape (m, n_rows).
 
-    Parameters
-    ----------
-    ensemble : TreeEnsemble
-        The trees.
-    nodes : ndarray of shape (m,), intp
-        Inner nodes.
-    codes : ndarray of shape (n_rows, n_features)
-        The rows' codes; fast if each column is one stretch of memory.
-    gaps : ndarray of shape (n_features,), bool
-        Which features have missing values in these rows, of `features_with_gaps`.
-
-    Returns
-    -------
-    ndarray of shape (m, n_rows), bool
+    Fast if each column of the codes is one stretch of memory. `gaps` tells which
+    features have missing values in these rows, as `features_with_gaps` finds them.
     """
     split_codes = ensemble.split_codes
     features = ensemble.feature[nodes]
@@ -61,13 +49,7 @@ def _lefts_by_category(ensemble, nodes):
 
 
 def all_met(ensemble, paths, codes):
-    """Which conditions rows meet, of all that there are.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes, n_rows), bool
-        By the nodes that name them; True at roots.
-    """
+    """Which conditions rows meet, by the nodes that name them: (n_nodes, n_rows)."""
     inner = np.flatnonzero(~ensemble.is_leaf)
     left = lefts(ensemble, inner, codes, features_with_gaps(ensemble, codes))
     met = np.ones((ensemble.n_nodes, len(codes)), dtype=bool)
@@ -98,14 +80,7 @@ class PatternFinder:
         self.way = WayDown(ensemble, paths, np.concatenate(roots))
 
     def find(self, codes):
-        """Patterns of rows.
-
-        Returns
-        -------
-        list of ndarray of shape (n_units, n_rows), unsigned integers
-            For each group, bits as its
-            :class:`~sklearn_interpret._core.trees.shapley.subtrees.TreeUnits` has them.
-        """
+        """Patterns of rows at each group of units, (n_units, n_rows)."""
         found = [
             np.empty((len(group), len(codes)), dtype=_pattern_dtype(group.n_bits))
             for group in self.groups
@@ -174,15 +149,10 @@ class WayDown:
             place[nodes] = np.arange(len(nodes))
 
     def patterns(self, codes):
-        """Patterns of rows at the targets.
+        """Patterns of rows: (n_targets, n_rows); bit i for the condition of slot i.
 
         A new condition gets a bit of its own; one that is merged with a condition
         further up keeps that one's bit, and turns it off where the split fails.
-
-        Returns
-        -------
-        ndarray of shape (n_targets, n_rows), unsigned integers
-            Bit i is whether the condition of slot i is met.
         """
         dtype, gaps = self.dtype, features_with_gaps(self.ensemble, codes)
         at_targets = np.zeros((self.n_targets, len(codes)), dtype=dtype)
@@ -227,21 +197,10 @@ def packed(met):
 
 
 def distinct_patterns(patterns, n_bits):
-    """Distinct patterns at each of some units.
+    """Distinct patterns at each of some units, from those of rows (n_units, n_rows).
 
-    Parameters
-    ----------
-    patterns : ndarray of shape (n_units, n_rows), unsigned integers
-        Patterns of rows.
-    n_bits : int
-        Number of bits of the patterns.
-
-    Returns
-    -------
-    unit, pattern : ndarray of shape (n_distinct,), integers
-        Units, increasing, and the patterns that occur there, increasing.
-    place : ndarray of shape (n_units, n_rows), intp
-        Where each row's pattern stands among these.
+    Returns the unit of each, its pattern, both increasing, and where each row's pattern
+    stands among these, (n_units, n_rows).
     """
     n = len(patterns)
     if n_bits <= 16:

@@ -28,16 +28,7 @@ _NUMBERS_AT_ONCE = 2**13
 def product_potentials(chances, order):
     """Potentials at all patterns of conditions that chance meets independently.
 
-    Parameters
-    ----------
-    chances : ndarray of shape (d, n_leaves)
-        Probability that each condition is met while its player is absent.
-    order : {1, 2}
-        Order of the terms.
-
-    Returns
-    -------
-    ndarray of shape (n_leaves, order + 1, 2**d)
+    From chances (d, n_leaves) to an array of shape (n_leaves, order + 1, 2**d).
     """
     d, n_leaves = chances.shape
     t, weights, levels = _potential_points(d, order)
@@ -56,19 +47,9 @@ def product_potentials(chances, order):
 def comparison_potentials(shares, order):
     """Potentials at all patterns, in the mean over rows that stand in.
 
-    Parameters
-    ----------
-    shares : ndarray of shape (n_leaves, 2**d)
-        Share of those rows with each pattern.
-    order : {1, 2}
-        Order of the terms.
+    From the share of those rows with each pattern, (n_leaves, 2**d), to an array of
+    shape (n_leaves, order + 1, 2**d).
 
-    Returns
-    -------
-    ndarray of shape (n_leaves, order + 1, 2**d)
-
-    Notes
-    -----
     Only those count that meet all that the explained row fails. A factor is t where
     they fail, 1 - t where the row does, and else 1. So that is a sum over subsets of
     what the row meets, which is made one condition after the other.
@@ -118,21 +99,7 @@ def _readings(d, order):
 
 
 def gains_at(potentials, patterns, order):
-    """Gains of one leaf at some patterns.
-
-    Parameters
-    ----------
-    potentials : ndarray of shape (order + 1, 2**d)
-        For all patterns.
-    patterns : ndarray of shape (n,), intp
-        Patterns.
-    order : {1, 2}
-        Order of the terms.
-
-    Returns
-    -------
-    ndarray of shape (n_terms, n)
-    """
+    """Gains of one leaf at patterns (n,), from its potentials: (n_terms, n)."""
     d = potentials.shape[1].bit_length() - 1
     tables, kept = _readings(d, order)
     parts = potentials.take(tables | (patterns & kept))
@@ -144,24 +111,10 @@ def gains_at(potentials, patterns, order):
 
 
 def gains_of_potentials(make, owner, patterns, d, order):
-    """Gains of leaves at patterns, from potentials made for a few leaves at a time.
+    """Gains (n_terms, n) at patterns, from potentials of a few leaves at a time.
 
-    Parameters
-    ----------
-    make : callable
-        A slice of the leaves to their potentials, (n, order + 1, 2 ** d).
-    owner : ndarray of shape (n,), intp
-        Which leaf each pattern is at; increasing, and none is left out.
-    patterns : ndarray of shape (n,), integer
-        Patterns.
-    d : int
-        Number of conditions.
-    order : {1, 2}
-        Order of the terms.
-
-    Returns
-    -------
-    ndarray of shape (n_terms, n)
+    `make` turns a slice of the leaves into their potentials; `owner` is the leaf of
+    each pattern, increasing, and none is left out.
     """
     n_leaves = owner[-1] + 1
     ends = np.searchsorted(owner, np.arange(n_leaves + 1))

@@ -76,13 +76,7 @@ class TreeUnits:
         )
 
     def leaf_patterns(self, leaf):
-        """The pattern at one of the leaves for each pattern of the units.
-
-        Returns
-        -------
-        ndarray of shape (n_units, 2 ** n_bits), intp
-            Bit i is whether the condition in slot i of the leaf is met.
-        """
+        """Pattern at a leaf for each pattern of the units: (n_units, 2 ** n_bits)."""
         patterns = np.arange(2**self.n_bits) ^ self.flips[:, leaf, None]
         found = np.zeros(patterns.shape, dtype=np.intp)
         for slot in range(self.n_conditions[:, leaf].max(initial=0)):

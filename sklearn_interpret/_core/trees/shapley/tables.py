@@ -96,17 +96,7 @@ class ProductRule:
         return cls(off, on, (1 - chances) / on, points, weights / order, order)
 
     def at(self, met):
-        """Gains in m situations.
-
-        Parameters
-        ----------
-        met : ndarray of shape (d, n_leaves, m), bool
-            Which conditions are met.
-
-        Returns
-        -------
-        ndarray of shape (n_terms, n_leaves, m)
-        """
+        """Gains (n_terms, n_leaves, m) from which conditions are met (d, ...)."""
         factors = np.empty((len(self.weights), len(met) + 1, *met.shape[1:]))
         factors[:, 0] = self.weights[:, None, None]
         # Arithmetic is faster than a choice at random.
@@ -167,11 +157,8 @@ def comparison_integrals(d, order):
 def comparison_matrix(d, order):
     """Gains by the patterns of a row and of one that stands in for it.
 
-    Returns
-    -------
-    ndarray of shape (2**d, n_terms * 2**d)
-        By the other's pattern; and by term and the row's pattern. Zero where there is a
-        condition that neither meets.
+    By the other's pattern, and by term and the row's. Zero where there is a condition
+    that neither meets.
     """
     patterns = np.arange(2**d)
     bits = (patterns[:, None] >> np.arange(d)) & 1
@@ -193,17 +180,8 @@ def comparison_matrix(d, order):
 def comparison_tables(shares, order):
     """Gains at every pattern, in the mean over rows that stand in.
 
-    Parameters
-    ----------
-    shares : ndarray of shape (n_leaves, 2**d)
-        Share of those rows with each pattern.
-    order : {1, 2}
-        Order of the terms.
-
-    Returns
-    -------
-    ndarray of shape (n_leaves, n_terms, 2**d)
-        By term and the explained row's pattern.
+    From the share of those rows with each pattern, (n_leaves, 2**d), to an array of
+    shape (n_leaves, n_terms, 2**d).
     """
     n_leaves, n_patterns = shares.shape
     d = n_patterns.bit_length() - 1
@@ -212,24 +190,11 @@ def comparison_tables(shares, order):
 
 
 def comparison_gains(lost, gained, shares, order):
-    """Gains of some rows, in the mean over rows that stand in.
+    """Gains of some rows, in the mean over rows that stand in: (n_terms, n).
 
-    For many conditions few pairs of rows are such that one meets what the other fails.
-
-    Parameters
-    ----------
-    lost : ndarray of shape (d, n), bool
-        Conditions that the explained rows fail.
-    gained : ndarray of shape (d, m), bool
-        Conditions that the rows that stand in fail.
-    shares : ndarray of shape (m,)
-        Their shares.
-    order : {1, 2}
-        Order of the terms.
-
-    Returns
-    -------
-    ndarray of shape (n_terms, n)
+    `lost` (d, n) holds the conditions that the rows fail, `gained` (d, m) those that
+    the others fail, whose shares are (m,). For many conditions there are few pairs of
+    rows of which one meets what the other fails.
     """
     with np.errstate(invalid="ignore"):  # some BLAS kernels raise the flag for nothing
         clashes = lost.T.astype(np.float32) @ gained.astype(np.float32)
@@ -272,18 +237,7 @@ class LeafTables:
     def of_leaves(cls, n_conditions, order, make):
         """Tables of leaves, made for equally many conditions at a time.
 
-        Parameters
-        ----------
-        n_conditions : ndarray of shape (n_leaves,), intp
-            Number of conditions of each leaf.
-        order : {1, 2}
-            Order of the terms.
-        make : callable
-            Positions of leaves to an array of shape (n_leaves, n_terms, 2 ** d).
-
-        Returns
-        -------
-        LeafTables
+        `make` turns positions of leaves into tables (n_leaves, n_terms, 2 ** d).
         """
         sizes = table_sizes(n_conditions, order)
         ends = 1 + np.cumsum(sizes)

@@ -61,21 +61,7 @@ class TreePlan:
 
     @classmethod
     def of_ensemble(cls, ensemble, players=None, *, n_players=None):
-        """Plan for an ensemble.
-
-        Parameters
-        ----------
-        ensemble : TreeEnsemble
-            The trees.
-        players : ndarray of shape (n_features,), intp, optional
-            The player that each feature belongs to; None makes every feature a player.
-        n_players : int, optional
-            Number of players, of which some may have no feature.
-
-        Returns
-        -------
-        TreePlan
-        """
+        """Plan for an ensemble, and the player of each feature; None: each its own."""
         paths = TreePaths.of_ensemble(ensemble, players, n_players=n_players)
         units = cut_into_units(ensemble, paths, _SPLITS_PER_UNIT)
         units.sort(key=lambda of_kind: of_kind.is_deep)
@@ -103,13 +89,7 @@ class TreePlan:
         return self.ensemble.n_outputs * self.paths.n_players**order
 
     def column_keys(self, units, order):
-        """Which total each output and column of units is added to.
-
-        Returns
-        -------
-        ndarray of shape (n_units, k * n_columns), intp
-            By output and term of the unit's players; -1 for what is always zero.
-        """
+        """Total that each output and term of units is added to; -1 for what is zero."""
         n_players = self.paths.n_players
         columns = np.array(terms(units.n_bits, order), dtype=np.intp)
         players = np.sort(units.players[:, columns], axis=2)
@@ -158,14 +138,9 @@ class TreeShare:
         return _share_alone, (ensemble, plan.players, plan.paths.n_players, game)
 
     def parts(self, order):
-        """Units whose patterns are found together, with their tables.
+        """Units whose patterns are found together: a PatternFinder, and tables by kind.
 
-        Yields
-        ------
-        finder : PatternFinder
-            What finds patterns at the units.
-        lookups : list
-            For each kind of units what `_lookups` gives; None for deep ones.
+        Tables are as `_lookups` gives them; None for deep units.
         """
         plan, trees = self.plan, self.trees
         n_units = sum(_units_of_trees(plan.ensemble, units) for units in plan.units)
@@ -218,17 +193,9 @@ def one_by_one(function, tasks):
 
 
 def shapley_values(plan, game, codes, order=1, **blocks):
-    """Shapley values, or interaction values of pairs, of rows.
+    """Shapley values, or interaction values of pairs; parameters as of `value_blocks`.
 
-    Parameters
-    ----------
-    plan, game, codes, order, **blocks
-        As `value_blocks` takes them.
-
-    Returns
-    -------
-    ndarray of shape (k, n_players, n_rows) or (k, n_players, n_players, n_rows)
-        By output; of pairs, where the smaller player comes first, and zero elsewhere.
+    By output, player (of pairs also the larger player, zero elsewhere), and row.
     """
     shape = plan.ensemble.n_outputs, *[plan.paths.n_players] * order, len(codes)
     values = np.zeros(shape)
@@ -377,28 +344,8 @@ def rescaled_values(plan, games, codes, order, factors, **blocks):
     """Values of a function of the sum of trees, from comparisons with single rows.
 
     Against one background row the function's difference is shared out as that of the
-    sum is.
-
-    Parameters
-    ----------
-    plan : TreePlan
-        Trees with one output.
-    games : iterable of CoverGame
-        One for each row of the background.
-    codes : ndarray of shape (n_rows, n_features)
-        The rows' codes.
-    order : {1, 2}
-        1 for Shapley values, 2 for interaction values.
-    factors : iterable of ndarray of shape (n_rows,)
-        For each game, share of the background row times the function's difference over
-        that of the sums.
-    **blocks
-        As `value_blocks` takes them.
-
-    Returns
-    -------
-    ndarray
-        As of `shapley_values`.
+    sum is. `games` holds a CoverGame for each background row; `factors` the row's share
+    times the function's difference over that of the sums, (n_rows,).
     """
     totals = 0.0
     for game, factor in zip(games, factors, strict=True):
