@@ -72,14 +72,14 @@ class TreeSets:
     def outputs(self, codes, arrived):
         """Partial dependence at rows, without the base: (n_rows, k).
 
-        `arrived` holds sums over the background of what :meth:`arrivals` returns.
+        From sums over the background of what :meth:`arrivals` returns.
         """
         n_rows = len(codes)
         bits = RowBits(self.ensemble, codes)
         found = np.zeros((self.values.shape[1], n_rows))
         inside, outside, leaves = self._names
-        (arrived,) = arrived
-        amounts = self.values[leaves] * (arrived[outside] / arrived[-1])[:, None]
+        shares = arrived[0][outside] / arrived[0][-1]
+        amounts = self.values[leaves] * shares[:, None]
         step = max(1, _WORDS_AT_ONCE // bits.n_words)
         place = np.empty(self.ensemble.n_nodes + 1, dtype=np.intp)
         for at, conditions, _ in self._blocks:

@@ -8,8 +8,8 @@ With :math:`w_l` the value of leaf l and :math:`a_{lj}` its condition on what mo
 
 So all that is needed of a row is which leaves it would reach if it were not for one
 condition, and all that is needed of a condition is where along the points v it begins
-and ceases to hold. The first are bit sets of rows, the second are `Steps`; the two
-meet only when outputs are added up, and so the grid of points costs next to nothing.
+and ceases to hold. The first are bit sets of rows, the second are `Steps`.
+The two meet only when outputs are added up: the grid of points costs next to nothing.
 """
 
 from dataclasses import dataclass

@@ -72,7 +72,7 @@ class Steps:
 
     @classmethod
     def of_parts(cls, ensemble, paths, parts):
-        """Steps of all conditions on parts, the first players of the paths."""
+        """The steps of conditions on all parts, the first players of the paths."""
         grids, lines = {}, []
         for player, part in enumerate(parts):
             if _is_line(part, ensemble):

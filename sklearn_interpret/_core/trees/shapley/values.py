@@ -344,8 +344,8 @@ def rescaled_values(plan, games, codes, order, factors, **blocks):
     """Values of a function of the sum of trees, from comparisons with single rows.
 
     Against one background row the function's difference is shared out as that of the
-    sum is. `games` holds a CoverGame for each background row; `factors` the row's share
-    times the function's difference over that of the sums, (n_rows,).
+    sum is. `games` holds a CoverGame for each background row; `factors` holds
+    the row's share times the function's difference over that of the sums, (n_rows,).
     """
     totals = 0.0
     for game, factor in zip(games, factors, strict=True):
