@@ -14,7 +14,10 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
-from sklearn_interpret._core.trees.shapley.games import BackgroundGame, CoverGame
+from sklearn_interpret._core.trees.shapley.games import (
+    InterventionalGame,
+    PathDependentGame,
+)
 from sklearn_interpret._core.trees.shapley.values import TreePlan, shapley_values
 from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
 from tests.model.trees.data import table
@@ -45,9 +48,9 @@ def valued(trees, perturbation, rows, background, order=1, weights=None):
     plan = TreePlan.of_ensemble(trees)
     weights = np.ones(len(background)) if weights is None else weights
     if perturbation == "path_dependent":
-        game = CoverGame(trees, plan.paths)
+        game = PathDependentGame(trees, plan.paths)
     else:
-        game = BackgroundGame(trees, plan.paths, trees.codes(background), weights)
+        game = InterventionalGame(trees, plan.paths, trees.codes(background), weights)
     values = shapley_values(plan, game, trees.codes(rows), order)
     return values, game.base_values()
 

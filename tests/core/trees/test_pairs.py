@@ -21,7 +21,7 @@ from sklearn_interpret._core.trees.effects.pairs import (
     steps_of_parts,
 )
 from sklearn_interpret._core.trees.effects.responses import TreeEffects
-from sklearn_interpret._core.trees.effects.steps import Part
+from sklearn_interpret._core.trees.effects.steps import MovedFeatures
 from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
 from tests.references.observed import mean_given
 from tests.references.trees import random_ensemble, telling_rows
@@ -43,7 +43,7 @@ def observed(trees, codes, groups):
     parts, at = [], []
     for features in groups:
         points, places = np.unique(codes[:, features], axis=0, return_inverse=True)
-        parts.append(Part(np.array(features), points, (len(points),)))
+        parts.append(MovedFeatures(np.array(features), points, (len(points),)))
         at.append(places.reshape(-1))
     return TreeEffects(trees, trees.value, trees.base, parts), at
 
@@ -63,8 +63,8 @@ def check_pairs(trees, codes, weights, groups, pairs):
     effects, at = observed(trees, codes, groups)
     terms = TreePairs(effects, pairs)
     found = terms.terms(
-        effects.arrivals(codes, weights),
-        terms.arrivals(codes, weights),
+        effects.leaf_weights(codes, weights),
+        terms.leaf_weights(codes, weights),
         weights.sum(),
         at,
     )
@@ -103,7 +103,7 @@ def test_sets_of_any_trees(seed, n_categorical):
     for size in range(5):
         features = np.random.default_rng(seed).permutation(4)[:size]
         sets = TreeSets(trees, trees.value, features, 64)
-        found = sets.outputs(codes, sets.arrivals(codes, weights)) + trees.base
+        found = sets.outputs(codes, sets.leaf_weights(codes, weights)) + trees.base
         expected = mean_given(trees.raw_of_codes, codes, weights, features)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
@@ -191,7 +191,7 @@ def test_portions_do_not_matter(monkeypatch):
         check_pairs(trees, codes, weights, groups, pairs)
         check_outcomes(trees, codes, weights, groups)
     sets = TreeSets(trees, trees.value, np.array([0, 3]), 64)
-    found = sets.outputs(codes, sets.arrivals(codes, weights)) + trees.base
+    found = sets.outputs(codes, sets.leaf_weights(codes, weights)) + trees.base
     expected = mean_given(trees.raw_of_codes, codes, weights, [0, 3])
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 

@@ -16,7 +16,10 @@ from sklearn_interpret._core.trees.shapley import (
 from sklearn_interpret._core.trees.shapley import (
     values as tree_shapley,
 )
-from sklearn_interpret._core.trees.shapley.games import BackgroundGame, CoverGame
+from sklearn_interpret._core.trees.shapley.games import (
+    InterventionalGame,
+    PathDependentGame,
+)
 from sklearn_interpret._core.trees.shapley.values import TreePlan, shapley_values
 from tests.references.shapley import (
     enumerated,
@@ -81,7 +84,7 @@ def test_path_dependent_values_are_those_of_the_enumerated_game(seed, players, r
     trees = ensemble_with_cover(seed)
     player_of = PLAYERS[players]
     plan = TreePlan.of_ensemble(trees, player_of)
-    game = CoverGame(trees, plan.paths)
+    game = PathDependentGame(trees, plan.paths)
     rows = rows_of(trees, 5)
     singles = shapley_values(plan, game, trees.codes(rows))
     pairs = full(shapley_values(plan, game, trees.codes(rows), order=2), singles)
@@ -104,7 +107,7 @@ def test_interventional_values_are_those_of_the_enumerated_game(seed, players, r
     plan = TreePlan.of_ensemble(trees, player_of)
     rows, background = rows_of(trees, 4), rows_of(trees, 12)[4:]
     weights = np.random.default_rng(seed).uniform(0.1, 2, len(background))
-    game = BackgroundGame(trees, plan.paths, trees.codes(background), weights)
+    game = InterventionalGame(trees, plan.paths, trees.codes(background), weights)
     singles = shapley_values(plan, game, trees.codes(rows))
     pairs = full(shapley_values(plan, game, trees.codes(rows), order=2), singles)
     members = [
@@ -140,8 +143,8 @@ def test_a_row_gets_the_same_alone_and_among_many(
     plan = TreePlan.of_ensemble(trees)
     codes = trees.codes(rows_of(trees, 100))
     for game in (
-        CoverGame(trees, plan.paths),
-        BackgroundGame(trees, plan.paths, codes[:7], np.arange(1.0, 8.0)),
+        PathDependentGame(trees, plan.paths),
+        InterventionalGame(trees, plan.paths, codes[:7], np.arange(1.0, 8.0)),
     ):
         together = shapley_values(plan, game, codes, order)
         for row in range(0, 100, 9):
@@ -159,9 +162,9 @@ def test_trees_that_travel_give_the_same(regime, monkeypatch, background, order)
     trees = ensemble_with_cover(11)
     plan = TreePlan.of_ensemble(trees)
     codes = trees.codes(rows_of(trees, 40))
-    game = CoverGame(trees, plan.paths)
+    game = PathDependentGame(trees, plan.paths)
     if background:
-        game = BackgroundGame(trees, plan.paths, codes[:9], np.full(9, 1 / 9))
+        game = InterventionalGame(trees, plan.paths, codes[:9], np.full(9, 1 / 9))
 
     def travelled(function, tasks):
         for task in tasks:

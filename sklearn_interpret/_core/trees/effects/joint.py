@@ -55,7 +55,7 @@ class TreeSets:
             ]
             self._blocks.append((np.flatnonzero(mine[leaves]), *conditions))
 
-    def arrivals(self, codes, weights):
+    def leaf_weights(self, codes, weights):
         """Weight of the rows that meet each condition on the features outside.
 
         A list of one array, by the node that names the condition; last the weight of
@@ -69,16 +69,16 @@ class TreeSets:
                 found[outside.nodes] = weigh.of(outside.met(bits))
         return [found]
 
-    def outputs(self, codes, arrived):
+    def outputs(self, codes, leaf_weights):
         """Partial dependence at rows, without the base: (n_rows, k).
 
-        From sums over the background of what :meth:`arrivals` returns.
+        From sums over the background of what :meth:`leaf_weights` returns.
         """
         n_rows = len(codes)
         bits = RowBits(self.ensemble, codes)
         found = np.zeros((self.values.shape[1], n_rows))
         inside, outside, leaves = self._names
-        shares = arrived[0][outside] / arrived[0][-1]
+        shares = leaf_weights[0][outside] / leaf_weights[0][-1]
         amounts = self.values[leaves] * shares[:, None]
         step = max(1, _WORDS_AT_ONCE // bits.n_words)
         place = np.empty(self.ensemble.n_nodes + 1, dtype=np.intp)

@@ -49,7 +49,7 @@ class TreeOutcomes:
         """For how many of the rows to ask for curves at once: a multiple of 64."""
         tried = np.linspace(0, len(codes) - 1, min(_ROWS_TRIED, len(codes)))
         tried = codes[tried.astype(np.intp)]
-        weights = self.effects.arrivals(tried, np.ones(len(tried)))
+        weights = self.effects.leaf_weights(tried, np.ones(len(tried)))
         *_, name, _, all_but_one = self.effects.weigher.by_condition(weights)
         player = self.effects.paths.player[name]
         kept = np.bincount(player, all_but_one, self._n_parts + 1)[:-1] / len(tried)

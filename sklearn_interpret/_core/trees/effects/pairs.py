@@ -63,7 +63,7 @@ class TreePairs:
                 for splits in block.groups
             ]
 
-    def arrivals(self, codes, weights):
+    def leaf_weights(self, codes, weights):
         """Weight of the rows that reach leaves if only in spite of two conditions.
 
         For each group of splits above leaves and each of its children, (2, e), from at
@@ -78,15 +78,15 @@ class TreePairs:
                 found.append(next(openings).weights(met, lefts, weigh, bits.valid))
         return found
 
-    def terms(self, arrived, together, total, at):
+    def terms(self, leaf_weights, together, total, at):
         """The terms of rows.
 
         Parameters
         ----------
-        arrived : ndarray
-            Sums over all rows of what ``effects.arrivals`` returns.
+        leaf_weights : ndarray
+            Sums over all rows of what ``effects.leaf_weights`` returns.
         together : list of ndarray
-            Sums of what :meth:`arrivals` returns.
+            Sums of what :meth:`leaf_weights` returns.
         total : float
             Total weight of the rows.
         at : list of ndarray of shape (n,), intp
@@ -99,8 +99,8 @@ class TreePairs:
         """
         sums = _PairSums(self.effects, self.pairs, at)
         groups = ((block, s) for block in self.effects.blocks for s in block.groups)
-        arrived = self.effects.weigher.by_split(arrived)
-        given = zip(groups, self._openings, arrived, together, strict=True)
+        leaf_weights = self.effects.weigher.by_split(leaf_weights)
+        given = zip(groups, self._openings, leaf_weights, together, strict=True)
         for (block, splits), openings, alone, both in given:
             nodes = np.append(block.nodes, -1)
             for child in range(2):

@@ -8,7 +8,7 @@ With :math:`w_l` the value of leaf l and :math:`a_{lj}` its condition on what mo
 
 So all that is needed of a row is which leaves it would reach if it were not for one
 condition, and all that is needed of a condition is where along the points v it begins
-and ceases to hold. The first are bit sets of rows, the second are `Steps`.
+and ceases to hold. The first are bit sets of rows, the second are `ConditionSteps`.
 The two meet only when outputs are added up: the grid of points costs next to nothing.
 """
 
@@ -21,7 +21,7 @@ from sklearn_interpret._core.trees.effects.leaf_weights import (
     DescentWeights,
     SplitWeights,
 )
-from sklearn_interpret._core.trees.effects.steps import Steps
+from sklearn_interpret._core.trees.effects.steps import ConditionSteps
 from sklearn_interpret._core.trees.structure.bits import (
     WORD,
     Conditions,
@@ -58,10 +58,10 @@ class TreeEffects:
         Value of each leaf, zero at other nodes.
     base : ndarray of shape (k,)
         What is added to the sum of the trees.
-    parts : list of Part
+    parts : list of MovedFeatures
         What moves; no two of them share a feature.
     n_rows : int, default=0
-        About how many rows :meth:`arrivals` will be asked for.
+        About how many rows :meth:`leaf_weights` will be asked for.
 
     Attributes
     ----------
@@ -75,12 +75,12 @@ class TreeEffects:
         What does not depend on the row.
     paths : TreePaths
         Paths of the trees, whose first players are the parts.
-    steps : Steps
+    steps : ConditionSteps
         Where along the points the conditions on parts begin and cease to hold.
     blocks : list of BlockOfTrees
         The trees, some at a time.
     wants_order : bool
-        Whether :meth:`arrivals` is fast for rows in `order_of_likeness`.
+        Whether :meth:`leaf_weights` is fast for rows in `order_of_likeness`.
     """
 
     def __init__(self, ensemble, values, base, parts, n_rows=0):
@@ -96,7 +96,7 @@ class TreeEffects:
         self.paths = TreePaths.of_ensemble(ensemble, players)
         ends = np.cumsum([0, *(part.n_points for part in parts)])
         self.first, self.n_points = ends[:-1], int(ends[-1])
-        self.steps = Steps.of_parts(ensemble, self.paths, parts)
+        self.steps = ConditionSteps.of_parts(ensemble, self.paths, parts)
         self.rows_at_once = _rows_at_once(ensemble)
         nodes_per_tree = ensemble.n_nodes / max(1, ensemble.n_trees)
         self.wants_order = (
@@ -114,7 +114,7 @@ class TreeEffects:
 
     @cached_property
     def weigher(self):
-        """Finds :meth:`arrivals`, and sorts them by condition."""
+        """Finds :meth:`leaf_weights`, and sorts them by condition."""
         if self.wants_order:
             return DescentWeights(self.ensemble, self.paths, len(self.parts))
         return SplitWeights(self.ensemble, self.blocks, self.rows_at_once)
@@ -126,7 +126,7 @@ class TreeEffects:
         n_words = _AMOUNTS_AT_ONCE // (64 * n_amounts)
         return min(self.rows_at_once, 64 * max(1, n_words))
 
-    def arrivals(self, codes, weights):
+    def leaf_weights(self, codes, weights):
         """Weight of the rows that reach each leaf, if only in spite of one condition.
 
         Parameters
@@ -148,13 +148,13 @@ class TreeEffects:
             weigher.add_rows(codes[rows], weights[rows], found)
         return found
 
-    def averages(self, arrived, total):
+    def averages(self, leaf_weights, total):
         """Mean outputs with each part at each of its points.
 
         Parameters
         ----------
-        arrived : ndarray of float
-            Sum over all rows of what :meth:`arrivals` returns.
+        leaf_weights : ndarray of float
+            Sum over all rows of what :meth:`leaf_weights` returns.
         total : float
             Total weight of the rows.
 
@@ -163,7 +163,7 @@ class TreeEffects:
         list of ndarray of shape (n_points, k)
         """
         leaves, inside, name, leaf, all_but_one = self.weigher.by_condition(
-            arrived / total
+            leaf_weights / total
         )
         values = self.values[leaves]
         mean = self.constant + inside @ values

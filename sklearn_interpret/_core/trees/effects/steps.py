@@ -18,7 +18,7 @@ _WORDS_AT_ONCE = 2**18
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class MovedFeatures:
     """Features of the trees that move together, and the points to which they move.
 
     Parameters
@@ -48,7 +48,7 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class ConditionSteps:
     """Where along its player's points each condition begins and ceases to hold.
 
     A condition is 0 or 1 at each point, and its steps are the differences from each

@@ -69,7 +69,7 @@ class TreeProducts:
         Value of each leaf, zero at other nodes.
     base : ndarray of shape (k,)
         What is added to the sum of the trees.
-    parts : list of Part
+    parts : list of MovedFeatures
         What moves, and its points; all features that are split on are in one of them.
 
     Attributes
@@ -322,7 +322,7 @@ class _SplitTables:
     ----------
     ensemble : TreeEnsemble
         The trees.
-    parts : list of Part
+    parts : list of MovedFeatures
         The points that the features move to; no two of them share a feature.
 
     Attributes

@@ -47,7 +47,7 @@ _PAIRS_AT_ONCE = 4096
 _MOST_WITH_POTENTIALS = 12
 
 
-class CoverGame:
+class PathDependentGame:
     """Absent players follow the cover of the trees, split by split.
 
     Parameters
@@ -172,7 +172,7 @@ class CoverGame:
         return self.ensemble.base + weight[leaf] @ self.ensemble.value[leaf]
 
 
-class BackgroundGame:
+class InterventionalGame:
     """Absent players take their values from rows of a background.
 
     Parameters
@@ -220,7 +220,7 @@ class BackgroundGame:
         return self._tables[order] is not None
 
     def leaf_tables(self, units, order):
-        """As :meth:`CoverGame.leaf_tables`."""
+        """As :meth:`PathDependentGame.leaf_tables`."""
         n_conditions = np.concatenate([part.n_conditions.ravel() for part in units])
         starts = np.append(0, np.cumsum(2**n_conditions))
         shares = np.zeros(starts[-1])
@@ -260,7 +260,7 @@ class BackgroundGame:
             yield self.shares[rows], self._codes[rows]
 
     def gains(self, leaves, conditions, met, order):
-        """As :meth:`CoverGame.gains`, from the tables kept."""
+        """As :meth:`PathDependentGame.gains`, from the tables kept."""
         d, n_leaves, m = met.shape
         patterns = packed(met)
         if d > subtrees.MAX_TABLE_CONDITIONS:
@@ -273,7 +273,7 @@ class BackgroundGame:
         return tables.numbers[places + (term << d)]
 
     def deep_gains(self, leaves, owner, patterns, order):
-        """As :meth:`CoverGame.deep_gains`."""
+        """As :meth:`PathDependentGame.deep_gains`."""
         d = self.paths.n_conditions[leaves[0]]
         others = WayDown(self.ensemble, self.paths, leaves).patterns(self.codes)
         if d <= _MOST_WITH_POTENTIALS:

@@ -119,7 +119,7 @@ class TreeShare:
     ----------
     plan : TreePlan
         The plan that the share is of.
-    game : CoverGame or BackgroundGame
+    game : PathDependentGame or InterventionalGame
         What stands in for absent players.
     trees : slice
         Which of the ensemble's trees.
@@ -220,7 +220,7 @@ def value_blocks(
     ----------
     plan : TreePlan
         The trees.
-    game : CoverGame or BackgroundGame
+    game : PathDependentGame or InterventionalGame
         What stands in for absent players.
     codes : ndarray of shape (n_rows, n_features)
         The rows' codes; fast if each column is one stretch of memory.
@@ -344,7 +344,7 @@ def rescaled_values(plan, games, codes, order, factors, **blocks):
     """Values of a function of the sum of trees, from comparisons with single rows.
 
     Against one background row the function's difference is shared out as that of the
-    sum is. `games` holds a CoverGame for each background row; `factors` holds
+    sum is. `games` holds a PathDependentGame for each background row; `factors` holds
     the row's share times the function's difference over that of the sums, (n_rows,).
     """
     totals = 0.0
