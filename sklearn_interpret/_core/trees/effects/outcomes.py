@@ -24,7 +24,7 @@ _ROWS_TRIED = 256
 # this is quicker than to look which rows meet each condition.
 _MOST_NODES_OF_BITS = 2**9
 
-# Conditions whose steps are worked on at once.
+# Conditions of many steps that are worked on at once.
 _CONDITIONS_AT_ONCE = 2**14
 
 # The part of a row's own way down a tree.
@@ -203,18 +203,55 @@ class TreeOutcomes:
         n_points, first = effects.parts[part].n_points, effects.first[part]
         sums = np.zeros((self._k, len(fixed[0]) * n_points))
         start = row * np.intp(n_points) - first
-        values = effects.values[leaf]
-        for at in range(0, len(name), _CONDITIONS_AT_ONCE):
-            some = slice(at, at + _CONDITIONS_AT_ONCE)
-            which, point, sign = effects.steps.of_conditions(name[some])
-            index = start[some].take(which) + point
-            for sums_of, value in zip(sums, values[some].T, strict=True):
-                np.add.at(sums_of, index, value.take(which) * sign)
+        for output, sums_of in enumerate(sums):
+            values = effects.values[:, output].take(leaf)
+            for at, point, sign in self._steps_of(name):
+                index = start.take(at) + point
+                np.add.at(sums_of, index, values.take(at) * sign)
         curves = sums.reshape(self._k, -1, n_points)
         if n_points:
             curves[:, :, 0] += fixed
         np.cumsum(curves, axis=2, out=curves)
         return np.moveaxis(curves, 0, 2)
+
+    @cached_property
+    def _ends(self):
+        """Where conditions that are intervals begin and cease to hold, or -1."""
+        steps = self.effects.steps
+        counts = np.diff(steps.starts)
+        ends = np.full((2, len(counts)), -1)
+        for step in range(2):
+            at = np.flatnonzero((counts > step) & (counts <= 2))
+            ends[step, at] = steps.point[steps.starts[at] + step]
+        return ends
+
+    @cached_property
+    def _has_many(self):
+        """Which conditions have more than two steps; of none, an empty array."""
+        many = np.diff(self.effects.steps.starts) > 2
+        return many if many.any() else many[:0]
+
+    def _steps_of(self, name):
+        """Steps of conditions, some at a time.
+
+        Yields
+        ------
+        which : ndarray of shape (n,), intp
+            Position in `name`.
+        point, sign : ndarray of shape (n,) or int
+            The steps.
+        """
+        # Nearly all conditions are intervals; 1 where they begin, -1 behind their end.
+        for ends, sign in zip(self._ends, (1, -1), strict=True):
+            point = ends.take(name)
+            at = np.flatnonzero(point >= 0)
+            yield at, point.take(at), sign
+        if len(self._has_many):
+            rest = np.flatnonzero(self._has_many.take(name))
+            for start in range(0, len(rest), _CONDITIONS_AT_ONCE):
+                some = rest[start : start + _CONDITIONS_AT_ONCE]
+                which, point, sign = self.effects.steps.of_conditions(name[some])
+                yield some[which], point, sign
 
 
 def _portions(pieces, n_rows, height):
