@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._choosing import predictions_of
-from sklearn_interpret._core.statistics.seriation import similarity_order
+from sklearn_interpret._core.statistics.seriation import order_rows
 from sklearn_interpret._plotting.axes import take_single
 from sklearn_interpret._plotting.bars import others_text, ranked
 from sklearn_interpret._plotting.labels import literal, shorten
@@ -194,7 +194,7 @@ class ShapleyForceDisplay(ShapleyDisplay):
                 return np.arange(len(explanation))
             if self.order == "prediction":
                 return np.argsort(predictions_of(explanation), kind="stable")
-            return similarity_order(explanation.values)
+            return order_rows(explanation.values)
         return np.argsort(self._along(explanation).numbers, kind="stable")
 
     def _along(self, explanation):

@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._core.statistics.fidelity import r_squared
+from sklearn_interpret._core.statistics.losses import r_squared
 from sklearn_interpret._plotting.axes import Slot, merged_style, named_legend, take_axes
 from sklearn_interpret._plotting.bars import (
     check_count,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklearn_interpret._core.statistics.fidelity import agreement
+from sklearn_interpret._core.statistics.losses import agreement
 from sklearn_interpret._model.linear import coefficient_table
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.containers import as_rows
