@@ -19,8 +19,8 @@ from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import held_rows
 from sklearn_interpret._model.perturbation.perturbed import (
+    PerturbedResponses,
     Replacement,
-    altered_responses,
     plain_responses,
 )
 from sklearn_interpret.interactions._base import BaseInteraction, drop_single_output
@@ -324,9 +324,8 @@ class _Search:
             columns, codes = zip(*places, strict=True)
             levels = tuple(self._rows.column(j) for j in columns)
             replacements.append(Replacement(columns, levels, codes, together=True))
-        blocks = altered_responses(
-            self._response, self._rows, replacements, _as_they_are, **self._loop
-        )
+        model = PerturbedResponses(self._response, self._rows, replacements)
+        blocks = model.responses(_as_they_are, **self._loop)
         return (np.concatenate(one) for one in blocks)
 
     def _over(self, players, answers):

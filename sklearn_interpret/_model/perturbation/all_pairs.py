@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from sklearn_interpret._core.statistics import losses
-from sklearn_interpret._model.perturbation.hybrid import observed
+from sklearn_interpret._model.perturbation.hybrid import hybrid
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.scoring import ROW_LOSSES, LossOfModel
 
@@ -163,7 +163,7 @@ def exchanged_losses(estimator, sample, players, metrics, strata, **loop):
     for response, which in _by_response([response for response, _ in prepared]):
         found = [prepared[metric][1] for metric in which]
         weights = sample.weights
-        answers = observed(
+        answers = hybrid(
             "auto", response, sample.rows, weights, players, averaged=False, **loop
         )
         predictions = answers.predictions
