@@ -68,6 +68,10 @@ class TreeResponse:
         public = name is not None and not name.startswith("_")
         return name if public and not self.model.raw_params else "margin"
 
+    def output_names(self, n_outputs):
+        """Names of the outputs."""
+        return self.response.output_names(n_outputs)
+
     def of_sums(self, sums):
         """Responses (..., n_outputs) from sums of the trees (..., n_sums)."""
         if self.additive:
