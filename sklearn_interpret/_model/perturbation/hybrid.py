@@ -6,7 +6,6 @@ same points: the values of one row, the *donor*, for a set of players, with ever
 else from another row, the *base*. Each distinct point goes to the model once.
 """
 
-from collections import namedtuple
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -283,8 +282,8 @@ class HybridResponses:
 
     def _of_wave(self, grids, wave, shared):
         """Responses of some blocks; unknown points of all of them are sent at once."""
-        blocks, points = [], []
-        for place, (which, block) in enumerate(wave):
+        blocks, places, points = [], [], []
+        for which, block in wave:
             grid = grids[which]
             shape = block.stop - block.start, len(grid.donors)
             responses = np.empty((*shape, self.predictions.shape[1]))
@@ -294,46 +293,44 @@ class HybridResponses:
             own = grid.base_of[inside] - block.start, grid.donor_of[inside]
             responses[own] = self.predictions[inside]
             unknown[own] = False
-            blocks.append((responses, unknown))
-            base, donor = np.nonzero(unknown)
+            base, donor = place = np.nonzero(unknown)
             keys = grid.donor_keys[:0]
             if shared[which]:
                 keys = grid.donor_keys[donor] + grid.base_keys[block][base]
-            points.append(
-                _Points(
-                    grid.bases[block][base],
-                    grid.donors[donor],
-                    np.full(len(base), place),
-                    np.full(len(base), shared[which]),
-                    keys,
-                )
-            )
+            blocks.append(responses)
+            places.append(place)
+            points.append((grid.bases[block][base], grid.donors[donor], keys))
         columns = [
             tuple(j for player in grids[which].players for j in self._players[player])
             for which, _ in wave
         ]
-        points = _Points(*map(np.concatenate, zip(*points, strict=True)))
-        flat, start = self._of_points(points, columns), 0
-        for (which, block), (responses, unknown) in zip(wave, blocks, strict=True):
-            stop = start + np.count_nonzero(unknown)
-            responses[unknown] = flat[start:stop]
-            start = stop
-            yield which, block, responses
+        bases, donors, keys = map(np.concatenate, zip(*points, strict=True))
+        sizes = [len(base) for base, _ in places]
+        sets = np.repeat(np.arange(len(wave)), sizes)
+        with_key = np.repeat([shared[which] for which, _ in wave], sizes)
+        flat = self._of_points(bases, donors, sets, columns, with_key, keys)
+        parts = np.split(flat, np.cumsum(sizes[:-1]))
+        for item, responses, place, part in zip(
+            wave, blocks, places, parts, strict=True
+        ):
+            responses[place] = part
+            yield *item, responses
         if self._on_block is not None:
             self._on_block()
 
-    def _of_points(self, points, columns):
+    def _of_points(self, bases, donors, sets, columns, with_key, keys):
         """Responses (m, k) to points; those with keys may be cached, or be the same."""
-        responses = np.empty((len(points.bases), self.predictions.shape[1]))
-        with_key, keys = np.flatnonzero(points.keyed), points.keys
+        responses = np.empty((len(bases), self.predictions.shape[1]))
+        send, with_key = ~with_key, np.flatnonzero(with_key)
         is_known, known = self._cache.find(keys, responses.shape[1])
         responses[with_key[is_known]] = known
         new, keys = with_key[~is_known], keys[~is_known]
         first, which = distinct(keys)
-        send = ~points.keyed
         send[new[first]] = True
-        chosen = (part[send] for part in (points.bases, points.donors, points.sets))
-        responses[send] = self._send(*chosen, columns, responses.shape[1])
+        send = np.flatnonzero(send)
+        responses[send] = self._send(
+            bases[send], donors[send], sets[send], columns, responses.shape[1]
+        )
         sent = responses[new[first]]
         responses[new] = sent[which]
         self._cache.add(keys[first], sent)
@@ -354,11 +351,6 @@ class HybridResponses:
             for first, last in pairwise(edges)
         ]
         return np.concatenate(list(run(_respond, tasks, **self._loop)))
-
-
-# Points to be sent, as arrays of shape (m,): rows `bases` whose columns of the set at
-# `sets` come from rows `donors`; whether they have keys, and these, (n_keyed, n_words).
-_Points = namedtuple("_Points", "bases donors sets keyed keys")
 
 
 def _respond(response, rows, columns, batches):
