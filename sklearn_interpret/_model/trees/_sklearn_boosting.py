@@ -19,12 +19,16 @@ from sklearn.ensemble import (
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.trees.structure.joining import Tree, in_float64, join_trees
+from sklearn_interpret._model.trees._sklearn_combined import (
+    Member,
+    combined,
+    read_part,
+)
 from sklearn_interpret._model.trees._sklearn_trees import (
     PRECISION,
     plain_model,
     tree_of,
 )
-from sklearn_interpret._model.trees.combining import Member, combined, read_part
 from sklearn_interpret._model.trees.encoders import ArrayEncoder, TransformerEncoder
 from sklearn_interpret._model.trees.tree_model import TreeModel
 from sklearn_interpret.exceptions import UnreadableModelError

@@ -14,7 +14,7 @@ their rounding.
 
 import json
 from dataclasses import dataclass
-from itertools import count, pairwise
+from itertools import chain, count, pairwise
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -26,11 +26,13 @@ from sklearn_interpret._core.trees.structure.joining import (
 )
 from sklearn_interpret._model.trees.encoders import (
     ArrayEncoder,
+    category_table,
     column_numbers,
     is_frame,
+    listed_categories,
     listed_positions,
 )
-from sklearn_interpret._model.trees.tree_model import TreeModel
+from sklearn_interpret._model.trees.tree_model import TreeModel, response_fields
 from sklearn_interpret.exceptions import UnreadableModelError
 
 _SINGLE = np.dtype(np.float32)
@@ -93,9 +95,7 @@ class XGBoostEncoder:
             values = numbers[:, column]
             # All that is not listed goes left, and so does what is negative.
             values = np.where(values < 0, -1, values)
-            numbers[:, column] = listed_positions(
-                values, np.array(categories), len(categories)
-            )
+            numbers[:, column] = listed_positions(values, categories, len(categories))
         return numbers
 
     def _places(self, X):
@@ -149,7 +149,7 @@ def _read(estimator, _):
     base = _base(learner)
     n_columns = int(learner["learner_model_param"]["num_feature"])
     blocks = forest["trees"][:n_trees]
-    listed = _listed_categories(blocks)
+    listed = listed_categories(chain.from_iterable(map(_category_splits, blocks)))
     trees = [
         _tree(block, output, len(base), np.float32(weight), listed)
         for block, output, weight in zip(
@@ -177,7 +177,7 @@ def _read(estimator, _):
         raw_method="predict",
         raw_params={"output_margin": True},
         cover="hessian",
-        **_response(estimator, learner["objective"]["name"]),
+        **response_fields(estimator, _LINKS.get(learner["objective"]["name"])),
     )
     _check_margin(model, estimator)
     return model
@@ -239,37 +239,17 @@ def _labels(column):
     return tuple(text[start:stop] for start, stop in pairwise(bounds))
 
 
-def _response(estimator, objective):
-    """How the library's responses follow from margins."""
-    classes = getattr(estimator, "classes_", None)
-    link = _LINKS.get(objective)
-    method = "predict" if classes is None else "predict_proba"
-    return {
-        "link": link,
-        "response_method": None if link is None else method,
-        "classes": classes,
-    }
-
-
-def _category_lists(block):
-    """For each categorical split its node and the categories that go right."""
-    lists = zip(
+def _category_splits(block):
+    """Nodes that split on categories, their columns, and what goes right."""
+    parts = zip(
         block["categories_nodes"],
         block["categories_segments"],
         block["categories_sizes"],
         strict=True,
     )
-    for node, start, size in lists:
-        yield node, block["categories"][start : start + size]
-
-
-def _listed_categories(blocks):
-    """For each categorical column the categories that any split lists."""
-    listed = {}
-    for block in blocks:
-        for node, categories in _category_lists(block):
-            listed.setdefault(block["split_indices"][node], set()).update(categories)
-    return {j: sorted(listed[j]) for j in sorted(listed)}
+    for node, start, size in parts:
+        categories = block["categories"][start : start + size]
+        yield node, block["split_indices"][node], categories
 
 
 def _tree(block, output, k, weight, listed):
@@ -281,7 +261,7 @@ def _tree(block, output, k, weight, listed):
         value[leaf] = _leaf_vectors(block, k, leaf)
     else:
         value[:, output] = weight * threshold  # in single precision
-    sets, table = _category_table(block, listed)
+    sets, go_right = category_table(_category_splits(block), listed, len(left))
     tree = Tree(
         left=left,
         right=right,
@@ -291,8 +271,8 @@ def _tree(block, output, k, weight, listed):
         cover=np.array(block["sum_hessian"]),
         missing_left=np.array(block["default_left"], dtype=bool),
         category_set=sets,
-        categories_left=table,
-        categories_known=np.ones_like(table),
+        categories_left=~go_right,
+        categories_known=np.ones_like(go_right),
     )
     return without_unreached(tree)
 
@@ -307,20 +287,6 @@ def _leaf_vectors(block, k, leaf):
     vectors = np.array(block["leaf_weights"], dtype=np.float32).reshape(-1, k)
     # At leaves the right child says which of the vectors it is.
     return vectors[np.array(block["right_children"])[leaf]]
-
-
-def _category_table(block, listed):
-    """Which of the listed categories, and whether all others, go left."""
-    sets = np.full(len(block["left_children"]), -1)
-    width = 1 + max(map(len, listed.values()), default=0)
-    rows = []
-    for node, categories in _category_lists(block):
-        sets[node] = len(rows)
-        row = np.ones(width, dtype=bool)
-        known = listed[block["split_indices"][node]]
-        row[np.searchsorted(known, categories)] = False
-        rows.append(row)
-    return sets, np.array(rows, dtype=bool).reshape(len(rows), width)
 
 
 READERS = {("xgboost", "XGBModel"): _read}

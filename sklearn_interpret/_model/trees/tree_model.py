@@ -107,3 +107,16 @@ class TreeModel:
             return outputs
         ends = np.cumsum([len(labels) for labels in self.classes])
         return np.split(outputs, ends[:-1], axis=1)
+
+
+def response_fields(estimator, link):
+    """Fields of a TreeModel for a library's response, given the link's name or None."""
+    classes = getattr(estimator, "classes_", None)
+    if classes is not None and len(classes) == 0:
+        classes = None
+    method = "predict" if classes is None else "predict_proba"
+    return {
+        "link": link,
+        "response_method": None if link is None else method,
+        "classes": classes,
+    }
