@@ -26,7 +26,7 @@ class ConditionalDependence(CurveEffect):
 
     .. math:: M_j(k) = E[f(X) \\mid X_j \\in (z_{k-1}, z_k]]
 
-    No row is altered. The curve therefore shows the feature's effect together with
+    No row is changed. The curve therefore shows the feature's effect together with
     that of every feature that depends on it.
 
     Parameters

@@ -61,13 +61,12 @@ class PartialDependence(GridMixin, CurveEffect):
         Subtract the weighted mean of the curve over the rows. The standard errors are
         then those of the curve's shape.
     method : {"auto", "tree", "brute", "recursion"}, default="auto"
-        "brute" sends all altered rows to the model. "tree" finds the same numbers from
-        the trees of the model, at a cost that hardly depends on the grid; it needs a
-        response that is the sum of trees that can be read. "auto" is "tree" where that
-        works, and else "brute".
-        "recursion" is scikit-learn's weighted tree traversal: another quantity, which
-        follows the training rows' shares at each split and does not look at the
-        background; it takes no weights.
+        "brute" sends all perturbed rows to the model. "tree" finds the same numbers
+        from the trees of the model, at a cost that hardly depends on the grid; it needs
+        a response that is the sum of trees that can be read. "auto" is "tree" where
+        that works, and else "brute". "recursion" is scikit-learn's weighted tree
+        traversal: another quantity, which follows the training rows' shares at each
+        split and does not look at the background; it takes no weights.
     response_method : str, list of str or callable, default="auto"
         "auto" is `predict` of regressors, and `predict_proba`, else
         `decision_function`, of classifiers. Also a method's name, a list of names of
@@ -135,7 +134,7 @@ class PartialDependence(GridMixin, CurveEffect):
     -----
     The model gets n x G rows for an entry of G points with "brute", and none but a
     few to check what was read with "tree". Rows are averaged as they are:
-    with dependent features some altered rows are far from all data, where
+    with dependent features some perturbed rows are far from all data, where
     :class:`AccumulatedLocalEffects` does not look.
 
     References

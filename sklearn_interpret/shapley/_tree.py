@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from sklearn_interpret._core.statistics.weighted import running_sum, shares_of
+from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._core.trees.shapley.games import BackgroundGame, CoverGame
 from sklearn_interpret._core.trees.shapley.values import (
     MOST_AT_ONCE,
@@ -201,7 +201,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         total = np.zeros(response.ensemble.n_outputs)
         for part in slices(background.n_rows, batch_rows(background.row_bytes)):
             responses = self._background_responses(background.part(part))
-            total = running_sum(total, self._shares[part, None] * responses)
+            total += self._shares[part] @ responses
         return total
 
     def _background_responses(self, background):
@@ -233,8 +233,8 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
             self._made = self._make()
         return self._made
 
-    def _answers(self, rows, part):
-        """What the model answers to some rows in its own precision, batch by batch."""
+    def _predictions(self, rows, part):
+        """Predictions of the model for some rows, batch by batch."""
         step = batch_rows(rows.row_bytes)
         for start in range(part.start, part.stop, step):
             batch = slice(start, min(start + step, part.stop))
@@ -246,11 +246,11 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         predictions = None
         for part, codes in self._coded_parts(rows, order=1):
             blocks = self._blocks(codes, order=1)
-            # The model answers while other processes work.
-            for batch, answers in self._answers(rows, part):
+            # The model predicts while other processes work.
+            for batch, found in self._predictions(rows, part):
                 if predictions is None:
-                    predictions = np.empty((rows.n_rows, n_outputs), answers.dtype)
-                predictions[batch] = answers
+                    predictions = np.empty((rows.n_rows, n_outputs), found.dtype)
+                predictions[batch] = found
             add_blocks(values[part].transpose(2, 1, 0), blocks)
         return values, predictions, None
 
@@ -261,7 +261,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
             # Values stand on the diagonal until all pairs are there.
             values = np.einsum("ijjk->ijk", pairs[part])
             blocks = self._blocks(codes, order=1)
-            for _ in self._answers(rows, part):
+            for _ in self._predictions(rows, part):
                 pass  # the model refuses what it can't take
             add_blocks(values.transpose(2, 1, 0), blocks)
             into = pairs[part].transpose(3, 1, 2, 0)

@@ -58,15 +58,7 @@ class NodeAxis:
         return np.clip(cells[:, None] + np.arange(-1, 2), 0, self.n_nodes - 1)
 
     def differences(self, cells):
-        """Pairs of visits whose difference is a step, with the step of each row.
-
-        Yields
-        ------
-        low, high : int
-            Columns of `visits`.
-        steps : ndarray of shape (n,)
-            Step of each row; -1 where the row has none.
-        """
+        """Pairs of visits, with the step (n,) of each row between them, or -1."""
         above = np.where(cells < self.n_steps, cells, -1)
         if not self.by_level:
             yield 0, 1, above
@@ -338,20 +330,10 @@ def accumulate(local_effects, axis=-1):
 
 
 def centring_constant(effects, cell_weights, axes):
-    """Weighted mean of the effect over the rows' cells (Apley & Zhu 2020, eq. 16).
+    """Weighted mean of effects over the rows' cells (Apley & Zhu 2020, eq. 16).
 
-    Parameters
-    ----------
-    effects : ndarray of shape (k, n_nodes[, n_nodes_2])
-        Effects at nodes.
-    cell_weights : ndarray of shape (n_cells[, n_cells_2])
-        Weight of the rows in each cell.
-    axes : sequence of NodeAxis
-        One or two.
-
-    Returns
-    -------
-    ndarray of shape (k,)
+    Effects at nodes (k, n_nodes[, n_nodes_2]) and weights of cells of one or two axes:
+    (k,).
     """
     for position, axis in enumerate(axes):
         effects = axis.cell_values(effects, position + 1)
@@ -364,20 +346,8 @@ def centring_constant(effects, cell_weights, axes):
 def first_order_effect(local_effects, cell_weights, axis, *, centred=True):
     """Accumulated local effects of one feature (Apley & Zhu 2020, eq. 15 and 16).
 
-    Parameters
-    ----------
-    local_effects : ndarray of shape (k, n_steps)
-        Mean difference over each step.
-    cell_weights : ndarray of shape (n_cells,)
-        Weight of the rows in each cell.
-    axis : NodeAxis
-        The axis.
-    centred : bool, default=True
-        Subtract the weighted mean; otherwise the effect starts at zero.
-
-    Returns
-    -------
-    ndarray of shape (k, n_nodes)
+    From the mean differences over steps, (k, n_steps), and the weights of cells: (k,
+    n_nodes). Centred at its weighted mean, or else starting at zero.
     """
     effects = accumulate(local_effects)
     if centred:
@@ -386,26 +356,12 @@ def first_order_effect(local_effects, cell_weights, axis, *, centred=True):
 
 
 def accumulated_standard_errors(step_errors, cell_weights, axis, covariances=None):
-    """Standard errors of a centred first-order effect from those of its steps.
+    """Standard errors (k, n_nodes) of a centred first-order effect.
 
-    The centred effect is linear in the local effects. Those of intervals come from
-    separate rows, so that the variances add with squared coefficients; neighbouring
-    steps of levels share the rows of the level between them, and covary.
-
-    Parameters
-    ----------
-    step_errors : ndarray of shape (k, n_steps)
-        Standard error of each local effect.
-    cell_weights : ndarray of shape (n_cells,)
-        Weight of the rows in each cell.
-    axis : NodeAxis
-        The axis.
-    covariances : ndarray of shape (k, n_steps - 1), optional
-        Of each local effect and the next one; None means zero.
-
-    Returns
-    -------
-    ndarray of shape (k, n_nodes)
+    The centred effect is linear in the local effects, of errors (k, n_steps). Those of
+    intervals come from separate rows, so that the variances add with squared
+    coefficients; neighbouring steps of levels share the rows of the level between them:
+    `covariances` are those of each local effect and the next one, (k, n_steps - 1).
     """
     operator = accumulate(np.eye(axis.n_steps))  # (n_steps, n_nodes)
     operator = operator - centring_constant(operator, cell_weights, [axis])[:, None]
@@ -416,19 +372,11 @@ def accumulated_standard_errors(step_errors, cell_weights, axis, covariances=Non
 
 
 def neighbour_covariances(steps, shared):
-    """Covariances of the mean differences over neighbouring steps between levels.
+    """Covariances (k, n_steps - 1) of local effects of neighbouring steps of levels.
 
-    Parameters
-    ----------
-    steps : Moments of shape (n_steps, k)
-        Of the differences over each step.
-    shared : Moments of shape (n_levels, 3 k)
-        For the rows of each inner level, of their differences over the step below it,
-        over the one above it, and of the sum of the two.
-
-    Returns
-    -------
-    ndarray of shape (k, n_steps - 1)
+    From the moments of the differences by step, (n_steps, k), and for the rows of each
+    level the moments of their differences over the step below it, over the one above
+    it, and of the sum of the two, (n_levels, 3 k).
     """
     inner = slice(1, -1)
     weight = shared.weight[inner]
@@ -456,10 +404,9 @@ def second_order_effect(local_effects, step_weights, cell_weights, axes):
     ----------
     local_effects : ndarray of shape (k, n_steps_1, n_steps_2)
         Mean second differences; ignored where the weight is zero.
-    step_weights : ndarray of shape (n_steps_1, n_steps_2)
-        Weight behind each of them.
-    cell_weights : ndarray of shape (n_cells_1, n_cells_2)
-        Weight of the rows in each cell.
+    step_weights, cell_weights : ndarray of shape (n_steps_1, n_steps_2), (n_cells_1,
+    ...)
+        Weight behind each of them, and weight of the rows in each cell.
     axes : pair of NodeAxis
         The two axes.
 

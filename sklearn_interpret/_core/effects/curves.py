@@ -8,21 +8,9 @@ from sklearn_interpret._core.statistics.grids import AT_ONCE, NodeSearch
 
 
 def grid_position(values, nodes):
-    """Left neighbour of each value among the nodes, and the share of the way onwards.
+    """Left neighbour (m,) of values among increasing nodes, share of the way onwards.
 
-    Parameters
-    ----------
-    values : ndarray of shape (m,)
-        Values beyond the nodes count as the nearest one.
-    nodes : ndarray of shape (G,)
-        Increasing.
-
-    Returns
-    -------
-    low : ndarray of shape (m,), dtype intp
-        Position of the left neighbour.
-    share : ndarray of shape (m,)
-        In [0, 1]; NaN where the value is.
+    Values beyond the nodes count as the nearest one; the share is NaN where they are.
     """
     low, share = np.empty(len(values), dtype=np.intp), np.empty(len(values))
     for rows, *found in _grid_positions(values, nodes):

@@ -20,7 +20,7 @@ from sklearn_interpret._model.perturbation.perturbed import plain_responses
 from sklearn_interpret._model.trees.tree_response import tree_response
 from sklearn_interpret.exceptions import UnreadableModelError
 
-# Largest number of players that are exchanged together.
+# Largest number of players that come from the donor together.
 _MOST_PLAYERS = 3
 
 # Points that are planned at once, for all workers; and what one of them takes, in
@@ -66,9 +66,8 @@ def hybrid(method, response, rows, weights, players, *, averaged, **loop):
 class HybridResponses:
     """Responses to hybrid rows, which are sent to the model.
 
-    Points that are rows of the sample, and rows alike outside of what is exchanged, are
-    sent once. So are points that different sets of players have in common, as far as a
-    quarter of the working memory can hold the responses.
+    Points that are the same are sent once, as far as a quarter of the working memory
+    can hold the responses.
 
     Parameters
     ----------
@@ -122,11 +121,11 @@ class HybridResponses:
         if rest:
             codes.append(rows.encode(rest)[0])
         self._keys = RowKeys(np.stack(codes, axis=1))
-        self._unique = frozenset(
-            player for player, own in enumerate(codes) if own.max() + 1 == rows.n_rows
-        )
+        # Where no value of any player repeats, one player outside of two sets tells
+        # the bases of their points apart, and one that only one set has, the donors.
+        unique = all(own.max() + 1 == rows.n_rows for own in codes)
+        self._may_repeat = not unique or len(codes) <= 2 * _MOST_PLAYERS
         self._cache = ResponseCache(get_config()["working_memory"] * 2**20 / 4)
-        self._cached_sets = []
 
     @cached_property
     def predictions(self):
@@ -218,7 +217,7 @@ class HybridResponses:
         grids = [self._grid((player,)) for player in range(len(self._players))]
         shape = self._rows.n_rows, len(grids), self.predictions.shape[1]
         alone, all_but = np.zeros(shape), np.empty(shape)
-        for which, block, responses in self._responses(grids, all_may_follow=True):
+        for which, block, responses in self._responses(grids):
             grid = grids[which]
             means = np.einsum("b,bdk->dk", grid.base_shares[block], responses)
             alone[:, which] += means[grid.donor_of]
@@ -231,12 +230,11 @@ class HybridResponses:
         positions = self.positions[players[0]] if len(players) == 1 else None
         return Grid.of_rows(players, self._keys, self._shares, positions)
 
-    def _responses(self, grids, *, all_may_follow=False):
+    def _responses(self, grids):
         """Blocks of bases of the grids, in order, and the responses (bases, donors, k).
 
         Blocks that are small go to the workers together.
         """
-        shared = self._shared(grids, all_may_follow=all_may_follow)
         allowed = get_config()["working_memory"] * 2**20 / 8
         point_bytes = _POINT_BYTES + 16 * self.predictions.shape[1]
         most = max(1, int(min(_MOST_POINTS, allowed // point_bytes)))
@@ -245,42 +243,14 @@ class HybridResponses:
             for block in grid.blocks(most):
                 n_points = len(grid.donors) * (block.stop - block.start)
                 if wave and size + n_points > most:
-                    yield from self._of_wave(grids, wave, shared)
+                    yield from self._of_wave(grids, wave)
                     wave, size = [], 0
                 wave.append((which, block))
                 size += n_points
         if wave:
-            yield from self._of_wave(grids, wave, shared)
+            yield from self._of_wave(grids, wave)
 
-    def _shared(self, grids, *, all_may_follow):
-        """For each grid whether it has points in common with others.
-
-        With those whose responses are cached, or with later ones. With `all_may_follow`
-        the grids are those of single players, and any sets will follow.
-        """
-        sets = [frozenset(grid.players) for grid in grids]
-        unique, shared = self._unique, []
-        for position, players in enumerate(sets):
-            known = any(
-                may_meet(players, cached, unique) for cached in self._cached_sets
-            )
-            if all_may_follow:
-                others = set(range(len(self._players))) - players
-                keep = bool(others - unique) or len(unique - players) <= _MOST_PLAYERS
-            else:
-                # Where both start from the same base, what they have in common are
-                # points of the players in both, known from before.
-                keep = any(
-                    may_meet(players, later, unique)
-                    and (players <= later or not unique - players - later)
-                    for later in sets[position + 1 :]
-                )
-            if keep:
-                self._cached_sets.append(players)
-            shared.append(known or keep)
-        return shared
-
-    def _of_wave(self, grids, wave, shared):
+    def _of_wave(self, grids, wave):
         """Responses of some blocks; unknown points of all of them are sent at once."""
         blocks, places, points = [], [], []
         for which, block in wave:
@@ -294,8 +264,8 @@ class HybridResponses:
             responses[own] = self.predictions[inside]
             unknown[own] = False
             base, donor = place = np.nonzero(unknown)
-            keys = grid.donor_keys[:0]
-            if shared[which]:
+            keys = ()
+            if self._may_repeat:
                 keys = grid.donor_keys[donor] + grid.base_keys[block][base]
             blocks.append(responses)
             places.append(place)
@@ -304,11 +274,11 @@ class HybridResponses:
             tuple(j for player in grids[which].players for j in self._players[player])
             for which, _ in wave
         ]
-        bases, donors, keys = map(np.concatenate, zip(*points, strict=True))
         sizes = [len(base) for base, _ in places]
         sets = np.repeat(np.arange(len(wave)), sizes)
-        with_key = np.repeat([shared[which] for which, _ in wave], sizes)
-        flat = self._of_points(bases, donors, sets, columns, with_key, keys)
+        bases, donors, keys = map(np.concatenate, zip(*points, strict=True))
+        send = self._of_keys if self._may_repeat else self._send
+        flat = send(columns, bases, donors, sets, keys)
         parts = np.split(flat, np.cumsum(sizes[:-1]))
         for item, responses, place, part in zip(
             wave, blocks, places, parts, strict=True
@@ -318,28 +288,23 @@ class HybridResponses:
         if self._on_block is not None:
             self._on_block()
 
-    def _of_points(self, bases, donors, sets, columns, with_key, keys):
-        """Responses (m, k) to points; those with keys may be cached, or be the same."""
+    def _of_keys(self, columns, bases, donors, sets, keys):
+        """Responses (m, k) to points; some may be cached, and some the same."""
         responses = np.empty((len(bases), self.predictions.shape[1]))
-        send, with_key = ~with_key, np.flatnonzero(with_key)
         is_known, known = self._cache.find(keys, responses.shape[1])
-        responses[with_key[is_known]] = known
-        new, keys = with_key[~is_known], keys[~is_known]
-        first, which = distinct(keys)
-        send[new[first]] = True
-        send = np.flatnonzero(send)
-        responses[send] = self._send(
-            bases[send], donors[send], sets[send], columns, responses.shape[1]
-        )
-        sent = responses[new[first]]
+        responses[is_known] = known
+        new = np.flatnonzero(~is_known)
+        first, which = distinct(keys[new])
+        send = new[first]
+        sent = self._send(columns, bases[send], donors[send], sets[send])
         responses[new] = sent[which]
-        self._cache.add(keys[first], sent)
+        self._cache.add(keys[send], sent)
         return responses
 
-    def _send(self, bases, donors, sets, columns, n_outputs):
-        """Responses to rows, each a base whose columns of a set come from its donor."""
+    def _send(self, columns, bases, donors, sets, keys=None):
+        """Responses (m, k) to bases whose columns of a set are their donors'."""
         if not len(bases):
-            return np.empty((0, n_outputs))
+            return np.empty((0, self.predictions.shape[1]))
         batches = [
             (bases[part], donors[part], sets[part])
             for part in slices(len(bases), batch_rows(self._rows.row_bytes))
@@ -357,13 +322,13 @@ def _respond(response, rows, columns, batches):
     """Responses to batches of points, one after the other."""
     return np.concatenate(
         [
-            response(_exchanged(rows, bases, donors, sets, columns))
+            response(_mixed(rows, bases, donors, sets, columns))
             for bases, donors, sets in batches
         ]
     )
 
 
-def _exchanged(rows, bases, donors, sets, columns):
+def _mixed(rows, bases, donors, sets, columns):
     """Rows `bases`, the columns of each one's set taken from rows `donors`."""
     used = np.flatnonzero(np.bincount(sets))
     moving = {}
@@ -507,21 +472,3 @@ class ResponseCache:
             responses = np.concatenate([known, responses])
         order = np.argsort(keys[:, 0], kind="stable")
         self._runs.append((keys[order], responses[order]))
-
-
-def may_meet(first, second, unique):
-    """Whether points of two sets of players can be the same, other than sample rows.
-
-    Let the points be (a for S, b elsewhere) and (c for T, d elsewhere). Each player
-    without repeated values (`unique`), wherever it stands, says that two of these four
-    rows are the same one; a = b or c = d leave rows of the sample only.
-    """
-    both = first & second
-    # b = d, a = c, and a = d or c = b.
-    outside = unique - first - second
-    inside = unique & both
-    across = unique & (first ^ second)
-    if across and (outside or inside):
-        return False
-    # From the same base, disjoint sets cannot change the same.
-    return not outside or bool(both)

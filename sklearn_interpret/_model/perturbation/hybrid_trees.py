@@ -121,14 +121,14 @@ class HybridTrees:
             raise self._trees.refusal
 
     @cached_property
-    def _arrived(self):
-        """Weight of the rows that reach leaves in spite of one condition."""
+    def _leaf_weights(self):
+        """Weight of the rows at each leaf that they reach but for one condition."""
         return self._summed(self._effects)
 
     @cached_property
     def _averages(self):
         """Mean responses with each player at each of its points."""
-        return self._effects.averages(self._arrived, self._weights.sum())
+        return self._effects.averages(self._leaf_weights, self._weights.sum())
 
     def _pairs(self, pairs):
         """Mean responses given two players, as many pairs at once as memory allows."""
@@ -149,7 +149,7 @@ class HybridTrees:
     def _pairs_at_once(self, pairs):
         terms = TreePairs(self._effects, pairs)
         found = terms.terms(
-            self._arrived, self._summed(terms), self._weights.sum(), self.positions
+            self._leaf_weights, self._summed(terms), self._weights.sum(), self.positions
         )
         mean = np.average(self._sums, axis=0, weights=self._weights)
         for players, term in zip(pairs, found, strict=True):
@@ -174,8 +174,8 @@ class HybridTrees:
             for rows in self._slices(size)
         ]
         total = None
-        for arrived in self._run(_arrivals, tasks):
-            total = _added(total, arrived)
+        for part in self._run(_sum_weights, tasks):
+            total = _added(total, part)
         return total
 
     def _concatenated(self, function, given):
@@ -198,20 +198,20 @@ class HybridTrees:
                 self._on_block()
 
 
-def _arrivals(made, codes, weights, size):
+def _sum_weights(made, codes, weights, size):
     total = None
     for rows in slices(len(codes), size):
         total = _added(total, made.arrivals(codes[rows], weights[rows]))
     return total
 
 
-def _added(total, arrived):
+def _added(total, part):
     """The sum of two arrays, or of two lists of them; the first is written over."""
     if total is None:
-        return arrived
+        return part
     if isinstance(total, np.ndarray):
-        return np.add(total, arrived, out=total)
-    for sums, more in zip(total, arrived, strict=True):
+        return np.add(total, part, out=total)
+    for sums, more in zip(total, part, strict=True):
         sums += more
     return total
 

@@ -62,21 +62,23 @@ class PerturbedTrees:
         """Weighted means over the rows."""
         means = [None] * len(self._parts)
         for which, effects in self._effects():
-            arrived = 0
-            for tasks in self._arrival_tasks(effects, weights):
-                done = run_in_threads(_arrivals, tasks, n_jobs=n_jobs, verbose=verbose)
+            leaf_weights = 0
+            for tasks in self._leaf_tasks(effects, weights):
+                done = run_in_threads(
+                    _leaf_weights, tasks, n_jobs=n_jobs, verbose=verbose
+                )
                 for part in _reported(done, on_block):
-                    arrived += part
-            found = effects.averages(arrived, weights.sum())
-            for entry, mean in zip(which, found, strict=True):
+                    leaf_weights += part
+            averages = effects.averages(leaf_weights, weights.sum())
+            for entry, mean in zip(which, averages, strict=True):
                 means[entry] = mean
         if masses is not None:
             pairs = zip(means, masses, strict=True)
             means = [mean - mass @ mean for mean, mass in pairs]
         return TreeAverages(means, self, weights, masses)
 
-    def _arrival_tasks(self, effects, weights):
-        """Lists of tasks for `_arrivals`, one list after the other."""
+    def _leaf_tasks(self, effects, weights):
+        """Lists of tasks for `_leaf_weights`, one list after the other."""
         size = effects.rows_at_once
         if not effects.wants_order:
             yield [
@@ -246,8 +248,8 @@ def _collected(function, given, merge):
     return [(entry, result) for entry, kept in found.items() for result in kept]
 
 
-def _arrivals(effects, codes, weights, rows):
-    """Sum of the arrivals of some rows."""
+def _leaf_weights(effects, codes, weights, rows):
+    """Weight of some rows at each leaf that they reach but for one condition."""
     return effects.arrivals(codes[rows], weights[rows])
 
 

@@ -57,16 +57,9 @@ _LINKS = {
 class LightGBMEncoder:
     """Numbers as LightGBM compares them.
 
-    Parameters
-    ----------
-    n_columns : int
-        Number of columns.
-    zero_is_missing : tuple of int
-        Columns in which zero stands for a missing value.
-    listed : tuple of (int, tuple of int)
-        Columns of categories, each with the categories that any split lists.
-    levels : tuple of tuple
-        Labels of the category columns of the training frame, in the columns' order.
+    Zero stands for a missing value in some columns. `listed` are the columns of
+    categories, each with those that any split lists, and `levels` the labels of the
+    category columns of the training frame, in their order.
     """
 
     n_columns: int

@@ -84,23 +84,10 @@ def read_part(role, estimator, read):
 
 
 def combined(members, *, n_columns, n_outputs, **fields):
-    """The sum of models as one.
+    """The sum of models, at least one `Member`, as one TreeModel with these fields.
 
     Members that compare plain numbers share the columns as their features. Any other
     way to encode the rows gets features of its own, side by side with those.
-
-    Parameters
-    ----------
-    members : list of Member
-        At least one.
-    n_columns, n_outputs : int
-        Numbers of input columns and of outputs of the sum.
-    **fields : dict
-        All else that the sum's TreeModel needs.
-
-    Returns
-    -------
-    TreeModel
     """
     ensembles = [_weighted(member, n_outputs) for member in members]
     rules = {(trees.precision, trees.strict) for trees in ensembles}
@@ -240,8 +227,6 @@ def _read_voting(estimator, read):
 def _read_ada_classifier(estimator, _):
     """Votes of trees: a leaf adds its weight to its class, and takes from the others.
 
-    References
-    ----------
     J. Zhu, H. Zou, S. Rosset and T. Hastie (2009). Multi-class AdaBoost.
     """
     check_is_fitted(estimator)

@@ -26,20 +26,9 @@ PRECISION = np.dtype(np.float32)
 
 
 def tree_of(estimator, value, features=None):
-    """A fitted scikit-learn tree, with values of our choice.
+    """A fitted scikit-learn tree with values (n_nodes, k) of our choice.
 
-    Parameters
-    ----------
-    estimator : fitted decision tree
-        Any.
-    value : ndarray of shape (n_nodes, k)
-        Values of its nodes.
-    features : ndarray of shape (n_features_of_the_tree,), optional
-        Where its features stand in the ensemble.
-
-    Returns
-    -------
-    Tree
+    `features` say where its features stand in the ensemble.
     """
     tree = estimator.tree_
     feature = tree.feature
@@ -57,17 +46,7 @@ def tree_of(estimator, value, features=None):
 
 
 def node_outputs(estimator):
-    """What the nodes of a fitted tree predict, all outputs and classes side by side.
-
-    Parameters
-    ----------
-    estimator : fitted decision tree
-        A regressor, or a classifier whose nodes hold shares of classes.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes, k)
-    """
+    """What the nodes of a fitted tree predict, all outputs and classes side by side."""
     value = estimator.tree_.value
     if not isinstance(estimator, DecisionTreeClassifier):
         return value[:, :, 0]
@@ -148,19 +127,8 @@ def _read_isolation_forest(estimator, _):
 
 
 def expected_path_length(n_rows):
-    """Mean length of an unsuccessful search in a binary search tree of `n_rows`.
+    """Mean length of an unsuccessful search in a binary search tree of so many rows.
 
-    Parameters
-    ----------
-    n_rows : ndarray of int
-        Numbers of rows, at least 1.
-
-    Returns
-    -------
-    ndarray of float64
-
-    References
-    ----------
     F. T. Liu, K. M. Ting and Z.-H. Zhou (2008). Isolation forest. Equation 1.
     """
     n = np.maximum(n_rows, 2).astype(np.float64)

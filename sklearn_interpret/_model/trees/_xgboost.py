@@ -68,15 +68,9 @@ _MARGINS = {
 class XGBoostEncoder:
     """Numbers as XGBoost compares them.
 
-    Parameters
-    ----------
-    numbers : ArrayEncoder
-        For arrays and sparse matrices.
-    listed : tuple of (int, tuple of int)
-        Columns of categories, each with the categories that any split lists.
-    levels : tuple
-        Per column, the labels of its categories in the training frame, or None: whole
-        numbers, or bytes for text.
+    `numbers` encodes arrays. `listed` are the columns of categories, each with those
+    that any split lists. `levels` are per column the labels of its categories in the
+    training frame, whole numbers or bytes for text, or None.
     """
 
     numbers: ArrayEncoder

@@ -15,16 +15,8 @@ from sklearn_interpret._model.rows.frames import PandasRows, PolarsRows
 class ArrayEncoder:
     """Columns are numbers and are taken as they are.
 
-    Parameters
-    ----------
-    n_columns : int
-        Number of columns.
-    precision : numpy.dtype
-        float32 or float64.
-    absent : float, default=0.0
-        What stands for the entries that a sparse matrix does not hold.
-    missing : float, default=NaN
-        A number that stands for missing values, beside NaN.
+    `absent` stands for the entries that a sparse matrix does not hold; `missing` is a
+    number that stands for missing values, beside NaN.
     """
 
     n_columns: int
@@ -137,13 +129,8 @@ def column_numbers(X, places, unseen):
     places : list
         Per column, a dict from labels to positions; None for columns that are numbers.
     unseen : callable
-        Called with the column's name and a label that has no position, to return what
-        stands for it, or to refuse it.
-
-    Returns
-    -------
-    list of ndarray of shape (n_rows,)
-        One per column, of whatever dtype the frame has for numbers.
+        From a column's name and a label without position to what stands for it; or it
+        refuses the label.
     """
     rows = as_rows(X)
     check_width(rows.n_columns, len(places))
