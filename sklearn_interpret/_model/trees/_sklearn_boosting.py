@@ -57,12 +57,8 @@ def _read_boosting(estimator, read):
     constant = _constant_start(estimator)
     model = plain_model(
         estimator,
-        join_trees(
-            trees,
-            base=np.zeros(k) if constant is None else constant,
-            n_features=estimator.n_features_in_,
-            precision=PRECISION,
-        ),
+        trees,
+        np.zeros(k) if constant is None else constant,
         # The exponential loss works on half the log-odds.
         link_scale=2.0 if estimator.loss == "exponential" else 1.0,
         **_scores_of(estimator, k),

@@ -21,7 +21,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.trees.structure.joining import (
     in_float64,
-    join_trees,
     merged,
     scaled,
     with_features,
@@ -30,7 +29,6 @@ from sklearn_interpret._core.trees.structure.joining import (
 from sklearn_interpret._model.column_lineage import first_steps
 from sklearn_interpret._model.tags import unfrozen
 from sklearn_interpret._model.trees._sklearn_trees import (
-    PRECISION,
     node_outputs,
     plain_model,
     tree_of,
@@ -252,12 +250,8 @@ def _read_ada_classifier(estimator, _):
     k = 1 if n_classes == 2 else n_classes
     return plain_model(
         estimator,
-        join_trees(
-            trees,
-            base=np.zeros(k),
-            n_features=estimator.n_features_in_,
-            precision=PRECISION,
-        ),
+        trees,
+        np.zeros(k),
         "decision_function",
         link="logistic" if k == 1 else "softmax",
         link_scale=1.0 if k == 1 else 1 / (n_classes - 1),

@@ -132,40 +132,27 @@ def _read(estimator, _):
     check_is_fitted(estimator)
     booster = estimator.get_booster()
     learner = json.loads(booster.save_raw(raw_format="json"))["learner"]
-    name = learner["gradient_booster"]["name"]
+    gradient_booster = learner["gradient_booster"]
+    name = gradient_booster["name"]
     if name == "gblinear":
         raise UnreadableModelError("booster='gblinear' has no trees.")
     dart = name == "dart"
-    gradient_booster = learner["gradient_booster"]
     forest = (gradient_booster["gbtree"] if dart else gradient_booster)["model"]
-    n_trees = _n_trees_in_use(estimator, forest)
-    weights = gradient_booster["weight_drop"] if dart else np.ones(n_trees)
+    blocks = forest["trees"][: _n_trees_in_use(estimator, forest)]
+    weights = gradient_booster["weight_drop"] if dart else np.ones(len(blocks))
     base = _base(learner)
     n_columns = int(learner["learner_model_param"]["num_feature"])
-    blocks = forest["trees"][:n_trees]
     listed = listed_categories(chain.from_iterable(map(_category_splits, blocks)))
+    outputs = zip(blocks, forest["tree_info"], weights, strict=False)
     trees = [
         _tree(block, output, len(base), np.float32(weight), listed)
-        for block, output, weight in zip(
-            blocks, forest["tree_info"], weights, strict=False
-        )
+        for block, output, weight in outputs
     ]
-    ensemble = join_trees(
-        trees, base=base, n_features=n_columns, precision=_SINGLE, strict=True
-    )
-    missing = estimator.missing
     model = TreeModel(
-        ensemble=ensemble,
-        encoder=XGBoostEncoder(
-            numbers=ArrayEncoder(
-                n_columns,
-                _SINGLE,
-                absent=np.nan,
-                missing=np.nan if missing is None else float(missing),
-            ),
-            listed=tuple((j, tuple(found)) for j, found in listed.items()),
-            levels=_levels(forest, n_columns),
+        ensemble=join_trees(
+            trees, base=base, n_features=n_columns, precision=_SINGLE, strict=True
         ),
+        encoder=_encoder(estimator, forest, listed, n_columns),
         columns=np.arange(n_columns),
         n_columns=n_columns,
         raw_method="predict",
@@ -175,6 +162,15 @@ def _read(estimator, _):
     )
     _check_margin(model, estimator)
     return model
+
+
+def _encoder(estimator, forest, listed, n_columns):
+    missing = np.nan if estimator.missing is None else float(estimator.missing)
+    return XGBoostEncoder(
+        numbers=ArrayEncoder(n_columns, _SINGLE, absent=np.nan, missing=missing),
+        listed=tuple((j, tuple(categories)) for j, categories in listed.items()),
+        levels=_levels(forest, n_columns),
+    )
 
 
 def _check_margin(model, estimator):
