@@ -170,24 +170,21 @@ class ConditionalDependence(CurveEffect):
         )
 
     def _measure(self, sample, response, on_block):
-        answers = plain_responses(response, sample.rows)
-        n_outputs = answers.shape[1]
+        responses = plain_responses(response, sample.rows)
+        n_outputs = responses.shape[1]
         on_block()
+        distinct, columns = distinct_axes(self.axes_)
+        cells = CellsOfRows(distinct, sample.rows)[:]
         self.edges_, self.centers_, self.n_missing_ = [], [], []
         self._averages, errors, self.interval_counts_ = [], [], []
-        distinct, places = distinct_axes(self.axes_)
-        all_cells = CellsOfRows(distinct, sample.rows)[:]
-        for axes, own in zip(self.axes_, places, strict=True):
-            cells = [all_cells[:, place] for place in own]
+        for axes, own in zip(self.axes_, columns, strict=True):
             shape = tuple(map(_n_cells, axes))
-            inside = np.all([codes >= 0 for codes in cells], axis=0)
-            groups = (
-                np.ravel_multi_index([codes[inside] for codes in cells], shape)
-                if inside.any()
-                else np.empty(0, dtype=np.intp)
-            )
+            inside = (cells[:, own] >= 0).all(axis=1)
+            groups = np.zeros(inside.sum(), dtype=np.intp)
+            if len(groups):
+                groups += np.ravel_multi_index(cells[inside][:, own].T, shape)
             moments = Moments.of_groups(
-                answers[inside], groups, int(np.prod(shape)), sample.weights[inside]
+                responses[inside], groups, int(np.prod(shape)), sample.weights[inside]
             )
             empty = moments.weight == 0
             mean = np.where(empty, np.nan, moments.mean)

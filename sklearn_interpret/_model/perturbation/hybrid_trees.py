@@ -16,9 +16,7 @@ from sklearn_interpret._core.trees.effects.pairs import (
 from sklearn_interpret._core.trees.effects.responses import TreeEffects
 from sklearn_interpret._core.trees.effects.steps import Part
 from sklearn_interpret._model.parallel import run_in_threads, slices
-
-# Pieces of work for all workers; their number must not depend on that of the workers.
-_MOST_TASKS = 16
+from sklearn_interpret._model.perturbation.perturbed_trees import reported, row_tasks
 
 # Parts whose conditions begin and cease more often on average are no intervals: their
 # terms are found from the rows that meet conditions instead.
@@ -108,7 +106,7 @@ class HybridTrees:
         size = self._outcomes.rows_at_once(self._codes, most_bytes)
         tasks = [
             (self._outcomes, self._trees, self._codes, rows, size, reduce)
-            for rows in self._slices(size)
+            for rows in row_tasks(len(self._codes), size)
         ]
         found = [[] for _ in self.n_points]
         for blocks in self._run(_reduced, tasks):
@@ -171,7 +169,7 @@ class HybridTrees:
         size = self._effects.rows_at_once
         tasks = [
             (made, self._codes[rows], self._weights[rows], size)
-            for rows in self._slices(size)
+            for rows in row_tasks(len(self._codes), size)
         ]
         total = None
         for part in self._run(_sum_weights, tasks):
@@ -182,20 +180,13 @@ class HybridTrees:
         """Results of ``function(codes, given)`` for all rows."""
         size = self._effects.rows_at_once
         tasks = [
-            (function, self._codes[rows], given, size) for rows in self._slices(size)
+            (function, self._codes[rows], given, size)
+            for rows in row_tasks(len(self._codes), size)
         ]
         return np.concatenate(list(self._run(_in_turn, tasks)))
 
-    def _slices(self, size):
-        """Slices of rows, each a multiple of `size` of them."""
-        n_rows = len(self._codes)
-        return slices(n_rows, size * -(-n_rows // (size * _MOST_TASKS)))
-
     def _run(self, function, tasks):
-        for result in run_in_threads(function, tasks, **self._loop):
-            yield result
-            if self._on_block is not None:
-                self._on_block()
+        return reported(run_in_threads(function, tasks, **self._loop), self._on_block)
 
 
 def _sum_weights(made, codes, weights, size):

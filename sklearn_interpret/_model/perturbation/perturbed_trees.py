@@ -67,7 +67,7 @@ class PerturbedTrees:
                 done = run_in_threads(
                     _leaf_weights, tasks, n_jobs=n_jobs, verbose=verbose
                 )
-                for part in _reported(done, on_block):
+                for part in reported(done, on_block):
                     leaf_weights += part
             averages = effects.averages(leaf_weights, weights.sum())
             for entry, mean in zip(which, averages, strict=True):
@@ -83,7 +83,7 @@ class PerturbedTrees:
         if not effects.wants_order:
             yield [
                 (effects, self._codes, weights, rows)
-                for rows in _tasks(len(self._codes), size)
+                for rows in row_tasks(len(self._codes), size)
             ]
             return
         most = max(_LEAST_IN_ORDER, portion_rows(self._codes[:1].nbytes))
@@ -93,13 +93,13 @@ class PerturbedTrees:
             order = order_of_likeness(self._ensemble, codes)
             codes = np.array([column.take(order) for column in codes.T]).T
             own = weights[piece].take(order)
-            yield [(effects, codes, own, rows) for rows in _tasks(len(codes), size)]
+            yield [(effects, codes, own, rows) for rows in row_tasks(len(codes), size)]
 
     def responses(self, reduce, *, merge=None, **loop):
         """Reduced responses to all perturbed rows."""
 
         def tasks(which, effects):
-            for rows in _tasks(len(self._codes), effects.curves_at_once):
+            for rows in row_tasks(len(self._codes), effects.curves_at_once):
                 yield _curves, (effects, self._codes, rows, which, reduce), merge
 
         return self._reduced(tasks, merge, **loop)
@@ -109,7 +109,7 @@ class PerturbedTrees:
 
         def tasks(which, effects):
             own = [(entry, steps[entry]) for entry in which]
-            for rows in _tasks(len(self._codes), effects.rows_at_once):
+            for rows in row_tasks(len(self._codes), effects.rows_at_once):
                 given = effects, self._codes, cells, rows, own, reduce
                 yield _differences, given, merge
 
@@ -122,7 +122,7 @@ class PerturbedTrees:
             done = run_in_threads(
                 _collected, list(tasks(which, effects)), n_jobs=n_jobs, verbose=verbose
             )
-            for pairs in _reported(done, on_block):
+            for pairs in reported(done, on_block):
                 _collect(found, pairs, merge)
         return [found.get(entry, []) for entry in range(len(self._parts))]
 
@@ -219,12 +219,12 @@ def _disjoint(sets):
     return [group for group, _ in groups]
 
 
-def _tasks(n_rows, size):
-    """Slices of rows, each a multiple of `size` of them."""
+def row_tasks(n_rows, size):
+    """Slices of rows for workers, each a multiple of `size` of them."""
     return slices(n_rows, size * -(-n_rows // (size * _MOST_TASKS)))
 
 
-def _reported(results, on_block):
+def reported(results, on_block):
     """Results as they come, each reported."""
     for result in results:
         yield result
