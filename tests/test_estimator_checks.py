@@ -12,9 +12,9 @@ from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret import estimator_checks as checks
-from sklearn_interpret.base import Explanation
 from sklearn_interpret.effects import IndividualConditionalExpectation as ICE
 from sklearn_interpret.effects import PartialDependence
+from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.importance import PermutationImportance
 from sklearn_interpret.shapley import TreeSHAP
 from tests.instances import ARGUMENTS, estimators

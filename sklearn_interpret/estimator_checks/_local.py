@@ -10,7 +10,6 @@ from html import escape
 import numpy as np
 from sklearn import config_context
 
-from sklearn_interpret._explanation import Explanation
 from sklearn_interpret.estimator_checks._results import assert_same
 from sklearn_interpret.estimator_checks._tables import (
     N_ROWS,
@@ -21,6 +20,7 @@ from sklearn_interpret.estimator_checks._tables import (
     target_for,
 )
 from sklearn_interpret.exceptions import AdditivityWarning
+from sklearn_interpret.explanations import Explanation
 
 _ODD_NAMES = ("<b>length</b>", "width & more", '"height"', "count > 1", "'age'")
 

@@ -1,16 +1,9 @@
 """Shapley values from all coalitions."""
 
-import numpy as np
-
-from sklearn_interpret._core.games.exact import (
-    all_coalitions,
-    interactions_of_all,
-    values_of_all,
-)
-from sklearn_interpret.shapley._base import InteractionValuesMixin
-from sklearn_interpret.shapley._base_coalitional import (
+from sklearn_interpret.shapley._base import (
+    AllCoalitions,
     BaseCoalitional,
-    Valuer,
+    InteractionValuesMixin,
 )
 
 MOST_PLAYERS = 20
@@ -34,11 +27,11 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
         Any predictor; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
     link : {"identity", "logit"}, default="identity"
-        What is made of mean responses before they are shared out. "logit" takes
+        What is made of mean responses before they are shared out; "logit" takes
         probabilities to log-odds.
     background : {array-like, sparse matrix, DataFrame}, default=None
-        Rows to take absent features from; all are used, and weigh the same. None takes
-        the rows of `fit`, of which `subsample` are drawn, with their weights.
+        Rows to take absent features from; all are used, and weigh the same. None draws
+        `subsample` of the rows of `fit`, with their weights.
     feature_groups : dict of str to list, default=None
         Features that are one player of the game together.
     response_method : str, list of str or callable, default="auto"
@@ -66,7 +59,7 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
     background_ : {ndarray, sparse matrix, DataFrame}
         The rows of the background.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Mean absolute Shapley value over the rows of `fit` that were drawn, mean over
+        Mean absolute attribution over the rows of `fit` that were drawn, mean over
         outputs. Computed when first asked for.
     features_ : list of tuple of int
         Columns of each player.
@@ -76,10 +69,8 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
         What is explained.
     output_names_ : list
         Class labels, or positions of outputs.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where the input has string column names.
+    n_features_in_, feature_names_in_ : int, ndarray
+        Number of features; their names, where the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.
 
@@ -133,56 +124,4 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
                 "LinearSHAP where the model allows it, KernelSHAP or ShapleySampling, "
                 "or join features by feature_groups."
             )
-        return _AllCoalitions(values_of_all)
-
-    def _pairs(self, rows):
-        valuer = _AllCoalitions(_pairs_of_all)
-        return np.concatenate(list(self._shared(_paired, valuer, rows)))
-
-
-class _AllCoalitions(Valuer):
-    """Makes something of the values of all coalitions.
-
-    Parameters
-    ----------
-    make : callable
-        From values (2**n_active, k) to an array with axes of players and an axis of
-        outputs.
-    """
-
-    def __init__(self, make):
-        self._make = make
-
-    def n_coalitions(self, n_players):
-        """All of them."""
-        return 2**n_players
-
-    def values(self, game, played):
-        """Exact attributions."""
-        return self.made(game, played, n_axes=1), None
-
-    def made(self, game, played, n_axes):
-        """What is made of each row: (m, *n_axes times n_players, k)."""
-        n_players, k = played.active.shape[1], len(game.base_values)
-        found = np.zeros((played.n_rows, *[n_players] * n_axes, k))
-        rows = zip(found, played.designed(all_coalitions), strict=True)
-        for (into, (players, values)), predicted in zip(
-            rows, played.predictions, strict=True
-        ):
-            if len(players):
-                ends = game.base_values[None], predicted[None]
-                values = np.concatenate([ends[0], values, ends[1]])
-                into[np.ix_(*[players] * n_axes)] = self._make(values)
-        return found
-
-
-def _pairs_of_all(values):
-    """Interaction values, with what is left to each player on the diagonal."""
-    pairs = interactions_of_all(values)
-    players = np.arange(len(pairs))
-    pairs[players, players] = values_of_all(values) - pairs.sum(axis=1)
-    return pairs
-
-
-def _paired(valuer, game, rows):
-    return valuer.made(game, game.play(rows), n_axes=2)
+        return AllCoalitions()

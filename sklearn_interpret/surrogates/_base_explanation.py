@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sklearn_interpret._explanation import Explanation
+from sklearn_interpret.explanations import Explanation
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._attributing import AttributionTransformerMixin
 from sklearn_interpret._core.local.linear_surrogates import Moments
 from sklearn_interpret._core.statistics.quasi_random import even_points
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
@@ -21,6 +20,7 @@ from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret._model.rows.marginals import Marginals, squared_distances
 from sklearn_interpret.exceptions import UnreadableModelError
+from sklearn_interpret.explanations import AttributionTransformerMixin
 from sklearn_interpret.surrogates._base import (
     BaseLocalSurrogate,
     Neighbourhood,

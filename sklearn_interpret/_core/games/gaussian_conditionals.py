@@ -2,8 +2,8 @@
 
 The worth of a set of players is the conditional mean of b . d given their columns of d,
 deviations from the mean. It is linear in d, and so are the values: operators that are
-made once take rows to values. Players that no correlation connects, directly or over
-others, do not matter to each other; each connected block has an operator of its own.
+made once take rows to values. Each block of players that correlations connect has an
+operator of its own.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _BATCH_BYTES = 2**22
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Players that are correlated, and what makes their values.
+    """Players that are correlated, and the linear maps that make their values.
 
     Parameters
     ----------
@@ -51,27 +51,21 @@ class Block:
         return len(self.draws) > 1
 
     def values(self, deviations):
-        """Values of one row, and their standard errors.
-
-        Parameters
-        ----------
-        deviations : ndarray of shape (n_columns,)
-            The row less the mean.
-
-        Returns
-        -------
-        values, errors : ndarray of shape (p, k)
-        """
+        """Values (m, p, k) and standard errors, of rows' deviations (m, n_columns)."""
         n_draws, *shape, n_columns = self.draws.shape
-        operator = self.draws.reshape(-1, n_columns)
-        drawn = (operator @ deviations[self.columns]).reshape(n_draws, *shape)
         if not self.sampled:
-            return drawn[0], np.zeros(shape)
-        return drawn.mean(axis=0), drawn.std(axis=0, ddof=1) / np.sqrt(n_draws)
+            operator = self.draws.reshape(-1, n_columns)
+            return (deviations[:, self.columns] @ operator.T).reshape(-1, *shape), 0.0
+        values, errors = np.empty((2, len(deviations), *shape))
+        for row, own in enumerate(deviations[:, self.columns]):
+            drawn = self.draws @ own
+            values[row] = drawn.mean(axis=0)
+            errors[row] = drawn.std(axis=0, ddof=1) / np.sqrt(n_draws)
+        return values, errors
 
 
 def gaussian_blocks(covariance, coefficients, player, rng):
-    """Operators of all players that have columns.
+    """Blocks of all players that have columns.
 
     Parameters
     ----------
@@ -138,8 +132,8 @@ def _enumerated(correlation, coefficients, player, n_players, singular):
     operator = np.zeros((n_players, n_outputs, n_columns))
     step = max(1, _BATCH_BYTES // (8 * n_columns**2))
     sizes = np.arange(n_players + 1)
-    # What a player gains over a coalition of so many others is weighed by the first,
-    # so that coalitions with it count by one size less.
+    # Shapley's weights of a player's gain over so many others: a coalition with the
+    # player counts by one size less.
     weights = np.array([1 / (n_players * comb(n_players - 1, s)) for s in sizes[:-1]])
     joined, absent = np.append(0.0, weights), np.append(weights, 0.0)
     for start in range(0, 2**n_players, step):

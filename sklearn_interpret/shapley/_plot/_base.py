@@ -12,7 +12,7 @@ from sklearn_interpret._plotting.parameters import (
     keyword_names,
     parameter_names,
 )
-from sklearn_interpret.base import Explanation
+from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley._plot._outputs import (
     checked,
     one_output,

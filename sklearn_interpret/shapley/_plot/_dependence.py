@@ -23,7 +23,7 @@ from sklearn_interpret._plotting.labels import (
 from sklearn_interpret._plotting.numbers import plain_number_ticks
 from sklearn_interpret._plotting.surfaces import jittered
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.base import Explanation
+from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley._plot._base import ExplanationDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader
 from sklearn_interpret.shapley._plot._shading import draw_with_companion
@@ -93,7 +93,7 @@ default="auto"
 
     Examples
     --------
-    >>> from sklearn_interpret.base import Explanation
+    >>> from sklearn_interpret.explanations import Explanation
     >>> from sklearn_interpret.shapley import ShapleyDependenceDisplay
     >>> explanation = Explanation(
     ...     [[1.0, -3.0], [0.5, 2.0]], [10.0, 10.0],

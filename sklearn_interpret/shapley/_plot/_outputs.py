@@ -6,7 +6,7 @@ import numpy as np
 
 from sklearn_interpret._choosing import output_position
 from sklearn_interpret._plotting.labels import drawn_response
-from sklearn_interpret.base import Explanation
+from sklearn_interpret.explanations import Explanation
 
 
 def checked(explanation):

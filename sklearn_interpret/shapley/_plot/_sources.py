@@ -7,7 +7,8 @@ from sklearn_interpret._model.response import check_is_predictor
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.tags import check_predictor_is_fitted
 from sklearn_interpret._plotting.parameters import refuse_settings
-from sklearn_interpret.base import BaseInspector, Explanation
+from sklearn_interpret.base import BaseInspector
+from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley._values import ShapleyValues
 
 

@@ -22,7 +22,7 @@ from sklearn_interpret._plotting.layouts import row_height, swarm_offsets
 from sklearn_interpret._plotting.numbers import plain_number_ticks
 from sklearn_interpret._plotting.ranking import others_text, ranked
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.base import Explanation
+from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley._plot._base import ExplanationDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader
 
@@ -71,7 +71,7 @@ default="auto"
 
     Examples
     --------
-    >>> from sklearn_interpret.base import Explanation
+    >>> from sklearn_interpret.explanations import Explanation
     >>> from sklearn_interpret.shapley import ShapleySummaryDisplay
     >>> explanation = Explanation(
     ...     [[1.0, -3.0], [0.5, 2.0]], [10.0, 10.0],

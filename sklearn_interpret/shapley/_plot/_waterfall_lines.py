@@ -6,7 +6,7 @@ import numpy as np
 
 from sklearn_interpret._plotting.layouts import waterfall_steps
 from sklearn_interpret._plotting.ranking import check_count, others_text, ranked
-from sklearn_interpret.shapley._base_explanation import BreakDownExplanation
+from sklearn_interpret.shapley._break_down import BreakDownExplanation
 from sklearn_interpret.shapley._plot._features import FeatureReader
 
 
