@@ -246,7 +246,7 @@ class Explanation(BaseExplanation):
         if self._features_are_columns and self.data is not None:
             self._check_columns()
         elif self.columns is not None:
-            raise ValueError("columns point into data, but data is None or has none.")
+            raise ValueError("columns must be None: data is None, or has no columns.")
 
     def _check_columns(self):
         """Check which columns of `data` each feature stands for."""

@@ -28,8 +28,8 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
 from sklearn_interpret._model.tags import is_classifier, tags_of
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import LowFidelityWarning
-from sklearn_interpret.surrogates._base_fidelity import Fidelity
 from sklearn_interpret.surrogates._base_subset import taken_inside, weights_inside
+from sklearn_interpret.surrogates._fidelity import Fidelity
 
 
 def _offers(name):

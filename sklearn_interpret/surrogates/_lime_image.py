@@ -1,8 +1,10 @@
 """LIME for images."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from sklearn_interpret._choosing import output_position
 from sklearn_interpret._core.local.masks import independent_masks
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import run, slices
@@ -19,10 +22,124 @@ from sklearn_interpret._model.rows.segments import (
     colour_segments,
     default_number,
 )
-from sklearn_interpret.surrogates._base import BaseLocalSurrogate
-from sklearn_interpret.surrogates._base_fitting import arrays_of, by_output
-from sklearn_interpret.surrogates._base_image_explanation import ImageExplanation
-from sklearn_interpret.surrogates._base_masked import MaskedSurroundings
+from sklearn_interpret.surrogates._base import BaseLocalSurrogate, MaskSampler
+from sklearn_interpret.surrogates._local_explanation import LocalExplanation
+from sklearn_interpret.surrogates._local_fits import by_output, fields_of
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ImageExplanation(LocalExplanation):
+    """Weights of a surrogate on the segments of each image.
+
+    The features are segments, which differ from image to image. Where an image has
+    fewer of them than another, the last values are zero.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_rows, n_segments[, n_outputs])
+        What it adds to the response that a segment is seen.
+    base_values : array-like of shape (n_rows[, n_outputs])
+        Intercepts of the surrogate: its prediction with everything hidden.
+    predictions : array-like of shape (n_rows[, n_outputs]), default=None
+        The model's responses to the images.
+    data : {ndarray, sparse matrix, DataFrame} of n_rows rows, default=None
+        The images, in the container in which they were given.
+    feature_names, output_names : sequence, default=None
+        Names of the segments; a class label or position for each output. None makes
+        them up.
+    standard_errors : array-like of the shape of `values`, default=None
+        Standard errors of the weights, for the choice of the samples.
+    columns : None, default=None
+        Segments are no columns.
+    fidelity, local_predictions, selected : array-like, default=None
+        As in :class:`LocalExplanation`.
+    scales, conditions : array-like, default=None
+        Not of use here.
+    segments : array-like of shape (n_rows, height, width)
+        The segment that each pixel belongs to, from 0 on.
+    images : array-like of shape (n_rows, height, width[, channels])
+        The images.
+
+    Raises
+    ------
+    ValueError
+        Parts that do not fit each other.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.surrogates import ImageExplanation
+    >>> explanation = ImageExplanation(
+    ...     values=[[0.5, -2.0]],
+    ...     base_values=[1.0],
+    ...     segments=[[[0, 0, 1], [0, 1, 1]]],
+    ...     images=[[[0, 0, 9], [0, 9, 9]]],
+    ... )
+    >>> explanation.maps()
+    array([[[ 0.5,  0.5, -2. ],
+            [ 0.5, -2. , -2. ]]])
+    """
+
+    segments: np.ndarray = field(kw_only=True)
+    images: np.ndarray = field(kw_only=True)
+
+    _arrays_by_row: ClassVar[tuple] = (
+        *LocalExplanation._arrays_by_row,
+        "segments",
+        "images",
+    )
+    _features_are_columns: ClassVar[bool] = False
+
+    def __post_init__(self):
+        values = np.shape(self.values)
+        if self.feature_names is None and len(values) > 1:
+            names = tuple(f"segment {segment}" for segment in range(values[1]))
+            self._set("feature_names", names)
+        super().__post_init__()
+        n_rows, n_segments = self.values.shape[:2]
+        segments, images = np.asarray(self.segments), np.asarray(self.images)
+        if segments.ndim != 3 or len(segments) != n_rows:
+            raise ValueError(
+                f"segments has the shape {segments.shape}; (n_rows, height, width) is "
+                f"needed, with {n_rows} rows."
+            )
+        if images.ndim not in (3, 4) or images.shape[:3] != segments.shape:
+            raise ValueError(
+                f"images has the shape {images.shape}; that of segments, "
+                f"{segments.shape}, or one with channels behind it is needed."
+            )
+        whole = segments.dtype.kind in "iu"
+        if not whole or (segments < 0).any() or (segments >= n_segments).any():
+            raise ValueError(
+                f"segments must be whole numbers from 0 to {n_segments - 1}, one for "
+                "each column of values."
+            )
+        self._set("segments", segments.astype(np.intp, copy=False))
+        self._set("images", images)
+
+    def maps(self, output: Any = None) -> NDArray[np.float64]:
+        """Weights pixel by pixel: each has that of its segment.
+
+        Parameters
+        ----------
+        output : class label or int, default=None
+            Name of the output; None takes the only one, or all.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, height, width[, n_outputs])
+            The axis of outputs is there if there are several and None is chosen.
+
+        Raises
+        ------
+        ValueError
+            No such output.
+        """
+        values = self.values
+        if output is not None:
+            place = output_position(self, output)
+            values = values if values.ndim == 2 else values[:, :, place]
+        rows = np.arange(len(self))[:, None, None]
+        return values[rows, self.segments]
 
 
 class LimeImage(BaseLocalSurrogate):
@@ -274,22 +391,29 @@ class LimeImage(BaseLocalSurrogate):
         self._segments = None
         _ = sample.rows.pixels  # refuses what is no number
 
-    def _surroundings(self, seed):
-        return _HiddenSegments(
-            self._response, self.hide_color, self.n_samples, self.kernel_width, seed
+    def _make_sampler(self, seed):
+        return MaskSampler(
+            self._response,
+            partial(_parts, colour=self.hide_color),
+            independent_masks,
+            self.n_samples,
+            self.kernel_width,
+            seed,
         )
 
-    def _fits(self, rows, surroundings):
+    def _fits(self, rows, sampler):
         if rows.segments is None:
-            rows.segments = self._cut(rows)
-        return super()._fits(rows, surroundings)
+            rows.segments = self._find_segments(rows)
+        return super()._fits(rows, sampler)
 
-    def _cut(self, rows):
-        """Segments of images, a list."""
-        cut = _Segmentation(self.segmentation, self.n_segments)
+    def _find_segments(self, rows):
+        """Segments of images, a list of arrays (height, width)."""
+        segment = partial(
+            _segments, function=self.segmentation, n_segments=self.n_segments
+        )
         step = -(-rows.n_rows // effective_n_jobs(self.n_jobs))
-        tasks = [(cut, rows.pixels[part]) for part in slices(rows.n_rows, step)]
-        found = run(_all_cut, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
+        tasks = [(segment, rows.pixels[part]) for part in slices(rows.n_rows, step)]
+        found = run(_segment_all, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
         return [labels for part in found for labels in part]
 
     @property
@@ -297,74 +421,38 @@ class LimeImage(BaseLocalSurrogate):
         """Segments of the images of `fit`, found when first asked for."""
         check_is_fitted(self)
         if self._segments is None:
-            self._segments = np.stack(self._cut(self._inspected))
+            self._segments = np.stack(self._find_segments(self._inspected))
         return self._segments
 
-    def _describe(self, rows, fits, **fields):
+    def _explanation(self, rows, fits, **fields):
         sizes = [len(fit.coefficients) for fit in fits]
-        found = arrays_of(fits, list(map(np.arange, sizes)), max(sizes))
+        found = fields_of(fits, list(map(np.arange, sizes)), max(sizes))
         return ImageExplanation(
             **by_output(found),
             **fields,
-            data=rows.native,
             segments=np.stack(rows.segments),
             images=rows.pixels,
         )
 
 
-class _HiddenSegments(MaskedSurroundings):
-    """Copies of images with some of their segments hidden.
-
-    Parameters
-    ----------
-    response : Response
-        The model.
-    colour : float, array-like or None
-        What hides; None is the mean colour.
-    n_samples, kernel_width, seed : object
-        As :class:`MaskedSurroundings` takes them.
-    """
-
-    def __init__(self, response, colour, n_samples, kernel_width, seed):
-        super().__init__(response, independent_masks, n_samples, kernel_width, seed)
-        self.colour = colour
-
-    def _samples(self, rows):
-        return rows
-
-    def _apart(self, sample):
-        return sample.n_segments, sample.masker(self.colour), sample.at_once
+def _parts(image, colour):
+    """An image for `MaskSampler`: number of segments, how to copy, copies at once."""
+    return image.n_segments, image.masker(colour), image.at_once
 
 
-class _Segmentation:
-    """How images are cut: by the user's function, or by colours.
-
-    Parameters
-    ----------
-    function : callable or None
-        The user's.
-    n_segments : int or None
-        How many are wanted else.
-    """
-
-    def __init__(self, function, n_segments):
-        self.function = function
-        self.n_segments = n_segments
-
-    def __call__(self, image):
-        """Segments of an image, (height, width)."""
-        if self.function is None:
-            n_segments = self.n_segments or default_number(image.shape)
-            return colour_segments(image, n_segments)
-        labels = self.function(image.copy())
-        source = f"segmentation={self.function!r}"
-        return checked_segments(labels, image.shape, source)
+def _segments(image, function, n_segments):
+    """Segments of an image by the user's function, or by colours: (height, width)."""
+    if function is None:
+        return colour_segments(image, n_segments or default_number(image.shape))
+    return checked_segments(
+        function(image.copy()), image.shape, f"segmentation={function!r}"
+    )
 
 
-def _all_cut(cut, images):
-    # Threads would change the last bits.
+def _segment_all(segment, images):
+    # Threads would wait for each other longer than they work on such small images.
     with threadpool_limits(1):
-        return [cut(image) for image in images]
+        return [segment(image) for image in images]
 
 
 def _check_colour(colour, images):

@@ -1,7 +1,6 @@
 """LIME for tables."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -9,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.local.linear_surrogates import Moments
+from sklearn_interpret._core.local.linear_surrogates import LocalMoments
 from sklearn_interpret._core.statistics.quasi_random import even_points
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import batch_rows, slices
@@ -21,13 +20,9 @@ from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret._model.rows.marginals import Marginals, squared_distances
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import AttributionTransformerMixin
-from sklearn_interpret.surrogates._base import (
-    BaseLocalSurrogate,
-    Neighbourhood,
-    Surroundings,
-)
-from sklearn_interpret.surrogates._base_explanation import LocalExplanation
-from sklearn_interpret.surrogates._base_fitting import arrays_of, by_output
+from sklearn_interpret.surrogates._base import BaseLocalSurrogate, Sampler
+from sklearn_interpret.surrogates._local_explanation import LocalExplanation
+from sklearn_interpret.surrogates._local_fits import Neighbourhood, by_output, fields_of
 
 # Bins of equal weight where no number is given: quartiles.
 _QUARTILES = 4
@@ -293,16 +288,17 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
                 raise
             return None
 
-    def _surroundings(self, seed):
+    def _make_sampler(self, seed):
         rng = np.random.default_rng(seed)
         marginals, width = self._marginals, self.kernel_width_
         if self.sample_around == "training" and not self.correlated:
             points = even_points(self.n_samples, len(marginals.columns), rng)
             drawn, standing = marginals.drawn(points)
-            answers = plain_responses(self._response, as_rows(drawn))
+            responses = plain_responses(self._response, as_rows(drawn))
+            shared = marginals, width, standing, responses
             if self._products is None:
-                return _SharedSamples(marginals, width, standing, answers)
-            return _ExactMoments(marginals, width, standing, answers, self._products)
+                return _SharedSamples(*shared)
+            return _ExactMoments(*shared, self._products)
         draws = LocalDraws(
             marginals,
             self._weights,
@@ -313,8 +309,8 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         if self.sample_around == "instance":
             return _OwnSamples(marginals, width, draws, self._response)
         drawn = as_rows(draws.around_mean())
-        answers = plain_responses(self._response, drawn)
-        return _SharedSamples(marginals, width, marginals.standing(drawn), answers)
+        responses = plain_responses(self._response, drawn)
+        return _SharedSamples(marginals, width, marginals.standing(drawn), responses)
 
     def _attributed(self):
         names = self._marginals.rows.names
@@ -329,15 +325,15 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         """
         check_is_fitted(self)
         if self._importances is None:
-            fits = self._fits(self._inspected, self._drawn)
+            fits = self._fits(self._inspected, self._sampler)
             sizes = [np.abs(fit.coefficients).mean(axis=1) for fit in fits]
             self._importances = np.average(sizes, axis=0, weights=self._weights)
         return self._importances
 
-    def _describe(self, rows, fits, **fields):
+    def _explanation(self, rows, fits, **fields):
         marginals = self._marginals
         scales, centers = marginals.scales[:, None], marginals.centers[:, None]
-        found = arrays_of(fits)
+        found = fields_of(fits)
         for name in found.keys() & {"values", "standard_errors"}:
             found[name] /= scales
         if fits[0].linear:
@@ -347,44 +343,47 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
             conditions = marginals.texts(marginals.standing(rows))
         return LocalExplanation(
             **by_output(found),
-            data=rows.native,
+            **fields,
             feature_names=rows.names,
             scales=marginals.scales,
             conditions=conditions,
-            **fields,
         )
 
 
-def _neighbourhood(standing, answers, own, discrete, width):
-    """Samples as the surrogate of a row sees them."""
-    design = np.where(discrete, standing.codes == own.codes, standing.scores)
-    squares = squared_distances(
-        standing.scores, standing.codes, own.scores, own.codes
-    ).sum(axis=1)
-    # The nearest weighs one: others may weigh next to nothing.
-    weights = np.exp(-(squares - squares.min()) / (2 * width**2))
-    return Neighbourhood(
-        design=design,
-        answers=answers,
-        weights=weights,
-        own=np.where(discrete, 1.0, own.scores[0]),
-    )
+class _TableSampler(Sampler):
+    """Weighs samples by their distance from a row along the columns."""
+
+    def __init__(self, marginals, width):
+        self._marginals, self._width = marginals, width
+
+    def _neighbourhood(self, samples, responses, own, moments=None):
+        """Samples as the surrogate of a row sees them, from where both stand."""
+        discrete = self._marginals.discrete
+        squares = squared_distances(
+            samples.scores, samples.codes, own.scores, own.codes
+        ).sum(axis=1)
+        return Neighbourhood(
+            design=np.where(discrete, samples.codes == own.codes, samples.scores),
+            responses=responses,
+            # The nearest weighs one: others may weigh next to nothing.
+            weights=np.exp(-(squares - squares.min()) / (2 * self._width**2)),
+            own=np.where(discrete, 1.0, own.scores[0]),
+            moments=moments,
+        )
 
 
-class _SharedSamples(Surroundings):
+class _SharedSamples(_TableSampler):
     """The same samples for all rows, the model asked about them once."""
 
-    def __init__(self, marginals, width, standing, answers):
-        self._marginals, self._width = marginals, width
-        self._standing, self._answers = standing, answers
+    def __init__(self, marginals, width, samples, responses):
+        super().__init__(marginals, width)
+        self._samples, self._responses = samples, responses
 
-    def around(self, rows):
-        """Neighbourhoods of rows, one after the other."""
-        own, discrete = self._marginals.standing(rows), self._marginals.discrete
+    def neighbourhoods(self, rows):
+        """Yield the samples, weighed for each row."""
+        own = self._marginals.standing(rows)
         for row in range(rows.n_rows):
-            yield _neighbourhood(
-                self._standing, self._answers, own.take([row]), discrete, self._width
-            )
+            yield self._neighbourhood(self._samples, self._responses, own.take([row]))
 
 
 class _ExactMoments(_SharedSamples):
@@ -392,50 +391,46 @@ class _ExactMoments(_SharedSamples):
 
     exact = True
 
-    def __init__(self, marginals, width, standing, answers, products):
-        super().__init__(marginals, width, standing, answers)
+    def __init__(self, marginals, width, samples, responses, products):
+        super().__init__(marginals, width, samples, responses)
         self._products = products
 
-    def around(self, rows):
-        """Neighbourhoods of rows, one after the other."""
+    def neighbourhoods(self, rows):
+        """Yield the samples with the moments, for each row."""
         for part in slices(rows.n_rows, self._products.rows_at_once):
             some = rows.part(part)
             own = self._marginals.standing(some)
             found = self._products.moments(*self._marginals.tilted(own, self._width))
-            for row, samples in enumerate(super().around(some)):
-                moments = Moments(
+            for row in range(some.n_rows):
+                moments = LocalMoments(
                     mean=found.statistic[row],
-                    answer=found.mean[row],
+                    response=found.mean[row],
                     gram=np.diag(found.variance[row]),
                     cross=found.covariance[row],
                 )
-                yield replace(samples, moments=moments)
+                yield self._neighbourhood(
+                    self._samples, self._responses, own.take([row]), moments
+                )
 
 
-class _OwnSamples(Surroundings):
+class _OwnSamples(_TableSampler):
     """Samples around each row, by the same draws."""
 
     def __init__(self, marginals, width, draws, response):
-        self._marginals, self._width = marginals, width
+        super().__init__(marginals, width)
         self._draws, self._response = draws, response
 
-    def around(self, rows):
-        """Neighbourhoods of rows, one after the other."""
+    def neighbourhoods(self, rows):
+        """Yield the samples around each row."""
         n_samples = self._draws.n_samples
         step = max(1, batch_rows(rows.row_bytes) // n_samples)
-        for part in slices(rows.n_rows, step):
-            yield from self._around_some(rows.part(part), n_samples)
-
-    def _around_some(self, rows, n_samples):
-        marginals = self._marginals
-        drawn = as_rows(self._draws.around(rows))
-        standing, own = marginals.standing(drawn), marginals.standing(rows)
-        answers = plain_responses(self._response, drawn)
-        for row, part in enumerate(slices(drawn.n_rows, n_samples)):
-            yield _neighbourhood(
-                standing.take(part),
-                answers[part],
-                own.take([row]),
-                marginals.discrete,
-                self._width,
-            )
+        for batch in slices(rows.n_rows, step):
+            some = rows.part(batch)
+            drawn = as_rows(self._draws.around(some))
+            samples = self._marginals.standing(drawn)
+            own = self._marginals.standing(some)
+            responses = plain_responses(self._response, drawn)
+            for row, part in enumerate(slices(drawn.n_rows, n_samples)):
+                yield self._neighbourhood(
+                    samples.take(part), responses[part], own.take([row])
+                )

@@ -23,6 +23,10 @@ class SampleRows:
         self.native = native
         self.n_rows = len(native)
 
+    def __iter__(self):
+        """Go through the samples."""
+        return iter(self.native)
+
     @property
     def row_bytes(self):
         """Memory that one sample takes, about, in bytes."""

@@ -18,7 +18,7 @@ from sklearn_interpret._plotting.parameters import (
     refuse_settings,
 )
 from sklearn_interpret.base import BaseInspector
-from sklearn_interpret.surrogates._base_explanation import LocalExplanation
+from sklearn_interpret.surrogates._local_explanation import LocalExplanation
 from sklearn_interpret.surrogates._plot._weight_bars import Weights
 
 # Outputs drawn side by side where none is chosen.

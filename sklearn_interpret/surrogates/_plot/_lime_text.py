@@ -26,11 +26,11 @@ from sklearn_interpret._plotting.passages import (
 )
 from sklearn_interpret._plotting.ranking import check_count
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.surrogates._base_text_explanation import (
+from sklearn_interpret.surrogates._lime_text import (
+    LimeText,
     TextExplanation,
     highlight,
 )
-from sklearn_interpret.surrogates._lime_text import LimeText
 from sklearn_interpret.surrogates._plot._base import LocalDisplay
 from sklearn_interpret.surrogates._plot._weight_bars import draw_weight_bars
 

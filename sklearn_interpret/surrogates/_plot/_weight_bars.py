@@ -13,7 +13,7 @@ from sklearn_interpret._plotting.labels import (
     literal,
 )
 from sklearn_interpret._plotting.numbers import number_text, plain_number_ticks
-from sklearn_interpret.surrogates._base_text_explanation import highlight
+from sklearn_interpret.surrogates._lime_text import highlight
 
 N_ERRORS = 2.0
 
