@@ -17,7 +17,7 @@ from sklearn_interpret._model.perturbation.local_samples import LocalDraws
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
-from sklearn_interpret._model.rows.marginals import Marginals, squared_distances
+from sklearn_interpret._model.rows.marginals import Marginals
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import AttributionTransformerMixin
 from sklearn_interpret.surrogates._base import BaseLocalSurrogate, Sampler
@@ -293,9 +293,9 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         marginals, width = self._marginals, self.kernel_width_
         if self.sample_around == "training" and not self.correlated:
             points = even_points(self.n_samples, len(marginals.columns), rng)
-            drawn, standing = marginals.drawn(points)
+            drawn, located = marginals.draw(points)
             responses = plain_responses(self._response, as_rows(drawn))
-            shared = marginals, width, standing, responses
+            shared = marginals, width, located, responses
             if self._products is None:
                 return _SharedSamples(*shared)
             return _ExactMoments(*shared, self._products)
@@ -310,7 +310,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
             return _OwnSamples(marginals, width, draws, self._response)
         drawn = as_rows(draws.around_mean())
         responses = plain_responses(self._response, drawn)
-        return _SharedSamples(marginals, width, marginals.standing(drawn), responses)
+        return _SharedSamples(marginals, width, marginals.locate(drawn), responses)
 
     def _attributed(self):
         names = self._marginals.rows.names
@@ -340,7 +340,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
             found["base_values"] -= (found["values"] * centers).sum(axis=1)
         conditions = None
         if marginals.discrete.any():
-            conditions = marginals.texts(marginals.standing(rows))
+            conditions = marginals.conditions(marginals.locate(rows))
         return LocalExplanation(
             **by_output(found),
             **fields,
@@ -359,9 +359,7 @@ class _TableSampler(Sampler):
     def _neighbourhood(self, samples, responses, own, moments=None):
         """Samples as the surrogate of a row sees them, from where both stand."""
         discrete = self._marginals.discrete
-        squares = squared_distances(
-            samples.scores, samples.codes, own.scores, own.codes
-        ).sum(axis=1)
+        squares = samples.squared_distances(own).sum(axis=1)
         return Neighbourhood(
             design=np.where(discrete, samples.codes == own.codes, samples.scores),
             responses=responses,
@@ -381,7 +379,7 @@ class _SharedSamples(_TableSampler):
 
     def neighbourhoods(self, rows):
         """Yield the samples, weighed for each row."""
-        own = self._marginals.standing(rows)
+        own = self._marginals.locate(rows)
         for row in range(rows.n_rows):
             yield self._neighbourhood(self._samples, self._responses, own.take([row]))
 
@@ -399,8 +397,10 @@ class _ExactMoments(_SharedSamples):
         """Yield the samples with the moments, for each row."""
         for part in slices(rows.n_rows, self._products.rows_at_once):
             some = rows.part(part)
-            own = self._marginals.standing(some)
-            found = self._products.moments(*self._marginals.tilted(own, self._width))
+            own = self._marginals.locate(some)
+            found = self._products.moments(
+                *self._marginals.local_probabilities(own, self._width)
+            )
             for row in range(some.n_rows):
                 moments = LocalMoments(
                     mean=found.statistic[row],
@@ -427,8 +427,8 @@ class _OwnSamples(_TableSampler):
         for batch in slices(rows.n_rows, step):
             some = rows.part(batch)
             drawn = as_rows(self._draws.around(some))
-            samples = self._marginals.standing(drawn)
-            own = self._marginals.standing(some)
+            samples = self._marginals.locate(drawn)
+            own = self._marginals.locate(some)
             responses = plain_responses(self._response, drawn)
             for row, part in enumerate(slices(drawn.n_rows, n_samples)):
                 yield self._neighbourhood(

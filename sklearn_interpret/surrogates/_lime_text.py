@@ -13,7 +13,7 @@ from sklearn_interpret._choosing import output_position
 from sklearn_interpret._core.local.masks import sized_masks
 from sklearn_interpret._core.local.tokens import Splitter, feature_name
 from sklearn_interpret._model.parallel import batch_rows
-from sklearn_interpret._model.rows.texts import TextRows, as_texts
+from sklearn_interpret._model.rows.samples import TextRows, as_texts
 from sklearn_interpret.surrogates._base import BaseLocalSurrogate, MaskSampler
 from sklearn_interpret.surrogates._local_explanation import LocalExplanation
 from sklearn_interpret.surrogates._local_fits import by_output, fields_of

@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._model.rows.texts import as_texts
+from sklearn_interpret._model.rows.samples import as_texts
 from sklearn_interpret._plotting.axes import (
     axes_inches,
     is_constrained,

@@ -322,15 +322,15 @@ def test_text_has_no_numbers(kind, column):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_arrays_know_whether_they_are_finite(dtype):
+def test_arrays_are_finite_or_not(dtype):
     X = np.ones((4, 3), dtype=dtype)
-    assert as_rows(X).all_finite
+    assert as_rows(X).is_finite
     for bad in (np.nan, np.inf, -np.inf):
         X[2, 1], X[0, 0] = bad, 1
-        assert not as_rows(X).all_finite
+        assert not as_rows(X).is_finite
     X[2, 1], X[0, 0] = np.inf, -np.inf
-    assert not as_rows(X).all_finite
-    assert as_rows(np.arange(6).reshape(3, 2)).all_finite
+    assert not as_rows(X).is_finite
+    assert as_rows(np.arange(6).reshape(3, 2)).is_finite
 
 
 def test_a_part_of_an_array_is_no_copy():
