@@ -229,12 +229,12 @@ class Unescaped(Explanation):
 class RoundsWithTheBatch(TreeSHAP):
     def explain(self, X):
         explanation = super().explain(X)
-        return replace(explanation, values=explanation.values + 1e-15 * len(X))
+        return replace(explanation, values=explanation.values + 1e-9 * len(X))
 
 
 class RoundsWithTheWorkers(TreeSHAP):
     def interaction_values(self, X):
-        return super().interaction_values(X) + 1e-15 * (self.n_jobs or 1)
+        return super().interaction_values(X) + 1e-9 * (self.n_jobs or 1)
 
 
 class LeansToOneSide(TreeSHAP):

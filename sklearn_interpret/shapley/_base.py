@@ -17,7 +17,7 @@ from sklearn_interpret._core.games.exact import (
     values_of_all,
 )
 from sklearn_interpret._model._sklearn_compat import StrOptions
-from sklearn_interpret._model.parallel import batch_rows, held_rows, run, slices
+from sklearn_interpret._model.parallel import held_rows, run, slices
 from sklearn_interpret._model.perturbation.coalitions import LINKS, CoalitionGame
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
@@ -154,24 +154,17 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
     def _check_additivity(self, values, base_values, predictions):
         """Warn where base values and attributions miss the predictions."""
         rounding = _SINGLE if predictions.dtype == np.float32 else _DOUBLE
-        n_missed, first, largest = 0, None, 0.0
-        for part in slices(len(values), batch_rows(2 * values[:1].nbytes)):
-            addends, answer = values[part], predictions[part]
-            error = np.abs(base_values[part] + addends.sum(axis=1) - answer)
-            size = np.abs(base_values[part]) + np.abs(answer)
-            missed = np.flatnonzero((error > rounding * size).any(axis=1))
-            # Few rows need a look at the sizes of all attributions.
-            size = size[missed] + np.abs(addends[missed]).sum(axis=1)
-            missed = missed[(error[missed] > rounding * size).any(axis=1)]
-            if len(missed) and first is None:
-                first = part.start + missed[0]
-            n_missed += len(missed)
-            largest = max(largest, error.max())
-        if n_missed:
+        error = np.abs(base_values + values.sum(axis=1) - predictions)
+        size = np.abs(base_values) + np.abs(predictions)
+        missed = np.flatnonzero((error > rounding * size).any(axis=1))
+        # Few rows need a look at the sizes of all attributions.
+        size = size[missed] + np.abs(values[missed]).sum(axis=1)
+        missed = missed[(error[missed] > rounding * size).any(axis=1)]
+        if len(missed):
             warnings.warn(
-                f"Base value and attributions miss the prediction of {n_missed} "
-                f"of {len(values)} rows, by up to {largest:.3g}; the first is row "
-                f"{first}.",
+                f"Base value and attributions miss the prediction of {len(missed)} "
+                f"of {len(values)} rows, by up to {error.max():.3g}; the first is row "
+                f"{missed[0]}.",
                 AdditivityWarning,
                 stacklevel=3,
             )

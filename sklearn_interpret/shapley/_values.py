@@ -60,16 +60,10 @@ def _shares_among_pairs(inspector):
 
 
 class ShapleyValues(InteractionValuesMixin, BaseShapley):
-    r"""Shapley values of any model, by the estimator that suits it.
+    """Shapley values of any model, by the estimator that suits it.
 
     The Shapley value of a feature is its fair share of the difference between the
-    response to a row and the mean response:
-
-    .. math:: \phi_j = \sum_{S \not\ni j} \frac{|S|!\,(p - |S| - 1)!}{p!}
-        \left(v(S \cup j) - v(S)\right)
-
-    v(S) is the mean response to the background's rows with the features in S taken from
-    the explained row.
+    response to a row and the mean response; :class:`ExactShapley` has the formula.
 
     Parameters
     ----------
@@ -87,8 +81,8 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
         "permutation" goes through as many permutations as that allows. None is 1024 for
         "auto", which is enough for 10 features, and the default of the others.
     background : {array-like, sparse matrix, DataFrame}, default=None
-        Rows to take absent features from; all are used, and weigh the same. None takes
-        the rows of `fit`, of which `subsample` are drawn, with their weights.
+        Rows to take absent features from; all are used, and weigh the same. None draws
+        `subsample` of the rows of `fit`, with their weights.
     feature_groups : dict of str to list, default=None
         Features that are one player of the game together.
     response_method : str, list of str or callable, default="auto"
@@ -132,10 +126,8 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
         What is explained.
     output_names_ : list
         Class labels, or positions of outputs.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where the input has string column names.
+    n_features_in_, feature_names_in_ : int, ndarray
+        Number of features; their names, where the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.
 

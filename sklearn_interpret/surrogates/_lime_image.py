@@ -146,24 +146,22 @@ class LimeImage(BaseLocalSurrogate):
     r"""Linear surrogates around single images, in their segments (LIME).
 
     The model is asked about copies of the image in which half of its segments are
-    hidden; a small linear model of what is seen is fitted to its answers, in which
-    copies that show more count more. Its weights are the explanation: what it adds to
-    the response that a segment is seen. Its R^2 on the copies tells how far to trust
-    it.
+    hidden; a small linear model of what is seen is fitted to the responses, in which
+    copies that show more count more. Its weights say what it adds to the response that
+    a segment is seen, its R^2 on the copies how far to trust them.
 
     Parameters
     ----------
     estimator : estimator
         Any predictor; a clone of it is fitted. Pass a fitted one as
-        ``FrozenEstimator(model)``. It is asked with images of the very shape and dtype
-        in which they are given, and as many as fit into memory at once.
+        ``FrozenEstimator(model)``. It gets images in the shape and dtype in which they
+        are given, and as many as fit into memory at once.
     image_shape : tuple of int, default=None
         ``(height, width)`` or ``(height, width, channels)`` of images that are given as
         rows of a table. None takes rows as strips of pixels, of height one.
     segmentation : callable, default=None
-        ``f(image)`` of an image, (height, width) or (height, width, channels), to
-        whole-number labels of its pixels, (height, width), such as scikit-image's
-        `slic`. None takes k-means on colours and positions.
+        ``f(image)`` returns whole-number labels of the pixels, (height, width), such as
+        scikit-image's `slic`. None takes k-means on colours and positions.
     n_segments : int, default=None
         About how many segments the default segmentation finds. None takes 50, and in
         small images one for four pixels; of a strip one for each pixel, up to 50.
@@ -218,10 +216,8 @@ class LimeImage(BaseLocalSurrogate):
         What is explained.
     output_names_ : list
         Class labels, or positions of outputs.
-    n_features_in_ : int
-        Number of pixels and channels, where images are rows of a table.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where the input has string column names.
+    n_features_in_, feature_names_in_ : int, ndarray
+        Number of columns, where images are rows of a table; their names, if any.
     classes_ : ndarray
         Class labels of a classifier.
 
@@ -251,15 +247,13 @@ class LimeImage(BaseLocalSurrogate):
         \left(f(z) - g(z)\right)^2,
 
     linear in z. Each segment is seen in half of the copies. These are scrambled Sobol
-    points, which make explanations vary less than independent draws do. All randomness
-    is drawn in `fit`, and images with as many segments get the same copies: the same
-    image always gets the same explanation. All outputs are explained from the same
-    answers.
+    points, which make explanations vary less than independent draws do. They are drawn
+    in `fit`, the same for images with as many segments: the same image always gets the
+    same explanation. All outputs are explained from the same copies.
 
-    The default segmentation is deterministic. A weight speaks of the segments as they
-    are cut, and of what hides them: a segment of one colour is not hidden by its mean
-    colour, and gets no weight however much the model looks at it. Compare with another
-    `hide_color` where that matters.
+    A weight speaks of the segments as they are cut, and of what hides them: a segment
+    of one colour is not hidden by its mean colour, and gets no weight however much the
+    model looks at it. Compare with another `hide_color` where that matters.
 
     References
     ----------
@@ -336,13 +330,22 @@ class LimeImage(BaseLocalSurrogate):
         self.hide_color = hide_color
 
     def _check_rows(self, X, *, reset):
-        rows = as_image_rows(X)
+        rows, given = as_image_rows(X), self._given_shape()
         if rows is None:
             rows = super()._check_rows(X, reset=reset)
-            shape = self._shape_of_rows(rows)
+            shape = given or (1, rows.n_columns)
+            if np.prod(shape) != rows.n_columns:
+                raise ValueError(
+                    f"image_shape={self.image_shape!r} has {np.prod(shape)} numbers, "
+                    f"but X has {rows.n_columns} columns."
+                )
         else:
             shape = rows.native.shape[1:]
-            self._check_given_shape(shape)
+            if given not in (None, shape):
+                raise ValueError(
+                    f"image_shape={self.image_shape!r}, but X has images of the shape "
+                    f"{shape}."
+                )
         if reset:
             self.image_shape_ = shape
         elif shape != self.image_shape_:
@@ -354,28 +357,8 @@ class LimeImage(BaseLocalSurrogate):
         _check_colour(self.hide_color, images)
         return images
 
-    def _shape_of_rows(self, rows):
-        """Shape of the image in a row of a table."""
-        given = self._given_shape()
-        if given is None:
-            return 1, rows.n_columns
-        if np.prod(given) != rows.n_columns:
-            raise ValueError(
-                f"image_shape={self.image_shape!r} has {np.prod(given)} numbers, but X "
-                f"has {rows.n_columns} columns."
-            )
-        return given
-
-    def _check_given_shape(self, shape):
-        given = self._given_shape()
-        if given is not None and given != shape:
-            raise ValueError(
-                f"image_shape={self.image_shape!r}, but X has images of the shape "
-                f"{shape}."
-            )
-
     def _given_shape(self):
-        """The parameter as a tuple."""
+        """The parameter as a tuple, or None."""
         given = self.image_shape
         if given is None:
             return None

@@ -36,7 +36,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     r"""Linear surrogates around single rows of a table (LIME).
 
     The model is asked about rows that are drawn around the explained one; a small
-    linear model is fitted to its answers, in which near rows count more. Its weights
+    linear model is fitted to the responses, in which near rows count more. Its weights
     are the explanation, its R^2 on the draws tells how far to trust it.
 
     Parameters
@@ -48,8 +48,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         How many features a surrogate uses, exactly, if there are so many. None takes
         all.
     n_samples : int, default=5000
-        How many rows are drawn. The same serve all explained rows, unless
-        `sample_around` is "instance".
+        How many rows are drawn.
     kernel_width : float or None, default=None
         Width of the kernel that weighs samples, in the unit of distances: standard
         deviations, or roots of the number of bins and categories that differ. None
@@ -67,13 +66,12 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         tree; it needs `coef_` or `feature_importances_`, and `sample_weight` in its
         `fit`. None takes least squares.
     sample_around : {"training", "instance"}, default="training"
-        Where samples are drawn: each feature from its values in `fit`, which lets one
-        set of samples and answers serve all rows, or around the explained row, numbers
-        with their standard deviation in `fit`.
+        Where samples are drawn: each feature from its values in `fit`, the same for all
+        rows, or around the explained row, numbers with their standard deviation in
+        `fit`.
     correlated : bool, default=False
         Whether features are drawn together, from rows of `fit` with a little noise that
-        keeps means and covariances, so that the model is asked about rows like those
-        that it knows. Else each feature is drawn for itself.
+        keeps means and covariances; else each feature is drawn for itself.
     categorical_features : "auto", None, or list of ints or strs, default="auto"
         Features without order, or a boolean mask of them; None means none. "auto" takes
         categories, strings and booleans by dtype.
@@ -117,10 +115,8 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         What is explained.
     output_names_ : list
         Class labels, or positions of outputs.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where the input has string column names.
+    n_features_in_, feature_names_in_ : int, ndarray
+        Number of features; their names, where the input has string column names.
     classes_ : ndarray
         Class labels of a classifier.
 
@@ -140,7 +136,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
 
     Notes
     -----
-    Of the samples z around the row x, with answers f(z), the surrogate
+    For samples z around the row x, with responses f(z), the surrogate
 
     .. math:: \min_{g} \sum_z \pi_x(z) \left(f(z) - g(z)\right)^2, \qquad
         \pi_x(z) = \exp\left(-\frac{d(x, z)^2}{2 \sigma^2}\right)
@@ -153,10 +149,10 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     them explanations are about as stable as at five times as many independent draws.
     All randomness is drawn in `fit`: the same row always gets the same explanation.
 
-    Where features are independent, weighing by the kernel leaves them so: it tilts the
-    distribution of each. Then the weight of a feature is the covariance of its bin, or
-    value, with the response, over its variance, and that of a sum of trees follows from
-    the chances to reach their leaves.
+    Features that are independent remain so when the kernel weighs them. Then the weight
+    of a feature is the covariance of its bin, or value, with the response, over its
+    variance, which for a sum of trees follows from the probabilities to reach their
+    leaves.
 
     ``explain(X).standard_errors`` are those of the weights, for the choice of samples,
     and rather too large, for these are more even than by chance.

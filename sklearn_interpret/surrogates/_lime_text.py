@@ -257,10 +257,9 @@ def highlight(weight, largest):
 class LimeText(BaseLocalSurrogate):
     r"""Linear surrogates of a model of texts, one around each text (LIME).
 
-    The model is asked about copies of a text in which some of its words are left out.
-    A weighted linear regression of its answers on which words stayed says what each
-    word adds. Copies that are nearer to the text weigh more; one that keeps the share s
-    of the words has the weight
+    The model is asked about copies of a text in which some of its words are left out. A
+    linear regression of the responses on the words that stay says what each word adds.
+    A copy that keeps the share s of the words has the weight
 
     .. math:: \pi = \exp\left(-\frac{(1 - \sqrt{s})^2}{2 \sigma^2}\right).
 
@@ -272,33 +271,29 @@ class LimeText(BaseLocalSurrogate):
     n_features_to_select : int or None, default=10
         How many words a surrogate uses; None means all.
     n_samples : int, default=1000
-        How many copies of a text the model is asked about, the text itself among them.
-        Where there are no more sets of its words than this, each is taken once, and
-        nothing is left to chance.
+        How many copies of a text the model is asked about; where there are no more sets
+        of its words than this, all of them, and nothing is left to chance.
     tokenizer : callable, default=None
         ``tokenizer(text)``: the words of a text as a list of str, as they stand in it
         and in their order. What stands between them stays where it is. None splits by
         `split_expression`.
     split_expression : str, default=r"\W+"
-        Regular expression of what stands between words. ``""`` makes each letter a
-        word.
+        Regular expression of what stands between words; ``""`` splits into letters.
     bow : bool, default=True
         Whether a word is one feature wherever it stands, as in a bag of words. False
         makes each of its places a feature of its own, for models that look at the
         order of words.
     mask_token : str, default=None
-        What stands in place of a word that is left out; None leaves nothing there, but
-        what stood around it.
+        What stands in place of a word that is left out; None leaves nothing there.
     kernel_width : float or None, default=None
-        Width of the kernel that weighs samples by their distance; None means 0.25,
-        in cosine distance.
+        Width sigma of the kernel that weighs copies, in cosine distance; None means
+        0.25.
     feature_selection : {"lars", "forward", "highest_weights", "none"}, default="lars"
-        How features are selected: those that least angle regression takes first, those
-        that explain most of what is left, one after the other, those of the largest
-        weights in a regression on all, or none are.
+        How words are chosen: in the order of least angle regression, one after the
+        other by what they explain, by their weights beside all others, or not at all.
     surrogate : estimator or None, default=None
-        What is fitted to the selected features: a regressor that takes sample weights
-        and has ``coef_`` or ``feature_importances_``. None means least squares.
+        What is fitted to the chosen words: a regressor that takes sample weights and
+        has ``coef_`` or ``feature_importances_``. None means least squares.
     min_fidelity : float or None, default=0.2
         Warn where a surrogate's local R^2 is lower.
     response_method : str, list of str or callable, default="auto"
@@ -352,20 +347,18 @@ class LimeText(BaseLocalSurrogate):
     a pandas or polars Series of str. The model is asked with texts in the container of
     `fit`. There is no `n_features_in_`.
 
-    The number of words that stay is uniform between none and all, and sets of words of
-    a size are equally likely; they are Sobol points, which cover the sets more evenly
-    than independent draws. Texts of as many words share their sets, so that a text has
-    the same explanation whatever is explained with it. A text of w different words is
-    asked about in min(`n_samples`, 2^w) copies.
+    The number of words that stay is uniform between none and all, and sets of a size
+    are equally likely; they are Sobol points, which cover the sets more evenly than
+    independent draws. They are drawn in `fit`, the same for texts of as many words. A
+    text of w different words is asked about in min(`n_samples`, 2^w) copies.
 
-    Words are told apart as they are written: "Free" and "free" are two, and a model
-    that takes them for one sees each left out on its own. What stands between words
-    always stays, also punctuation that the model may count.
+    "Free" and "free" are two words, and a model that takes them for one sees each left
+    out on its own. What stands between words always stays, also punctuation that the
+    model may count.
 
-    In ``explain(X)``, features are the words of all texts in X together; a text's
-    values are zero for words that it does not have. With ``bow=False``, the second
-    place of a word in a text is called ``"word (2)"``. Many long texts are better
-    explained a few hundred at a time, since these tables have a column for each word.
+    The features of ``explain(X)`` are the words of all texts in X together, so that
+    many long texts are better explained a few hundred at a time. With ``bow=False``,
+    the second place of a word in a text is called ``"word (2)"``.
 
     References
     ----------

@@ -21,8 +21,7 @@ from sklearn_interpret._model.surrogates.tree_rules import read_tree
 from sklearn_interpret._model.tags import check_predictor_is_fitted, is_classifier
 from sklearn_interpret._plotting.parameters import refuse_settings
 from sklearn_interpret.base import BaseInspector
-from sklearn_interpret.surrogates._base_subset import taken_inside
-from sklearn_interpret.surrogates._global import GlobalSurrogate
+from sklearn_interpret.surrogates._global import GlobalSurrogate, rows_inside
 
 
 def fitted_surrogate(estimator, X, sample_weight, parameters, display):
@@ -56,7 +55,7 @@ def surrogate_arrays(inspector, X, sample_weight):
     """Constructor arguments that hold how a fitted surrogate does on rows."""
     rows = as_rows(X)
     weights = check_weights(sample_weight, rows)
-    rows, weights = taken_inside(inspector.subset, rows, weights)
+    rows, weights = rows_inside(inspector, rows, weights)
     response = make_response(
         inspector.estimator_, inspector.response_method, inspector.target
     )
