@@ -123,13 +123,7 @@ class BaseExplanation(ABC):
             if getattr(self, name) is not None
         }
         if self.data is not None:
-            data = self.data
-            # Not all sparse formats can be indexed.
-            changes["data"] = (
-                as_rows(data).take(positions).native
-                if issparse(data)
-                else safe_indexing(data, positions)
-            )
+            changes["data"] = _take(self.data, positions)
         return replace(self, **changes)
 
     def __iter__(self) -> Iterator[Self]:
@@ -520,6 +514,15 @@ def _row_positions(index, n_rows):
             f"positions or a boolean mask; got {index!r}."
         )
     return np.atleast_1d(np.arange(n_rows)[positions])
+
+
+def _take(data, positions):
+    """Rows of data in any container; an index of pandas stays with its rows."""
+    if isinstance(data, np.ndarray):
+        return data[positions]
+    if issparse(data):  # not all formats can be indexed
+        return as_rows(data).take(positions).native
+    return safe_indexing(data, positions)
 
 
 def _optional_library(library, method):
