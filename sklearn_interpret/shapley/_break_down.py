@@ -153,9 +153,9 @@ class BreakDown(BaseCoalitional):
     feature_groups : dict of str to list, default=None
         Features that are one player of the game together.
     response_method : str, list of str or callable, default="auto"
-        "auto" asks regressors for `predict` and classifiers for `predict_proba`, else
-        `decision_function`. A method's name, several of which the first that exists is
-        taken, "centered_log_proba", or a callable ``f(estimator, X)``.
+        "auto" is `predict` of regressors, `predict_proba`, else `decision_function`, of
+        classifiers. Or names of methods, of which the first that exists is taken,
+        "centered_log_proba", or ``f(estimator, X)``.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
@@ -177,26 +177,19 @@ class BreakDown(BaseCoalitional):
     background_ : {ndarray, sparse matrix, DataFrame}
         The rows of the background.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Mean absolute attribution over the rows of `fit` that were drawn, mean over
-        outputs. Computed when first asked for.
-    features_ : list of tuple of int
-        Columns of each player.
-    player_names_ : list of str
-        Name of each player.
-    response_method_ : str or callable
-        What is explained.
-    output_names_ : list
-        Class labels, or positions of outputs.
-    n_features_in_, feature_names_in_ : int, ndarray
-        Number of features; their names, where the input has string column names.
-    classes_ : ndarray
-        Class labels of a classifier.
+        Mean absolute attribution over the drawn rows of `fit`, and over outputs.
+        Computed when first asked for.
+    features_, player_names_ : list
+        Columns and name of each player.
+    response_method_, output_names_ : str or callable, list
+        What is explained; class labels, or positions of outputs.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
 
     Raises
     ------
     ValueError
-        In `fit`: an order that has not every feature once, or has interactions beside
-        it; a fitted model passed bare without `y`.
+        In `fit`: an order that has not every feature once, or interactions beside it.
 
     See Also
     --------
@@ -212,8 +205,8 @@ class BreakDown(BaseCoalitional):
     With interactions, what a feature does alone, :math:`v(i) - v(\\emptyset)`, and what
     two do together beyond that, :math:`v(ij) - v(i) - v(j) + v(\\emptyset)`, are put in
     one list from large to small, and a feature comes in with the first entry that has
-    it. What a pair's step adds is shared equally between the two in ``values``;
-    ``explanation.steps(row)`` tells which came in together.
+    it. In ``values`` a pair shares equally what its step adds; `explain` returns a
+    :class:`BreakDownExplanation`, whose ``steps(row)`` tells which came in together.
 
     For p features a row takes about 2 p times the background's rows, with interactions
     about :math:`p^2 / 2` times.

@@ -31,9 +31,9 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
         ``FrozenEstimator(model)``.
     n_coalitions : int or "auto", default="auto"
         How many coalitions are known of each row, among them the empty one and that of
-        all features, which cost nothing; the others come in pairs, so that of an odd
-        number one is not used. Where there are no more than this, all are taken and the
-        values are exact. "auto" is ``2 * p + 2048`` for p players.
+        all features, which cost nothing; the others come in pairs. Where there are no
+        more than this, all are taken and the values are exact. "auto" is
+        ``2 * p + 2048`` for p players.
     link : {"identity", "logit"}, default="identity"
         What is made of mean responses before they are shared out; "logit" takes
         probabilities to log-odds.
@@ -43,9 +43,9 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     feature_groups : dict of str to list, default=None
         Features that are one player of the game together.
     response_method : str, list of str or callable, default="auto"
-        "auto" asks regressors for `predict` and classifiers for `predict_proba`, else
-        `decision_function`. A method's name, several of which the first that exists is
-        taken, "centered_log_proba", or a callable ``f(estimator, X)``.
+        "auto" is `predict` of regressors, `predict_proba`, else `decision_function`, of
+        classifiers. Or names of methods, of which the first that exists is taken,
+        "centered_log_proba", or ``f(estimator, X)``.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
@@ -67,26 +67,19 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     background_ : {ndarray, sparse matrix, DataFrame}
         The rows of the background.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Mean absolute attribution over the rows of `fit` that were drawn, mean over
-        outputs. Computed when first asked for.
-    features_ : list of tuple of int
-        Columns of each player.
-    player_names_ : list of str
-        Name of each player.
-    response_method_ : str or callable
-        What is explained.
-    output_names_ : list
-        Class labels, or positions of outputs.
-    n_features_in_, feature_names_in_ : int, ndarray
-        Number of features; their names, where the input has string column names.
-    classes_ : ndarray
-        Class labels of a classifier.
+        Mean absolute attribution over the drawn rows of `fit`, and over outputs.
+        Computed when first asked for.
+    features_, player_names_ : list
+        Columns and name of each player.
+    response_method_, output_names_ : str or callable, list
+        What is explained; class labels, or positions of outputs.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
 
     Raises
     ------
     ValueError
-        In `fit`: fewer than 4 coalitions, a fitted model passed bare without `y`. With
-        ``link="logit"``, mean responses that are no probabilities between 0 and 1.
+        With ``link="logit"``, mean responses that are no probabilities between 0 and 1.
 
     See Also
     --------
@@ -119,9 +112,8 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     background.
 
     For p players that differ from the background and m pairs, ``(m + 1)(m + 3 p + 1)``
-    numbers are kept while a row is valued, up to 50 players twice as many, and three
-    times as many for a moment while they are made. This takes time in proportion to
-    ``(m + p) ** 3``, once for each number of such players.
+    numbers are kept, up to 50 players twice as many, and three times as many while they
+    are made, in time proportional to ``(m + p) ** 3``, once for each p.
 
     References
     ----------

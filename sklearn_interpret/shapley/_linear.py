@@ -73,27 +73,22 @@ class LinearSHAP(BaseShapley):
     feature_importances_ : ndarray of shape (n_features_in_,)
         Mean absolute attribution over the rows of `fit`, mean over
         outputs. Computed when first asked for.
-    features_ : list of tuple of int
-        Columns of each player.
-    player_names_ : list of str
-        Name of each player.
+    features_, player_names_ : list
+        Columns and name of each player.
     response_method_ : str
         What is explained: the method of the model that returns it, or "margin" for the
         linear predictor where the model has a log link.
     output_names_ : list
         Class labels, or positions of outputs.
-    n_features_in_, feature_names_in_ : int, ndarray
-        Number of features; their names, where the input has string column names.
-    classes_ : ndarray
-        Class labels of a classifier.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
 
     Raises
     ------
     UnreadableModelError
         In `fit`: the model is not linear, or the response is not (a probability, say).
     ValueError
-        In `fit`: "correlation" of more than 10000 columns; a fitted model passed bare
-        without `y`.
+        In `fit`: "correlation" of more than 10000 columns.
 
     Notes
     -----

@@ -48,9 +48,9 @@ class ShapleySampling(BaseCoalitional):
     feature_groups : dict of str to list, default=None
         Features that are one player of the game together.
     response_method : str, list of str or callable, default="auto"
-        "auto" asks regressors for `predict` and classifiers for `predict_proba`, else
-        `decision_function`. A method's name, several of which the first that exists is
-        taken, "centered_log_proba", or a callable ``f(estimator, X)``.
+        "auto" is `predict` of regressors, `predict_proba`, else `decision_function`, of
+        classifiers. Or names of methods, of which the first that exists is taken,
+        "centered_log_proba", or ``f(estimator, X)``.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
@@ -72,26 +72,19 @@ class ShapleySampling(BaseCoalitional):
     background_ : {ndarray, sparse matrix, DataFrame}
         The rows of the background.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Mean absolute attribution over the rows of `fit` that were drawn, mean over
-        outputs. Computed when first asked for.
-    features_ : list of tuple of int
-        Columns of each player.
-    player_names_ : list of str
-        Name of each player.
-    response_method_ : str or callable
-        What is explained.
-    output_names_ : list
-        Class labels, or positions of outputs.
-    n_features_in_, feature_names_in_ : int, ndarray
-        Number of features; their names, where the input has string column names.
-    classes_ : ndarray
-        Class labels of a classifier.
+        Mean absolute attribution over the drawn rows of `fit`, and over outputs.
+        Computed when first asked for.
+    features_, player_names_ : list
+        Columns and name of each player.
+    response_method_, output_names_ : str or callable, list
+        What is explained; class labels, or positions of outputs.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
 
     Raises
     ------
     ValueError
-        In `fit`: a fitted model passed bare without `y`. With ``link="logit"``, mean
-        responses that are no probabilities between 0 and 1.
+        With ``link="logit"``, mean responses that are no probabilities between 0 and 1.
 
     See Also
     --------
@@ -106,10 +99,9 @@ class ShapleySampling(BaseCoalitional):
     of the background: coalitions that several orders have in common are asked about
     once, where there is memory for that.
 
-    Orders are drawn in `fit`, by number of features, and serve all rows: a row's values
-    do not depend on the rows explained with it. The standard errors of the explanation
-    are those of means over orders, or over pairs of an order and its reverse; they are
-    NaN where there is a single one, and zero where all orders were taken.
+    Orders are drawn in `fit`, by number of features, and serve all rows. Standard errors
+    are those of means over orders, or over pairs of an order and its reverse: NaN where
+    there is a single one, and zero where all orders were taken.
 
     References
     ----------

@@ -118,18 +118,12 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
     feature_importances_ : ndarray of shape (n_features_in_,)
         Mean absolute Shapley value over the rows of `fit` that were drawn, mean over
         outputs. Computed when first asked for.
-    features_ : list of tuple of int
-        Columns of each player.
-    player_names_ : list of str
-        Name of each player.
-    response_method_ : str or callable
-        What is explained.
-    output_names_ : list
-        Class labels, or positions of outputs.
-    n_features_in_, feature_names_in_ : int, ndarray
-        Number of features; their names, where the input has string column names.
-    classes_ : ndarray
-        Class labels of a classifier.
+    features_, player_names_ : list
+        Columns and name of each player.
+    response_method_, output_names_ : str or callable, list
+        What is explained; class labels, or positions of outputs.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
 
     Raises
     ------
@@ -137,7 +131,7 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
         In `fit`, with "tree" or "linear": the model is no such model, or the response
         is none that follows from its trees or coefficients.
     ValueError
-        In `fit`: too many features for "exact"; a fitted model passed bare without `y`.
+        In `fit`: too many features for "exact".
 
     Notes
     -----

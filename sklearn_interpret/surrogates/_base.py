@@ -2,7 +2,6 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from itertools import combinations
 from numbers import Integral, Real
@@ -125,35 +124,6 @@ class BaseLocalSurrogate(BaseInspector):
     _at_hand: ClassVar[tuple] = ("_stability",)
     # What may follow the model more closely.
     _better: ClassVar[str] = "a smaller kernel_width, or more features"
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        n_features_to_select: int | None = 10,
-        n_samples: int = 1000,
-        kernel_width: float | None = None,
-        feature_selection: str = "lars",
-        surrogate: Any = None,
-        min_fidelity: float | None = 0.2,
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_features_to_select = n_features_to_select
-        self.n_samples = n_samples
-        self.kernel_width = kernel_width
-        self.feature_selection = feature_selection
-        self.surrogate = surrogate
-        self.min_fidelity = min_fidelity
-        self.response_method = response_method
-        self.target = target
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _inspect(self, sample, response, on_block):
         self._response, self._inspected = response, sample.rows

@@ -71,9 +71,9 @@ class GlobalSurrogate(BaseInspector):
     min_fidelity : float or None, default=0.2
         Warn of a fidelity below it, where `scoring` is "r2" or "accuracy".
     response_method : str, list of str or callable, default="auto"
-        "auto" asks regressors for `predict` and classifiers for `predict_proba`, else
-        `decision_function`. A method's name, several of which the first that exists is
-        taken, "centered_log_proba", or a callable ``f(estimator, X)``.
+        "auto" is `predict` of regressors, `predict_proba`, else `decision_function`, of
+        classifiers. Or names of methods, of which the first that exists is taken,
+        "centered_log_proba", or ``f(estimator, X)``.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
@@ -105,18 +105,15 @@ class GlobalSurrogate(BaseInspector):
         known to work column by column.
     output_names_ : list
         Class labels, or positions of outputs.
-    n_features_in_, feature_names_in_ : int, ndarray
-        Number of features; their names, where the input has string column names.
-    classes_ : ndarray
-        Class labels of a classifier.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
 
     Raises
     ------
     ValueError
-        In `fit`: a fitted model passed bare without `y`, no rows in the subset, a
-        classifier as surrogate of a regressor or of a model of several outputs, a
-        fidelity that does not suit what was learnt, weights that differ and that the
-        surrogate does not take.
+        In `fit`: no rows in the subset, a classifier as surrogate of a regressor or of
+        several outputs, a fidelity that does not suit what was learnt, weights that
+        differ and that the surrogate does not take.
 
     Warns
     -----

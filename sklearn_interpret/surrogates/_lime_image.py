@@ -188,9 +188,9 @@ class LimeImage(BaseLocalSurrogate):
         R^2 below which :class:`~sklearn_interpret.exceptions.LowFidelityWarning` is
         raised; None never warns.
     response_method : str, list of str or callable, default="auto"
-        "auto" asks regressors for `predict` and classifiers for `predict_proba`, else
-        `decision_function`. A method's name, several of which the first that exists is
-        taken, "centered_log_proba", or a callable ``f(estimator, X)``.
+        "auto" is `predict` of regressors, `predict_proba`, else `decision_function`, of
+        classifiers. Or names of methods, of which the first that exists is taken,
+        "centered_log_proba", or ``f(estimator, X)``.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
@@ -212,21 +212,16 @@ class LimeImage(BaseLocalSurrogate):
     stability_ : float
         Mean Jaccard similarity of the five strongest segments over redraws of the
         samples, from 0 to 1. Computed when first asked for.
-    response_method_ : str or callable
-        What is explained.
-    output_names_ : list
-        Class labels, or positions of outputs.
-    n_features_in_, feature_names_in_ : int, ndarray
-        Number of columns, where images are rows of a table; their names, if any.
-    classes_ : ndarray
-        Class labels of a classifier.
+    response_method_, output_names_ : str or callable, list
+        What is explained; class labels, or positions of outputs.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number and names of columns, where images are rows of a table; class labels.
 
     Raises
     ------
     ValueError
-        In `fit`: images that do not have `image_shape`, pixels that are no numbers, a
-        `hide_color` that pixels cannot have, a fitted model passed bare without `y`.
-        Labels of `segmentation` that do not fit the image.
+        Images that do not have `image_shape`, pixels that are no numbers, a
+        `hide_color` that pixels cannot have, segments that do not fit the image.
 
     See Also
     --------
@@ -310,24 +305,22 @@ class LimeImage(BaseLocalSurrogate):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            estimator,
-            n_features_to_select=n_features_to_select,
-            n_samples=n_samples,
-            kernel_width=kernel_width,
-            feature_selection=feature_selection,
-            surrogate=surrogate,
-            min_fidelity=min_fidelity,
-            response_method=response_method,
-            target=target,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+        self.estimator = estimator
         self.image_shape = image_shape
         self.segmentation = segmentation
         self.n_segments = n_segments
         self.hide_color = hide_color
+        self.n_features_to_select = n_features_to_select
+        self.n_samples = n_samples
+        self.kernel_width = kernel_width
+        self.feature_selection = feature_selection
+        self.surrogate = surrogate
+        self.min_fidelity = min_fidelity
+        self.response_method = response_method
+        self.target = target
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _check_rows(self, X, *, reset):
         rows, given = as_image_rows(X), self._given_shape()

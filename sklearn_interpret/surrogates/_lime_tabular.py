@@ -84,9 +84,9 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         R^2 below which :class:`~sklearn_interpret.exceptions.LowFidelityWarning` is
         raised; None never warns.
     response_method : str, list of str or callable, default="auto"
-        "auto" asks regressors for `predict` and classifiers for `predict_proba`, else
-        `decision_function`. A method's name, several of which the first that exists is
-        taken, "centered_log_proba", or a callable ``f(estimator, X)``.
+        "auto" is `predict` of regressors, `predict_proba`, else `decision_function`, of
+        classifiers. Or names of methods, of which the first that exists is taken,
+        "centered_log_proba", or ``f(estimator, X)``.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
@@ -111,20 +111,15 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         The kernel's width.
     method_ : {"tree", "sampling"}
         How surrogates are found.
-    response_method_ : str or callable
-        What is explained.
-    output_names_ : list
-        Class labels, or positions of outputs.
-    n_features_in_, feature_names_in_ : int, ndarray
-        Number of features; their names, where the input has string column names.
-    classes_ : ndarray
-        Class labels of a classifier.
+    response_method_, output_names_ : str or callable, list
+        What is explained; class labels, or positions of outputs.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
 
     Raises
     ------
     ValueError
-        In `fit`: ``method="tree"`` with what it cannot do, a fitted model passed bare
-        without `y`.
+        In `fit`: ``method="tree"`` with what it cannot do.
     UnreadableModelError
         In `fit`, with ``method="tree"``: the response is no sum of trees.
 
@@ -219,25 +214,23 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            estimator,
-            n_features_to_select=n_features_to_select,
-            n_samples=n_samples,
-            kernel_width=kernel_width,
-            feature_selection=feature_selection,
-            surrogate=surrogate,
-            min_fidelity=min_fidelity,
-            response_method=response_method,
-            target=target,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+        self.estimator = estimator
+        self.n_features_to_select = n_features_to_select
+        self.n_samples = n_samples
+        self.kernel_width = kernel_width
         self.discretize = discretize
+        self.feature_selection = feature_selection
+        self.surrogate = surrogate
         self.sample_around = sample_around
         self.correlated = correlated
         self.categorical_features = categorical_features
         self.method = method
+        self.min_fidelity = min_fidelity
+        self.response_method = response_method
+        self.target = target
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _prepare(self, sample):
         rows = sample.rows
@@ -291,10 +284,8 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
             points = even_points(self.n_samples, len(marginals.columns), rng)
             drawn, located = marginals.draw(points)
             responses = plain_responses(self._response, as_rows(drawn))
-            shared = marginals, width, located, responses
-            if self._products is None:
-                return _SharedSamples(*shared)
-            return _ExactMoments(*shared, self._products)
+            products = self._products
+            return _SharedSamples(marginals, width, located, responses, products)
         draws = LocalDraws(
             marginals,
             self._weights,
@@ -367,46 +358,45 @@ class _TableSampler(Sampler):
 
 
 class _SharedSamples(_TableSampler):
-    """The same samples for all rows, the model asked about them once."""
+    """The same samples for all rows, the model asked about them once.
 
-    def __init__(self, marginals, width, samples, responses):
+    Where `products` know moments of all samples that might be drawn, the surrogates are
+    fitted to these.
+    """
+
+    def __init__(self, marginals, width, samples, responses, products=None):
         super().__init__(marginals, width)
         self._samples, self._responses = samples, responses
+        self._products, self.exact = products, products is not None
 
     def neighbourhoods(self, rows):
         """Yield the samples, weighed for each row."""
-        own = self._marginals.locate(rows)
-        for row in range(rows.n_rows):
-            yield self._neighbourhood(self._samples, self._responses, own.take([row]))
-
-
-class _ExactMoments(_SharedSamples):
-    """Moments of all samples that might be drawn, and samples for the fidelity."""
-
-    exact = True
-
-    def __init__(self, marginals, width, samples, responses, products):
-        super().__init__(marginals, width, samples, responses)
-        self._products = products
-
-    def neighbourhoods(self, rows):
-        """Yield the samples with the moments, for each row."""
-        for part in slices(rows.n_rows, self._products.rows_at_once):
-            some = rows.part(part)
-            own = self._marginals.locate(some)
-            found = self._products.moments(
-                *self._marginals.local_probabilities(own, self._width)
-            )
-            for row in range(some.n_rows):
-                moments = LocalMoments(
-                    mean=found.statistic[row],
-                    response=found.mean[row],
-                    gram=np.diag(found.variance[row]),
-                    cross=found.covariance[row],
-                )
+        step = self._products.rows_at_once if self.exact else rows.n_rows
+        for part in slices(rows.n_rows, step):
+            own = self._marginals.locate(rows.part(part))
+            moments = [None] * len(own.codes)
+            if self.exact:
+                moments = self._moments(own)
+            for row, known in enumerate(moments):
                 yield self._neighbourhood(
-                    self._samples, self._responses, own.take([row]), moments
+                    self._samples, self._responses, own.take([row]), known
                 )
+
+    def _moments(self, own):
+        """Moments of all samples, for each row."""
+        found = self._products.moments(
+            *self._marginals.local_probabilities(own, self._width)
+        )
+        return [
+            LocalMoments(mean, response, np.diag(variance), cross)
+            for mean, response, variance, cross in zip(
+                found.statistic,
+                found.mean,
+                found.variance,
+                found.covariance,
+                strict=True,
+            )
+        ]
 
 
 class _OwnSamples(_TableSampler):

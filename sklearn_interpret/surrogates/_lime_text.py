@@ -297,9 +297,9 @@ class LimeText(BaseLocalSurrogate):
     min_fidelity : float or None, default=0.2
         Warn where a surrogate's local R^2 is lower.
     response_method : str, list of str or callable, default="auto"
-        "auto" asks regressors for `predict` and classifiers for `predict_proba`, else
-        `decision_function`. A method's name, several of which the first that exists is
-        taken, "centered_log_proba", or a callable ``f(estimator, X)``.
+        "auto" is `predict` of regressors, `predict_proba`, else `decision_function`, of
+        classifiers. Or names of methods, of which the first that exists is taken,
+        "centered_log_proba", or ``f(estimator, X)``.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
@@ -314,10 +314,8 @@ class LimeText(BaseLocalSurrogate):
     ----------
     estimator_ : estimator
         The fitted model.
-    response_method_ : str or callable
-        What is explained.
-    output_names_ : list
-        Class labels, or positions of outputs.
+    response_method_, output_names_ : str or callable, list
+        What is explained; class labels, or positions of outputs.
     stability_ : float
         Mean similarity of the strongest words of a text between draws of the samples,
         over some of the texts of `fit`. Computed when first asked for.
@@ -329,13 +327,7 @@ class LimeText(BaseLocalSurrogate):
     TypeError
         `X` is a single text, no container of texts, or has entries that are no str.
     ValueError
-        In `fit`: no texts, a `split_expression` that is no regular expression, a fitted
-        model passed bare without `y`.
-
-    Warns
-    -----
-    LowFidelityWarning
-        In `explain`: a surrogate follows the model less well than `min_fidelity`.
+        In `fit`: no texts, a `split_expression` that is no regular expression.
 
     See Also
     --------
@@ -414,24 +406,22 @@ class LimeText(BaseLocalSurrogate):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            estimator,
-            n_features_to_select=n_features_to_select,
-            n_samples=n_samples,
-            kernel_width=kernel_width,
-            feature_selection=feature_selection,
-            surrogate=surrogate,
-            min_fidelity=min_fidelity,
-            response_method=response_method,
-            target=target,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+        self.estimator = estimator
+        self.n_features_to_select = n_features_to_select
+        self.n_samples = n_samples
         self.tokenizer = tokenizer
         self.split_expression = split_expression
         self.bow = bow
         self.mask_token = mask_token
+        self.kernel_width = kernel_width
+        self.feature_selection = feature_selection
+        self.surrogate = surrogate
+        self.min_fidelity = min_fidelity
+        self.response_method = response_method
+        self.target = target
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _check_rows(self, X, *, reset):
         rows = as_texts(X)
