@@ -153,9 +153,9 @@ class BreakDown(BaseCoalitional):
     feature_groups : dict of str to list, default=None
         Features that are one player of the game together.
     response_method : str, list of str or callable, default="auto"
-        "auto" is `predict` of regressors, `predict_proba`, else `decision_function`, of
-        classifiers. Or names of methods, of which the first that exists is taken,
-        "centered_log_proba", or ``f(estimator, X)``.
+        "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
+        `decision_function`. Or names of methods, of which the first that exists is
+        taken, "centered_log_proba", or a callable ``f(estimator, X)``.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
@@ -256,20 +256,18 @@ class BreakDown(BaseCoalitional):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            estimator,
-            link=link,
-            background=background,
-            feature_groups=feature_groups,
-            response_method=response_method,
-            target=target,
-            subsample=subsample,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+        self.estimator = estimator
         self.order = order
         self.interactions = interactions
+        self.link = link
+        self.background = background
+        self.feature_groups = feature_groups
+        self.response_method = response_method
+        self.target = target
+        self.subsample = subsample
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _make_valuer(self):
         if isinstance(self.order, str):

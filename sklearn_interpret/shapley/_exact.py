@@ -1,5 +1,10 @@
 """Shapley values from all coalitions."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
 from sklearn_interpret.shapley._base import (
     AllCoalitions,
     BaseCoalitional,
@@ -35,9 +40,9 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
     feature_groups : dict of str to list, default=None
         Features that are one player of the game together.
     response_method : str, list of str or callable, default="auto"
-        "auto" is `predict` of regressors, `predict_proba`, else `decision_function`, of
-        classifiers. Or names of methods, of which the first that exists is taken,
-        "centered_log_proba", or ``f(estimator, X)``.
+        "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
+        `decision_function`. Or names of methods, of which the first that exists is
+        taken, "centered_log_proba", or a callable ``f(estimator, X)``.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
@@ -108,6 +113,31 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
     >>> bool(abs(explanation.additivity_error()).max() < 1e-12)
     True
     """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        link: str = "identity",
+        background: Any = None,
+        feature_groups: dict[str, Any] | None = None,
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
+        target: Any = None,
+        subsample: float | None = 100,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.link = link
+        self.background = background
+        self.feature_groups = feature_groups
+        self.response_method = response_method
+        self.target = target
+        self.subsample = subsample
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _make_valuer(self):
         n_players = len(self.features_)

@@ -48,9 +48,9 @@ class ShapleySampling(BaseCoalitional):
     feature_groups : dict of str to list, default=None
         Features that are one player of the game together.
     response_method : str, list of str or callable, default="auto"
-        "auto" is `predict` of regressors, `predict_proba`, else `decision_function`, of
-        classifiers. Or names of methods, of which the first that exists is taken,
-        "centered_log_proba", or ``f(estimator, X)``.
+        "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
+        `decision_function`. Or names of methods, of which the first that exists is
+        taken, "centered_log_proba", or a callable ``f(estimator, X)``.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
@@ -99,9 +99,9 @@ class ShapleySampling(BaseCoalitional):
     of the background: coalitions that several orders have in common are asked about
     once, where there is memory for that.
 
-    Orders are drawn in `fit`, by number of features, and serve all rows. Standard errors
-    are those of means over orders, or over pairs of an order and its reverse: NaN where
-    there is a single one, and zero where all orders were taken.
+    Orders are drawn in `fit`, by number of features, and serve all rows. Standard
+    errors are those of means over orders, or over pairs of an order and its reverse:
+    NaN where there is a single one, and zero where all orders were taken.
 
     References
     ----------
@@ -151,20 +151,18 @@ class ShapleySampling(BaseCoalitional):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            estimator,
-            link=link,
-            background=background,
-            feature_groups=feature_groups,
-            response_method=response_method,
-            target=target,
-            subsample=subsample,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+        self.estimator = estimator
         self.n_permutations = n_permutations
         self.antithetic = antithetic
+        self.link = link
+        self.background = background
+        self.feature_groups = feature_groups
+        self.response_method = response_method
+        self.target = target
+        self.subsample = subsample
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _make_valuer(self):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)

@@ -188,9 +188,9 @@ class LimeImage(BaseLocalSurrogate):
         R^2 below which :class:`~sklearn_interpret.exceptions.LowFidelityWarning` is
         raised; None never warns.
     response_method : str, list of str or callable, default="auto"
-        "auto" is `predict` of regressors, `predict_proba`, else `decision_function`, of
-        classifiers. Or names of methods, of which the first that exists is taken,
-        "centered_log_proba", or ``f(estimator, X)``.
+        "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
+        `decision_function`. Or names of methods, of which the first that exists is
+        taken, "centered_log_proba", or a callable ``f(estimator, X)``.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.

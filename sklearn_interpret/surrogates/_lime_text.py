@@ -297,9 +297,9 @@ class LimeText(BaseLocalSurrogate):
     min_fidelity : float or None, default=0.2
         Warn where a surrogate's local R^2 is lower.
     response_method : str, list of str or callable, default="auto"
-        "auto" is `predict` of regressors, `predict_proba`, else `decision_function`, of
-        classifiers. Or names of methods, of which the first that exists is taken,
-        "centered_log_proba", or ``f(estimator, X)``.
+        "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
+        `decision_function`. Or names of methods, of which the first that exists is
+        taken, "centered_log_proba", or a callable ``f(estimator, X)``.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.

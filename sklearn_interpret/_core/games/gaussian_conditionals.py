@@ -7,11 +7,12 @@ operator of its own.
 """
 
 from dataclasses import dataclass
-from math import comb
 
 import numpy as np
 from scipy.linalg import cholesky, eigvalsh, solve_triangular
 from scipy.sparse.csgraph import connected_components
+
+from sklearn_interpret._core.games.exact import values_of_all
 
 # Correlations below this are rounding.
 _NO_CORRELATION = 1e-12
@@ -127,23 +128,16 @@ def _draws(correlation, coefficients, player, n_players, rng):
 
 
 def _enumerated(correlation, coefficients, player, n_players, singular):
-    """Operator (p, k, n): the average over all coalitions."""
+    """Operator (p, k, n): Shapley values of each deviation's coefficients."""
     n_columns, n_outputs = coefficients.shape
-    operator = np.zeros((n_players, n_outputs, n_columns))
     step = max(1, _BATCH_BYTES // (8 * n_columns**2))
-    sizes = np.arange(n_players + 1)
-    # Shapley's weights of a player's gain over so many others: a coalition with the
-    # player counts by one size less.
-    weights = np.array([1 / (n_players * comb(n_players - 1, s)) for s in sizes[:-1]])
-    joined, absent = np.append(0.0, weights), np.append(weights, 0.0)
-    for start in range(0, 2**n_players, step):
-        codes = np.arange(start, min(start + step, 2**n_players))
-        members = (codes[:, None] >> np.arange(n_players)) & 1 == 1
-        worth = _worths(correlation, coefficients, members[:, player], singular)
-        size = members.sum(axis=1)
-        signed = np.where(members, joined[size, None], -absent[size, None])
-        operator += np.tensordot(signed, worth, axes=(0, 0)).swapaxes(1, 2)
-    return operator
+    worths = np.empty((2**n_players, n_columns, n_outputs))
+    for start in range(0, len(worths), step):
+        numbers = np.arange(start, min(start + step, len(worths)))
+        present = (numbers[:, None] >> player) & 1 == 1
+        worths[numbers] = _worths(correlation, coefficients, present, singular)
+    operator = values_of_all(worths.reshape(len(worths), -1))
+    return operator.reshape(-1, n_columns, n_outputs).swapaxes(1, 2)
 
 
 def _worths(correlation, coefficients, present, singular):

@@ -31,21 +31,12 @@ class Tokens:
 
         `mask_token` stands in place of each word that is left out; None leaves nothing.
         """
-        # With each word goes what stands behind it: half as many parts to join.
-        words = np.flatnonzero(self.features >= 0)
-        ends = [*words[1:], len(self.pieces)]
-        behind = [
-            "".join(self.pieces[word + 1 : end])
-            for word, end in zip(words, ends, strict=False)
-        ]
-        present, absent = np.empty((2, len(words)), dtype=object)
-        present[:] = [
-            self.pieces[word] + rest for word, rest in zip(words, behind, strict=True)
-        ]
-        absent[:] = [(mask_token or "") + rest for rest in behind]
-        joined = np.where(kept[:, self.features[words]], present, absent)
-        head = "".join(self.pieces[: words[0] if len(words) else None])
-        return [head + "".join(copy) for copy in joined.tolist()]
+        if not self.keys:
+            return ["".join(self.pieces)] * len(kept)
+        pieces, between = np.array(self.pieces, dtype=object), self.features < 0
+        absent = np.where(between, pieces, mask_token or "")
+        copies = np.where(kept[:, self.features] | between, pieces, absent)
+        return ["".join(copy) for copy in copies.tolist()]
 
 
 @dataclass(frozen=True)
