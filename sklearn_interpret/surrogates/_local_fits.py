@@ -86,7 +86,8 @@ class LocalFit:
     Parameters
     ----------
     coefficients, errors : ndarray of shape (p, k)
-        Coefficients and their standard errors, zero for features that are not used.
+        Coefficients, zero for features that are not used, and their standard errors;
+        None of a user's surrogate.
     selected : ndarray of shape (p, k), bool
         Features that are used.
     intercept, prediction, fidelity : ndarray of shape (k,)
@@ -95,18 +96,15 @@ class LocalFit:
     linear : bool
         Whether coefficients are slopes; else they are importances, and the intercept is
         the mean response.
-    has_errors : bool
-        Whether there are standard errors.
     """
 
     coefficients: np.ndarray
-    errors: np.ndarray
+    errors: np.ndarray | None
     selected: np.ndarray
     intercept: np.ndarray
     prediction: np.ndarray
     fidelity: np.ndarray
     linear: bool
-    has_errors: bool
 
     def strongest(self, output):
         """Features in use, those of the largest coefficients first."""
@@ -133,48 +131,43 @@ def fit_locally(samples, n_features, selection, surrogate=None):
     LocalFit
     """
     p, k = samples.design.shape[1], samples.responses.shape[1]
-    moments = samples.moments
+    moments, weights = samples.moments, samples.weights
     if moments is None:
-        moments = LocalMoments.of_samples(
-            samples.design, samples.responses, samples.weights
-        )
+        moments = LocalMoments.of_samples(samples.design, samples.responses, weights)
+    sampled = samples.moments is None and not samples.complete
     size = p if n_features is None else min(n_features, p)
     select = SELECTIONS["none" if size == p else selection]
     coefficients, errors = np.zeros((2, p, k))
     selected, linear = np.zeros((p, k), dtype=bool), True
     intercept, prediction, fidelity = np.empty((3, k))
-    for output in range(k):
+    rows = np.vstack([samples.own, samples.design])
+    for output, response in enumerate(samples.responses.T):
         chosen = np.sort(select(moments, output, size))
         selected[chosen, output] = True
-        design, response = samples.design[:, chosen], samples.responses[:, [output]]
+        used = rows[:, chosen]
+        design = used[1:]
         if surrogate is None:
             slopes = moments.coefficients(chosen, output)
             start = moments.intercept(chosen, slopes, output)
-            fitted = start + design @ slopes
-            own = start + samples.own[chosen] @ slopes
-            if samples.moments is None and not samples.complete:
-                residuals = response[:, 0] - fitted
-                errors[chosen, output] = sampling_errors(
-                    design, residuals, samples.weights
-                )
+            predicted = start + used @ slopes
+            if sampled:
+                missed = response - predicted[1:]
+                errors[chosen, output] = sampling_errors(design, missed, weights)
         else:
-            model = clone(surrogate)
-            model.fit(design, response[:, 0], sample_weight=samples.weights)
+            model = clone(surrogate).fit(design, response, sample_weight=weights)
             slopes, start, linear = _read(model, moments.response[output])
-            fitted = model.predict(design)
-            own = model.predict(samples.own[None, chosen])[0]
+            predicted = model.predict(used)
         coefficients[chosen, output] = slopes
-        intercept[output], prediction[output] = start, own
-        fidelity[output] = r_squared(response, fitted[:, None], samples.weights)[0]
+        intercept[output], prediction[output] = start, predicted[0]
+        fidelity[output] = r_squared(response[:, None], predicted[1:, None], weights)[0]
     return LocalFit(
         coefficients=coefficients,
-        errors=errors,
+        errors=None if surrogate is not None else errors,
         selected=selected,
         intercept=intercept,
         prediction=prediction,
         fidelity=fidelity,
         linear=linear,
-        has_errors=surrogate is None,
     )
 
 
@@ -210,7 +203,7 @@ def fields_of(fits, places=None, n_features=None):
         row lacks.
     """
     parts = {"values": "coefficients", "selected": "selected"}
-    if fits[0].has_errors:
+    if fits[0].errors is not None:
         parts["standard_errors"] = "errors"
     fields = {
         name: _stacked([getattr(fit, part) for fit in fits], places, n_features)

@@ -54,14 +54,16 @@ class Block:
     def values(self, deviations):
         """Values (m, p, k) and standard errors, of rows' deviations (m, n_columns)."""
         n_draws, *shape, n_columns = self.draws.shape
-        if not self.sampled:
-            operator = self.draws.reshape(-1, n_columns)
-            return (deviations[:, self.columns] @ operator.T).reshape(-1, *shape), 0.0
-        values, errors = np.empty((2, len(deviations), *shape))
-        for row, own in enumerate(deviations[:, self.columns]):
-            drawn = self.draws @ own
-            values[row] = drawn.mean(axis=0)
-            errors[row] = drawn.std(axis=0, ddof=1) / np.sqrt(n_draws)
+        operator = self.draws.reshape(-1, n_columns).T
+        values, errors = np.zeros((2, len(deviations), *shape))
+        step = max(1, _BATCH_BYTES // (8 * operator.shape[1]))
+        for start in range(0, len(deviations), step):
+            part = slice(start, start + step)
+            drawn = deviations[part, self.columns] @ operator
+            drawn = drawn.reshape(-1, n_draws, *shape)
+            values[part] = drawn.mean(axis=1)
+            if self.sampled:
+                errors[part] = drawn.std(axis=1, ddof=1) / np.sqrt(n_draws)
         return values, errors
 
 
@@ -133,9 +135,10 @@ def _enumerated(correlation, coefficients, player, n_players, singular):
     step = max(1, _BATCH_BYTES // (8 * n_columns**2))
     worths = np.empty((2**n_players, n_columns, n_outputs))
     for start in range(0, len(worths), step):
-        numbers = np.arange(start, min(start + step, len(worths)))
+        part = slice(start, min(start + step, len(worths)))
+        numbers = np.arange(part.start, part.stop)
         present = (numbers[:, None] >> player) & 1 == 1
-        worths[numbers] = _worths(correlation, coefficients, present, singular)
+        worths[part] = _worths(correlation, coefficients, present, singular)
     operator = values_of_all(worths.reshape(len(worths), -1))
     return operator.reshape(-1, n_columns, n_outputs).swapaxes(1, 2)
 
