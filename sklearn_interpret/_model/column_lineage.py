@@ -38,8 +38,10 @@ def input_columns(transformer, n_columns):
     try:
         return _columns(transformer, n_columns)
     except UnreadableModelError as error:
+        known = sorted(cls.__name__ for cls in _RULES if cls is not SelectorMixin)
         raise UnreadableModelError(
-            f"{error} Known to work column by column: {_known()}."
+            f"{error} Known to work column by column: {', '.join(known)}, and feature "
+            "selectors (SelectorMixin)."
         ) from error
 
 
@@ -172,10 +174,6 @@ def _one_to_one(_, n_columns):
     return np.arange(n_columns)
 
 
-def _selected(selector, _):
-    return selector.get_support(indices=True)
-
-
 def _of_splines(spline, n_columns):
     return np.repeat(np.arange(n_columns), spline.n_features_out_ // n_columns)
 
@@ -242,39 +240,44 @@ def _of_function(transformer, n_columns):
 
 
 @contextmanager
-def _part(role, name):
-    """Add to errors in which part of a transformer they occurred."""
+def errors_in(part):
+    """Name the part of a model in errors that occur there."""
     try:
         yield
     except UnreadableModelError as error:
-        raise UnreadableModelError(f"its {role} {name!r}: {error}") from error
+        raise UnreadableModelError(f"{part}: {error}") from error
 
 
 def _of_steps(pipeline, n_columns):
     columns = np.arange(n_columns)
     for name, step in pipeline.steps:
-        with _part("step", name):
+        with errors_in(f"its step {name!r}"):
             columns = columns[_columns(step, len(columns))]
     return columns
 
 
 def _of_chosen(transformer, _):
-    given = columns_of_transformers(transformer)
     parts = [np.empty(0, dtype=np.intp)]
-    for name, part, _ in transformer.transformers_:
-        columns = np.asarray(given[name], dtype=np.intp)
-        # Transformers without columns are not fitted.
-        if len(columns) and not _drops(part):
-            with _part("transformer", name):
-                parts.append(columns[_columns(part, len(columns))])
+    for name, part, columns in fitted_transformers(transformer):
+        with errors_in(f"its transformer {name!r}"):
+            parts.append(np.array(columns)[_columns(part, len(columns))])
     return np.concatenate(parts)
+
+
+def fitted_transformers(column_transformer):
+    """Yield name, transformer and input columns of the parts that make columns."""
+    columns = columns_of_transformers(column_transformer)
+    for name, part, _ in column_transformer.transformers_:
+        # Transformers without columns are not fitted.
+        if len(columns[name]) and not _drops(part):
+            yield name, part, columns[name]
 
 
 def _of_union(union, n_columns):
     parts = [np.empty(0, dtype=np.intp)]
     for name, part in union.transformer_list:
         if not _drops(part):
-            with _part("transformer", name):
+            with errors_in(f"its transformer {name!r}"):
                 parts.append(_columns(part, n_columns))
     return np.concatenate(parts)
 
@@ -300,14 +303,8 @@ _RULES = {
     preprocessing.TargetEncoder: _of_targets,
     MissingIndicator: lambda indicator, _: indicator.features_,
     SimpleImputer: _imputed,
-    SelectorMixin: _selected,
+    SelectorMixin: lambda selector, _: selector.get_support(indices=True),
     ColumnTransformer: _of_chosen,
     FeatureUnion: _of_union,
     Pipeline: _of_steps,
 }
-
-
-def _known():
-    """The known classes, by name."""
-    names = sorted(cls.__name__ for cls in _RULES if cls is not SelectorMixin)
-    return f"{', '.join(names)}, and feature selectors (SelectorMixin)"

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._model.column_lineage import first_steps
+from sklearn_interpret._model.column_lineage import errors_in, first_steps
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.response import Response, make_response
 from sklearn_interpret._model.tags import (
@@ -44,33 +44,15 @@ _TOLERANCE = 1e-5
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """A fitted model as a linear function of columns derived from its input.
+    """A fitted model as a linear function of columns derived from its input."""
 
-    Parameters
-    ----------
-    coefficients : ndarray of shape (n_derived, k)
-        Coefficients of the derived columns.
-    intercept : ndarray of shape (k,)
-        Intercepts.
-    columns : ndarray of shape (n_derived,), intp
-        The input column that each derived column is computed from.
-    n_columns : int
-        Number of input columns.
-    method : str
-        Method of the model that returns the linear function, or its exponential.
-    exponential : bool, default=False
-        Whether it is the exponential.
-    steps : tuple of Pipeline, default=()
-        Transformers that compute the derived columns, one after the other.
-    """
-
-    coefficients: np.ndarray
-    intercept: np.ndarray
-    columns: np.ndarray
-    n_columns: int
-    method: str
+    coefficients: np.ndarray  # of derived columns, (n_derived, k)
+    intercept: np.ndarray  # (k,)
+    columns: np.ndarray  # input column of each derived column, (n_derived,)
+    n_columns: int  # of the input
+    method: str  # that returns the linear function, or its exponential
     exponential: bool = False
-    steps: tuple = ()
+    steps: tuple = ()  # pipelines that compute the derived columns one after the other
 
     def derived(self, X):
         """Derived columns of a native container: ndarray or csr matrix, float64."""
@@ -91,18 +73,10 @@ class LinearModel:
 
 @dataclass(frozen=True, eq=False)
 class ExplainedLinear:
-    """Outputs of a linear model that are to be explained.
+    """Outputs of a linear model that are to be explained."""
 
-    Parameters
-    ----------
-    model : LinearModel
-        The model, with the explained outputs only.
-    response : Response
-        Selects these outputs from all, and has their names.
-    """
-
-    model: LinearModel
-    response: Response
+    model: LinearModel  # with these outputs only
+    response: Response  # selects these outputs from all, and has their names
 
     @property
     def method(self):
@@ -120,9 +94,12 @@ class ExplainedLinear:
         """
         if self.model.exponential:
             return self.model.margin(self.model.derived(X))
-        answer = np.asarray(getattr(self.response.estimator, self.response.method)(X))
-        read = self.response.read(answer)
-        return read.astype(np.float32 if answer.dtype == np.float32 else np.float64)
+        method = getattr(self.response.estimator, self.response.method)
+        predicted = np.asarray(method(X))
+        single = predicted.dtype == np.float32
+        return self.response.read(predicted).astype(
+            np.float32 if single else np.float64
+        )
 
     def check(self, rows):
         """Raise if the model's responses to `Rows` do not follow its coefficients."""
@@ -134,13 +111,14 @@ class ExplainedLinear:
             expected = self.model.margin(derived)
             size = abs(derived) @ np.abs(self.model.coefficients)
             size += np.abs(self.model.intercept)
-            found = self.response(X)
-            if self.model.exponential and found.shape == expected.shape:
+            responses = self.response(X)
+            if self.model.exponential and responses.shape == expected.shape:
                 smallest = np.finfo(float).tiny
-                found = np.log(np.maximum(found, smallest))
+                responses = np.log(np.maximum(responses, smallest))
                 expected = np.maximum(expected, np.log(smallest))
-            far = found.shape != expected.shape
-            if far or np.any(np.abs(found - expected) > _TOLERANCE * (size + 1e-300)):
+            tolerance = _TOLERANCE * (size + 1e-300)
+            same_shape = responses.shape == expected.shape
+            if not same_shape or np.any(np.abs(responses - expected) > tolerance):
                 name = type(unfrozen(self.response.estimator)).__name__
                 raise UnreadableModelError(
                     f"{self.response.method} of {name} is not the linear function that "
@@ -249,12 +227,8 @@ def _has_log_link(model):
 def _read_pipeline(pipeline):
     check_is_fitted(pipeline)
     last = unfrozen(pipeline.steps[-1][1])
-    try:
+    with errors_in(f"its last step {type(last).__name__} can't be read"):
         model = _read(last)
-    except UnreadableModelError as error:
-        raise UnreadableModelError(
-            f"its last step {type(last).__name__} can't be read: {error}"
-        ) from error
     steps, columns, n_columns = first_steps(pipeline, model.n_columns)
     if steps is None:
         return model

@@ -14,23 +14,12 @@ _ATTRIBUTES = ("coef_", "feature_importances_")
 def own_importances(estimator, getter, n_features):
     """Importances of a fitted model's own, one finite number for each feature.
 
-    Parameters
-    ----------
-    estimator : fitted predictor
-        The model, which may be frozen.
-    getter : str or callable
-        "auto" takes `coef_` or `feature_importances_`, whichever is found first, of
-        the model or of the last step of a pipeline. Another string is an attribute, by
-        its path, such as "named_steps.model.coef_"; a callable is called with the
-        model.
-    n_features : int
-        Number of features.
+    A getter "auto" takes `coef_` or `feature_importances_`, whichever is found first,
+    of the model or of the last step of a pipeline. Another string is the path of an
+    attribute, such as "named_steps.model.coef_"; a callable is called with the model.
 
-    Returns
-    -------
-    ndarray of shape (n_features,)
-        Absolute values of coefficients. A table with a row for each output is summed
-        over outputs, in absolute values.
+    Coefficients count by their absolute values; a table with a row for each output is
+    summed over outputs, in absolute values.
     """
     values, what = _get(unfrozen(estimator), getter)
     values = values.toarray() if sparse.issparse(values) else values

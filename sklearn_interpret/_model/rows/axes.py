@@ -16,27 +16,13 @@ from sklearn_interpret._model.rows.lazy_rows import MadeRows
 
 @dataclass(frozen=True)
 class Axis:
-    """Values of one feature or group; built by the three functions of this module.
+    """Values of one feature or group; built by the three functions of this module."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the feature or group.
-    columns : tuple of int
-        Its columns.
-    values : ndarray of shape (n_values,)
-        What the user sees: numbers, or labels (tuples for groups).
-    levels : tuple of native vectors
-        The same values as the model sees them, one vector per column.
-    categorical : bool
-        Whether values are looked up rather than interpolated.
-    """
-
-    name: str
+    name: str  # of the feature or group
     columns: tuple
-    values: np.ndarray
-    levels: tuple
-    categorical: bool
+    values: np.ndarray  # as the user sees them: numbers, or labels (tuples for groups)
+    levels: tuple  # as the model sees them: a native vector per column
+    categorical: bool  # whether values are looked up rather than interpolated
 
     def codes(self, rows):
         """Position of each row's label in `values`; -1 for other labels."""
@@ -195,7 +181,7 @@ def _custom_numbers(custom, name, smallest):
 
 
 def label_text(label):
-    """A label as it stands in names: tuples joined, missing spelled out."""
+    """A label as text in names: tuples joined, missing spelled out."""
     if isinstance(label, tuple):
         return ", ".join(map(label_text, label))
     return "missing" if is_missing(label) else str(label)

@@ -16,13 +16,7 @@ from sklearn_interpret._model.rows.features import default_names
 
 
 class Rows(ABC):
-    """Rows of one kind of container.
-
-    Parameters
-    ----------
-    native : container
-        What the user passed in.
-    """
+    """Rows of one kind of container, `native`, which the user passed in."""
 
     named = False
 
@@ -36,7 +30,7 @@ class Rows(ABC):
 
     @cached_property
     def names(self):
-        """Column names; made up where the container has none."""
+        """Column names; default ones where the container has none."""
         return default_names(self.n_columns)
 
     @property
@@ -254,15 +248,7 @@ class Rows(ABC):
 
 
 class Tiles(ABC):
-    """Repeated rows in which some columns are replaced for one call of the model.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows.
-    repeats : int
-        How many consecutive copies of each row there are.
-    """
+    """Rows, each repeated, in which columns are replaced for one call of the model."""
 
     def __init__(self, n_rows, repeats):
         self.n_rows = n_rows

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from functools import partial
 from numbers import Integral
 
 import numpy as np
@@ -89,10 +90,11 @@ def resolve_features(
         taken = {column for members in groups.values() for column in members}
         alone = [(column,) for column in range(len(names)) if column not in taken]
         return alone + [(name,) for name in groups]
-    features = _listed(features, names, named, parameter)
+    index = partial(feature_index, names=names, named=named, parameter=parameter)
     orders = min_order, max_order
     entries = [
-        _entry(entry, names, named, groups, orders, parameter) for entry in features
+        _entry(entry, index, groups, orders, parameter)
+        for entry in _listed(features, names, parameter)
     ]
     if not entries:
         what = "feature" if min_order == 1 else f"entry of {min_order} features"
@@ -103,14 +105,12 @@ def resolve_features(
     return entries
 
 
-def _listed(features, names, named, parameter):
+def _listed(features, names, parameter):
     """Features as a list: of a single one, of a slice, or of those under a mask."""
-    if isinstance(features, str):
-        return [features]
     if isinstance(features, slice):
         return list(range(len(names)))[features]
-    if not isinstance(features, Iterable):
-        return [feature_index(features, names, named=named, parameter=parameter)]
+    if isinstance(features, str) or not isinstance(features, Iterable):
+        return [features]
     features = list(features)
     kinds = {type(feature) for feature in features}
     if not kinds or not kinds <= {bool, np.bool_}:
@@ -123,13 +123,12 @@ def _listed(features, names, named, parameter):
     return np.flatnonzero(features).tolist()
 
 
-def _entry(entry, names, named, groups, orders, parameter):
+def _entry(entry, index, groups, orders, parameter):
     """One entry of `features` as a tuple."""
     if isinstance(entry, str | Integral):
         entry = (entry,)
     elif not isinstance(entry, tuple | list | np.ndarray):
-        # raises the fitting TypeError
-        feature_index(entry, names, named=named, parameter=parameter)
+        index(entry)  # raises the TypeError
     fewest, most = orders
     if not fewest <= len(entry) <= most:
         accepted = f"one to {most}" if fewest == 1 else f"{fewest} to {most}"
@@ -138,9 +137,7 @@ def _entry(entry, names, named, groups, orders, parameter):
             f"{accepted} features can be taken together."
         )
     resolved = tuple(
-        part
-        if isinstance(part, str) and part in groups
-        else feature_index(part, names, named=named, parameter=parameter)
+        part if isinstance(part, str) and part in groups else index(part)
         for part in entry
     )
     if len(set(resolved)) < len(resolved):
@@ -161,26 +158,14 @@ def _refuse_repetition(entries, names, parameter):
 
 
 def resolve_categorical(categorical_features, detected, names, *, named=True):
-    """Boolean flags of the categorical columns.
-
-    Parameters
-    ----------
-    categorical_features : "auto", None, bool mask or list of ints and strs
-        "auto" takes `detected`; None and an empty list mean none.
-    detected : ndarray of bool of shape (n_features,)
-        What the dtypes say.
-    names : list of str
-        Names of all columns.
-    named : bool, default=True
-        Whether the data has names.
-    """
+    """Boolean flags of the categorical columns; "auto" takes those `detected`."""
     if isinstance(categorical_features, str) and categorical_features == "auto":
         return np.array(detected, dtype=bool)
     flags = np.zeros(len(names), dtype=bool)
     if categorical_features is None:
         return flags
     parameter = "categorical_features"
-    for feature in _listed(categorical_features, names, named, parameter):
+    for feature in _listed(categorical_features, names, parameter):
         flags[feature_index(feature, names, named=named, parameter=parameter)] = True
     return flags
 
@@ -198,7 +183,7 @@ def resolve_groups(feature_groups, names, *, named=True):
     for name, members in feature_groups.items():
         columns = [
             feature_index(m, names, named=named, parameter="feature_groups")
-            for m in _listed(members, names, named, "feature_groups")
+            for m in _listed(members, names, "feature_groups")
         ]
         if not columns:
             raise ValueError(f"feature_groups has the empty group {name!r}.")

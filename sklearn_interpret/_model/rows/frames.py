@@ -225,9 +225,8 @@ class PolarsRows(Rows):
     def values(self, j):
         """Numbers as numbers (missing ones as NaN), everything else as objects."""
         series = self.column(j)
-        if series.dtype.is_numeric():
-            return series.to_numpy()
-        if series.dtype == sys.modules["polars"].Boolean and not series.null_count():
+        is_boolean = series.dtype == sys.modules["polars"].Boolean
+        if series.dtype.is_numeric() or (is_boolean and not series.null_count()):
             return series.to_numpy()
         return np.array(series.to_list(), dtype=object)
 
@@ -285,8 +284,9 @@ class _PolarsTiles(Tiles):
         self._frame = frame
 
     def replaced(self, columns, levels, codes):
+        polars = sys.modules["polars"]
         names = self._frame.columns
         return self._frame.with_columns(
-            gather(values, self._cells(places)).alias(names[j])
+            polars.Series(names[j], gather(values, self._cells(places)))
             for j, values, places in zip(columns, levels, codes, strict=True)
         )

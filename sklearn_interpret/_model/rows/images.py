@@ -15,9 +15,7 @@ _BYTES_AT_ONCE, _FEW = 2**24, 16
 
 
 class Images:
-    """Images and the container that holds them.
-
-    They have the part of the interface of `Rows` that needs no columns.
+    """Images in a container, with the part of the interface of `Rows` that they need.
 
     Parameters
     ----------
@@ -95,7 +93,12 @@ def as_image_rows(X):
     it is a table of pixels. A ValueError refuses images of several shapes, or none.
     """
     if isinstance(X, list | tuple) and np.ndim(X[0] if len(X) else 0) >= 2:
-        X = _stacked(X)
+        shapes = {np.shape(image) for image in X}
+        if len(shapes) > 1:
+            raise ValueError(
+                f"X has images of the shapes {sorted(shapes)}; all must have the same."
+            )
+        X = np.asarray(X)
     if getattr(X, "ndim", 2) < 3:
         return None
     X = np.asarray(X)
@@ -113,27 +116,10 @@ def as_image_rows(X):
     return SampleRows(X)
 
 
-def _stacked(images):
-    """A list of images as an array."""
-    shapes = {np.shape(image) for image in images}
-    if len(shapes) > 1:
-        raise ValueError(
-            f"X has images of the shapes {sorted(shapes)}; all must have the same."
-        )
-    return np.asarray(images)
-
-
 class _Image:
     """One image, to be copied with some of its segments hidden.
 
-    Parameters
-    ----------
-    row : SampleRows or Rows
-        The image.
-    pixels : ndarray of shape (height, width[, channels])
-        The same, in its shape.
-    segments : ndarray of shape (height, width), intp
-        Its segments, from 0 on.
+    `row` holds it in its container, `pixels` in its shape; segments count from 0.
     """
 
     def __init__(self, row, pixels, segments):

@@ -125,15 +125,9 @@ class Marginals:
     def local_probabilities(self, own, width):
         r"""Probabilities of each column's values, weighted by their nearness to rows.
 
-        The share of a value v is multiplied by :math:`\exp(-d(v, x)^2 / (2 \sigma^2))`,
-        with the distance d of :meth:`Location.squared_distances`.
-
-        Parameters
-        ----------
-        own : Location
-            Of the rows x.
-        width : float
-            The kernel's width sigma.
+        Beside the `Location` of rows x, the share of a value v is multiplied by
+        :math:`\exp(-d(v, x)^2 / (2 \sigma^2))`, with the distance d of
+        :meth:`Location.squared_distances` and the kernel's width sigma.
 
         Returns
         -------
@@ -169,14 +163,8 @@ class Marginals:
 class _Marginal:
     """Distinct values of a column.
 
-    Attributes
-    ----------
-    first : ndarray of shape (n_levels,), intp
-        A row that has the value.
-    shares : ndarray of shape (n_levels,)
-        Share of the weight.
-    scores, codes : ndarray of shape (n_levels,)
-        As in `Location`.
+    For each value, `first` is a row that has it, `shares` its share of the weight, and
+    `scores` and `codes` are as in `Location`.
     """
 
     mean, spread = 0.0, 0.0

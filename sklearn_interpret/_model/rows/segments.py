@@ -33,17 +33,9 @@ def colour_segments(image, n_segments):
     of their own; a small one joins the neighbour with which it shares the longest
     border.
 
-    Parameters
-    ----------
-    image : ndarray of shape (height, width[, channels])
-        Colours; missing ones are ignored.
-    n_segments : int
-        Approximate number; from the number of pixels on, each pixel is a segment.
-
-    Returns
-    -------
-    ndarray of shape (height, width), intp
-        Segments, numbered as they appear, row by row.
+    The image has the shape (height, width[, channels]); missing colours are ignored.
+    The segments (height, width) are numbered as they appear, row by row. If at least
+    as many as pixels are wanted, each pixel is a segment.
 
     References
     ----------
@@ -128,21 +120,7 @@ def _cell_means(points, rows, columns, grid):
 
 
 def segment_means(points, segments, n_segments):
-    """Mean of the known values of each segment's points; NaN where there is none.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n, p)
-        Missing values are NaN.
-    segments : ndarray of shape (n,), intp
-        Segment of each point; every segment has one.
-    n_segments : int
-        How many segments there are.
-
-    Returns
-    -------
-    ndarray of shape (n_segments, p)
-    """
+    """Means (n_segments, p) of each segment's points (n, p), ignoring missing ones."""
     means = np.empty((n_segments, points.shape[1]))
     for column, mean in zip(points.T, means.T, strict=True):
         known = ~np.isnan(column)
@@ -201,21 +179,7 @@ def _joined(pieces, small):
 
 
 def checked_segments(labels, shape, source):
-    """Labels from the user's function as numbers 0, 1, ... in the same order.
-
-    Parameters
-    ----------
-    labels : array-like of shape (height, width)
-        Whole numbers; a ValueError refuses others.
-    shape : tuple of int
-        Height, width and, if any, channels of the image.
-    source : str
-        Where the labels come from, for the error.
-
-    Returns
-    -------
-    ndarray of shape (height, width), intp
-    """
+    """Whole numbers from the user's function as labels 0, 1, ... in the same order."""
     labels = np.asarray(labels)
     if labels.shape != tuple(shape[:2]) or labels.dtype.kind not in "iub":
         raise ValueError(

@@ -46,9 +46,9 @@ class SparseRows(Rows):
         below = others.native
         if not isinstance(others, SparseRows):
             numbers = [others.numbers(j) for j in range(others.n_columns)]
-            below = sparse.csr_array(np.stack(numbers, axis=1))
-        stacked = sparse.vstack([self._csr, below.tocsr()], format=self._format)
-        return SparseRows(_same_sparse_kind(stacked, self.native))
+            below = np.stack(numbers, axis=1)
+        below = type(self._csr)(below)
+        return SparseRows(sparse.vstack([self._csr, below], format=self._format))
 
     def blended(self, n_bases, donors, present):
         """Copies of the first rows, with some columns taken from a later row."""
@@ -58,8 +58,7 @@ class SparseRows(Rows):
             entries = np.repeat(np.arange(part.shape[0]), np.diff(part.indptr))
             part.data[present[entries // n_bases, part.indices] != wanted] = 0
             part.eliminate_zeros()
-        blended = (own + taken).asformat(self._format)
-        return _same_sparse_kind(blended, self.native)
+        return (own + taken).asformat(self._format)
 
     def agreeing(self, n_bases):
         """Whether all of the first rows have a later row's value, column by column."""
@@ -95,6 +94,7 @@ class _SparseTiles(Tiles):
     def __init__(self, repeated, n_rows, repeats, format):
         super().__init__(n_rows, repeats)
         self._columns = repeated.tocsc()
+        self._kind = type(self._columns)  # a matrix or an array, as the rows
         self._format = format
 
     def replaced(self, columns, levels, codes):
@@ -102,16 +102,8 @@ class _SparseTiles(Tiles):
         by_column = sorted(zip(columns, levels, codes, strict=True), key=itemgetter(0))
         for j, values, places in by_column:
             fresh = np.asarray(values)[self._cells(places)]
-            pieces += [self._columns[:, begin:j], sparse.csc_array(fresh[:, None])]
+            pieces += [self._columns[:, begin:j], self._kind(fresh[:, None])]
             begin = j + 1
         pieces.append(self._columns[:, begin:])
         kept = [piece for piece in pieces if piece.shape[1]]
-        stacked = sparse.hstack(kept, format=self._format)
-        return _same_sparse_kind(stacked, self._columns)
-
-
-def _same_sparse_kind(matrix, like):
-    """A sparse matrix where `like` is one, else a sparse array."""
-    if isinstance(like, sparse.spmatrix) and not isinstance(matrix, sparse.spmatrix):
-        return getattr(sparse, f"{matrix.format}_matrix")(matrix)
-    return matrix
+        return sparse.hstack(kept, format=self._format)

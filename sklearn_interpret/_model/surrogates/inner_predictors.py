@@ -10,8 +10,11 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from sklearn_interpret._model._sklearn_compat import columns_of_transformers
-from sklearn_interpret._model.column_lineage import input_columns, is_passthrough
+from sklearn_interpret._model.column_lineage import (
+    fitted_transformers,
+    input_columns,
+    is_passthrough,
+)
 from sklearn_interpret._model.linear import coefficient_table
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.tags import unfrozen
@@ -20,24 +23,12 @@ from sklearn_interpret.exceptions import UnreadableModelError
 
 @dataclass(frozen=True)
 class Column:
-    """A column that a predictor gets, in words.
+    """A column that a predictor gets, in words."""
 
-    Parameters
-    ----------
-    name : str
-        Of the feature, or of what was computed from several.
-    category : str or None
-        The category whose presence it indicates.
-    levels : tuple of str or None
-        The categories whose positions it holds.
-    whole : bool
-        Whether it holds whole numbers.
-    """
-
-    name: str
-    category: str | None = None
-    levels: tuple | None = None
-    whole: bool = False
+    name: str  # of the feature, or of what was computed from several
+    category: str | None = None  # whose presence it indicates
+    levels: tuple | None = None  # categories whose positions it holds
+    whole: bool = False  # whether it holds whole numbers
 
     def __str__(self):
         return self.name if self.category is None else f"{self.name} = {self.category}"
@@ -45,17 +36,9 @@ class Column:
 
 @dataclass(frozen=True)
 class InnerPredictor:
-    """A fitted predictor, of one output or all, and the transformer before it, if any.
+    """A fitted predictor, of one output or all, and the transformer before it."""
 
-    Parameters
-    ----------
-    transformer : fitted transformer or None
-        Computes its columns.
-    predictor : fitted predictor
-        The predictor.
-    """
-
-    transformer: object
+    transformer: object  # or None
     predictor: object
 
     def columns_of(self, rows):
@@ -100,21 +83,7 @@ def innermost_name(estimator):
 
 
 def importances(surrogate, rows, weights):
-    """Importance of each feature to a fitted surrogate; None where it has none.
-
-    Parameters
-    ----------
-    surrogate : fitted estimator
-        The surrogate.
-    rows : Rows
-        Its training rows.
-    weights : ndarray of shape (n_rows,)
-        Their weights.
-
-    Returns
-    -------
-    ndarray of shape (n_columns,), or None
-    """
+    """Importances of features to a surrogate fitted on `Rows`; None if it has none."""
     by_predictor = []
     for inner in inner_predictors(surrogate):
         values = _column_importances(inner, rows, weights)
@@ -161,14 +130,12 @@ def _transformed(transformer, columns):
         return columns
     names = [column.name for column in columns]
     if isinstance(transformer, ColumnTransformer):
-        given = columns_of_transformers(transformer)
         made = []
-        for key, part, _ in transformer.transformers_:
-            if len(given[key]) and not (isinstance(part, str) and part == "drop"):
-                of_part = _transformed(part, [columns[j] for j in given[key]])
-                if of_part is None:
-                    return None
-                made += of_part
+        for _, part, given in fitted_transformers(transformer):
+            of_part = _transformed(part, [columns[j] for j in given])
+            if of_part is None:
+                return None
+            made += of_part
         return made
     if isinstance(transformer, OneHotEncoder):
         return _indicators(transformer, names)

@@ -67,7 +67,7 @@ def with_exact_sums(targets, weights):
     """Round targets, and scale weights, so that their sums are exact in any order.
 
     Among features that split the rows alike, a tree takes the one whose sums rounding
-    makes largest. That would tell a row of weight two from the same row twice. Sums are
+    makes largest: a row of weight two would differ from the same row twice. Sums are
     exact where weights are multiples of the smallest one.
     """
     if (weights != np.round(weights)).any():
@@ -95,18 +95,10 @@ def _order(rows, j):
 
 
 def fit_surrogate(surrogate, X, targets, weights):
-    """A fitted clone of a surrogate.
+    """A clone of a surrogate, fitted to responses or labels of the model.
 
-    Parameters
-    ----------
-    surrogate : estimator
-        One that takes a single output is fitted once for each.
-    X : container
-        Rows.
-    targets : ndarray of shape (n,) or (n, k)
-        Responses or labels of the model.
-    weights : ndarray of shape (n,)
-        Weights of the rows, which the surrogate must take if they differ.
+    A surrogate that takes a single output is fitted once for each. It must take the
+    weights if they differ.
     """
     if not (hasattr(surrogate, "fit") and hasattr(surrogate, "predict")):
         raise TypeError(
@@ -135,19 +127,10 @@ def squeeze_outputs(values):
 
 @dataclass(frozen=True)
 class SurrogatePredictions:
-    """Predictions of a fitted surrogate, in the terms of its model.
+    """Predictions of a fitted surrogate, in the terms of its model."""
 
-    Parameters
-    ----------
-    surrogate : fitted estimator
-        A regressor that was fitted to responses, or a classifier that was fitted to
-        labels.
-    response : Response
-        The model's response.
-    """
-
-    surrogate: object
-    response: Response
+    surrogate: object  # a regressor fitted to responses, or a classifier to labels
+    response: Response  # of the model
 
     @property
     def predicts_labels(self):
@@ -224,12 +207,10 @@ class SurrogatePredictions:
         if callable(method):
             return "it was fitted to what a callable response_method returns"
         if self.response.target is not None and not _is_binary(classes):
-            return f"it was fitted to one output, target={self._target_name()!r}"
+            (name,) = self.response.output_names(1)
+            name = name.item() if isinstance(name, np.generic) else name
+            return f"it was fitted to one output, target={name!r}"
         return None
-
-    def _target_name(self):
-        (name,) = self.response.output_names(1)
-        return name.item() if isinstance(name, np.generic) else name
 
     def _labels(self, values):
         values, classes = self._signed(values), self.response.classes
@@ -275,7 +256,7 @@ def _likeliest(values, classes, threshold):
 
 
 def _normalised(values, n_classes):
-    """Numbers made probabilities, in the same order."""
+    """Responses clipped and scaled to probabilities, in the same order."""
     if n_classes == 2 and values.shape[1] == 1:
         second = np.clip(values, 0, 1)
         return np.hstack([1 - second, second])
