@@ -24,8 +24,8 @@ from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import AdditivityWarning
 from sklearn_interpret.explanations import AttributionTransformerMixin, Explanation
 
-# Rounding errors of models that answer in double and in single precision, relative to
-# the numbers added up.
+# Rounding errors of responses in double and in single precision, relative to the
+# numbers added up.
 _DOUBLE, _SINGLE = 1e-9, 1e-5
 # Pieces of work for each worker.
 _TASKS_PER_WORKER = 4
@@ -89,7 +89,7 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
         """Mean absolute attribution of each feature over the rows of `fit`.
 
         The weighted mean over rows, and the mean over outputs; members of a group all
-        have the group's. Computed when first asked for.
+        have the group's. Computed on first access.
         """
         check_is_fitted(self)
         if self._importances is None:
@@ -125,8 +125,8 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
         Warns
         -----
         AdditivityWarning
-            They do not, beyond rounding: the model answers otherwise than the
-            inspector understands it.
+            They do not, beyond rounding: the model's responses are not those
+            that were explained.
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
@@ -209,7 +209,7 @@ class Valuer(ABC):
 
     @abstractmethod
     def n_coalitions(self, n_players):
-        """How many coalitions of so many players it may ask about at once."""
+        """How many coalitions of so many players it may need at once."""
 
     @abstractmethod
     def values(self, game, played):
@@ -233,7 +233,7 @@ class AllCoalitions(Valuer):
         return 2**n_players
 
     def coalitions(self, n_players):
-        """Coalitions to ask about, (m, n_players), between nobody and everybody."""
+        """Coalitions to value, (m, n_players), between nobody and everybody."""
         return all_coalitions(n_players)
 
     def attributions(self, known, n_players):
@@ -273,18 +273,18 @@ class AllCoalitions(Valuer):
         """
         numbers = np.unique(played.active.sum(axis=1)).tolist()
         coalitions = {number: self.coalitions(number) for number in numbers}
-        answers = list(played.designed(coalitions.get))
+        valued = list(played.designed(coalitions.get))
         # Threads would wait for each other longer than they work on such products.
         with threadpool_limits(1):
-            for row in np.argsort([len(players) for players, _ in answers]).tolist():
-                players, inner = answers[row]
+            for row in np.argsort([len(players) for players, _ in valued]).tolist():
+                players, inner = valued[row]
                 if len(players):
                     nobody, everybody = game.base_values, played.predictions[row]
                     yield row, players, np.vstack([nobody, inner, everybody])
 
 
 class BaseCoalitional(BaseShapley):
-    """Base of the Shapley estimators that ask the model about coalitions.
+    """Base of the Shapley estimators that work on values of coalitions.
 
     A subclass makes its `Valuer` in `fit` (`_make_valuer`).
     """

@@ -30,19 +30,10 @@ class BreakDownExplanation(Explanation):
         What each feature gave to each response, in the response's unit.
     base_values : array-like of shape (n_rows[, n_outputs])
         Where the steps start from: the response without any feature.
-    predictions : array-like of shape (n_rows[, n_outputs]), default=None
-        The model's responses to the rows.
-    data : {ndarray, sparse matrix, DataFrame} of n_rows rows, default=None
-        The explained rows, in the container in which they were given.
-    feature_names : sequence of str, default=None
-        A name for each feature or group of features; None makes up ``x0``, ``x1``...
-    output_names : sequence, default=None
-        A class label or position for each output; None makes up positions.
-    standard_errors : array-like of the shape of `values`, default=None
-        Standard errors of sampled values; None where the values are exact.
-    columns : sequence of sequences of int, default=None
-        The columns of `data` behind each feature, for groups of features; None means
-        column j for feature j.
+    predictions, data, feature_names, output_names : array-like, default=None
+        As in :class:`~sklearn_interpret.explanations.Explanation`.
+    standard_errors, columns : array-like, default=None
+        As in :class:`~sklearn_interpret.explanations.Explanation`.
     step_numbers : array-like of shape (n_rows, n_features), default=None
         The step, counted from 0, at which each feature came in. Features that came in
         together have the same, and their values share what the step added. None takes
@@ -178,7 +169,7 @@ class BreakDown(BaseCoalitional):
         The rows of the background.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Mean absolute attribution over the drawn rows of `fit`, and over outputs.
-        Computed when first asked for.
+        Computed on first access.
     features_, player_names_ : list
         Columns and name of each player.
     response_method_, output_names_ : str or callable, list

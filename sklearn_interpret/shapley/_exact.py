@@ -15,7 +15,7 @@ MOST_PLAYERS = 20
 
 
 class ExactShapley(InteractionValuesMixin, BaseCoalitional):
-    r"""Shapley values of any model, by asking about every coalition of features.
+    r"""Shapley values of any model, from every coalition of features.
 
     The Shapley value of a feature is its fair share of the difference between the
     response to a row and the mean response:
@@ -65,7 +65,7 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
         The rows of the background.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Mean absolute attribution over the drawn rows of `fit`, and over outputs.
-        Computed when first asked for.
+        Computed on first access.
     features_, player_names_ : list
         Columns and name of each player.
     response_method_, output_names_ : str or callable, list

@@ -21,8 +21,8 @@ from sklearn_interpret.shapley._base import (
 class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     """Shapley values of any model, estimated from some of the coalitions of features.
 
-    A smooth function of the coalition is put through the values of those that were
-    asked about; its Shapley values are known. :class:`ExactShapley` says what they are.
+    A smooth function of the coalition is put through the values of some; its Shapley
+    values, which :class:`ExactShapley` defines, are known.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
         The rows of the background.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Mean absolute attribution over the drawn rows of `fit`, and over outputs.
-        Computed when first asked for.
+        Computed on first access.
     features_, player_names_ : list
         Columns and name of each player.
     response_method_, output_names_ : str or callable, list
@@ -94,13 +94,13 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     background are worth nothing, and are no players: a row with few others has few
     coalitions, and exact values.
 
-    Every coalition is asked about with its complement, since a Shapley value depends on
+    Every coalition is taken with its complement, since a Shapley value depends on
     :math:`o(S) = (v(S) - v(S^c)) / 2` alone; interaction values depend on the half sum.
     Sizes of coalitions come up equally often, and are taken whole where there are few.
     The values are the mean of a Gaussian process over coalitions, given the known o(S).
     Its kernel gives a term the less weight, the more features it joins; up to 50
     players, the better of two such kernels is chosen for each row, by leaving out one
-    pair after the other. The mean is linear in the answers for each kernel: outputs of
+    pair after the other. The mean is linear in o(S) for each kernel: outputs of
     one model keep their sums, but the values of a sum of two models are the sums of
     their values only as far as they are exact. A linear game is found as it is, where
     there are pairs enough for each player alone.
@@ -189,7 +189,7 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
 
 
 class _PairedCoalitions(AllCoalitions):
-    """Asks about coalitions and their complements: `n_coalitions`, or "auto"."""
+    """Estimates from some coalitions and their complements."""
 
     sampled = True
 

@@ -72,7 +72,7 @@ class LinearSHAP(BaseShapley):
         The rows of the background.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Mean absolute attribution over the rows of `fit`, mean over
-        outputs. Computed when first asked for.
+        outputs. Computed on first access.
     features_, player_names_ : list
         Columns and name of each player.
     response_method_ : str

@@ -73,7 +73,7 @@ class ShapleySampling(BaseCoalitional):
         The rows of the background.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Mean absolute attribution over the drawn rows of `fit`, and over outputs.
-        Computed when first asked for.
+        Computed on first access.
     features_, player_names_ : list
         Columns and name of each player.
     response_method_, output_names_ : str or callable, list
@@ -96,8 +96,8 @@ class ShapleySampling(BaseCoalitional):
     Every order begins with the mean response and ends with the row's, so that the
     values sum to the prediction exactly. A row with a features that differ from the
     background costs at most ``n_permutations * (a - 1)`` rows of the model for each row
-    of the background: coalitions that several orders have in common are asked about
-    once, where there is memory for that.
+    of the background: coalitions that several orders have in common are valued once,
+    where there is memory for that.
 
     Orders are drawn in `fit`, by number of features, and serve all rows. Standard
     errors are those of means over orders, or over pairs of an order and its reverse:
@@ -211,8 +211,8 @@ class _Permutations(Valuer):
         most = max(map(len, orders.values()), default=0)
         for part in slices(most, self._orders_at_once(n_players)):
             walks = {n: _Walks.of_orders(orders[n][part]) for n in numbers}
-            answers = played.designed(lambda n, walks=walks: walks[n].coalitions)
-            for row, (players, inner) in enumerate(answers):
+            valued = played.designed(lambda n, walks=walks: walks[n].coalitions)
+            for row, (players, inner) in enumerate(valued):
                 ends = game.base_values, played.predictions[row]
                 gains[row].append(walks[len(players)].gains(inner, *ends))
         values, errors = np.zeros((2, n_rows, n_players, len(game.base_values)))

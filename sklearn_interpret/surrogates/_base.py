@@ -259,7 +259,7 @@ class BaseLocalSurrogate(BaseInspector):
         """Mean similarity of the explanations of samples of `fit` over redraws.
 
         That of :meth:`stability_score`, over five draws and at most 10 samples, spread
-        evenly over those of `fit`. Computed when first asked for.
+        evenly over those of `fit`. Computed on first access.
         """
         check_is_fitted(self)
         if self._stability is None:

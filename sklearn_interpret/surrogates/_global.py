@@ -320,8 +320,8 @@ class GlobalSurrogate(BaseInspector):
         why = surrogate.why_no_labels()
         if is_classifier(self.estimator_) and why is not None:
             raise ValueError(
-                f"The surrogate cannot predict labels, as {why}. What it answers is "
-                "surrogate_.predict(X)."
+                f"The surrogate cannot predict labels, as {why}. "
+                "surrogate_.predict(X) returns its own predictions."
             )
         return surrogate.predictions(rows.native)
 

@@ -40,13 +40,8 @@ class ImageExplanation(LocalExplanation):
         What it adds to the response that a segment is seen.
     base_values : array-like of shape (n_rows[, n_outputs])
         Intercepts of the surrogate: its prediction with everything hidden.
-    predictions : array-like of shape (n_rows[, n_outputs]), default=None
-        The model's responses to the images.
-    data : {ndarray, sparse matrix, DataFrame} of n_rows rows, default=None
-        The images, in the container in which they were given.
-    feature_names, output_names : sequence, default=None
-        Names of the segments; a class label or position for each output. None makes
-        them up.
+    predictions, data, feature_names, output_names : array-like, default=None
+        As in :class:`LocalExplanation`, of images and their segments.
     standard_errors : array-like of the shape of `values`, default=None
         Standard errors of the weights, for the choice of the samples.
     columns : None, default=None
@@ -145,7 +140,7 @@ class ImageExplanation(LocalExplanation):
 class LimeImage(BaseLocalSurrogate):
     r"""Linear surrogates around single images, in their segments (LIME).
 
-    The model is asked about copies of the image in which half of its segments are
+    The model predicts copies of the image in which half of its segments are
     hidden; a small linear model of what is seen is fitted to the responses, in which
     copies that show more count more. Its weights say what it adds to the response that
     a segment is seen, its R^2 on the copies how far to trust them.
@@ -172,7 +167,7 @@ class LimeImage(BaseLocalSurrogate):
         How many segments a surrogate uses, exactly, if there are so many. None takes
         all.
     n_samples : int, default=1000
-        How many copies the model is asked about; where there are no more sets of
+        How many copies the model predicts; where there are no more sets of
         segments than this, all of them, and nothing is left to chance.
     kernel_width : float or None, default=None
         Width of the kernel that weighs copies, in cosine distances from the image. None
@@ -208,10 +203,10 @@ class LimeImage(BaseLocalSurrogate):
     image_shape_ : tuple of int
         Height, width and, if any, channels of the images.
     segments_ : ndarray of shape (n_samples, height, width)
-        Segments of the images of `fit`, from 0 on. Computed when first asked for.
+        Segments of the images of `fit`, from 0 on. Computed on first access.
     stability_ : float
         Mean Jaccard similarity of the five strongest segments over redraws of the
-        samples, from 0 to 1. Computed when first asked for.
+        samples, from 0 to 1. Computed on first access.
     response_method_, output_names_ : str or callable, list
         What is explained; class labels, or positions of outputs.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
@@ -394,7 +389,7 @@ class LimeImage(BaseLocalSurrogate):
 
     @property
     def segments_(self) -> NDArray[np.intp]:
-        """Segments of the images of `fit`, found when first asked for."""
+        """Segments of the images of `fit`, computed on first access."""
         check_is_fitted(self)
         if self._segments is None:
             self._segments = np.stack(self._find_segments(self._inspected))

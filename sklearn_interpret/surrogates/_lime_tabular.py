@@ -35,7 +35,7 @@ _WIDTH_OF_NUMBERS, _WIDTH_OF_BINS = 0.75, 0.3
 class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     r"""Linear surrogates around single rows of a table (LIME).
 
-    The model is asked about rows that are drawn around the explained one; a small
+    The model predicts rows that are drawn around the explained one; a small
     linear model is fitted to the responses, in which near rows count more. Its weights
     are the explanation, its R^2 on the draws tells how far to trust it.
 
@@ -103,10 +103,10 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         The fitted model.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Mean absolute effect, the weight times the feature's scale, over the rows of
-        `fit`; mean over outputs. Computed when first asked for.
+        `fit`; mean over outputs. Computed on first access.
     stability_ : float
         Mean Jaccard similarity of the five strongest features over redraws of the
-        samples, from 0 to 1. Computed when first asked for.
+        samples, from 0 to 1. Computed on first access.
     kernel_width_ : float
         The kernel's width.
     method_ : {"tree", "sampling"}
@@ -307,8 +307,8 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     def feature_importances_(self) -> NDArray[np.float64]:
         """Mean absolute effect of each feature over the rows of `fit`.
 
-        The weighted mean over rows, and the mean over outputs. Computed when first
-        asked for.
+        The weighted mean over rows, and the mean over outputs. Computed on first
+        access.
         """
         check_is_fitted(self)
         if self._importances is None:
@@ -358,7 +358,7 @@ class _TableSampler(Sampler):
 
 
 class _SharedSamples(_TableSampler):
-    """The same samples for all rows, the model asked about them once.
+    """The same samples and responses for all rows.
 
     Where `products` know moments of all samples that might be drawn, the surrogates are
     fitted to these.

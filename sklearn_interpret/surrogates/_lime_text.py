@@ -44,12 +44,8 @@ class TextExplanation(LocalExplanation):
         for words that were not selected.
     base_values : array-like of shape (n_rows[, n_outputs])
         Intercepts of the surrogate.
-    predictions : array-like of shape (n_rows[, n_outputs]), default=None
-        The model's responses to the texts.
-    data : list, ndarray or Series of str, default=None
-        The explained texts, in the container in which they were given.
-    feature_names, output_names : sequence, default=None
-        The words; a class label or position for each output.
+    predictions, data, feature_names, output_names : array-like, default=None
+        As in :class:`LocalExplanation`, of texts and their words.
     standard_errors : array-like of the shape of `values`, default=None
         Standard errors of the weights, for the choice of the samples.
     columns : None, default=None
@@ -57,7 +53,7 @@ class TextExplanation(LocalExplanation):
     fidelity, local_predictions, selected, scales : array-like, default=None
         As in :class:`LocalExplanation`.
     conditions : None, default=None
-        Weights speak of the words themselves.
+        Weights are of the words themselves.
     tokens : sequence of sequences of str
         For each text the pieces that it consists of: words, and what stands between
         them. One after the other they are the text.
@@ -257,7 +253,7 @@ def highlight(weight, largest):
 class LimeText(BaseLocalSurrogate):
     r"""Linear surrogates of a model of texts, one around each text (LIME).
 
-    The model is asked about copies of a text in which some of its words are left out. A
+    The model predicts copies of a text in which some of its words are left out. A
     linear regression of the responses on the words that stay says what each word adds.
     A copy that keeps the share s of the words has the weight
 
@@ -271,7 +267,7 @@ class LimeText(BaseLocalSurrogate):
     n_features_to_select : int or None, default=10
         How many words a surrogate uses; None means all.
     n_samples : int, default=1000
-        How many copies of a text the model is asked about; where there are no more sets
+        How many copies of a text the model predicts; where there are no more sets
         of its words than this, all of them, and nothing is left to chance.
     tokenizer : callable, default=None
         ``tokenizer(text)``: the words of a text as a list of str, as they stand in it
@@ -318,7 +314,7 @@ class LimeText(BaseLocalSurrogate):
         What is explained; class labels, or positions of outputs.
     stability_ : float
         Mean similarity of the strongest words of a text between draws of the samples,
-        over some of the texts of `fit`. Computed when first asked for.
+        over some of the texts of `fit`. Computed on first access.
     classes_ : ndarray
         Class labels of a classifier.
 
@@ -336,13 +332,13 @@ class LimeText(BaseLocalSurrogate):
     Notes
     -----
     In `fit`, `explain` and `stability_score`, `X` is a list, a one-dimensional array or
-    a pandas or polars Series of str. The model is asked with texts in the container of
+    a pandas or polars Series of str. The model gets texts in the container of
     `fit`. There is no `n_features_in_`.
 
     The number of words that stay is uniform between none and all, and sets of a size
     are equally likely; they are Sobol points, which cover the sets more evenly than
     independent draws. They are drawn in `fit`, the same for texts of as many words. A
-    text of w different words is asked about in min(`n_samples`, 2^w) copies.
+    text of w different words has min(`n_samples`, 2^w) copies.
 
     "Free" and "free" are two words, and a model that takes them for one sees each left
     out on its own. What stands between words always stays, also punctuation that the
@@ -374,7 +370,7 @@ class LimeText(BaseLocalSurrogate):
     ['free', 'song', 'a']
     >>> bool(explanation.fidelity[0] > 0.95)
     True
-    >>> inspector.stability_  # all sets of few words were asked about
+    >>> inspector.stability_  # all sets of few words are taken
     1.0
     """
 

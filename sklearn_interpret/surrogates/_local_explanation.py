@@ -19,13 +19,8 @@ class LocalExplanation(Explanation):
         for features that were not selected.
     base_values : array-like of shape (n_rows[, n_outputs])
         Intercepts of the surrogate.
-    predictions : array-like of shape (n_rows[, n_outputs]), default=None
-        The model's responses to the rows.
-    data : {ndarray, sparse matrix, DataFrame} of n_rows rows, default=None
-        The explained rows, in the container in which they were given.
-    feature_names, output_names : sequence, default=None
-        A name for each feature; a class label or position for each output. None makes
-        them up.
+    predictions, data, feature_names, output_names : array-like, default=None
+        As in :class:`~sklearn_interpret.explanations.Explanation`.
     standard_errors : array-like of the shape of `values`, default=None
         Standard errors of the weights, for the choice of the samples; None where there
         are none.

@@ -1,4 +1,4 @@
-"""Which coalitions to ask about where there are too many for all of them.
+"""Which coalitions to value where there are too many to value all.
 
 Coalitions come in pairs with their complements: Shapley values depend on differences
 within pairs alone, interaction values on sums. A pair is named by its smaller member;

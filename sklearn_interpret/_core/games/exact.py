@@ -1,4 +1,4 @@
-"""Shapley values of games whose coalitions have all been asked about.
+"""Shapley values of games from the values of all coalitions.
 
 Coalitions are numbered by their members: player j counts 2**j.
 """
