@@ -184,9 +184,10 @@ class _OddProcess(_Process):
         factor = kernel.factor(_SINGLES * alone + (products - products[::-1]) / 2)
         shares = self._shares(kernel)
         solved = cho_solve((factor, True), shares.T, check_finite=False)
-        self._operator = np.ascontiguousarray(solved.T)
-        explained = np.einsum("ij,ij->i", self._operator, shares)
-        self._variances = np.maximum(self._prior(kernel) - explained, 0.0)[:, None]
+        self.operator = np.ascontiguousarray(solved.T)
+        explained = np.einsum("ij,ij->i", self.operator, shares)
+        # Of the values, where the process has a scale of one.
+        self.variances = np.maximum(self._prior(kernel) - explained, 0.0)[:, None]
         # Single players are all there.
         identified = len(kernel.coalitions) > n_players
         trend = np.where(kernel.coalitions, 1.0, -1.0) if identified else None
@@ -210,15 +211,6 @@ class _OddProcess(_Process):
         products = (1 + kernel.rho * chances) ** (kernel.n_players - 1)
         mean = kernel.weights @ products @ kernel.weights
         return 4 * _SINGLES / kernel.n_players + 4 * kernel.rho * mean
-
-    def values(self, posterior):
-        """Shapley values of the mean."""
-        values, slopes = self._operator @ posterior.rest, posterior.slopes
-        return values if slopes is None else values + 2 * slopes
-
-    def variances(self, scale):
-        """Variances of the values where the process has such a scale, (k,)."""
-        return self._variances * scale
 
 
 class OddSurrogate(_Surrogate):
@@ -260,11 +252,13 @@ class OddSurrogate(_Surrogate):
             players and nobody first.
         """
         found = self._best(halves)
-        values = found.process.values(found)
+        values = found.process.operator @ found.rest
+        if found.slopes is not None:
+            values += 2 * found.slopes
         values += (2 * halves[0] - values.sum(axis=0)) / len(values)
         scale = (found.weights * found.misses)[self._judged].mean(axis=0)
         raised = _RAISED + _RAISED_FOR_FEW / (len(halves) - 1)
-        return values, np.sqrt(found.process.variances(scale) * raised)
+        return values, np.sqrt(found.process.variances * scale * raised)
 
 
 class _EvenProcess(_Process):
