@@ -153,16 +153,25 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
     def _check_additivity(self, values, base_values, predictions):
         """Warn where base values and attributions miss the predictions."""
         rounding = _SINGLE if predictions.dtype == np.float32 else _DOUBLE
-        error = np.abs(base_values + values.sum(axis=1) - predictions)
-        size = np.abs(base_values) + np.abs(predictions)
-        missed = np.flatnonzero((error > rounding * size).any(axis=1))
-        # Few rows need a look at the sizes of all attributions.
-        size = size[missed] + np.abs(values[missed]).sum(axis=1)
-        missed = missed[(error[missed] > rounding * size).any(axis=1)]
-        if len(missed):
+        missed, largest = [], 0.0
+        for part in slices(len(values), batch_rows(2 * values[:1].nbytes)):
+            start, addends, expected = (
+                base_values[part],
+                values[part],
+                predictions[part],
+            )
+            error = np.abs(start + addends.sum(axis=1) - expected)
+            size = np.abs(start) + np.abs(expected)
+            far = np.flatnonzero((error > rounding * size).any(axis=1))
+            # Few rows need a look at the sizes of all attributions.
+            size = size[far] + np.abs(addends[far]).sum(axis=1)
+            far = far[(error[far] > rounding * size).any(axis=1)]
+            missed += (part.start + far).tolist()
+            largest = max(largest, error.max())
+        if missed:
             warnings.warn(
                 f"Base value and attributions miss the prediction of {len(missed)} "
-                f"of {len(values)} rows, by up to {error.max():.3g}; the first is row "
+                f"of {len(values)} rows, by up to {largest:.3g}; the first is row "
                 f"{missed[0]}.",
                 AdditivityWarning,
                 stacklevel=3,

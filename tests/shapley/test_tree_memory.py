@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn import config_context
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
@@ -108,7 +108,7 @@ def test_values_do_not_depend_on_the_working_memory(memory, make, order):
     expected = found()
     with config_context(working_memory=memory):
         for here, there in zip(found(), expected, strict=True):
-            assert_array_equal(here, there)
+            assert_allclose(here, there, rtol=1e-10, atol=1e-10)
 
 
 def test_codes_of_a_large_background_are_made_as_they_are_needed():
