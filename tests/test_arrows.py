@@ -75,7 +75,7 @@ ALLOWED = {
     "method": {"method", "family", "base", "_model", "_core", "exceptions"},
     "display": {"display", "method", "family", "_plotting", "base", "_model", "_core"}
     | {"exceptions"},
-    "_plotting": {"_plotting"},
+    "_plotting": {"_plotting", "base", "_model", "_core", "exceptions"},
     "family": {"method", "display"},
     "checks": {"checks", "family", "base", "exceptions", "top"},
     "top": {"_version", "family"},

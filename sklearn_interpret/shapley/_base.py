@@ -16,7 +16,7 @@ from sklearn_interpret._core.games.exact import (
     values_of_all,
 )
 from sklearn_interpret._model._sklearn_compat import StrOptions
-from sklearn_interpret._model.parallel import held_rows, run, slices
+from sklearn_interpret._model.parallel import batch_rows, held_rows, run, slices
 from sklearn_interpret._model.perturbation.coalitions import LINKS, CoalitionGame
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
@@ -155,11 +155,8 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
         rounding = _SINGLE if predictions.dtype == np.float32 else _DOUBLE
         missed, largest = [], 0.0
         for part in slices(len(values), batch_rows(2 * values[:1].nbytes)):
-            start, addends, expected = (
-                base_values[part],
-                values[part],
-                predictions[part],
-            )
+            start, expected = base_values[part], predictions[part]
+            addends = values[part]
             error = np.abs(start + addends.sum(axis=1) - expected)
             size = np.abs(start) + np.abs(expected)
             far = np.flatnonzero((error > rounding * size).any(axis=1))

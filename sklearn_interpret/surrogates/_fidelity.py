@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.metrics import get_scorer
 
-from sklearn_interpret._core.statistics.fidelity import agreement, r_squared
+from sklearn_interpret._core.statistics.losses import agreement, r_squared
 from sklearn_interpret._model._sklearn_compat import scorer_takes_weights
 from sklearn_interpret._model.scoring import as_number, takes_weights
 from sklearn_interpret._model.surrogates.surrogate_predictions import (

@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.statistics.fidelity import agreement
+from sklearn_interpret._core.statistics.losses import agreement
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.response import make_response

@@ -136,7 +136,7 @@ class TextExplanation(LocalExplanation):
         ValueError
             Several outputs and no `target`.
         """
-        weights, used = self._of_output(row, output_position(self, target))
+        weights, used = self._of_output(row, output_position(self.output_names, target))
         order = np.argsort(-np.abs(weights), kind="stable")
         return [(self.feature_names[j], float(weights[j])) for j in order if used[j]]
 
@@ -160,7 +160,7 @@ class TextExplanation(LocalExplanation):
         """
         outputs = range(len(self.output_names))
         if target is not None:
-            outputs = [output_position(self, target)]
+            outputs = [output_position(self.output_names, target)]
         return self._html(range(len(self))[row], outputs)
 
     def _of_output(self, row, output):

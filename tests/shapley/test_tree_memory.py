@@ -1,6 +1,7 @@
 """Memory that TreeSHAP takes in passing: set by the working memory, not by the rows."""
 
 import gc
+import pickle
 import tracemalloc
 from functools import partial
 
@@ -126,6 +127,6 @@ def test_only_the_trees_of_a_share_travel():
     plan, game = interventional(X)._plan_and_game()
     shares = plan.shares(game)
     assert len(shares) == 2
-    travelling = [share.__getstate__()["plan"].ensemble for share in shares]
+    travelling = [pickle.loads(pickle.dumps(share)).plan.ensemble for share in shares]
     assert sum(part.n_nodes for part in travelling) == plan.ensemble.n_nodes
     assert all(0 < part.n_nodes < plan.ensemble.n_nodes for part in travelling)

@@ -176,7 +176,7 @@ def test_wrong_estimators(model):
     with pytest.raises(NotFittedError):
         LimeTextDisplay.from_estimator(LimeText(model), TEXTS[:1])
     other = PartialDependence(LinearRegression()).fit([[0.0], [1.0]], [0.0, 1.0])
-    with pytest.raises(TypeError, match="got a PartialDependence"):
+    with pytest.raises(TypeError, match="LimeText; got PartialDependence"):
         LimeTextDisplay.from_estimator(other, TEXTS[:1])
     with pytest.raises(TypeError, match="did you mean max_lines"):
         LimeTextDisplay.from_estimator(model, TEXTS[:1], max_line=3)

@@ -9,7 +9,6 @@ from sklearn_interpret.effects._accumulated_local_effects import (
 )
 from sklearn_interpret.effects._plot._effect import with_outputs
 from sklearn_interpret.effects._plot._entries import EffectDisplay
-from sklearn_interpret.effects._plot._making import folds_mean, stacked
 
 
 class AccumulatedLocalEffectsDisplay(EffectDisplay):
@@ -89,7 +88,9 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     (1, False)
     """
 
-    _kind = AccumulatedLocalEffects
+    _kinds = (AccumulatedLocalEffects,)
+    _points, _by_fold = ("edges",), "fold_effects"
+    _means, _spreads = ("effects",), ("intervals_low", "intervals_high")
     _what = "Accumulated local effect"
     _zero = True
 
@@ -131,24 +132,7 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
         return f"{100 * self.confidence_level:g} % confidence band"
 
     @classmethod
-    def _read(cls, inspector):
-        arrays = {"edges": inspector.edges_, "effects": inspector.effects_}
-        if inspector.confidence_level is not None:
-            arrays["intervals_low"] = inspector.intervals_low_
-            arrays["intervals_high"] = inspector.intervals_high_
-        return arrays
-
-    @classmethod
-    def _read_folds(cls, inspectors):
-        folds = stacked(inspectors, "effects_")
-        return {
-            "edges": inspectors[0].edges_,
-            "effects": folds_mean(folds),
-            "fold_effects": folds,
-        }
-
-    @classmethod
-    def _read_looks(cls, inspector):
+    def _settings_of(cls, inspector):
         return {"confidence_level": inspector.confidence_level}
 
     def _effect(self, entry):

@@ -9,7 +9,6 @@ from sklearn_interpret.effects._plot._base import PanelDisplay
 from sklearn_interpret.effects._plot._compared import (
     COMPARED,
 )
-from sklearn_interpret.effects._plot._comparison_making import FromMethods
 from sklearn_interpret.effects._plot._effect import (
     Effect,
     fold_band,
@@ -18,9 +17,10 @@ from sklearn_interpret.effects._plot._effect import (
 from sklearn_interpret.effects._plot._frames import effect_columns, long_frame
 from sklearn_interpret.effects._plot._line_panel import LinePanel
 from sklearn_interpret.effects._plot._looks import Looks
+from sklearn_interpret.effects._plot._sources import ComparisonSources
 
 
-class EffectComparisonDisplay(FromMethods, PanelDisplay):
+class EffectComparisonDisplay(ComparisonSources, PanelDisplay):
     """Several effects of one feature, all centred at zero over the rows.
 
     With dependent features the three part: partial dependence averages over rows that

@@ -6,7 +6,6 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret.effects._conditional_dependence import ConditionalDependence
 from sklearn_interpret.effects._plot._entries import EffectDisplay
-from sklearn_interpret.effects._plot._making import folds_mean, stacked
 
 
 class ConditionalDependenceDisplay(EffectDisplay):
@@ -86,7 +85,9 @@ class ConditionalDependenceDisplay(EffectDisplay):
     10
     """
 
-    _kind = ConditionalDependence
+    _kinds = (ConditionalDependence,)
+    _points, _by_fold = ("edges", "centers"), "fold_averages"
+    _means, _spreads = ("average",), ("standard_errors",)
     _what = "Conditional mean"
 
     def __init__(
@@ -117,25 +118,6 @@ class ConditionalDependenceDisplay(EffectDisplay):
         self.average = average
         self.standard_errors = standard_errors
         self.fold_averages = fold_averages
-
-    @classmethod
-    def _read(cls, inspector):
-        return {
-            "edges": inspector.edges_,
-            "centers": inspector.centers_,
-            "average": inspector.average_,
-            "standard_errors": inspector.standard_errors_,
-        }
-
-    @classmethod
-    def _read_folds(cls, inspectors):
-        folds = stacked(inspectors, "average_")
-        return {
-            "edges": inspectors[0].edges_,
-            "centers": inspectors[0].centers_,
-            "average": folds_mean(folds),
-            "fold_averages": folds,
-        }
 
     def _effect(self, entry):
         average = self.average[entry]

@@ -18,16 +18,15 @@ from sklearn_interpret.effects._plot._effect import (
 from sklearn_interpret.effects._plot._frames import effect_columns, long_frame
 from sklearn_interpret.effects._plot._line_panel import LinePanel
 from sklearn_interpret.effects._plot._looks import Looks
-from sklearn_interpret.effects._plot._making import FromInspectors
+from sklearn_interpret.effects._plot._sources import EffectSources
 from sklearn_interpret.effects._plot._surface_panel import SurfacePanel
 
 
-class EffectDisplay(FromInspectors, PanelDisplay):
+class EffectDisplay(EffectSources, PanelDisplay):
     """Base of displays of one inspector's effects, entry by entry.
 
-    A subclass names its inspector (`_kind`) and what it shows (`_what`), reads the
-    inspector's arrays (`_read`, `_read_folds`) and gives the numbers of one entry
-    (`_effect`).
+    A subclass names its inspector and its arrays (see `EffectSources`) and what it
+    shows (`_what`), and gives the numbers of one entry (`_effect`).
     """
 
     _what: str | None = None

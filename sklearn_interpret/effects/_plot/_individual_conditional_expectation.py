@@ -12,11 +12,6 @@ from sklearn_interpret.effects._individual_conditional_expectation import (
 from sklearn_interpret.effects._plot._curve_panels import CurvePanels
 from sklearn_interpret.effects._plot._entries import EffectDisplay
 from sklearn_interpret.effects._plot._looks import Looks
-from sklearn_interpret.effects._plot._making import (
-    folds_mean,
-    running_mean,
-    stacked,
-)
 
 
 class IndividualConditionalExpectationDisplay(CurvePanels, EffectDisplay):
@@ -108,7 +103,9 @@ class IndividualConditionalExpectationDisplay(CurvePanels, EffectDisplay):
     50
     """
 
-    _kind = IndividualConditionalExpectation
+    _kinds = (IndividualConditionalExpectation,)
+    _points, _by_fold = ("grid_values",), "fold_averages"
+    _means = ("average", "curves", "derivatives", "derivative_std")
 
     def __init__(
         self,
@@ -146,33 +143,7 @@ class IndividualConditionalExpectationDisplay(CurvePanels, EffectDisplay):
         self.centered = centered
 
     @classmethod
-    def _read(cls, inspector):
-        arrays = {
-            "grid_values": inspector.grid_values_,
-            "curves": inspector.curves_,
-            "average": inspector.average_,
-        }
-        if inspector.derivative:
-            arrays["derivatives"] = inspector.derivatives_
-            arrays["derivative_std"] = inspector.derivative_std_
-        return arrays
-
-    @classmethod
-    def _read_folds(cls, inspectors):
-        folds = stacked(inspectors, "average_")
-        arrays = {
-            "grid_values": inspectors[0].grid_values_,
-            "curves": running_mean(inspectors, "curves_"),
-            "average": folds_mean(folds),
-            "fold_averages": folds,
-        }
-        if inspectors[0].derivative:
-            for name in ("derivatives", "derivative_std"):
-                arrays[name] = running_mean(inspectors, f"{name}_")
-        return arrays
-
-    @classmethod
-    def _read_looks(cls, inspector):
+    def _settings_of(cls, inspector):
         return {
             "centered": inspector.center is not None,
             "rows": inspector.sample_indices_,

@@ -8,11 +8,6 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret.effects._partial_dependence import PartialDependence
 from sklearn_interpret.effects._plot._entries import EffectDisplay
-from sklearn_interpret.effects._plot._making import (
-    folds_mean,
-    running_mean,
-    stacked,
-)
 
 
 class PartialDependenceDisplay(EffectDisplay):
@@ -96,7 +91,9 @@ class PartialDependenceDisplay(EffectDisplay):
     ['feature', 'output', 'x', 'value', 'low', 'high']
     """
 
-    _kind = PartialDependence
+    _kinds = (PartialDependence,)
+    _points, _by_fold = ("grid_values",), "fold_averages"
+    _means, _spreads = ("average", "missing_average"), ("standard_errors",)
 
     def __init__(
         self,
@@ -130,26 +127,7 @@ class PartialDependenceDisplay(EffectDisplay):
         self.centered = centered
 
     @classmethod
-    def _read(cls, inspector):
-        return {
-            "grid_values": inspector.grid_values_,
-            "average": inspector.average_,
-            "standard_errors": inspector.standard_errors_,
-            "missing_average": inspector.missing_average_,
-        }
-
-    @classmethod
-    def _read_folds(cls, inspectors):
-        folds = stacked(inspectors, "average_")
-        return {
-            "grid_values": inspectors[0].grid_values_,
-            "average": folds_mean(folds),
-            "fold_averages": folds,
-            "missing_average": running_mean(inspectors, "missing_average_"),
-        }
-
-    @classmethod
-    def _read_looks(cls, inspector):
+    def _settings_of(cls, inspector):
         return {"centered": inspector.centered}
 
     def _shown(self):

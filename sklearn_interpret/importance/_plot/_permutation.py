@@ -1,6 +1,5 @@
 """Display of importances, with their spread, on one or two samples of rows."""
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -11,19 +10,14 @@ from sklearn_interpret._plotting.axes import side_legend, take_single
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.layouts import row_height
 from sklearn_interpret._plotting.numbers import number_text, plain_number_ticks
-from sklearn_interpret._plotting.parameters import split_parameters
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.importance._permutation import PermutationImportance
 from sklearn_interpret.importance._plot._lines import (
     deviation,
     line_order,
     make_lines,
 )
 from sklearn_interpret.importance._plot._marks import draw_bars, draw_boxes
-from sklearn_interpret.importance._plot._sources import (
-    fold_arrays,
-    inspector_arrays,
-)
+from sklearn_interpret.importance._plot._sources import ImportanceSources
 
 KINDS = ("bar", "box")
 SAMPLES = ("train", "test")
@@ -33,7 +27,7 @@ SMALLEST_P = 1e-4
 LABEL_WIDTH = 60
 
 
-class PermutationImportanceDisplay:
+class PermutationImportanceDisplay(ImportanceSources):
     """Importance of features, as bars with their spread, or as boxes.
 
     It shows every inspector of :mod:`sklearn_interpret.importance`. Importances on
@@ -132,138 +126,6 @@ default=None
         self.importance_name = importance_name
         self.draws_name = draws_name
         self.no_effect = no_effect
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any = None,
-        y: ArrayLike | None = None,
-        *,
-        X_test: Any = None,
-        y_test: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        test_sample_weight: ArrayLike | None = None,
-        score_name: str | None = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Find the importances of a fitted predictor's features, and draw them.
-
-        Parameters
-        ----------
-        estimator : fitted predictor or inspector
-            A predictor is inspected by :class:`PermutationImportance` as it is. A
-            fitted inspector of this family is shown as it is, and not fitted again.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
-default=None
-            Rows to inspect on; not needed for a fitted inspector.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
-            Their targets.
-        X_test : {array-like, sparse matrix, DataFrame} of shape (n_samples, \
-n_features), default=None
-            Rows that the predictor was not fitted on, to show beside. A fitted
-            :class:`PermutationImportance` is repeated on them with its parameters.
-        y_test : array-like of shape (n_samples,) or (n_samples, n_outputs), \
-default=None
-            Their targets.
-        sample_weight, test_sample_weight : array-like of shape (n_samples,), \
-default=None
-            Weights of the rows.
-        score_name : str, default=None
-            Which of several scores to show; None shows the first.
-        ax : matplotlib Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of :class:`PermutationImportance`, and of `plot`.
-
-        Returns
-        -------
-        display : object
-            The display, drawn.
-
-        Raises
-        ------
-        NotFittedError
-            The estimator is not fitted.
-        TypeError
-            An inspector of another family, an unknown parameter, or test rows for an
-            inspector other than :class:`PermutationImportance`.
-        ValueError
-            Parameters of the inspector beside one that is fitted; an unknown score;
-            rows or targets missing.
-        """
-        parameters, looks = split_parameters(
-            params, [PermutationImportance], cls.plot, cls.__name__
-        )
-        arrays = inspector_arrays(
-            estimator,
-            (X, y, sample_weight),
-            (X_test, y_test, test_sample_weight),
-            parameters=parameters,
-            score_name=score_name,
-            display=cls.__name__,
-        )
-        return cls(**arrays).plot(ax=ax, **looks)
-
-    @classmethod
-    def from_cv_results(
-        cls,
-        cv_results: Mapping[str, Any],
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        score_name: str | None = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Draw the importances of the models of a cross-validation, and their mean.
-
-        Parameters
-        ----------
-        cv_results : dict
-            Result of :func:`~sklearn.model_selection.cross_validate` with
-            ``return_estimator=True``. Its estimators are predictors, or
-            :class:`PermutationImportance`, whose parameters are then taken. With
-            ``return_indices=True`` each model is inspected on its own rows of training
-            and of test, which stand side by side, and else on all rows.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            The rows that went to `cross_validate`.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
-            Their targets.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        score_name : str, default=None
-            As in `from_estimator`.
-        ax : matplotlib Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of :class:`PermutationImportance`, and of `plot`.
-
-        Returns
-        -------
-        display : object
-            The display, drawn: bars for the means, and a point for each fold.
-
-        Raises
-        ------
-        ValueError
-            No key "estimator"; indices of other rows; an unknown score.
-        TypeError
-            Inspectors of another kind, or an unknown parameter.
-        """
-        parameters, looks = split_parameters(
-            params, [PermutationImportance], cls.plot, cls.__name__
-        )
-        arrays = fold_arrays(
-            cv_results,
-            (X, y, sample_weight),
-            parameters=parameters,
-            score_name=score_name,
-            display=cls.__name__,
-        )
-        return cls(**arrays).plot(ax=ax, **looks)
 
     def plot(
         self,

@@ -1,6 +1,5 @@
 """Display of interactions of pairs, and of each feature with all others."""
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -18,20 +17,15 @@ from sklearn_interpret._plotting.labels import (
 )
 from sklearn_interpret._plotting.layouts import row_height
 from sklearn_interpret._plotting.numbers import number_text, plain_number_ticks
-from sklearn_interpret._plotting.parameters import split_parameters
 from sklearn_interpret._plotting.ranking import check_count
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.interactions._h_statistic import HStatistic
 from sklearn_interpret.interactions._plot._heat_map import draw_pairs, heat_map_size
 from sklearn_interpret.interactions._plot._lines import (
     known_pairs,
     make_group,
     name_lines,
 )
-from sklearn_interpret.interactions._plot._sources import (
-    h_arrays,
-    h_fold_arrays,
-)
+from sklearn_interpret.interactions._plot._sources import PairSources
 
 KINDS = ("bar", "heatmap")
 ROOM = 0.16  # share of the longest bar, for the numbers
@@ -40,13 +34,15 @@ LABEL_WIDTH = 60
 SPREAD_STYLE = {"color": "0.15", "linewidth": 1.1, "zorder": 2.6}
 
 
-class HStatisticDisplay:
+class HStatisticDisplay(PairSources):
     """Strengths of interactions, as bars or as a heat map.
 
     Bars show each feature with all others, and the strongest pairs. It shows
     :class:`HStatistic`, and the pairs of :class:`PartialDependenceInteraction`.
 
     Build it with `from_estimator` or `from_cv_results`, or from arrays of your own.
+    Both take ``unnormalized=True``, which shows standard deviations, in the units of
+    the response, in place of H squared.
 
     Parameters
     ----------
@@ -119,121 +115,6 @@ class HStatisticDisplay:
         self.overall_std = overall_std
         self.strength_name = strength_name
         self.spread_name = spread_name
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        unnormalized: bool = False,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Find the interactions of a fitted predictor's features, and draw them.
-
-        Parameters
-        ----------
-        estimator : fitted predictor or inspector
-            A predictor is inspected by :class:`HStatistic` as it is. A fitted
-            :class:`HStatistic` or :class:`PartialDependenceInteraction` is shown as it
-            is, and not fitted again.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
-default=None
-            Rows to inspect on; not needed for a fitted inspector.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        unnormalized : bool, default=False
-            Show standard deviations, in the units of the response, in place of H^2.
-        ax : matplotlib Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of :class:`HStatistic`, and of `plot`. Of a fitted inspector of
-            several outputs, `target` names the one to show.
-
-        Returns
-        -------
-        display : object
-            The display, drawn.
-
-        Raises
-        ------
-        NotFittedError
-            The estimator is not fitted.
-        TypeError
-            An inspector of another kind, or an unknown parameter.
-        ValueError
-            Parameters of the inspector beside one that is fitted; several outputs and
-            no `target`; rows missing.
-        """
-        parameters, looks = split_parameters(
-            params, [HStatistic], cls.plot, cls.__name__
-        )
-        arrays = h_arrays(
-            estimator,
-            (X, sample_weight),
-            parameters,
-            unnormalized=unnormalized,
-            display=cls.__name__,
-        )
-        return cls(**arrays).plot(ax=ax, **looks)
-
-    @classmethod
-    def from_cv_results(
-        cls,
-        cv_results: Mapping[str, Any],
-        X: Any = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        unnormalized: bool = False,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Draw the mean interactions of the models of a cross-validation.
-
-        Parameters
-        ----------
-        cv_results : dict
-            Result of :func:`~sklearn.model_selection.cross_validate` with
-            ``return_estimator=True``. Its estimators are predictors, which are all
-            inspected on `X`, or inspectors, which are shown as they are.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
-default=None
-            Rows to inspect predictors on.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        unnormalized : bool, default=False
-            As in `from_estimator`.
-        ax : matplotlib Axes, default=None
-            As in `plot`.
-        **params : dict
-            As in `from_estimator`.
-
-        Returns
-        -------
-        display : object
-            The display, drawn, with the standard deviations over the folds.
-
-        Raises
-        ------
-        ValueError
-            No key "estimator"; folds of different features; several outputs and no
-            `target`.
-        TypeError
-            Inspectors of another kind, or an unknown parameter.
-        """
-        parameters, looks = split_parameters(
-            params, [HStatistic], cls.plot, cls.__name__
-        )
-        arrays = h_fold_arrays(
-            cv_results,
-            (X, sample_weight),
-            parameters,
-            unnormalized=unnormalized,
-            display=cls.__name__,
-        )
-        return cls(**arrays).plot(ax=ax, **looks)
 
     def plot(
         self,

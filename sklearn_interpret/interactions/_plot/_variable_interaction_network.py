@@ -15,7 +15,6 @@ from sklearn_interpret._plotting.axes import (
 )
 from sklearn_interpret._plotting.labels import SEQUENTIAL_MAP, literal
 from sklearn_interpret._plotting.numbers import number_text
-from sklearn_interpret._plotting.parameters import split_parameters
 from sklearn_interpret._plotting.ranking import check_count
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.interactions._plot._circle import (
@@ -24,12 +23,7 @@ from sklearn_interpret.interactions._plot._circle import (
     lay_out,
     needed_size,
 )
-from sklearn_interpret.interactions._plot._sources import (
-    network_arrays,
-)
-from sklearn_interpret.interactions._variable_interaction_network import (
-    VariableInteractionNetwork,
-)
+from sklearn_interpret.interactions._plot._sources import NetworkSources
 
 LEGEND_WIDTH, LEGEND_HEIGHT, NOTE_HEIGHT = 1.65, 0.8, 0.2  # inches
 SMALLEST, USUAL = 5.0, 9.0  # diameters of nodes in points
@@ -37,7 +31,7 @@ THINNEST, THICKEST = 0.8, 6.0  # widths of edges in points
 NODE_COLOUR, ALONE_COLOUR, ALONE_TEXT = "#E69F00", "0.78", "0.45"
 
 
-class VariableInteractionNetworkDisplay:
+class VariableInteractionNetworkDisplay(NetworkSources):
     """Features on a circle, joined where they act together.
 
     The stronger an edge, the wider and darker it is; the larger a node, the larger the
@@ -102,58 +96,6 @@ class VariableInteractionNetworkDisplay:
         self.feature_names = feature_names
         self.main_effects = main_effects
         self.strength_name = strength_name
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Find the network of a fitted predictor's features, and draw it.
-
-        Parameters
-        ----------
-        estimator : fitted predictor or inspector
-            A predictor is inspected by :class:`VariableInteractionNetwork` as it is. A
-            fitted :class:`VariableInteractionNetwork` is shown as it is, and not fitted
-            again.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
-default=None
-            Rows to inspect on; not needed for a fitted inspector.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        ax : matplotlib Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of :class:`VariableInteractionNetwork`, and of `plot`. Of a
-            fitted inspector of several outputs, `target` names the one to show.
-
-        Returns
-        -------
-        display : object
-            The display, drawn.
-
-        Raises
-        ------
-        NotFittedError
-            The estimator is not fitted.
-        TypeError
-            An inspector of another kind, or an unknown parameter.
-        ValueError
-            Parameters of the inspector beside one that is fitted; several outputs and
-            no `target`; rows missing.
-        """
-        parameters, looks = split_parameters(
-            params, [VariableInteractionNetwork], cls.plot, cls.__name__
-        )
-        arrays = network_arrays(
-            estimator, (X, sample_weight), parameters, display=cls.__name__
-        )
-        return cls(**arrays).plot(ax=ax, **looks)
 
     def plot(
         self,

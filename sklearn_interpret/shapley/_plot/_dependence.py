@@ -24,7 +24,7 @@ from sklearn_interpret._plotting.numbers import plain_number_ticks
 from sklearn_interpret._plotting.surfaces import jittered
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations import Explanation
-from sklearn_interpret.shapley._plot._base import ExplanationDisplay
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader
 from sklearn_interpret.shapley._plot._shading import draw_with_companion
 
@@ -32,7 +32,7 @@ MAX_ROWS = 5000  # that the search for a companion looks at
 MAX_JOINT_LEVELS = 60
 
 
-class ShapleyDependenceDisplay(ExplanationDisplay):
+class ShapleyDependenceDisplay(ShapleyDisplay):
     """Shapley values of a feature along its values, one point for each row.
 
     Build it with `from_estimator` or `from_explanation`. Where points above one value
@@ -248,7 +248,8 @@ default="auto"
         """Mean absolute interaction of the feature with each one."""
         array = np.asarray(self.interaction_values, dtype=np.float64)
         n_rows, n_features = explanation.values.shape
-        n_outputs = len(self.explanation.output_names)
+        names = self.explanation.output_names
+        n_outputs = len(names)
         shapes = [(n_rows, n_features, n_features)]
         shapes = [(*shapes[0], n_outputs), *(shapes if n_outputs == 1 else [])]
         if array.shape not in shapes:
@@ -257,7 +258,7 @@ default="auto"
                 f"needs {shapes[-1]}."
             )
         if array.ndim == 4:
-            array = array[..., output_position(self.explanation, self.target)]
+            array = array[..., output_position(names, self.target)]
         return np.abs(array[:, feature]).mean(axis=0)
 
     def to_frame(self) -> Any:

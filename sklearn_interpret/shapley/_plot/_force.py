@@ -5,13 +5,13 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._choosing import predictions_of
-from sklearn_interpret._core.statistics.seriation import similarity_order
+from sklearn_interpret._core.statistics.seriation import order_rows
 from sklearn_interpret._plotting.axes import take_single
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.ranking import others_text, ranked
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations import Explanation
-from sklearn_interpret.shapley._plot._base import RowDisplay
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader, value_text
 from sklearn_interpret.shapley._plot._force_areas import (
     draw_balances,
@@ -26,7 +26,7 @@ HOW = {
 }
 
 
-class ShapleyForceDisplay(RowDisplay):
+class ShapleyForceDisplay(ShapleyDisplay):
     """Predictions where the forces of the features balance, for one row or many.
 
     Build it with `from_estimator` or `from_explanation`. For one row, arrows along a
@@ -193,7 +193,7 @@ class ShapleyForceDisplay(RowDisplay):
                 return np.arange(len(explanation))
             if self.order == "prediction":
                 return np.argsort(predictions_of(explanation), kind="stable")
-            return similarity_order(explanation.values)
+            return order_rows(explanation.values)
         return np.argsort(self._along(explanation).numbers, kind="stable")
 
     def _along(self, explanation):

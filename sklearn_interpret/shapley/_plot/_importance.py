@@ -1,6 +1,5 @@
 """Display of the mean size of Shapley values."""
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -8,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._plotting.attributions import name_rows
 from sklearn_interpret._plotting.axes import merged_style, side_legend, take_single
+from sklearn_interpret._plotting.displays import FoldsMixin
 from sklearn_interpret._plotting.labels import (
     NEUTRAL_COLOUR,
     colours,
@@ -16,11 +16,11 @@ from sklearn_interpret._plotting.labels import (
 )
 from sklearn_interpret._plotting.layouts import row_height
 from sklearn_interpret._plotting.numbers import number_text, plain_number_ticks
-from sklearn_interpret._plotting.parameters import fold_estimators
 from sklearn_interpret._plotting.ranking import others_text, ranked
+from sklearn_interpret._plotting.sources import check_same_in_folds
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.shapley._plot._base import ShapleyDisplay
-from sklearn_interpret.shapley._plot._outputs import (
+from sklearn_interpret.shapley._plot._base import (
+    ShapleyDisplay,
     checked,
     one_output,
     output_text,
@@ -32,7 +32,7 @@ MOST_IN_COLUMN = 12
 LONGEST_OTHERS = 1.5  # times the longest bar of a single feature
 
 
-class ShapleyImportanceDisplay(ShapleyDisplay):
+class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     """Importance of features: their mean absolute Shapley values, as bars.
 
     Build it with `from_estimator` or `from_explanation`, or from arrays of your own.
@@ -102,73 +102,11 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
         self.fold_importances = fold_importances
 
     @classmethod
-    def _setting_names(cls):
+    def _choice_names(cls):
         return {"target", "response_name"}
 
     @classmethod
-    def from_cv_results(
-        cls,
-        cv_results: Mapping[str, Any],
-        X: Any,
-        *,
-        sample_weight: ArrayLike | None = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Draw the importances of the models of a cross-validation, and their mean.
-
-        Parameters
-        ----------
-        cv_results : dict
-            Result of :func:`~sklearn.model_selection.cross_validate` with
-            ``return_estimator=True``. Its estimators are predictors, or inspectors
-            that have ``explain``.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows that all models are explained on.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the background's rows, for predictors.
-        ax : matplotlib Axes, default=None
-            As in `plot`.
-        **params : dict
-            As in `from_estimator`.
-
-        Returns
-        -------
-        display : object
-            The display, drawn: bars for the means, and a point for each fold.
-
-        Raises
-        ------
-        ValueError
-            No key "estimator"; models with different outputs.
-        TypeError
-            Inspectors that have no ``explain``, or an unknown parameter.
-        """
-        displays = []
-        for estimator in fold_estimators(cv_results):
-            kind, parameters, settings, looks = cls._divided(estimator, params)
-            explanation, settings = cls._explained(
-                estimator, X, kind, sample_weight, parameters, settings
-            )
-            displays.append(cls._made(explanation, **settings))
-        first = displays[0]
-        labels = [(one.response_name, one.output_names) for one in displays]
-        if any(label != labels[0] for label in labels):
-            raise ValueError(
-                "The models of the folds have different outputs, which cannot be "
-                f"averaged: {labels!r}."
-            )
-        folds = np.stack([one.importances for one in displays])
-        return cls(
-            folds.mean(axis=0),
-            feature_names=first.feature_names,
-            output_names=first.output_names,
-            response_name=first.response_name,
-            fold_importances=folds,
-        ).plot(ax=ax, **looks)
-
-    @classmethod
-    def _made(cls, explanation, *, target=None, response_name=None):
+    def _of(cls, explanation, *, target=None, response_name=None):
         checked(explanation)
         several = len(explanation.output_names) > 1 and target is None
         if several:
@@ -181,6 +119,25 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
             feature_names=explanation.feature_names,
             output_names=explanation.output_names if several else None,
             response_name=response_name,
+        )
+
+    @classmethod
+    def _from_folds(cls, inspectors, X, sample_weight, **choices):
+        displays = [
+            cls._from_inspector(inspector, X, sample_weight, **choices)
+            for inspector in inspectors
+        ]
+        first = displays[0]
+        check_same_in_folds([list(one.feature_names) for one in displays], "features")
+        outputs = [(one.response_name, one.output_names) for one in displays]
+        check_same_in_folds(outputs, "outputs")
+        folds = np.stack([one.importances for one in displays])
+        return cls(
+            folds.mean(axis=0),
+            feature_names=first.feature_names,
+            output_names=first.output_names,
+            response_name=first.response_name,
+            fold_importances=folds,
         )
 
     def plot(

@@ -23,11 +23,11 @@ from sklearn_interpret._plotting.numbers import plain_number_ticks
 from sklearn_interpret._plotting.ranking import others_text, ranked
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations import Explanation
-from sklearn_interpret.shapley._plot._base import ExplanationDisplay
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader
 
 
-class ShapleySummaryDisplay(ExplanationDisplay):
+class ShapleySummaryDisplay(ShapleyDisplay):
     """All Shapley values of an output: a swarm of points (beeswarm) for each feature.
 
     Build it with `from_estimator` or `from_explanation`. Each point is a row. Its place

@@ -22,7 +22,7 @@ from sklearn_interpret._plotting.numbers import (
 )
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.shapley._break_down import BreakDownExplanation
-from sklearn_interpret.shapley._plot._base import RowDisplay
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader
 from sklearn_interpret.shapley._plot._waterfall_lines import waterfall_lines
 
@@ -30,7 +30,7 @@ STEP_HEIGHT = 0.72
 N_ERRORS = 2.0
 
 
-class ShapleyWaterfallDisplay(RowDisplay):
+class ShapleyWaterfallDisplay(ShapleyDisplay):
     """One prediction, taken apart step by step: from the base value to the prediction.
 
     Build it with `from_estimator` or `from_explanation`. From the bottom up, each arrow

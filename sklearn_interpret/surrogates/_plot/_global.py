@@ -3,26 +3,16 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from sklearn_interpret._core.statistics.fidelity import r_squared
+from sklearn_interpret._core.statistics.losses import r_squared
 from sklearn_interpret._plotting.axes import import_pyplot, named_legend, take_axes
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.layouts import Slot, row_height
 from sklearn_interpret._plotting.numbers import number_beside
-from sklearn_interpret._plotting.parameters import (
-    divided,
-    keyword_names,
-    parameter_names,
-)
 from sklearn_interpret._plotting.ranking import check_count
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.surrogates._global import GlobalSurrogate
 from sklearn_interpret.surrogates._plot._global_arrays import SurrogateArrays
-from sklearn_interpret.surrogates._plot._global_sources import (
-    fitted_surrogate,
-    surrogate_arrays,
-)
+from sklearn_interpret.surrogates._plot._global_sources import SurrogateSources
 from sklearn_interpret.surrogates._plot._leaves import QUANTILES, leaf_order
 from sklearn_interpret.surrogates._plot._plain_panels import (
     draw_answers,
@@ -40,12 +30,11 @@ from sklearn_interpret.surrogates._plot._tree_panel import (
 )
 
 KINDS = ("auto", "tree", "rules", "bar", "scatter")
-NAMES = {"response_name", "model_name", "surrogate_name"}
 MOST_LEAVES = 16
 RULE_PITCH = 0.78  # inches
 
 
-class GlobalSurrogateDisplay(SurrogateArrays):
+class GlobalSurrogateDisplay(SurrogateSources, SurrogateArrays):
     """A surrogate, and what the model answers where the surrogate says one thing.
 
     Of a tree, the tests stand above the leaves, and in each leaf is the distribution
@@ -57,7 +46,8 @@ class GlobalSurrogateDisplay(SurrogateArrays):
     other by its answers against the model's. Each title has the fidelity on the rows
     shown.
 
-    Build it with `from_estimator`, or from arrays of your own.
+    Build it with `from_estimator`, or from arrays of your own. Of the rows given to
+    `from_estimator`, those in the surrogate's subset are shown, with their weights.
 
     Parameters
     ----------
@@ -124,61 +114,6 @@ default=None
     >>> display.to_frame()["rule"][5]
     's5 > 0.0244 and bmi ≤ 0.0267'
     """
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        *,
-        sample_weight: ArrayLike | None = None,
-        target: Any = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Fit a surrogate to a fitted predictor, and draw it.
-
-        Parameters
-        ----------
-        estimator : fitted predictor or GlobalSurrogate
-            A predictor gets a :class:`GlobalSurrogate` that is taught on `X`. A fitted
-            :class:`GlobalSurrogate` is shown as it is, and not fitted again.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows; of these, the ones in the surrogate's subset are shown.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Their weights.
-        target : class label or int, default=None
-            The output to show; the surrogate of a predictor is taught all of them.
-        ax : matplotlib Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of :class:`GlobalSurrogate`, for a predictor, `response_name`,
-            `model_name` and `surrogate_name`, and parameters of `plot`.
-
-        Returns
-        -------
-        display : object
-            The display, drawn.
-
-        Raises
-        ------
-        NotFittedError
-            The estimator is not fitted.
-        TypeError
-            An inspector of another kind, or an unknown parameter.
-        ValueError
-            Parameters of the surrogate beside one that is fitted; bad input.
-        """
-        parameters, names, looks = divided(
-            params,
-            [parameter_names(GlobalSurrogate), NAMES, keyword_names(cls.plot)],
-            cls.__name__,
-        )
-        inspector = fitted_surrogate(
-            estimator, X, sample_weight, parameters, cls.__name__
-        )
-        arrays = surrogate_arrays(inspector, X, sample_weight)
-        return cls(**{**arrays, **names}, target=target).plot(ax=ax, **looks)
 
     def plot(
         self,

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_interpret._choosing import output_position
 from sklearn_interpret.surrogates._plot._leaves import leaves_of
 
 MOST_OUTPUTS = 10
@@ -92,15 +93,10 @@ class SurrogateArrays:
     def _shown_outputs(self):
         """Positions of the outputs that are drawn."""
         names = self._names()
-        shown = ", ".join(map(repr, names[:MOST_OUTPUTS]))
         if self.target is not None:
-            found = [place for place, name in enumerate(names) if name == self.target]
-            if len(found) != 1:
-                raise ValueError(
-                    f"target={self.target!r} is not an output; there are {shown}."
-                )
-            return found
+            return [output_position(names, self.target)]
         if len(names) > MOST_OUTPUTS:
+            shown = ", ".join(map(repr, names[:MOST_OUTPUTS]))
             raise ValueError(
                 f"There are {len(names)} outputs, too many for one figure: choose one "
                 f"by target=, out of {shown}, ..."

@@ -1,12 +1,10 @@
-"""From what the user passes in to the arrays of a display of a global surrogate."""
+"""How the display of a global surrogate is made from a predictor or an inspector."""
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
-from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.statistics.fidelity import agreement
+from sklearn_interpret._core.statistics.losses import agreement
 from sklearn_interpret._model.linear import coefficient_table
-from sklearn_interpret._model.response import check_is_predictor, make_response
+from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.sampling import check_weights
 from sklearn_interpret._model.surrogates.inner_predictors import (
@@ -18,37 +16,27 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
     SurrogatePredictions,
 )
 from sklearn_interpret._model.surrogates.tree_rules import read_tree
-from sklearn_interpret._model.tags import check_predictor_is_fitted, is_classifier
-from sklearn_interpret._plotting.parameters import refuse_settings
-from sklearn_interpret.base import BaseInspector
+from sklearn_interpret._model.tags import is_classifier
+from sklearn_interpret._plotting.displays import Display
+from sklearn_interpret._plotting.sources import response_text
 from sklearn_interpret.surrogates._global import GlobalSurrogate, rows_inside
 
 
-def fitted_surrogate(estimator, X, sample_weight, parameters, display):
-    """The surrogate of a fitted predictor, or the fitted one given.
+class SurrogateSources(Display):
+    """How the display of a global surrogate is made."""
 
-    Raises
-    ------
-    NotFittedError
-        Predictor or inspector not fitted.
-    TypeError
-        An inspector of another kind, or no predictor.
-    ValueError
-        Parameters beside a fitted inspector.
-    """
-    if isinstance(estimator, GlobalSurrogate):
-        check_is_fitted(estimator, "surrogate_")
-        refuse_settings(estimator, parameters)
-        return estimator
-    if isinstance(estimator, BaseInspector):
-        raise TypeError(
-            f"{display} shows a GlobalSurrogate; got {type(estimator).__name__}. Pass "
-            "its estimator_, or another display."
-        )
-    check_is_predictor(estimator)
-    check_predictor_is_fitted(estimator)
-    inspector = GlobalSurrogate(FrozenEstimator(estimator), **parameters)
-    return inspector.fit(X, sample_weight=sample_weight)
+    _kinds = (GlobalSurrogate,)
+    _choices = frozenset({"target", "response_name", "model_name", "surrogate_name"})
+    _shows_rows = _weighs_rows = True
+
+    @classmethod
+    def _parameter_names(cls):
+        # The surrogate is taught all outputs, of which the display shows one.
+        return super()._parameter_names() - {"target"}
+
+    @classmethod
+    def _from_inspector(cls, inspector, X, sample_weight, **choices):
+        return cls(**{**surrogate_arrays(inspector, X, sample_weight), **choices})
 
 
 def surrogate_arrays(inspector, X, sample_weight):
@@ -70,20 +58,11 @@ def surrogate_arrays(inspector, X, sample_weight):
         "sample_weight": weights,
         "agreement": share,
         "output_names": list(inspector.output_names_),
-        "response_name": _response_text(inspector, response),
+        "response_name": response_text(inspector, inspector.output_names_),
         "model_name": innermost_name(inspector.estimator_),
         "surrogate_name": innermost_name(inspector.surrogate_),
         **_inside(inspector, rows, weights),
     }
-
-
-def _response_text(inspector, response):
-    """What the model is asked for, and which output where there is one of several."""
-    method, names = response.method, inspector.output_names_
-    if callable(method):
-        return getattr(method, "__name__", type(method).__name__)
-    chosen = is_classifier(inspector.estimator_) or inspector.target is not None
-    return f"{method}[{names[0]}]" if chosen and len(names) == 1 else method
 
 
 def _inside(inspector, rows, weights):

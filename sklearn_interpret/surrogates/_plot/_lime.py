@@ -4,7 +4,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._plotting.axes import take_axes
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.layouts import Slot, grid_shape, row_height
@@ -70,11 +69,7 @@ class LimeDisplay(LocalDisplay):
     1    debt    -2.0    -2.0
     """
 
-    _inspector = LimeTabular
-
-    @classmethod
-    def _rows(cls, X):
-        return as_rows(X)
+    _kinds = (LimeTabular,)
 
     def plot(
         self,

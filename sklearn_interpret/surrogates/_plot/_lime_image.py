@@ -93,7 +93,8 @@ class LimeImageDisplay(LocalDisplay):
     1       0  segment 0     0.5             NaN    0.5
     """
 
-    _inspector, _kind, _sample = LimeImage, ImageExplanation, "image"
+    _kinds, _explanation_kind = (LimeImage,), ImageExplanation
+    _sample = "image"
 
     def __init__(
         self,
@@ -110,7 +111,7 @@ class LimeImageDisplay(LocalDisplay):
         self.n_top_labels = n_top_labels
 
     @classmethod
-    def _rows(cls, X):
+    def _as_rows(cls, X):
         rows = as_image_rows(X)
         return as_rows(X) if rows is None else rows
 

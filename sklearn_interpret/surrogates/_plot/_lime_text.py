@@ -103,10 +103,11 @@ class LimeTextDisplay(LocalDisplay):
     1  charge   -0.25
     """
 
-    _inspector, _kind, _sample = LimeText, TextExplanation, "text"
+    _kinds, _explanation_kind = (LimeText,), TextExplanation
+    _sample = "text"
 
     @classmethod
-    def _rows(cls, X):
+    def _as_rows(cls, X):
         return as_texts(X)
 
     def plot(
