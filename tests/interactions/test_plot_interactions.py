@@ -201,7 +201,7 @@ def test_numbers_of_features(display_class, looks, count):
         (
             VariableInteractionNetworkDisplay,
             {"main_effects": [1, 2, 3, np.nan]},
-            "main_effects has negative or not finite",
+            "main_effects is negative or not finite at position 3",
         ),
     ],
 )

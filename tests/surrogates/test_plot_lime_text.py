@@ -14,9 +14,13 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from sklearn_interpret._plotting.fonts import BOX, drawable, families_for
 from sklearn_interpret._plotting.labels import DOWN_COLOUR, UP_COLOUR
-from sklearn_interpret._plotting.passages import wrapped_passage
+from sklearn_interpret._plotting.passages import (
+    BOX,
+    drawable,
+    families_for,
+    wrapped_passage,
+)
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.surrogates import (
     LimeText,

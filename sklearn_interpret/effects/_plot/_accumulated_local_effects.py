@@ -1,8 +1,7 @@
 """Display of accumulated local effects."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
-
-from numpy.typing import ArrayLike
 
 from sklearn_interpret.effects._accumulated_local_effects import (
     AccumulatedLocalEffects,
@@ -11,6 +10,7 @@ from sklearn_interpret.effects._plot._effect import with_outputs
 from sklearn_interpret.effects._plot._entries import EffectDisplay
 
 
+@dataclass(eq=False, repr=False)
 class AccumulatedLocalEffectsDisplay(EffectDisplay):
     """Accumulated local effects (ALE) of features and pairs.
 
@@ -31,6 +31,12 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
         Names of the outputs; None where there is one that needs no name.
     response_name : str, default="response"
         What the values are effects on.
+    categorical : list of bool or pair of bool, default=None
+        Which axes are categories; None takes those whose values are not numbers.
+    data : list of ndarray of shape (n,), or pair of those, default=None
+        The features' values in the data, to be marked on the axes.
+    importances : list of float, default=None
+        Ranks the entries for `max_entries`; None takes the spread of the effects.
     intervals_low, intervals_high : list of ndarray or None, default=None
         Ends of the confidence bands, of the shapes of `effects`.
     confidence_level : float, default=None
@@ -38,12 +44,6 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     fold_effects : list of ndarray of shape (n_folds, ...), default=None
         The effects of several models, of which `effects` is the mean. Bands then
         reach one standard deviation over folds to each side.
-    categorical : list of bool or pair of bool, default=None
-        Which axes are categories; None takes those whose values are not numbers.
-    data : list of ndarray of shape (n,), or pair of those, default=None
-        The features' values in the data, to be marked on the axes.
-    importances : list of float, default=None
-        Ranks the entries for `max_entries`; None takes the spread of the effects.
 
     Attributes
     ----------
@@ -94,36 +94,13 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     _what = "Accumulated local effect"
     _zero = True
 
-    def __init__(
-        self,
-        edges: list[Any],
-        effects: list[Any],
-        *,
-        feature_names: list[Any],
-        output_names: list[Any] | None = None,
-        response_name: str = "response",
-        intervals_low: list[Any] | None = None,
-        intervals_high: list[Any] | None = None,
-        confidence_level: float | None = None,
-        fold_effects: list[Any] | None = None,
-        categorical: list[Any] | None = None,
-        data: list[Any] | None = None,
-        importances: ArrayLike | None = None,
-    ) -> None:
-        super().__init__(
-            feature_names=feature_names,
-            output_names=output_names,
-            response_name=response_name,
-            categorical=categorical,
-            data=data,
-            importances=importances,
-        )
-        self.edges = edges
-        self.effects = effects
-        self.intervals_low = intervals_low
-        self.intervals_high = intervals_high
-        self.confidence_level = confidence_level
-        self.fold_effects = fold_effects
+    edges: list[Any]
+    effects: list[Any]
+    _: KW_ONLY
+    intervals_low: list[Any] | None = None
+    intervals_high: list[Any] | None = None
+    confidence_level: float | None = None
+    fold_effects: list[Any] | None = None
 
     @property
     def _band_text(self):

@@ -1,22 +1,29 @@
 """Display of the mean size of Shapley values."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._plotting.attributions import name_rows
-from sklearn_interpret._plotting.axes import merged_style, side_legend, take_single
+from sklearn_interpret._plotting.axes import side_legend, take_single
+from sklearn_interpret._plotting.bars import (
+    draw_bars,
+    grey_last,
+    name_rows,
+    others_text,
+    ranked,
+    row_height,
+    side_by_side,
+)
 from sklearn_interpret._plotting.displays import FoldsMixin
 from sklearn_interpret._plotting.labels import (
-    NEUTRAL_COLOUR,
     colours,
     literal,
+    number_text,
+    plain_number_ticks,
     shorten,
 )
-from sklearn_interpret._plotting.layouts import row_height
-from sklearn_interpret._plotting.numbers import number_text, plain_number_ticks
-from sklearn_interpret._plotting.ranking import others_text, ranked
 from sklearn_interpret._plotting.sources import check_same_in_folds
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.shapley._plot._base import (
@@ -32,6 +39,7 @@ MOST_IN_COLUMN = 12
 LONGEST_OTHERS = 1.5  # times the longest bar of a single feature
 
 
+@dataclass(eq=False, repr=False)
 class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     """Importance of features: their mean absolute Shapley values, as bars.
 
@@ -86,20 +94,12 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     1     age        0.75
     """
 
-    def __init__(
-        self,
-        importances: ArrayLike,
-        *,
-        feature_names: Any,
-        output_names: Any = None,
-        response_name: str = "response",
-        fold_importances: ArrayLike | None = None,
-    ) -> None:
-        self.importances = importances
-        self.feature_names = feature_names
-        self.output_names = output_names
-        self.response_name = response_name
-        self.fold_importances = fold_importances
+    importances: ArrayLike
+    _: KW_ONLY
+    feature_names: Any
+    output_names: Any = None
+    response_name: str = "response"
+    fold_importances: ArrayLike | None = None
 
     @classmethod
     def _choice_names(cls):
@@ -192,14 +192,17 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         name_rows(ax, names)
         self.fold_points_ = self._draw_folds(shown, others, arrangement)
         numbered = lengths.shape[1] == 1 and not self.fold_points_
-        self.labels_ = self._label_bars(lengths) if numbered else []
+        self.labels_ = []
+        if numbered:
+            texts = list(map(number_text, lengths[:, 0]))
+            bars = self.bars_[0]
+            self.labels_ = ax.bar_label(bars, texts, padding=3, fontsize="small")
         cut = self._set_limits(lengths, len(others) > 0, arrangement)
         if cut:
             self.labels_ = [*self.labels_[: len(shown)], self._note_cut(lengths[-1])]
         plain_number_ticks(ax)
-        ax.set_xlabel(
-            literal(f"Mean |Shapley value|\nfor {shorten(self.response_name)}")
-        )
+        label = f"Mean |Shapley value|\nfor {shorten(self.response_name)}"
+        ax.set_xlabel(literal(label))
         ax.spines[["top", "right"]].set_visible(False)
         self.legend_ = self._add_legend() if lengths.shape[1] > 1 else None
         return self
@@ -207,13 +210,11 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     def _by_output(self):
         """Importances with an axis of outputs."""
         importances = np.asarray(self.importances, dtype=np.float64)
-        if importances.ndim not in (1, 2) or len(importances) != len(
-            self.feature_names
-        ):
+        n_features = len(self.feature_names)
+        if importances.ndim not in (1, 2) or len(importances) != n_features:
             raise ValueError(
                 f"importances has the shape {importances.shape}; (n_features,) or "
-                f"(n_features, n_outputs) is needed, for {len(self.feature_names)} "
-                "feature names."
+                f"(n_features, n_outputs) is needed, for {n_features} feature names."
             )
         return importances.reshape(len(importances), -1)
 
@@ -221,8 +222,6 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         return range(n_outputs) if self.output_names is None else self.output_names
 
     def _draw_bars(self, ax, lengths, has_others, arrangement, style):
-        from matplotlib.patches import Rectangle
-
         n_lines, n_outputs = lengths.shape
         places = np.arange(n_lines)[::-1]
         lefts = np.zeros_like(lengths)
@@ -230,21 +229,21 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         if arrangement == "stacked":
             lefts = np.cumsum(lengths, axis=1) - lengths
         else:
-            height = BAR_HEIGHT / n_outputs
-            offsets = (n_outputs - 1) / 2 * height - height * np.arange(n_outputs)
-        bars = []
-        for output, colour in enumerate(colours(n_outputs)):
-            defaults = {"facecolor": colour, "edgecolor": "white", "linewidth": 0.5}
-            drawn = ax.barh(
+            offsets, height = side_by_side(n_outputs, BAR_HEIGHT)
+        bars = [
+            draw_bars(
+                ax,
                 places + offsets[output],
                 lengths[:, output],
+                colour,
+                style,
                 height=height,
-                left=lefts[:, output],
-                **merged_style(defaults, style, Rectangle),
+                starts=lefts[:, output],
             )
-            if has_others and n_outputs == 1:
-                drawn.patches[-1].set_facecolor(NEUTRAL_COLOUR)
-            bars.append(drawn)
+            for output, colour in enumerate(colours(n_outputs))
+        ]
+        if has_others and n_outputs == 1:
+            grey_last(bars[0])
         return bars
 
     def _draw_folds(self, shown, others, arrangement):
@@ -266,10 +265,6 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             self.ax_.scatter(fold.T.ravel(), np.ravel(places), linewidth=0.8, **looks)
             for fold in ends
         ]
-
-    def _label_bars(self, lengths):
-        texts = [number_text(length) for length in lengths[:, 0]]
-        return self.ax_.bar_label(self.bars_[0], texts, padding=3, fontsize="small")
 
     def _set_limits(self, lengths, has_others, arrangement):
         """End the axis at the longest bar; whether the others' bar is cut off there.
@@ -302,6 +297,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             ha="right",
             va="center",
             fontsize="small",
+            color="black",
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
         )
 

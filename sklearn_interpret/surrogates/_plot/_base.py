@@ -1,16 +1,84 @@
 """What the displays of local surrogates share: what they hold, and what they say."""
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
 from sklearn_interpret._choosing import output_position
+from sklearn_interpret._plotting.axes import axes_inches
+from sklearn_interpret._plotting.bars import (
+    draw_bars,
+    draw_spreads,
+    label_ends,
+    name_rows,
+    sign_colours,
+)
+from sklearn_interpret._plotting.curves import note_empty
 from sklearn_interpret._plotting.displays import ExplanationDisplay
-from sklearn_interpret._plotting.labels import drawn_response, shorten
-from sklearn_interpret._plotting.numbers import number_text
+from sklearn_interpret._plotting.labels import (
+    CHARACTERS_PER_INCH,
+    drawn_response,
+    literal,
+    number_text,
+    plain_number_ticks,
+    shorten,
+)
+from sklearn_interpret._plotting.tables import stacked
+from sklearn_interpret.surrogates._lime_text import highlight
 from sklearn_interpret.surrogates._local_explanation import LocalExplanation
-from sklearn_interpret.surrogates._plot._weight_bars import Weights
 
 # Outputs drawn side by side where none is chosen.
 MOST_OUTPUTS = 6
+N_ERRORS = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Features and their weights, in the order in which they are drawn."""
+
+    features: np.ndarray  # (n,): positions of the features
+    names: list  # what the weights are of
+    weights: np.ndarray
+    errors: np.ndarray  # standard errors, NaN where there are none
+
+    def __len__(self):
+        return len(self.names)
+
+    @property
+    def margins(self):
+        """How far the errors reach beyond the weights, zero where there are none."""
+        return N_ERRORS * np.nan_to_num(self.errors)
+
+    @property
+    def reach(self):
+        """How far weights and errors reach from zero."""
+        return float((np.abs(self.weights) + self.margins).max(initial=0.0))
+
+    @property
+    def largest(self):
+        """Largest absolute weight."""
+        return float(np.abs(self.weights).max(initial=0.0))
+
+    def rounded(self, largest):
+        """The same without weights that rounding has left beside a large one."""
+
+        def rounded(numbers):
+            return np.array([x if highlight(x, largest) else 0.0 for x in numbers])
+
+        return replace(self, weights=rounded(self.weights), errors=rounded(self.errors))
+
+    def first(self, most):
+        """The first `most` of them; None takes all."""
+        return self.those(np.arange(len(self))[:most])
+
+    def those(self, places):
+        """Those at some places."""
+        return Weights(
+            self.features[places],
+            [self.names[place] for place in places],
+            self.weights[places],
+            self.errors[places],
+        )
 
 
 class LocalDisplay(ExplanationDisplay):
@@ -61,6 +129,16 @@ class LocalDisplay(ExplanationDisplay):
         names = [texts[j] for j in order]
         return Weights(order, names, effects[order], errors[order])
 
+    def _frame(self, columns):
+        """A table with lines for each output: `columns(row, weights)`."""
+        row = self._position()
+        parts = []
+        for output in self._outputs():
+            weights = self._weights(row, output)
+            names = [self.explanation.output_names[output]] * len(weights)
+            parts.append({"output": names, **columns(row, weights)})
+        return stacked(parts, caller=f"{type(self).__name__}.to_frame")
+
     def _names_of(self, row):
         """A name for each feature of a sample."""
         return self.explanation.feature_names
@@ -71,7 +149,7 @@ class LocalDisplay(ExplanationDisplay):
         return drawn_response(self.response_name, names, output)
 
     def _title(self, row, output):
-        """What the model answers, and how well the surrogate follows it: two lines."""
+        """The model's response, and how well the surrogate follows it: two lines."""
 
         def equation(name, field):
             array = getattr(self.explanation, field)
@@ -83,3 +161,70 @@ class LocalDisplay(ExplanationDisplay):
         known = (("surrogate", "local_predictions"), ("local R²", "fidelity"))
         second = [equation(*one) for one in known]
         return f"{first}\n{', '.join(text for text in second if '=' in text)}"
+
+
+def draw_weights(ax, weights, *, reach, most, label, what, style, families=None):
+    """Draw weights as horizontal bars, the first on top.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where to draw.
+    weights : Weights
+        What to draw.
+    reach : float
+        How far the axes reaches to each side of zero.
+    most : int or None
+        Largest number of bars.
+    label : str
+        What the bars show.
+    what : str
+        What the weights are of: "words".
+    style : dict or None
+        Of the bars.
+    families : list of str, optional
+        Fonts of the names.
+
+    Returns
+    -------
+    bars : BarContainer
+    errors : LineCollection or None
+    """
+    shown = weights.first(most)
+    name_rows(ax, shown.names)
+    for tick in ax.get_yticklabels() if families else []:
+        tick.set_fontfamily(families)
+    if not len(shown):
+        note_empty(ax, f"no {what}")
+        ax.set(ylim=(-0.6, 0.6), xticks=[])
+        return ax.barh([], []), None
+    values, margins = shown.weights, shown.margins
+    places = np.arange(len(shown))[::-1]
+    bars = draw_bars(ax, places, values, sign_colours(values), style, height=0.7)
+    ax.axvline(0, color="0.4", linewidth=0.8, zorder=2.5)
+    errors = None
+    if margins.any():
+        ends = values - margins, values + margins
+        errors = draw_spreads(ax, places, *ends, linewidth=1.0, zorder=3)
+        label += "\n(thin lines: two standard errors to each side)"
+    if len(shown) < len(weights):
+        label += f"\n({len(weights) - len(shown)} weaker {what} have no bar)"
+    _set_range(ax, values, reach or 1.0)
+    ends = values + np.where(values < 0, -margins, margins)
+    label_ends(ax, ends, places, values, signed=True, gap=3)
+    plain_number_ticks(ax)
+    ax.set_xlabel(literal(label))
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    return bars, errors
+
+
+def _set_range(ax, weights, reach):
+    """A common range on all axes, as far as there are bars, with room for numbers."""
+    longest = max(len(number_text(weight, signed=True)) for weight in weights)
+    inches = (longest + 1) / CHARACTERS_PER_INCH
+    sides = [(weights < 0).any(), (weights > 0).any()]
+    n_sides = max(1, sum(sides))
+    width = max(axes_inches(ax)[0] - n_sides * inches, 1.0)
+    reach += n_sides * reach * inches / width
+    low, high = (reach if there else 0.04 * reach for there in sides)
+    ax.set_xlim(-low, high)
