@@ -27,8 +27,7 @@ from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
 from sklearn_interpret.surrogates import LimeImage, LimeTabular, LimeText
-from sklearn_interpret.surrogates._base import Neighbourhood
-from sklearn_interpret.surrogates._base_fitting import SurrogateFitter
+from sklearn_interpret.surrogates._local_fits import Neighbourhood, fit_locally
 
 N_TOP = 5
 
@@ -227,17 +226,16 @@ def coefficients(name: str, *, n_features: int, sizes: Sizes) -> Result:
 
     def keep(data, labels, distances, *args, **params):
         weights = explainer.base.kernel_fn(distances)
-        taken.update(design=data, answers=labels[:, -1:], weights=weights)
+        taken.update(design=data, responses=labels[:, -1:], weights=weights)
         return inner(data, labels, distances, *args, **params)
 
     explainer.base.explain_instance_with_data = keep
     selection = "forward" if n_features <= 6 else "highest_weights"
-    fitter = SurrogateFitter(n_features, selection, Ridge(alpha=1))
     difference, n_compared = 0.0, 0
     for row in on.rows(sizes.n_rows):
         told = explainer.explain_instance(row, on.answer, num_features=n_features)
-        around = Neighbourhood(**taken, own=np.ones(on.X.shape[1]))
-        fit = fitter.fit(around)
+        samples = Neighbourhood(**taken, own=np.ones(on.X.shape[1]))
+        fit = fit_locally(samples, n_features, selection, Ridge(alpha=1))
         theirs = np.zeros(on.X.shape[1])
         for feature, weight in lime_features(told):
             theirs[feature] = weight

@@ -9,6 +9,7 @@ _submodules = [
     "effects",
     "estimator_checks",
     "exceptions",
+    "explanations",
     "importance",
     "interactions",
     "shapley",

@@ -21,7 +21,6 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from sklearn_interpret._explanation import Explanation
 from sklearn_interpret._model._sklearn_compat import (
     CallbackSupportMixin,
     Interval,
@@ -54,7 +53,7 @@ from sklearn_interpret._model.tags import (
     weight_parameter,
 )
 
-__all__ = ["BaseInspector", "Explanation", "Sample"]
+__all__ = ["BaseInspector", "Sample"]
 
 
 @dataclass(frozen=True)

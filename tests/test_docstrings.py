@@ -12,7 +12,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from sklearn_interpret.base import BaseInspector, Explanation
+from sklearn_interpret.base import BaseInspector
+from sklearn_interpret.explanations import Explanation
 from tests.instances import ARGUMENTS, OF_TEXTS, estimators
 from tests.test_public_api import PUBLIC
 

@@ -12,9 +12,9 @@ from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret import estimator_checks as checks
-from sklearn_interpret.base import Explanation
 from sklearn_interpret.effects import IndividualConditionalExpectation as ICE
 from sklearn_interpret.effects import PartialDependence
+from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.importance import PermutationImportance
 from sklearn_interpret.shapley import TreeSHAP
 from tests.instances import ARGUMENTS, estimators
@@ -229,12 +229,12 @@ class Unescaped(Explanation):
 class RoundsWithTheBatch(TreeSHAP):
     def explain(self, X):
         explanation = super().explain(X)
-        return replace(explanation, values=explanation.values + 1e-15 * len(X))
+        return replace(explanation, values=explanation.values + 1e-9 * len(X))
 
 
 class RoundsWithTheWorkers(TreeSHAP):
     def interaction_values(self, X):
-        return super().interaction_values(X) + 1e-15 * (self.n_jobs or 1)
+        return super().interaction_values(X) + 1e-9 * (self.n_jobs or 1)
 
 
 class LeansToOneSide(TreeSHAP):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sklearn_interpret.base import Explanation
+from sklearn_interpret.explanations import Explanation
 
 RNG = np.random.default_rng(0)
 

@@ -305,6 +305,7 @@ def test_public_modules():
         "sklearn_interpret.effects",
         "sklearn_interpret.estimator_checks",
         "sklearn_interpret.exceptions",
+        "sklearn_interpret.explanations",
         "sklearn_interpret.importance",
         "sklearn_interpret.interactions",
         "sklearn_interpret.shapley",

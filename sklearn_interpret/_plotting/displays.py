@@ -19,7 +19,7 @@ from sklearn_interpret._plotting.sources import (
     response_text,
     split_keywords,
 )
-from sklearn_interpret.base import Explanation
+from sklearn_interpret.explanations import Explanation
 
 
 class Display(ABC):

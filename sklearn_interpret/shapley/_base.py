@@ -1,24 +1,34 @@
-"""What the Shapley estimators share: players, background, explanations."""
+"""What the Shapley estimators share: players, background, games, explanations."""
 
 import warnings
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
-from sklearn_interpret._attributing import AttributionTransformerMixin
-from sklearn_interpret._core.statistics.weighted import running_sum
-from sklearn_interpret._explanation import Explanation
-from sklearn_interpret._model.parallel import batch_rows, held_rows, slices
+from sklearn_interpret._core.games.exact import (
+    all_coalitions,
+    interactions_of_all,
+    values_of_all,
+)
+from sklearn_interpret._model._sklearn_compat import StrOptions
+from sklearn_interpret._model.parallel import batch_rows, held_rows, run, slices
+from sklearn_interpret._model.perturbation.coalitions import LINKS, CoalitionGame
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import AdditivityWarning
+from sklearn_interpret.explanations import AttributionTransformerMixin, Explanation
 
-# How far models' answers are from exact, relative to the numbers added up.
+# Rounding errors of responses in double and in single precision, relative to the
+# numbers added up.
 _DOUBLE, _SINGLE = 1e-9, 1e-5
+# Pieces of work for each worker.
+_TASKS_PER_WORKER = 4
 
 
 class BaseShapley(AttributionTransformerMixin, BaseInspector):
@@ -33,6 +43,8 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
         "feature_groups": [dict, None],
         "target": "no_validation",
     }
+    _at_hand: ClassVar[tuple] = ("_importances",)
+    _explanation_class: ClassVar[type] = Explanation
 
     def _inspect(self, sample, response, on_block):
         rows = sample.rows
@@ -50,7 +62,7 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
         on_block()
 
     def _choose_background(self, sample):
-        """Rows that stand in for absent players, and their weights."""
+        """Rows that absent players are taken from, and their weights."""
         if self.background is None:
             return sample.rows, sample.weights
         try:
@@ -60,18 +72,16 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
         rows = self._check_rows(rows.native, reset=False)
         return rows, np.broadcast_to(1.0, rows.n_rows)
 
-    _at_hand: ClassVar[tuple] = ("_importances",)
-
     @abstractmethod
     def _prepare(self, background, weights, response):
         """Get ready to value rows; return the base values, (k,)."""
 
     @abstractmethod
     def _values(self, rows):
-        """Attributions of rows, their predictions, standard errors or None.
+        """Attributions (m, n_players, k), predictions (m, k), and a dict.
 
-        Attributions and errors are (m, n_players, k), predictions (m, k), in the
-        precision in which the model answers.
+        Predictions are in the precision of the model. The dict has further fields of
+        the explanation: ``standard_errors`` where values are sampled.
         """
 
     @property
@@ -79,7 +89,7 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
         """Mean absolute attribution of each feature over the rows of `fit`.
 
         The weighted mean over rows, and the mean over outputs; members of a group all
-        have the group's. Computed when first asked for.
+        have the group's. Computed on first access.
         """
         check_is_fitted(self)
         if self._importances is None:
@@ -95,9 +105,7 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
         total = np.zeros((len(self.features_), len(self.output_names_)))
         for part in slices(rows.n_rows, held_rows(3 * total.nbytes)):
             values, *_ = self._values(rows.part(part))
-            np.abs(values, out=values)
-            values *= self._weights[part, None, None]
-            total = running_sum(total, values)
+            total += np.tensordot(self._weights[part], np.abs(values), axes=1)
         return total / self._weights.sum()
 
     def explain(self, X: Any) -> Explanation:
@@ -117,67 +125,53 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
         Warns
         -----
         AdditivityWarning
-            They do not, beyond rounding: the model answers otherwise than the
-            inspector understands it.
+            They do not, beyond rounding: the model's responses are not those
+            that were explained.
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
-        values, predictions, errors = self._values(rows)
-        return self._explanation(rows, values, predictions, standard_errors=errors)
-
-    def _explanation(
-        self,
-        rows,
-        values,
-        predictions,
-        *,
-        standard_errors=None,
-        kind=Explanation,
-        **fields,
-    ):
-        """Make an explanation, and warn where its sums miss the predictions."""
+        values, predictions, fields = self._values(rows)
         base_values = np.broadcast_to(self.base_values_, predictions.shape)
         self._check_additivity(values, base_values, predictions)
         if predictions.shape[1] == 1:
             values, base_values = values[:, :, 0], base_values[:, 0]
             predictions = predictions[:, 0]
-            if standard_errors is not None:
-                standard_errors = standard_errors[:, :, 0]
+            if "standard_errors" in fields:
+                fields["standard_errors"] = fields["standard_errors"][:, :, 0]
         grouped = len(self.features_) < self.n_features_in_
-        return kind(
+        return self._explanation_class(
             values,
             base_values,
             predictions=predictions,
             data=rows.native,
             feature_names=self.player_names_,
             output_names=self.output_names_,
-            standard_errors=standard_errors,
             columns=self.features_ if grouped else None,
             **fields,
         )
 
     def _check_additivity(self, values, base_values, predictions):
+        """Warn where base values and attributions miss the predictions."""
         rounding = _SINGLE if predictions.dtype == np.float32 else _DOUBLE
-        n_missed, first, largest = 0, None, 0.0
+        missed, largest = [], 0.0
         for part in slices(len(values), batch_rows(2 * values[:1].nbytes)):
-            given, answer = values[part], predictions[part]
-            error = np.abs(base_values[part] + given.sum(axis=1) - answer)
-            size = np.abs(base_values[part]) + np.abs(answer)
-            missed = np.flatnonzero((error > rounding * size).any(axis=1))
+            start, expected = base_values[part], predictions[part]
+            addends = values[part]
+            error = np.abs(start + addends.sum(axis=1) - expected)
+            size = np.abs(start) + np.abs(expected)
+            far = np.flatnonzero((error > rounding * size).any(axis=1))
             # Few rows need a look at the sizes of all attributions.
-            size = size[missed] + np.abs(given[missed]).sum(axis=1)
-            missed = missed[(error[missed] > rounding * size).any(axis=1)]
-            if len(missed) and first is None:
-                first = part.start + missed[0]
-            n_missed += len(missed)
+            size = size[far] + np.abs(addends[far]).sum(axis=1)
+            far = far[(error[far] > rounding * size).any(axis=1)]
+            missed += (part.start + far).tolist()
             largest = max(largest, error.max())
-        if n_missed:
+        if missed:
             warnings.warn(
-                f"Base value and attributions miss the prediction of {n_missed} "
+                f"Base value and attributions miss the prediction of {len(missed)} "
                 f"of {len(values)} rows, by up to {largest:.3g}; the first is row "
-                f"{first}.",
+                f"{missed[0]}.",
                 AdditivityWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
 
     def _attributed(self):
@@ -187,12 +181,9 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
 class InteractionValuesMixin:
     """Adds interaction values to a Shapley estimator.
 
-    A subclass shares out responses among pairs (`_pairs`).
+    A subclass shares out responses among pairs: ``_pairs(rows)`` returns interaction
+    values (m, n_players, n_players, k).
     """
-
-    @abstractmethod
-    def _pairs(self, rows):
-        """Interaction values of rows: (m, n_players, n_players, k)."""
 
     def interaction_values(self, X: Any) -> NDArray[np.float64]:
         """Shapley interaction values: shares of pairs of features.
@@ -214,3 +205,142 @@ class InteractionValuesMixin:
         check_is_fitted(self)
         pairs = self._pairs(self._check_rows(X, reset=False))
         return pairs[..., 0] if pairs.shape[-1] == 1 else pairs
+
+
+class Valuer(ABC):
+    """Shares out the responses to rows among their players, from values of coalitions.
+
+    It holds all that is random, and travels to workers.
+    """
+
+    @abstractmethod
+    def n_coalitions(self, n_players):
+        """How many coalitions of so many players it may need at once."""
+
+    @abstractmethod
+    def values(self, game, played):
+        """Attributions (m, n_players, k) of `PlayedRows` of a `CoalitionGame`.
+
+        With a dict of further fields of the explanation.
+        """
+
+
+class AllCoalitions(Valuer):
+    """Exact values, row by row, from all coalitions of the row's active players.
+
+    A subclass may take some of the coalitions (`n_coalitions`, `coalitions`), and make
+    estimates of these (`attributions`, `interactions`).
+    """
+
+    sampled = False
+
+    def n_coalitions(self, n_players):
+        """All of them."""
+        return 2**n_players
+
+    def coalitions(self, n_players):
+        """Coalitions to value, (m, n_players), between nobody and everybody."""
+        return all_coalitions(n_players)
+
+    def attributions(self, known, n_players):
+        """Shapley values (n_players, k) and their errors from values of coalitions."""
+        return values_of_all(known), 0.0
+
+    def interactions(self, known, n_players):
+        """Interaction values (n_players, n_players, k), zero on the diagonal."""
+        return interactions_of_all(known)
+
+    def values(self, game, played):
+        """Attributions, and standard errors if they are sampled."""
+        shape = *played.active.shape, len(game.base_values)
+        values, errors = np.zeros((2, *shape))
+        for row, players, known in self._known(game, played):
+            found = self.attributions(known, len(players))
+            values[row, players], errors[row, players] = found
+        return values, {"standard_errors": errors} if self.sampled else {}
+
+    def pairs(self, game, played):
+        """Interaction values, with what is left to each player on the diagonal."""
+        n_rows, n_players = played.active.shape
+        pairs = np.zeros((n_rows, n_players, n_players, len(game.base_values)))
+        for row, players, known in self._known(game, played):
+            values, _ = self.attributions(known, len(players))
+            found = self.interactions(known, len(players))
+            own = np.arange(len(players))
+            found[own, own] = values - found.sum(axis=1)
+            pairs[row][np.ix_(players, players)] = found
+        return pairs
+
+    def _known(self, game, played):
+        """Rows, their active players, and values of coalitions; nobody's come first.
+
+        Rows with as many players come together, so that a subclass may keep what it
+        makes for these.
+        """
+        numbers = np.unique(played.active.sum(axis=1)).tolist()
+        coalitions = {number: self.coalitions(number) for number in numbers}
+        valued = list(played.designed(coalitions.get))
+        # Threads would wait for each other longer than they work on such products.
+        with threadpool_limits(1):
+            for row in np.argsort([len(players) for players, _ in valued]).tolist():
+                players, inner = valued[row]
+                if len(players):
+                    nobody, everybody = game.base_values, played.predictions[row]
+                    yield row, players, np.vstack([nobody, inner, everybody])
+
+
+class BaseCoalitional(BaseShapley):
+    """Base of the Shapley estimators that work on values of coalitions.
+
+    A subclass makes its `Valuer` in `fit` (`_make_valuer`).
+    """
+
+    _parameter_constraints = {
+        **BaseShapley._parameter_constraints,
+        "link": [StrOptions(set(LINKS))],
+    }
+
+    @abstractmethod
+    def _make_valuer(self):
+        """The valuer; all that is random is drawn here."""
+
+    def _prepare(self, background, weights, response):
+        self._game = CoalitionGame(
+            response, background, weights, self.features_, self.link
+        )
+        self._valuer = self._make_valuer()
+        return self._game.base_values
+
+    def _values(self, rows):
+        values, predictions, fields = zip(*self._run(_valued, rows), strict=True)
+        joined = {
+            name: np.concatenate([part[name] for part in fields]) for name in fields[0]
+        }
+        return np.concatenate(values), np.concatenate(predictions), joined
+
+    def _pairs(self, rows):
+        return np.concatenate(list(self._run(_paired, rows)))
+
+    def _run(self, function, rows):
+        """What ``function(valuer, game, part)`` returns for parts of the rows."""
+        n_players, n_outputs = len(self.features_), len(self._game.base_values)
+        entry_bytes = n_players + 3 * 8 * n_outputs
+        step = held_rows(self._valuer.n_coalitions(n_players) * entry_bytes)
+        n_workers = effective_n_jobs(self.n_jobs)
+        if n_workers > 1:
+            step = min(step, -(-rows.n_rows // (_TASKS_PER_WORKER * n_workers)))
+        tasks = [
+            (self._valuer, self._game, rows.part(part))
+            for part in slices(rows.n_rows, step)
+        ]
+        return run(function, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
+
+
+def _valued(valuer, game, rows):
+    played = game.play(rows)
+    values, fields = valuer.values(game, played)
+    return values, played.predictions, fields
+
+
+def _paired(valuer, game, rows):
+    return valuer.pairs(game, game.play(rows))

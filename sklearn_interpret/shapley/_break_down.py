@@ -1,25 +1,112 @@
 """Break-down of predictions along one order of the features."""
 
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.rows.features import resolve_features, resolve_groups
-from sklearn_interpret.shapley._base_coalitional import BaseCoalitional, Valuer
-from sklearn_interpret.shapley._base_explanation import BreakDownExplanation
+from sklearn_interpret.explanations import Explanation
+from sklearn_interpret.shapley._base import BaseCoalitional, Valuer
 
-# Interactions that are smaller than this, relative to the responses that they are
-# differences of, are rounding.
+# Interactions smaller than this, relative to the responses that they are differences
+# of, are rounding.
 _ROUNDING = 1e-12
-# Squares that agree so far, relative to the largest, are the same.
+# Squares that agree in so many digits, relative to the largest, are ties.
 _DIGITS = 12
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BreakDownExplanation(Explanation):
+    """Attributions along one order of the features for each row.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_rows, n_features[, n_outputs])
+        What each feature gave to each response, in the response's unit.
+    base_values : array-like of shape (n_rows[, n_outputs])
+        Where the steps start from: the response without any feature.
+    predictions, data, feature_names, output_names : array-like, default=None
+        As in :class:`~sklearn_interpret.explanations.Explanation`.
+    standard_errors, columns : array-like, default=None
+        As in :class:`~sklearn_interpret.explanations.Explanation`.
+    step_numbers : array-like of shape (n_rows, n_features), default=None
+        The step, counted from 0, at which each feature came in. Features that came in
+        together have the same, and their values share what the step added. None takes
+        the features in their order.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.shapley import BreakDownExplanation
+    >>> explanation = BreakDownExplanation(
+    ...     [[0.5, 2.0, 0.5]],
+    ...     [1.0],
+    ...     feature_names=["age", "town", "sex"],
+    ...     step_numbers=[[1, 0, 1]],
+    ... )
+    >>> explanation.steps(0)
+    [(1,), (0, 2)]
+    >>> explanation.step_names(0)
+    ['town', 'age:sex']
+    """
+
+    step_numbers: Any = field(default=None, kw_only=True)
+
+    _arrays_by_row: ClassVar[tuple] = (*Explanation._arrays_by_row, "step_numbers")
+
+    def __post_init__(self):
+        super().__post_init__()
+        shape = self.values.shape[:2]
+        numbers = self.step_numbers
+        if numbers is None:
+            numbers = np.broadcast_to(np.arange(shape[1]), shape)
+        numbers = np.asarray(numbers)
+        if numbers.shape != shape or numbers.dtype.kind not in "iu":
+            raise ValueError(
+                f"step_numbers has the shape {numbers.shape} and the dtype "
+                f"{numbers.dtype}; whole numbers of the shape {shape} are needed."
+            )
+        self._set("step_numbers", numbers.astype(np.intp))
+
+    def steps(self, row: int) -> list[tuple[int, ...]]:
+        """Positions of the features that came in at each step of a row, in order.
+
+        Parameters
+        ----------
+        row : int
+            Position of the row.
+
+        Returns
+        -------
+        list of tuple of int
+            One position for most steps, two for those of a pair.
+        """
+        numbers = self.step_numbers[row]
+        return [
+            tuple(np.flatnonzero(numbers == number).tolist())
+            for number in np.unique(numbers)
+        ]
+
+    def step_names(self, row: int) -> list[str]:
+        """Names of the steps of a row, in order; a pair is called ``"a:b"``.
+
+        Parameters
+        ----------
+        row : int
+            Position of the row.
+
+        Returns
+        -------
+        list of str
+            One for each step.
+        """
+        return [
+            ":".join(self.feature_names[j] for j in step) for step in self.steps(row)
+        ]
 
 
 class BreakDown(BaseCoalitional):
@@ -49,15 +136,16 @@ class BreakDown(BaseCoalitional):
         Whether pairs whose interaction is larger than what either feature does alone
         come in together, in a greedy order.
     link : {"identity", "logit"}, default="identity"
-        What is made of mean responses before they are compared.
+        What is made of mean responses before they are shared out; "logit" takes
+        probabilities to log-odds.
     background : {array-like, sparse matrix, DataFrame}, default=None
-        Rows to take absent features from; all are used, and weigh the same. None takes
-        the rows of `fit`, of which `subsample` are drawn, with their weights.
+        Rows to take absent features from; all are used, and weigh the same. None draws
+        `subsample` of the rows of `fit`, with their weights.
     feature_groups : dict of str to list, default=None
         Features that are one player of the game together.
     response_method : str, list of str or callable, default="auto"
-        "auto" asks regressors for `predict` and classifiers for `predict_proba`, else
-        `decision_function`. A method's name, several of which the first that exists is
+        "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
+        `decision_function`. Or names of methods, of which the first that exists is
         taken, "centered_log_proba", or a callable ``f(estimator, X)``.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
@@ -67,7 +155,7 @@ class BreakDown(BaseCoalitional):
     random_state : int, RandomState or None, default=None
         Draws the subsample.
     n_jobs : int or None, default=None
-        Workers.
+        Workers, which share the rows to explain.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -76,32 +164,23 @@ class BreakDown(BaseCoalitional):
     estimator_ : estimator
         The fitted model.
     base_values_ : float or ndarray of shape (k,)
-        The link of the mean response over the background.
+        The mean response over the background, after the link.
     background_ : {ndarray, sparse matrix, DataFrame}
         The rows of the background.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Mean absolute attribution over the rows of `fit` that were drawn, mean over
-        outputs. Computed when first asked for.
-    features_ : list of tuple of int
-        Columns of each player.
-    player_names_ : list of str
-        Name of each player.
-    response_method_ : str or callable
-        What is explained.
-    output_names_ : list
-        Class labels, or positions of outputs.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where the input has string column names.
-    classes_ : ndarray
-        Class labels of a classifier.
+        Mean absolute attribution over the drawn rows of `fit`, and over outputs.
+        Computed on first access.
+    features_, player_names_ : list
+        Columns and name of each player.
+    response_method_, output_names_ : str or callable, list
+        What is explained; class labels, or positions of outputs.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
 
     Raises
     ------
     ValueError
-        In `fit`: an order that has not every feature once, or has interactions beside
-        it; a fitted model passed bare without `y`.
+        In `fit`: an order that has not every feature once, or interactions beside it.
 
     See Also
     --------
@@ -117,8 +196,8 @@ class BreakDown(BaseCoalitional):
     With interactions, what a feature does alone, :math:`v(i) - v(\\emptyset)`, and what
     two do together beyond that, :math:`v(ij) - v(i) - v(j) + v(\\emptyset)`, are put in
     one list from large to small, and a feature comes in with the first entry that has
-    it. What a pair's step adds is shared equally between the two in ``values``;
-    ``explanation.steps(row)`` tells which came in together.
+    it. In ``values`` a pair shares equally what its step adds; `explain` returns a
+    :class:`BreakDownExplanation`, whose ``steps(row)`` tells which came in together.
 
     For p features a row takes about 2 p times the background's rows, with interactions
     about :math:`p^2 / 2` times.
@@ -150,6 +229,7 @@ class BreakDown(BaseCoalitional):
         "order": [StrOptions({"greedy"}), list, tuple, np.ndarray],
         "interactions": ["boolean"],
     }
+    _explanation_class: ClassVar[type] = BreakDownExplanation
 
     def __init__(
         self,
@@ -167,30 +247,28 @@ class BreakDown(BaseCoalitional):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            estimator,
-            link=link,
-            background=background,
-            feature_groups=feature_groups,
-            response_method=response_method,
-            target=target,
-            subsample=subsample,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+        self.estimator = estimator
         self.order = order
         self.interactions = interactions
+        self.link = link
+        self.background = background
+        self.feature_groups = feature_groups
+        self.response_method = response_method
+        self.target = target
+        self.subsample = subsample
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _make_valuer(self):
         if isinstance(self.order, str):
-            return _PairingWalk() if self.interactions else _GreedyWalk()
+            return _Steps(with_pairs=self.interactions)
         if self.interactions:
             raise ValueError(
                 'interactions=True looks for pairs in order="greedy"; in an order that '
                 "is given, name pairs as tuples, and pass interactions=False."
             )
-        return _GivenWalk(self._given_path())
+        return _Steps(path=self._given_path())
 
     def _given_path(self):
         """Players of each step of an order that the user gave."""
@@ -200,215 +278,124 @@ class BreakDown(BaseCoalitional):
         entries = resolve_features(
             list(self.order), rows.names, groups=groups, parameter="order", **named
         )
-        place = {
-            part: player
-            for player, columns in enumerate(self.features_)
-            for part in (columns if len(columns) == 1 else ())
-        }
-        for name, columns in groups.items():
-            place[name] = self.features_.index(tuple(columns))
-        path, missing = [], dict.fromkeys(range(len(self.features_)))
-        for entry in entries:
-            for part in entry:
-                player = place.get(part)
-                if player is None or player not in missing:
-                    shown = part if isinstance(part, str) else rows.names[part]
-                    reason = "in a group" if player is None else "there twice"
-                    raise ValueError(f"order has {shown!r}, which is {reason}.")
-                del missing[player]
-            path.append(tuple(place[part] for part in entry))
+        players = {name: self.features_.index(tuple(groups[name])) for name in groups}
+        for player, columns in enumerate(self.features_):
+            if len(columns) == 1:
+                players[columns[0]] = player
+        missing = set(range(len(self.features_)))
+        for part in (part for entry in entries for part in entry):
+            if players.get(part) not in missing:
+                shown = part if isinstance(part, str) else rows.names[part]
+                reason = "there twice" if part in players else "in a group"
+                raise ValueError(f"order has {shown!r}, which is {reason}.")
+            missing.remove(players[part])
         if missing:
-            names = ", ".join(repr(self.player_names_[player]) for player in missing)
+            names = ", ".join(repr(self.player_names_[j]) for j in sorted(missing))
             raise ValueError(f"order must name all features; it lacks {names}.")
-        return tuple(path)
-
-    def explain(self, X: Any) -> BreakDownExplanation:
-        """Share out the response to each row along its order.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        BreakDownExplanation
-            Values of shape (n_samples, n_players[, n_outputs]), which together with the
-            base values sum to the predictions; and the steps of each row.
-        """
-        check_is_fitted(self)
-        rows = self._check_rows(X, reset=False)
-        parts = zip(*self._shared(_walked, self._valuer, rows), strict=True)
-        values, predictions, steps = map(np.concatenate, parts)
-        return self._explanation(
-            rows,
-            values,
-            predictions,
-            kind=BreakDownExplanation,
-            step_numbers=steps,
-        )
+        return tuple(tuple(players[part] for part in entry) for entry in entries)
 
 
-def _walked(walk, game, rows):
-    played = game.play(rows)
-    values, steps = walk.walk(game, played)
-    return values, played.predictions, steps
+@dataclass(frozen=True)
+class _Steps(Valuer):
+    """Lets players come in step by step, one or two at a time.
 
-
-class _Walk(Valuer):
-    """Lets players come in along one order for each row.
-
-    A subclass says which (`_paths`).
+    Along `path`, a tuple of tuples of players; None takes a greedy order for each row,
+    with pairs or without.
     """
 
+    path: tuple | None = None
+    with_pairs: bool = False
+
+    def n_coalitions(self, n_players):
+        """Each player alone and, for pairs, each two; or as many as there are steps."""
+        n_pairs = n_players * (n_players - 1) // 2
+        return n_players + n_pairs * self.with_pairs
+
     def values(self, game, played):
-        """Attributions of rows, and None for their standard errors.
+        """Attributions, and at which step each player came in.
 
-        Parameters
-        ----------
-        game, played : CoalitionGame, PlayedRows
-            The game and the rows.
+        Players that come in together share equally.
         """
-        values, _ = self.walk(game, played)
-        return values, None
-
-    def walk(self, game, played):
-        """Attributions of rows, and at which step each player came in.
-
-        Parameters
-        ----------
-        game, played : CoalitionGame, PlayedRows
-            The game and the rows.
-
-        Returns
-        -------
-        values : ndarray of shape (m, n_players, k)
-            Players that come in together share equally.
-        steps : ndarray of shape (m, n_players), intp
-            Numbers of steps, from 0.
-        """
-        n_players = played.active.shape[1]
-        paths = list(self._paths(game, played))
-        steps = np.array([_numbers(path, n_players) for path in paths])
+        n_rows, n_players = played.active.shape
+        paths = [self.path] * n_rows
+        if self.path is None:
+            paths = list(self._greedy_paths(game, played))
+        step_numbers = np.empty((n_rows, n_players), dtype=np.intp)
+        for numbers, path in zip(step_numbers, paths, strict=True):
+            for number, step in enumerate(path):
+                numbers[list(step)] = number
         # Only players that differ from the background add something.
         moves = [
             [step for step in path if active[list(step)].any()]
             for path, active in zip(paths, played.active, strict=True)
         ]
-        gains = self._gains(game, played, moves)
-        values = np.zeros((played.n_rows, n_players, played.predictions.shape[1]))
+        values = np.zeros((n_rows, n_players, len(game.base_values)))
+        gains = _gains(game, played, moves)
         for row, (path, gained) in enumerate(zip(moves, gains, strict=True)):
             for step, gain in zip(path, gained, strict=True):
                 values[row, list(step)] = gain / len(step)
-        return values, steps
+        return values, {"step_numbers": step_numbers}
 
-    @abstractmethod
-    def _paths(self, game, played):
-        """Steps of each row in order, tuples of players, all of them once."""
+    def _candidates(self, n_players):
+        """Possible steps: each player and, after these, each pair."""
+        singles = [(player,) for player in range(n_players)]
+        pairs = list(combinations(range(n_players), 2)) if self.with_pairs else []
+        return singles + pairs
 
-    def _gains(self, game, played, paths):
-        """What each step of each row adds, (n_steps, k)."""
-        which, coalitions = [], []
-        for row, path in enumerate(paths):
-            present = np.zeros(played.active.shape[1], dtype=bool)
-            for step in path[:-1]:  # all together are the prediction
-                present[list(step)] = True
-                which.append(row)
-                coalitions.append(present.copy())
-        shape = len(which), played.active.shape[1]
-        coalitions = np.array(coalitions, dtype=bool).reshape(shape)
-        worth = played.values(np.array(which, dtype=np.intp), coalitions)
-        start = 0
-        for row, path in enumerate(paths):
-            stop = start + max(len(path) - 1, 0)
-            on_the_way = worth[start:stop], played.predictions[row : row + 1]
-            levels = np.concatenate([game.base_values[None], *on_the_way])
-            yield np.diff(levels, axis=0)[: len(path)]
-            start = stop
+    def _design(self, n_players):
+        steps = self._candidates(n_players)
+        design = np.zeros((len(steps), n_players), dtype=bool)
+        for coalition, step in zip(design, steps, strict=True):
+            coalition[list(step)] = True
+        return design
 
-
-def _numbers(path, n_players):
-    numbers = np.empty(n_players, dtype=np.intp)
-    for number, step in enumerate(path):
-        numbers[list(step)] = number
-    return numbers
-
-
-@dataclass(frozen=True)
-class _GivenWalk(_Walk):
-    """The same order for all rows.
-
-    Parameters
-    ----------
-    path : tuple of tuple of int
-        Players of each step.
-    """
-
-    path: tuple
-
-    def n_coalitions(self, n_players):
-        """As many as there are steps."""
-        return len(self.path)
-
-    def _paths(self, game, played):
-        return [self.path] * played.n_rows
-
-
-class _GreedyWalk(_Walk):
-    """From the player that alone adds most to the one that alone adds least."""
-
-    def n_coalitions(self, n_players):
-        """Each alone; later as many steps."""
-        return n_players
-
-    def _paths(self, game, played):
+    def _greedy_paths(self, game, played):
+        """For each row its active players' steps, then the other players."""
+        base = game.base_values
         designed = played.designed(self._design)
         for (players, worth), active in zip(designed, played.active, strict=True):
-            # What each entry adds alone: all outputs count, as a mean square.
-            path = _greedy(*self._entries(len(players), worth, game.base_values))
+            steps = self._candidates(len(players))
+            gains = worth - base
+            alone, together = gains[: len(players)], gains[len(players) :]
+            if len(together):
+                together -= alone[np.array(steps[len(players) :])].sum(axis=1)
+                size = np.abs(base) + np.abs(worth).max(axis=0)
+                together[np.abs(together) <= _ROUNDING * size] = 0
+            path = _largest_first(steps, gains)
             moved = [tuple(players[list(step)].tolist()) for step in path]
             yield moved + [(player,) for player in np.flatnonzero(~active).tolist()]
 
-    def _design(self, n_players):
-        return np.eye(n_players, dtype=bool)
 
-    def _entries(self, n_players, worth, base):
-        """Candidates for a step, and what is theirs alone, (n_entries, k)."""
-        return [(player,) for player in range(n_players)], worth - base
+def _largest_first(steps, gains):
+    """Steps from large to small; each player comes in with the first that has it.
 
-
-class _PairingWalk(_GreedyWalk):
-    """The same, where pairs whose interaction is larger come in together."""
-
-    def n_coalitions(self, n_players):
-        """Each alone and each pair."""
-        return n_players * (n_players + 1) // 2
-
-    def _design(self, n_players):
-        alone = super()._design(n_players)
-        pairs = np.array(list(combinations(range(n_players), 2)), dtype=np.intp)
-        first, second = pairs.reshape(-1, 2).T
-        return np.concatenate([alone, alone[first] | alone[second]])
-
-    def _entries(self, n_players, worth, base):
-        entries, alone = super()._entries(n_players, worth[:n_players], base)
-        pairs = list(combinations(range(n_players), 2))
-        first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-        together = worth[n_players:] - base - alone[first] - alone[second]
-        size = np.abs(base) + np.abs(worth).max(axis=0, initial=0.0)
-        together[np.abs(together) <= _ROUNDING * size] = 0
-        return entries + pairs, np.concatenate([alone, together])
-
-
-def _greedy(entries, gains):
-    """Entries from large to small; each player comes in with the first that has it."""
+    All outputs count, as a mean square of the gains (n_steps, k).
+    """
     sizes = np.square(gains).mean(axis=1)
-    # Ties must not hang on rounding.
+    # Rounding must not break ties.
     sizes = np.round(sizes / (sizes.max(initial=0.0) or 1.0), _DIGITS)
     path, taken = [], set()
     for place in np.argsort(-sizes, kind="stable"):
-        entry = entries[place]
-        if taken.isdisjoint(entry):
-            path.append(entry)
-            taken.update(entry)
+        if taken.isdisjoint(steps[place]):
+            path.append(steps[place])
+            taken.update(steps[place])
     return path
+
+
+def _gains(game, played, paths):
+    """What each step of each row adds, (n_steps, k)."""
+    n_players = played.active.shape[1]
+    rows, coalitions = [], [np.zeros((0, n_players), dtype=bool)]
+    for row, path in enumerate(paths):
+        present = np.zeros(n_players, dtype=bool)
+        for step in path[:-1]:  # all together are the prediction
+            present[list(step)] = True
+            rows.append(row)
+            coalitions.append(present.copy())
+    worth = played.values(np.array(rows, dtype=np.intp), np.vstack(coalitions))
+    start = 0
+    for path, prediction in zip(paths, played.predictions, strict=True):
+        stop = start + max(len(path) - 1, 0)
+        levels = np.vstack([game.base_values, worth[start:stop], prediction])
+        yield np.diff(levels, axis=0)[: len(path)]
+        start = stop

@@ -1,23 +1,21 @@
 """Shapley values from all coalitions."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
-from sklearn_interpret._core.games.exact import (
-    all_coalitions,
-    interactions_of_all,
-    values_of_all,
-)
-from sklearn_interpret.shapley._base import InteractionValuesMixin
-from sklearn_interpret.shapley._base_coalitional import (
+from sklearn_interpret.shapley._base import (
+    AllCoalitions,
     BaseCoalitional,
-    Valuer,
+    InteractionValuesMixin,
 )
 
 MOST_PLAYERS = 20
 
 
 class ExactShapley(InteractionValuesMixin, BaseCoalitional):
-    r"""Shapley values of any model, by asking about every coalition of features.
+    r"""Shapley values of any model, from every coalition of features.
 
     The Shapley value of a feature is its fair share of the difference between the
     response to a row and the mean response:
@@ -34,16 +32,16 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
         Any predictor; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
     link : {"identity", "logit"}, default="identity"
-        What is made of mean responses before they are shared out. "logit" takes
+        What is made of mean responses before they are shared out; "logit" takes
         probabilities to log-odds.
     background : {array-like, sparse matrix, DataFrame}, default=None
-        Rows to take absent features from; all are used, and weigh the same. None takes
-        the rows of `fit`, of which `subsample` are drawn, with their weights.
+        Rows to take absent features from; all are used, and weigh the same. None draws
+        `subsample` of the rows of `fit`, with their weights.
     feature_groups : dict of str to list, default=None
         Features that are one player of the game together.
     response_method : str, list of str or callable, default="auto"
-        "auto" asks regressors for `predict` and classifiers for `predict_proba`, else
-        `decision_function`. A method's name, several of which the first that exists is
+        "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
+        `decision_function`. Or names of methods, of which the first that exists is
         taken, "centered_log_proba", or a callable ``f(estimator, X)``.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
@@ -66,28 +64,20 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
     background_ : {ndarray, sparse matrix, DataFrame}
         The rows of the background.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Mean absolute Shapley value over the rows of `fit` that were drawn, mean over
-        outputs. Computed when first asked for.
-    features_ : list of tuple of int
-        Columns of each player.
-    player_names_ : list of str
-        Name of each player.
-    response_method_ : str or callable
-        What is explained.
-    output_names_ : list
-        Class labels, or positions of outputs.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where the input has string column names.
-    classes_ : ndarray
-        Class labels of a classifier.
+        Mean absolute attribution over the drawn rows of `fit`, and over outputs.
+        Computed on first access.
+    features_, player_names_ : list
+        Columns and name of each player.
+    response_method_, output_names_ : str or callable, list
+        What is explained; class labels, or positions of outputs.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
 
     Raises
     ------
     ValueError
-        In `fit`: more than 20 players; a fitted model passed bare without `y`. With
-        ``link="logit"``, mean responses that are no probabilities between 0 and 1.
+        In `fit`: more than 20 players. With ``link="logit"``, mean responses that are
+        no probabilities between 0 and 1.
 
     See Also
     --------
@@ -124,6 +114,31 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
     True
     """
 
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        link: str = "identity",
+        background: Any = None,
+        feature_groups: dict[str, Any] | None = None,
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
+        target: Any = None,
+        subsample: float | None = 100,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.link = link
+        self.background = background
+        self.feature_groups = feature_groups
+        self.response_method = response_method
+        self.target = target
+        self.subsample = subsample
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
     def _make_valuer(self):
         n_players = len(self.features_)
         if n_players > MOST_PLAYERS:
@@ -133,56 +148,4 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
                 "LinearSHAP where the model allows it, KernelSHAP or ShapleySampling, "
                 "or join features by feature_groups."
             )
-        return _AllCoalitions(values_of_all)
-
-    def _pairs(self, rows):
-        valuer = _AllCoalitions(_pairs_of_all)
-        return np.concatenate(list(self._shared(_paired, valuer, rows)))
-
-
-class _AllCoalitions(Valuer):
-    """Makes something of the values of all coalitions.
-
-    Parameters
-    ----------
-    make : callable
-        From values (2**n_active, k) to an array with axes of players and an axis of
-        outputs.
-    """
-
-    def __init__(self, make):
-        self._make = make
-
-    def n_coalitions(self, n_players):
-        """All of them."""
-        return 2**n_players
-
-    def values(self, game, played):
-        """Exact attributions."""
-        return self.made(game, played, n_axes=1), None
-
-    def made(self, game, played, n_axes):
-        """What is made of each row: (m, *n_axes times n_players, k)."""
-        n_players, k = played.active.shape[1], len(game.base_values)
-        found = np.zeros((played.n_rows, *[n_players] * n_axes, k))
-        rows = zip(found, played.designed(all_coalitions), strict=True)
-        for (into, (players, values)), predicted in zip(
-            rows, played.predictions, strict=True
-        ):
-            if len(players):
-                ends = game.base_values[None], predicted[None]
-                values = np.concatenate([ends[0], values, ends[1]])
-                into[np.ix_(*[players] * n_axes)] = self._make(values)
-        return found
-
-
-def _pairs_of_all(values):
-    """Interaction values, with what is left to each player on the diagonal."""
-    pairs = interactions_of_all(values)
-    players = np.arange(len(pairs))
-    pairs[players, players] = values_of_all(values) - pairs.sum(axis=1)
-    return pairs
-
-
-def _paired(valuer, game, rows):
-    return valuer.made(game, game.play(rows), n_axes=2)
+        return AllCoalitions()

@@ -6,33 +6,23 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from sklearn_interpret._core.games.coalitions import paired_design
-from sklearn_interpret._core.games.exact import (
-    all_coalitions,
-    interactions_of_all,
-    values_of_all,
-)
 from sklearn_interpret._core.games.gaussian_process import EvenSurrogate, OddSurrogate
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import held_rows
-from sklearn_interpret.shapley._base import InteractionValuesMixin
-from sklearn_interpret.shapley._base_coalitional import BaseCoalitional, Valuer
+from sklearn_interpret.shapley._base import (
+    AllCoalitions,
+    BaseCoalitional,
+    InteractionValuesMixin,
+)
 
 
 class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
-    r"""Shapley values of any model, estimated from some of the coalitions of features.
+    """Shapley values of any model, estimated from some of the coalitions of features.
 
-    The Shapley value of a feature is its fair share of the difference between the
-    response to a row and the mean response:
-
-    .. math:: \phi_j = \sum_{S \not\ni j} \frac{|S|!\,(p - |S| - 1)!}{p!}
-        \left(v(S \cup j) - v(S)\right)
-
-    v(S) is the mean response to the background's rows with the features in S taken from
-    the explained row. A smooth function of the coalition is put through the values of
-    those that were asked about; its Shapley values are known.
+    A smooth function of the coalition is put through the values of some; its Shapley
+    values, which :class:`ExactShapley` defines, are known.
 
     Parameters
     ----------
@@ -41,20 +31,20 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
         ``FrozenEstimator(model)``.
     n_coalitions : int or "auto", default="auto"
         How many coalitions are known of each row, among them the empty one and that of
-        all features, which cost nothing; the others come in pairs, so that of an odd
-        number one is not used. Where there are no more than this, all are taken and the
-        values are exact. "auto" is ``2 * p + 2048`` for p players.
+        all features, which cost nothing; the others come in pairs. Where there are no
+        more than this, all are taken and the values are exact. "auto" is
+        ``2 * p + 2048`` for p players.
     link : {"identity", "logit"}, default="identity"
-        What is made of mean responses before they are shared out. "logit" takes
+        What is made of mean responses before they are shared out; "logit" takes
         probabilities to log-odds.
     background : {array-like, sparse matrix, DataFrame}, default=None
-        Rows to take absent features from; all are used, and weigh the same. None takes
-        the rows of `fit`, of which `subsample` are drawn, with their weights.
+        Rows to take absent features from; all are used, and weigh the same. None draws
+        `subsample` of the rows of `fit`, with their weights.
     feature_groups : dict of str to list, default=None
         Features that are one player of the game together.
     response_method : str, list of str or callable, default="auto"
-        "auto" asks regressors for `predict` and classifiers for `predict_proba`, else
-        `decision_function`. A method's name, several of which the first that exists is
+        "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
+        `decision_function`. Or names of methods, of which the first that exists is
         taken, "centered_log_proba", or a callable ``f(estimator, X)``.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
@@ -77,28 +67,19 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     background_ : {ndarray, sparse matrix, DataFrame}
         The rows of the background.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Mean absolute Shapley value over the rows of `fit` that were drawn, mean over
-        outputs. Computed when first asked for.
-    features_ : list of tuple of int
-        Columns of each player.
-    player_names_ : list of str
-        Name of each player.
-    response_method_ : str or callable
-        What is explained.
-    output_names_ : list
-        Class labels, or positions of outputs.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where the input has string column names.
-    classes_ : ndarray
-        Class labels of a classifier.
+        Mean absolute attribution over the drawn rows of `fit`, and over outputs.
+        Computed on first access.
+    features_, player_names_ : list
+        Columns and name of each player.
+    response_method_, output_names_ : str or callable, list
+        What is explained; class labels, or positions of outputs.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
 
     Raises
     ------
     ValueError
-        In `fit`: fewer than 4 coalitions, a fitted model passed bare without `y`. With
-        ``link="logit"``, mean responses that are no probabilities between 0 and 1.
+        With ``link="logit"``, mean responses that are no probabilities between 0 and 1.
 
     See Also
     --------
@@ -113,28 +94,26 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     background are worth nothing, and are no players: a row with few others has few
     coalitions, and exact values.
 
-    Every coalition is asked about with its complement, since a Shapley value depends on
+    Every coalition is taken with its complement, since a Shapley value depends on
     :math:`o(S) = (v(S) - v(S^c)) / 2` alone; interaction values depend on the half sum.
     Sizes of coalitions come up equally often, and are taken whole where there are few.
-    A Gaussian process over coalitions, in whose kernel a term weighs the less, the more
-    features it joins, is put through the known o(S): the values are its mean, which is
-    linear in the answers and whose weights are the same for all rows with as many
-    players; a linear game is found as it is, where there are pairs enough for each
-    player alone. Up to 50 players, how fast the weights of terms fall is chosen of two
-    kernels for each row, by what is missed of each pair when the others are known.
-    Hence the values of a sum of two models are the sums of their values only as far as
-    they are exact; those of the outputs of one model keep their sums.
+    The values are the mean of a Gaussian process over coalitions, given the known o(S).
+    Its kernel gives a term the less weight, the more features it joins; up to 50
+    players, the better of two such kernels is chosen for each row, by leaving out one
+    pair after the other. The mean is linear in o(S) for each kernel: outputs of
+    one model keep their sums, but the values of a sum of two models are the sums of
+    their values only as far as they are exact. A linear game is found as it is, where
+    there are pairs enough for each player alone.
 
-    The standard errors in ``explain(X).standard_errors`` are those of the process,
-    scaled by what it misses. Intervals of two of them held the exact value in 93 to
-    98 % of the cases in games of boosted trees, neural networks and products of four
-    features; of a game that is linear they are rounding. They speak of the coalitions
-    left out, not of the choice of the background.
+    ``explain(X).standard_errors`` are those of the process, scaled by what it misses.
+    Intervals of two of them held the exact value in 93 to 98 % of the cases in games of
+    boosted trees, neural networks and products of four features; of a linear game they
+    are rounding. They speak of the coalitions left out, not of the choice of the
+    background.
 
     For p players that differ from the background and m pairs, ``(m + 1)(m + 3 p + 1)``
-    numbers are kept while a row is valued, up to 50 players twice as many, and three
-    times as many for a moment while they are made. This takes time in proportion to
-    ``(m + p) ** 3``, once for each number of such players.
+    numbers are kept, up to 50 players twice as many, and three times as many while they
+    are made, in time proportional to ``(m + p) ** 3``, once for each p.
 
     References
     ----------
@@ -192,42 +171,27 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            estimator,
-            link=link,
-            background=background,
-            feature_groups=feature_groups,
-            response_method=response_method,
-            target=target,
-            subsample=subsample,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+        self.estimator = estimator
         self.n_coalitions = n_coalitions
+        self.link = link
+        self.background = background
+        self.feature_groups = feature_groups
+        self.response_method = response_method
+        self.target = target
+        self.subsample = subsample
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _make_valuer(self):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         return _PairedCoalitions(self.n_coalitions, seed)
 
-    def _pairs(self, rows):
-        return np.concatenate(list(self._shared(_paired, self._valuer, rows)))
 
+class _PairedCoalitions(AllCoalitions):
+    """Estimates from some coalitions and their complements."""
 
-def _paired(valuer, game, rows):
-    return valuer.interactions(game, game.play(rows))
-
-
-class _PairedCoalitions(Valuer):
-    """Asks about coalitions and their complements.
-
-    Parameters
-    ----------
-    n_coalitions : int or "auto"
-        How many are known, with the empty one and that of all players.
-    seed : int
-        Of the draws.
-    """
+    sampled = True
 
     def __init__(self, n_coalitions, seed):
         self._n, self._seed = n_coalitions, seed
@@ -249,62 +213,29 @@ class _PairedCoalitions(Valuer):
         rng = np.random.default_rng([self._seed, n_players])
         return paired_design(n_players, self.n_coalitions(n_players), rng)
 
-    def _coalitions(self, n_players):
+    def coalitions(self, n_players):
+        """One of each pair, and then their complements; or all coalitions."""
         if self._is_complete(n_players):
-            return all_coalitions(n_players)
+            return super().coalitions(n_players)
         pairs = self._design(n_players)
         return np.concatenate([pairs, ~pairs])
 
-    def values(self, game, played):
+    def attributions(self, known, n_players):
         """Attributions and their standard errors."""
-        n_players, k = played.active.shape[1], len(game.base_values)
-        values, errors = np.zeros((2, played.n_rows, n_players, k))
-        for row, players, known in self._known(game, played):
-            if self._is_complete(len(players)):
-                values[row, players] = values_of_all(known)
-                continue
-            first, second = _halves(known)
-            found = self._surrogate(OddSurrogate, len(players)).values(first - second)
-            values[row, players], errors[row, players] = found
-        return values, errors
+        if self._is_complete(n_players):
+            return super().attributions(known, n_players)
+        one, complement = _halves(known)
+        return self._surrogate(OddSurrogate, n_players).values(one - complement)
 
-    def interactions(self, game, played):
-        """Interaction values, with what is left to each player on the diagonal."""
-        n_players, k = played.active.shape[1], len(game.base_values)
-        pairs = np.zeros((played.n_rows, n_players, n_players, k))
-        for row, players, known in self._known(game, played):
-            if self._is_complete(len(players)):
-                values, found = values_of_all(known), interactions_of_all(known)
-            else:
-                first, second = _halves(known)
-                odd = self._surrogate(OddSurrogate, len(players))
-                even = self._surrogate(EvenSurrogate, len(players))
-                values, _ = odd.values(first - second)
-                found = even.interactions(first + second)
-            own = np.arange(len(players))
-            found[own, own] = values - found.sum(axis=1)
-            pairs[row][np.ix_(players, players)] = found
-        return pairs
-
-    def _known(self, game, played):
-        """Rows with players, these, and values of coalitions between both ends.
-
-        Rows with as many players come together. Threads would change the last bits of
-        what is made of them.
-        """
-        numbers = np.unique(played.active.sum(axis=1)).tolist()
-        coalitions = {number: self._coalitions(number) for number in numbers}
-        answers = list(played.designed(coalitions.get))
-        order = sorted(range(len(answers)), key=lambda row: len(answers[row][0]))
-        with threadpool_limits(1):
-            for row in order:
-                players, inner = answers[row]
-                if len(players):
-                    ends = game.base_values[None], played.predictions[row, None]
-                    yield row, players, np.concatenate([ends[0], inner, ends[1]])
+    def interactions(self, known, n_players):
+        """Interaction values, zero on the diagonal."""
+        if self._is_complete(n_players):
+            return super().interactions(known, n_players)
+        one, complement = _halves(known)
+        return self._surrogate(EvenSurrogate, n_players).interactions(one + complement)
 
     def _surrogate(self, kind, n_players):
-        """The surrogate for so many players; some are kept."""
+        """The surrogate for so many players; as many are kept as memory allows."""
         key = kind, n_players
         if key not in self._surrogates:
             made = kind(self._design(n_players))
@@ -316,19 +247,12 @@ class _PairedCoalitions(Valuer):
 
 
 def _halves(known):
-    """Half the values of the pairs, that of all players and nobody first.
+    """Half the values of one of each pair and of its complement, (1 + n_pairs, k).
 
-    Parameters
-    ----------
-    known : ndarray of shape (2 + 2 * n_pairs, k)
-        Nobody, one of each pair, their complements, all players.
-
-    Returns
-    -------
-    first, second : ndarray of shape (1 + n_pairs, k)
-        Of one of each pair, and of their complements.
+    The first pair is that of all players and nobody. `known` has nobody, one of each
+    pair, their complements, all players.
     """
     half = len(known) // 2
-    first = np.concatenate([known[-1:], known[1:half]])
-    second = np.concatenate([known[:1], known[half:-1]])
-    return first / 2, second / 2
+    one = np.concatenate([known[-1:], known[1:half]])
+    complement = np.concatenate([known[:1], known[half:-1]])
+    return one / 2, complement / 2

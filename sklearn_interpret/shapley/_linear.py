@@ -12,15 +12,10 @@ from sklearn_interpret._core.games.gaussian_conditionals import gaussian_blocks
 from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.linear import LinearModel, explained_linear
-from sklearn_interpret._model.parallel import (
-    batch_rows,
-    run_in_threads,
-    slices,
-)
+from sklearn_interpret._model.parallel import batch_rows, run_in_threads, slices
 from sklearn_interpret.shapley._base import BaseShapley
 
-# Rows that moments are summed up from at once: always as many, so that they do not
-# depend on the working memory.
+# Rows that moments are summed up from at once.
 _ROWS_AT_ONCE = 1024
 # A covariance of more columns fills the memory.
 _MOST_COLUMNS = 10_000
@@ -76,49 +71,40 @@ class LinearSHAP(BaseShapley):
     background_ : {ndarray, sparse matrix, DataFrame}
         The rows of the background.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Mean absolute Shapley value over the rows of `fit`, mean over outputs. Computed
-        when first asked for.
-    features_ : list of tuple of int
-        Columns of each player.
-    player_names_ : list of str
-        Name of each player.
+        Mean absolute attribution over the rows of `fit`, mean over
+        outputs. Computed on first access.
+    features_, player_names_ : list
+        Columns and name of each player.
     response_method_ : str
         What is explained: the method of the model that returns it, or "margin" for the
         linear predictor where the model has a log link.
     output_names_ : list
         Class labels, or positions of outputs.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where the input has string column names.
-    classes_ : ndarray
-        Class labels of a classifier.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
 
     Raises
     ------
     UnreadableModelError
         In `fit`: the model is not linear, or the response is not (a probability, say).
     ValueError
-        In `fit`: "correlation" of more than 10000 columns; a fitted model passed bare
-        without `y`.
+        In `fit`: "correlation" of more than 10000 columns.
 
     Notes
     -----
-    Where a pipeline makes several columns of a feature (one-hot, splines), all of them
-    are one player, and the mean and covariance are those of the columns that the linear
+    Where a pipeline makes several columns of a feature (one-hot, splines), these are
+    one player, and mean and covariance are those of the columns that the linear
     function takes. Sparse rows stay sparse; the result is an array.
 
     With "correlation", absent columns have the conditional mean
     :math:`\\mu_{-S} + \\Sigma_{-S,S} \\Sigma_{SS}^{+} (x_S - \\mu_S)` in :math:`v(S)`.
     The pseudo-inverse, of correlations, is for columns that determine each other; it
-    matters only for rows unlike all of the background. Values are a fixed linear map of
-    :math:`x - \\mu`. Features that no correlation connects are taken apart. In blocks
-    of up to 15 players (fewer where they have many columns) the values are exact;
-    larger ones take 16 to 256 pairs of a random permutation and its reverse, drawn in
-    `fit`, and standard errors come from the differences between pairs. They tell of
-    that sampling alone, not of how well the covariance is known.
-
-    A row's values do not depend on the rows explained with it, nor on `n_jobs`.
+    matters only for rows unlike all of the background. Features that no correlation
+    connects are taken apart. In blocks of up to 15 players (fewer where they have many
+    columns) the values are exact; larger ones take 16 to 256 pairs of a random
+    permutation and its reverse, drawn in `fit`. Standard errors come from the
+    differences between pairs, and tell of that sampling alone, not of how well the
+    covariance is known.
 
     References
     ----------
@@ -203,45 +189,27 @@ class LinearSHAP(BaseShapley):
         entries = len(self._shares.mean) + len(self.features_) * n_outputs
         step = batch_rows(rows.row_bytes + 3 * 8 * entries)
         parts = [rows.part(part) for part in slices(rows.n_rows, step)]
-        # Always in the same batches: what a model answers may depend on them.
         predictions = [self._linear.predictions(part.native) for part in parts]
-        values, errors = zip(
-            *run_in_threads(
-                _valued,
-                [(self._shares, part) for part in parts],
-                n_jobs=self.n_jobs,
-                verbose=self.verbose,
-            ),
-            strict=True,
+        tasks = [(self._shares, part) for part in parts]
+        valued = run_in_threads(
+            _Shares.values, tasks, n_jobs=self.n_jobs, verbose=self.verbose
         )
-        errors = None if errors[0] is None else _joined(errors)
-        return _joined(values), _joined(predictions), errors
+        values, errors = zip(*valued, strict=True)
+        fields = {} if errors[0] is None else {"standard_errors": _joined(errors)}
+        return _joined(values), _joined(predictions), fields
 
 
 def _joined(parts):
+    """Parts in one array; large values are not copied if there is one part."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def _valued(shares, rows):
-    return shares.values(rows)
 
 
 @dataclass(frozen=True, eq=False)
 class _Shares:
     """What gives players their shares, apart from the inspector: it goes to workers.
 
-    Parameters
-    ----------
-    model : LinearModel
-        The model.
-    mean : ndarray of shape (n_derived,)
-        Mean of its columns.
-    player : ndarray of shape (n_derived,), intp
-        Player of each of its columns.
-    n_players : int
-        Number of players; some may have no column.
-    blocks : list of Block or None
-        Correlated players; None takes each column for itself.
+    `mean` and `player` are those of the model's columns; `blocks` of correlated players
+    are None where each column is taken for itself.
     """
 
     model: LinearModel
@@ -253,77 +221,58 @@ class _Shares:
     def values(self, rows):
         """Values (m, n_players, k) of rows, and standard errors of sampled ones."""
         derived = self.model.derived(rows.native)
-        if self.blocks is not None:
-            return self._correlated(derived)
         coefficients = self.model.coefficients
-        values = np.empty((derived.shape[0], self.n_players, coefficients.shape[1]))
-        add = self._add_sparse if sparse.issparse(derived) else self._add
+        values = np.zeros((derived.shape[0], self.n_players, coefficients.shape[1]))
+        if self.blocks is not None:
+            return values, self._add_correlated(derived, values)
         for output, column in enumerate(coefficients.T):
-            add(derived, column, values[:, :, output])
+            into = values[:, :, output]
+            if sparse.issparse(derived):
+                columns_of_players = self._by_player(column)
+                into -= self.mean @ columns_of_players
+                stored = (derived @ columns_of_players).tocoo()
+                into[stored.row, stored.col] += stored.data
+            elif np.array_equal(self.player, np.arange(self.n_players)):
+                np.subtract(derived, self.mean, out=into)
+                into *= column
+            else:
+                into[:] = (derived - self.mean) @ self._by_player(column)
         return values, None
 
-    def _add(self, derived, coefficients, values):
-        """Columns' shares, added up for each player, into an array."""
-        if np.array_equal(self.player, np.arange(self.n_players)):
-            np.subtract(derived, self.mean, out=values)
-            values *= coefficients
-            return
-        # Row by row in the order of columns, however many rows there are.
-        shares = (derived - self.mean) * coefficients
-        values[:] = shares @ self._collected(1.0)
-
-    def _add_sparse(self, derived, coefficients, values):
-        """The same where zeros are not stored."""
-        collected = self._collected(coefficients)
-        values[:] = -(self.mean @ collected)
-        stored = (derived @ collected).tocoo()
-        values[stored.row, stored.col] += stored.data
-
-    def _collected(self, weights):
+    def _by_player(self, coefficients):
         """Columns to players: sparse (n_derived, n_players)."""
-        n_derived = len(self.player)
-        weights = np.broadcast_to(weights, n_derived)
-        places = np.arange(n_derived + 1)
-        shape = (n_derived, self.n_players)
-        return sparse.csr_array((weights, self.player, places), shape=shape)
+        places = np.arange(len(self.player) + 1)
+        shape = (len(self.player), self.n_players)
+        return sparse.csr_array((coefficients, self.player, places), shape=shape)
 
-    def _correlated(self, derived):
-        """Values by block, a row at a time: products of one shape, to the last bit."""
-        if sparse.issparse(derived):
-            derived = derived.toarray()
+    def _add_correlated(self, derived, values):
+        """Add the values of correlated players; standard errors, or None."""
+        derived = derived.toarray() if sparse.issparse(derived) else derived
         deviations = derived - self.mean
-        shape = len(derived), self.n_players, self.model.coefficients.shape[1]
-        values = np.zeros(shape)
         sampled = any(block.sampled for block in self.blocks)
-        errors = np.zeros(shape) if sampled else None
+        errors = np.zeros_like(values) if sampled else None
         for block in self.blocks:
-            if len(block.columns) == 1:
-                own = deviations[:, block.columns]
-                values[:, block.players[0]] = own * block.draws[0, 0, :, 0]
-                continue
-            for row, own in enumerate(deviations):
-                values[row, block.players], spread = block.values(own)
-                if sampled:
-                    errors[row, block.players] = spread
-        return values, errors
+            values[:, block.players], spread = block.values(deviations)
+            if sampled:
+                errors[:, block.players] = spread
+        return errors
 
 
 def _derived_parts(model, rows):
-    """Columns of a linear model, some rows at a time, and where these stand."""
+    """Columns of a linear model, some rows at a time, and which rows these are."""
     for part in slices(rows.n_rows, _ROWS_AT_ONCE):
         yield part, model.derived(rows.part(part).native)
 
 
 def _mean(model, background, shares):
-    """Weighted mean of the columns; exactly what all rows share, where they do."""
-    mean, first = np.zeros(len(model.columns)), None
+    """Weighted mean of the columns; exact for a dense column that does not vary."""
+    mean, origin = np.zeros(len(model.columns)), 0.0
     for part, derived in _derived_parts(model, background):
-        if sparse.issparse(derived):
-            mean += derived.T @ shares[part]
-            continue
-        first = derived[0].copy() if first is None else first
-        mean += shares[part] @ (derived - first)
-    return mean if first is None else first + mean
+        if not sparse.issparse(derived):
+            origin = derived[0].copy() if part.start == 0 else origin
+            derived = derived - origin
+        mean += derived.T @ shares[part]
+    return mean + origin
 
 
 def _covariance(model, background, shares, mean):

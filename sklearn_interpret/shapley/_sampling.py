@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import held_rows, slices
-from sklearn_interpret.shapley._base_coalitional import BaseCoalitional, Valuer
+from sklearn_interpret.shapley._base import BaseCoalitional, Valuer
 
 
 class ShapleySampling(BaseCoalitional):
@@ -40,16 +40,16 @@ class ShapleySampling(BaseCoalitional):
         second one (an odd number of orders is made even): what one of the two
         overstates the other often understates.
     link : {"identity", "logit"}, default="identity"
-        What is made of mean responses before they are shared out. "logit" takes
+        What is made of mean responses before they are shared out; "logit" takes
         probabilities to log-odds.
     background : {array-like, sparse matrix, DataFrame}, default=None
-        Rows to take absent features from; all are used, and weigh the same. None takes
-        the rows of `fit`, of which `subsample` are drawn, with their weights.
+        Rows to take absent features from; all are used, and weigh the same. None draws
+        `subsample` of the rows of `fit`, with their weights.
     feature_groups : dict of str to list, default=None
         Features that are one player of the game together.
     response_method : str, list of str or callable, default="auto"
-        "auto" asks regressors for `predict` and classifiers for `predict_proba`, else
-        `decision_function`. A method's name, several of which the first that exists is
+        "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
+        `decision_function`. Or names of methods, of which the first that exists is
         taken, "centered_log_proba", or a callable ``f(estimator, X)``.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
@@ -72,28 +72,19 @@ class ShapleySampling(BaseCoalitional):
     background_ : {ndarray, sparse matrix, DataFrame}
         The rows of the background.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Mean absolute Shapley value over the rows of `fit` that were drawn, mean over
-        outputs. Computed when first asked for.
-    features_ : list of tuple of int
-        Columns of each player.
-    player_names_ : list of str
-        Name of each player.
-    response_method_ : str or callable
-        What is explained.
-    output_names_ : list
-        Class labels, or positions of outputs.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where the input has string column names.
-    classes_ : ndarray
-        Class labels of a classifier.
+        Mean absolute attribution over the drawn rows of `fit`, and over outputs.
+        Computed on first access.
+    features_, player_names_ : list
+        Columns and name of each player.
+    response_method_, output_names_ : str or callable, list
+        What is explained; class labels, or positions of outputs.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
 
     Raises
     ------
     ValueError
-        In `fit`: a fitted model passed bare without `y`. With ``link="logit"``, mean
-        responses that are no probabilities between 0 and 1.
+        With ``link="logit"``, mean responses that are no probabilities between 0 and 1.
 
     See Also
     --------
@@ -105,12 +96,11 @@ class ShapleySampling(BaseCoalitional):
     Every order begins with the mean response and ends with the row's, so that the
     values sum to the prediction exactly. A row with a features that differ from the
     background costs at most ``n_permutations * (a - 1)`` rows of the model for each row
-    of the background: coalitions that several orders have in common are asked about
-    once, where there is memory for that.
+    of the background: coalitions that several orders have in common are valued once,
+    where there is memory for that.
 
-    Orders are drawn in `fit`, by number of features, and serve all rows: a row's values
-    do not depend on the rows explained with it. The standard errors of the explanation
-    are those of means over orders, or over pairs of an order and its reverse; they are
+    Orders are drawn in `fit`, by number of features, and serve all rows. Standard
+    errors are those of means over orders, or over pairs of an order and its reverse:
     NaN where there is a single one, and zero where all orders were taken.
 
     References
@@ -161,88 +151,78 @@ class ShapleySampling(BaseCoalitional):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            estimator,
-            link=link,
-            background=background,
-            feature_groups=feature_groups,
-            response_method=response_method,
-            target=target,
-            subsample=subsample,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+        self.estimator = estimator
         self.n_permutations = n_permutations
         self.antithetic = antithetic
+        self.link = link
+        self.background = background
+        self.feature_groups = feature_groups
+        self.response_method = response_method
+        self.target = target
+        self.subsample = subsample
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _make_valuer(self):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         return _Permutations(self.n_permutations, self.antithetic, seed)
 
 
+@dataclass(frozen=True)
 class _Permutations(Valuer):
-    """Lets players join in orders of their own number.
+    """Lets players join in random orders, drawn by number of players."""
 
-    Parameters
-    ----------
-    n_permutations : int
-        Orders.
-    antithetic : bool
-        Whether orders come with their reverses.
-    seed : int
-        Of the draws.
-    """
-
-    def __init__(self, n_permutations, antithetic, seed):
-        self._n, self._antithetic, self._seed = n_permutations, antithetic, seed
+    n_orders: int
+    antithetic: bool
+    seed: int
 
     def n_coalitions(self, n_players):
         """Those of the orders that are gone through together."""
-        return self._at_once(n_players) * max(n_players - 1, 1)
+        return self._orders_at_once(n_players) * max(n_players - 1, 1)
 
-    def _at_once(self, n_players):
+    def _orders_at_once(self, n_players):
         """How many orders are gone through together: whole pairs."""
-        most = min(self._n, held_rows(n_players**2))
+        most = min(self.n_orders, held_rows(n_players**2))
         return max(2, most + most % 2)
+
+    def _takes_all(self, n_players):
+        return n_players < 20 and factorial(n_players) <= self.n_orders
 
     def _orders(self, n_players):
         """Orders in which so many players join, (n, n_players)."""
         if self._takes_all(n_players):
             return np.array(list(permutations(range(n_players))), dtype=np.intp)
-        rng = np.random.default_rng([self._seed, n_players])
-        n_drawn = -(-self._n // 2) if self._antithetic else self._n
+        rng = np.random.default_rng([self.seed, n_players])
+        n_drawn = -(-self.n_orders // 2) if self.antithetic else self.n_orders
         orders = np.tile(np.arange(n_players), (n_drawn, 1))
         orders = rng.permuted(orders, axis=1)
-        if not self._antithetic:
+        if not self.antithetic:
             return orders
         both = np.stack([orders, orders[:, ::-1]], axis=1)
         return both.reshape(-1, n_players)
 
-    def _takes_all(self, n_players):
-        return n_players < 20 and factorial(n_players) <= self._n
-
     def values(self, game, played):
         """Means over orders, and their standard errors."""
-        n_players, k = played.active.shape[1], len(game.base_values)
+        n_rows, n_players = played.active.shape
         numbers = np.unique(played.active.sum(axis=1)).tolist()
         orders = {number: self._orders(number) for number in numbers}
-        gains = [[] for _ in range(played.n_rows)]
+        gains = [[] for _ in range(n_rows)]
         most = max(map(len, orders.values()), default=0)
-        for part in slices(most, self._at_once(n_players)):
+        for part in slices(most, self._orders_at_once(n_players)):
             walks = {n: _Walks.of_orders(orders[n][part]) for n in numbers}
-            answers = played.designed(lambda n, walks=walks: walks[n].coalitions)
-            for row, (players, inner) in enumerate(answers):
+            valued = played.designed(lambda n, walks=walks: walks[n].coalitions)
+            for row, (players, inner) in enumerate(valued):
                 ends = game.base_values, played.predictions[row]
                 gains[row].append(walks[len(players)].gains(inner, *ends))
-        values, errors = np.zeros((2, played.n_rows, n_players, k))
+        values, errors = np.zeros((2, n_rows, n_players, len(game.base_values)))
         for row, active in enumerate(played.active):
             found = np.concatenate(gains[row])
-            if self._antithetic and not self._takes_all(active.sum()):
+            if self.antithetic and not self._takes_all(active.sum()):
                 found = found.reshape(-1, 2, *found.shape[1:]).mean(axis=1)
             values[row, active] = found.mean(axis=0)
             errors[row, active] = self._error(found)
-        return values, errors
+        return values, {"standard_errors": errors}
 
     def _error(self, gains):
         """Standard error of the mean of gains (n, n_active, k) that were drawn."""
@@ -257,14 +237,9 @@ class _Permutations(Valuer):
 class _Walks:
     """Orders in which players join, and the coalitions on the way.
 
-    Parameters
-    ----------
-    orders : ndarray of shape (n, n_players), intp
-        The orders.
-    coalitions : ndarray of shape (m, n_players), bool
-        The distinct coalitions but the empty one and that of all players.
-    places : ndarray of shape (n, n_players + 1), intp
-        Where each coalition on the way stands, behind the empty one.
+    Of `orders` (n, n_players), `coalitions` are the distinct ones but nobody and
+    everybody, (m, n_players), and `places` (n, n_players + 1) say where each coalition
+    on the way stands among nobody, these, and everybody.
     """
 
     orders: np.ndarray
@@ -281,18 +256,18 @@ class _Walks:
         ranks = np.argsort(orders, axis=1)
         joined = ranks[:, None, :] < np.arange(1, n_players)[:, None]
         joined = joined.reshape(-1, n_players)
+        # Much faster than np.unique of rows.
         packed = np.packbits(joined, axis=1)
         keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
         _, first, place = np.unique(keys, return_index=True, return_inverse=True)
-        places = np.empty((n, n_players + 1), dtype=np.intp)
-        places[:, 0], places[:, -1] = 0, len(first) + 1
+        places = np.zeros((n, n_players + 1), dtype=np.intp)
         places[:, 1:-1] = place.reshape(n, -1) + 1
+        places[:, -1] = len(first) + 1
         return cls(orders, joined[first], places)
 
     def gains(self, inner, nobody, everybody):
         """What players add when they join: (n, n_players, k)."""
-        values = np.concatenate([nobody[None], inner, everybody[None]])
-        added = np.diff(values[self.places], axis=1)
+        added = np.diff(np.vstack([nobody, inner, everybody])[self.places], axis=1)
         gains = np.empty_like(added)
         np.put_along_axis(gains, self.orders[:, :, None], added, axis=1)
         return gains

@@ -255,7 +255,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
                     predictions = np.empty((rows.n_rows, n_outputs), found.dtype)
                 predictions[batch] = found
             add_blocks(values[part].transpose(2, 1, 0), blocks)
-        return values, predictions, None
+        return values, predictions, {}
 
     def _pairs(self, rows):
         n_players, n_outputs = len(self.features_), self._trees.ensemble.n_outputs

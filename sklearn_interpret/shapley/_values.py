@@ -59,16 +59,10 @@ def _shares_among_pairs(inspector):
 
 
 class ShapleyValues(InteractionValuesMixin, BaseShapley):
-    r"""Shapley values of any model, by the estimator that suits it.
+    """Shapley values of any model, by the estimator that suits it.
 
     The Shapley value of a feature is its fair share of the difference between the
-    response to a row and the mean response:
-
-    .. math:: \phi_j = \sum_{S \not\ni j} \frac{|S|!\,(p - |S| - 1)!}{p!}
-        \left(v(S \cup j) - v(S)\right)
-
-    v(S) is the mean response to the background's rows with the features in S taken from
-    the explained row.
+    response to a row and the mean response; :class:`ExactShapley` has the formula.
 
     Parameters
     ----------
@@ -86,8 +80,8 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
         "permutation" goes through as many permutations as that allows. None is 1024 for
         "auto", which is enough for 10 features, and the default of the others.
     background : {array-like, sparse matrix, DataFrame}, default=None
-        Rows to take absent features from; all are used, and weigh the same. None takes
-        the rows of `fit`, of which `subsample` are drawn, with their weights.
+        Rows to take absent features from; all are used, and weigh the same. None draws
+        `subsample` of the rows of `fit`, with their weights.
     feature_groups : dict of str to list, default=None
         Features that are one player of the game together.
     response_method : str, list of str or callable, default="auto"
@@ -123,20 +117,12 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
     feature_importances_ : ndarray of shape (n_features_in_,)
         Mean absolute Shapley value over the rows of `fit` that were drawn, mean over
         outputs. Computed when first asked for.
-    features_ : list of tuple of int
-        Columns of each player.
-    player_names_ : list of str
-        Name of each player.
-    response_method_ : str or callable
-        What is explained.
-    output_names_ : list
-        Class labels, or positions of outputs.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where the input has string column names.
-    classes_ : ndarray
-        Class labels of a classifier.
+    features_, player_names_ : list
+        Columns and name of each player.
+    response_method_, output_names_ : str or callable, list
+        What is explained; class labels, or positions of outputs.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
 
     Raises
     ------
@@ -144,7 +130,7 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
         In `fit`, with "tree" or "linear": the model is no such model, or the response
         is none that follows from its trees or coefficients.
     ValueError
-        In `fit`: too many features for "exact"; a fitted model passed bare without `y`.
+        In `fit`: too many features for "exact".
 
     Notes
     -----

@@ -1,12 +1,10 @@
 """Surrogates: small models that follow a large one, everywhere or around a point."""
 
-from sklearn_interpret.surrogates._base_explanation import LocalExplanation
-from sklearn_interpret.surrogates._base_image_explanation import ImageExplanation
-from sklearn_interpret.surrogates._base_text_explanation import TextExplanation
 from sklearn_interpret.surrogates._global import GlobalSurrogate
-from sklearn_interpret.surrogates._lime_image import LimeImage
+from sklearn_interpret.surrogates._lime_image import ImageExplanation, LimeImage
 from sklearn_interpret.surrogates._lime_tabular import LimeTabular
-from sklearn_interpret.surrogates._lime_text import LimeText
+from sklearn_interpret.surrogates._lime_text import LimeText, TextExplanation
+from sklearn_interpret.surrogates._local_explanation import LocalExplanation
 from sklearn_interpret.surrogates._plot import (
     GlobalSurrogateDisplay,
     LimeDisplay,

@@ -2,8 +2,7 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import lru_cache, partial
 from itertools import combinations
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -15,17 +14,18 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from sklearn_interpret._core.local.linear_surrogates import Moments
+from sklearn_interpret._core.local.masks import cosine_distances
 from sklearn_interpret._model._sklearn_compat import HasMethods, Interval, StrOptions
 from sklearn_interpret._model.parallel import run, slices
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import LowFidelityWarning
-from sklearn_interpret.surrogates._base_explanation import LocalExplanation
-from sklearn_interpret.surrogates._base_fitting import (
+from sklearn_interpret.surrogates._local_explanation import LocalExplanation
+from sklearn_interpret.surrogates._local_fits import (
     SELECTIONS,
-    SurrogateFitter,
+    Neighbourhood,
     by_output,
+    fit_locally,
 )
 
 _LARGEST_SEED = np.iinfo(np.int32).max
@@ -34,67 +34,80 @@ _TASKS_PER_WORKER = 4
 # `stability_` looks at no more rows than these, spread over those of `fit`, and draws
 # so often.
 _ROWS_REDRAWN, _REDRAWS = 10, 5
+# Kernel width for parts left out, in cosine distance from the whole: lime's.
+_WIDTH_OF_MASKS = 0.25
 
 
-@dataclass(frozen=True, eq=False)
-class Neighbourhood:
-    """Samples around a row, as a surrogate sees them.
-
-    Parameters
-    ----------
-    design : ndarray of shape (n, p), float
-        Samples.
-    answers : ndarray of shape (n, k)
-        The model's responses to them.
-    weights : ndarray of shape (n,)
-        How near they are to the row.
-    own : ndarray of shape (p,)
-        The row itself, as the design has it.
-    complete : bool, default=False
-        Whether these are all samples that there are: then nothing is left to chance.
-    moments : Moments, default=None
-        Those of all samples that might be drawn, where they are known: then the
-        surrogate is fitted to these, and the samples measure its fidelity alone.
-    """
-
-    design: np.ndarray
-    answers: np.ndarray
-    weights: np.ndarray
-    own: np.ndarray
-    complete: bool = False
-    moments: Moments | None = None
-
-
-class Surroundings(ABC):
-    """Makes the neighbourhoods of rows.
-
-    Everything random is drawn when it is made; it travels to workers. What it gives a
-    row does not depend on the rows beside it.
-    """
+class Sampler(ABC):
+    """Makes the neighbourhoods of rows. It holds all that is random."""
 
     # Whether another draw would give the same surrogates.
     exact = False
 
     @abstractmethod
-    def around(self, rows):
-        """Neighbourhoods of rows, one after the other.
+    def neighbourhoods(self, rows):
+        """Yield the `Neighbourhood` of each row."""
 
-        Parameters
-        ----------
-        rows : Rows or SampleRows
-            The rows.
 
-        Yields
-        ------
-        Neighbourhood
-        """
+class MaskSampler(Sampler):
+    r"""Copies of texts or images with some of their parts left out.
+
+    A copy that keeps the share s of the parts weighs
+
+    .. math:: \pi = \exp\left(-\frac{(1 - \sqrt{s})^2}{2 \sigma^2}\right).
+
+    Parameters
+    ----------
+    response : Response
+        The model.
+    split : callable
+        ``split(sample)`` returns how many parts a sample has, a function that makes
+        copies, as the model takes them, of the parts to keep in each, (m, n_parts), and
+        how many copies to make at once.
+    draw : callable
+        ``draw(n_parts, n_masks, rng)``: the `Masks`.
+    n_samples : int
+        How many copies.
+    kernel_width : float or None
+        The kernel's width sigma; None means 0.25.
+    seed : list of int
+        Of the draws. Samples of as many parts get the same masks.
+    """
+
+    def __init__(self, response, split, draw, n_samples, kernel_width, seed):
+        self.response, self.split, self.draw = response, split, draw
+        self.n_samples, self.seed = n_samples, seed
+        self.kernel_width = _WIDTH_OF_MASKS if kernel_width is None else kernel_width
+
+    def neighbourhoods(self, rows):
+        """Yield the neighbourhood of each sample that `rows` iterates over."""
+        masks_of = lru_cache(maxsize=8)(self._masks)
+        for sample in rows:
+            n_parts, make_copies, at_once = self.split(sample)
+            masks = masks_of(n_parts)
+            responses = [
+                self.response(make_copies(masks.kept[part]))
+                for part in slices(len(masks.kept), at_once)
+            ]
+            distances = cosine_distances(masks.kept) / self.kernel_width
+            yield Neighbourhood(
+                design=masks.kept.astype(np.float64),
+                responses=np.concatenate(responses),
+                weights=masks.shares * np.exp(-(distances**2) / 2),
+                own=np.ones(n_parts),
+                complete=masks.complete,
+            )
+
+    def _masks(self, n_parts):
+        rng = np.random.default_rng([*self.seed, n_parts])
+        return self.draw(n_parts, self.n_samples, rng)
 
 
 class BaseLocalSurrogate(BaseInspector):
     """Base of the local surrogates.
 
-    A subclass makes ready in `fit` (`_prepare`), draws surroundings (`_surroundings`)
-    and describes what was found (`_describe`).
+    A subclass gets ready in `fit` (`_prepare`), draws samples (`_make_sampler`) and
+    makes explanations of the surrogates (`_explanation`).
     """
 
     _parameter_constraints = {
@@ -112,67 +125,28 @@ class BaseLocalSurrogate(BaseInspector):
     # What may follow the model more closely.
     _better: ClassVar[str] = "a smaller kernel_width, or more features"
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        n_features_to_select: int | None = 10,
-        n_samples: int = 1000,
-        kernel_width: float | None = None,
-        feature_selection: str = "lars",
-        surrogate: Any = None,
-        min_fidelity: float | None = 0.2,
-        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
-        target: Any = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_features_to_select = n_features_to_select
-        self.n_samples = n_samples
-        self.kernel_width = kernel_width
-        self.feature_selection = feature_selection
-        self.surrogate = surrogate
-        self.min_fidelity = min_fidelity
-        self.response_method = response_method
-        self.target = target
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def _inspect(self, sample, response, on_block):
         self._response, self._inspected = response, sample.rows
         self._stability = None
         self.response_method_ = response.method
         n_outputs = plain_responses(response, sample.rows.take([0])).shape[1]
         self.output_names_ = response.output_names(n_outputs)
-        seed = check_random_state(self.random_state).randint(_LARGEST_SEED)
+        self._seed = check_random_state(self.random_state).randint(_LARGEST_SEED)
         self._prepare(sample)
-        self._seed, self._drawn = seed, self._surroundings([seed])
+        self._sampler = self._make_sampler([self._seed])
         on_block()
 
     @abstractmethod
     def _prepare(self, sample):
-        """Set what all surroundings share."""
+        """Set what all samplers share."""
 
     @abstractmethod
-    def _surroundings(self, seed):
-        """Surroundings, drawn with a seed: a list of int."""
+    def _make_sampler(self, seed):
+        """A sampler whose draws follow from a seed, a list of int."""
 
     @abstractmethod
-    def _describe(self, rows, fits, **fields):
-        """An explanation of rows.
-
-        Parameters
-        ----------
-        rows : Rows or SampleRows
-            The rows.
-        fits : list of LocalFit
-            A surrogate for each.
-        **fields : dict
-            Fields of :class:`LocalExplanation` that hold for all kinds of data.
-        """
+    def _explanation(self, rows, fits, **fields):
+        """A `LocalExplanation` of rows from their `LocalFit`, with further fields."""
 
     def explain(self, X: Any) -> LocalExplanation:
         """Fit a surrogate around each sample.
@@ -194,41 +168,40 @@ class BaseLocalSurrogate(BaseInspector):
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
-        fits = self._fits(rows, self._drawn)
+        fits = self._fits(rows, self._sampler)
         self._check_fidelity(fits)
-        predictions = plain_responses(self._response, rows)
-        fields = {
-            "predictions": predictions,
-            "fidelity": np.stack([fit.fidelity for fit in fits]),
-            "local_predictions": np.stack([fit.prediction for fit in fits]),
-        }
-        fields = {**by_output(fields), "output_names": self.output_names_}
-        return self._describe(rows, fits, **fields)
+        return self._explanation(
+            rows,
+            fits,
+            **by_output({"predictions": plain_responses(self._response, rows)}),
+            data=rows.native,
+            output_names=self.output_names_,
+        )
 
-    def _fits(self, rows, surroundings):
-        """The surrogates of rows, in these surroundings."""
-        fitter = SurrogateFitter(
-            self.n_features_to_select, self.feature_selection, self.surrogate
+    def _fits(self, rows, sampler):
+        """A `LocalFit` for each row."""
+        fit = partial(
+            fit_locally,
+            n_features=self.n_features_to_select,
+            selection=self.feature_selection,
+            surrogate=self.surrogate,
         )
         step = rows.n_rows
         n_workers = effective_n_jobs(self.n_jobs)
         if n_workers > 1:
             step = -(-rows.n_rows // (_TASKS_PER_WORKER * n_workers))
-        tasks = [
-            (fitter, surroundings, rows.part(part))
-            for part in slices(rows.n_rows, step)
-        ]
-        parts = run(_fitted, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
+        tasks = [(fit, sampler, rows.part(part)) for part in slices(rows.n_rows, step)]
+        parts = run(_fit_all, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
         return [fit for part in parts for fit in part]
 
     def _check_fidelity(self, fits):
         if self.min_fidelity is None:
             return
         worst = np.array([fit.fidelity.min() for fit in fits])
-        low = np.flatnonzero(worst < self.min_fidelity)
-        if len(low):
+        n_low = np.count_nonzero(worst < self.min_fidelity)
+        if n_low:
             warnings.warn(
-                f"The surrogates of {len(low)} of {len(fits)} rows explain less of the "
+                f"The surrogates of {n_low} of {len(fits)} rows explain less of the "
                 f"model around them than min_fidelity={self.min_fidelity:g} asks; the "
                 f"lowest R^2 is {worst.min():.3g}, that of row {worst.argmin()}. Read "
                 f"them with care, or try {self._better}.",
@@ -271,10 +244,10 @@ class BaseLocalSurrogate(BaseInspector):
                     f"{name}={value!r} must be an int of at least {least}."
                 )
         rows = self._check_rows(X, reset=False)
-        if self._drawn.exact:
+        if self._sampler.exact:
             return np.ones(rows.n_rows)
         draws = [
-            self._fits(rows, self._surroundings([self._seed, draw]))
+            self._fits(rows, self._make_sampler([self._seed, draw]))
             for draw in range(n_redraws)
         ]
         return np.array(
@@ -286,23 +259,22 @@ class BaseLocalSurrogate(BaseInspector):
         """Mean similarity of the explanations of samples of `fit` over redraws.
 
         That of :meth:`stability_score`, over five draws and at most 10 samples, spread
-        evenly over those of `fit`. Computed when first asked for.
+        evenly over those of `fit`. Computed on first access.
         """
         check_is_fitted(self)
         if self._stability is None:
-            n_rows = self._inspected.n_rows
-            size = min(n_rows, _ROWS_REDRAWN)
-            places = np.linspace(0, n_rows - 1, size).astype(np.intp)
-            rows = self._inspected.take(places)
+            last = self._inspected.n_rows - 1
+            size = min(last + 1, _ROWS_REDRAWN)
+            rows = self._inspected.take(np.linspace(0, last, size).astype(np.intp))
             scores = self.stability_score(rows.native, n_redraws=_REDRAWS)
             self._stability = float(scores.mean())
         return self._stability
 
 
-def _fitted(fitter, surroundings, rows):
-    # Threads would change the last bits.
+def _fit_all(fit, sampler, rows):
+    # Threads would wait for each other longer than they work on such small fits.
     with threadpool_limits(1):
-        return [fitter.fit(around) for around in surroundings.around(rows)]
+        return [fit(samples) for samples in sampler.neighbourhoods(rows)]
 
 
 def _similarity(fits, n_features):

@@ -1,4 +1,4 @@
-"""A simple model that is taught the answers of the inspected one."""
+"""A simple model fitted to the responses of the inspected one."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -27,15 +27,14 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
 from sklearn_interpret._model.tags import is_classifier, tags_of
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import LowFidelityWarning
-from sklearn_interpret.surrogates._base_fidelity import Fidelity
-from sklearn_interpret.surrogates._base_subset import taken_inside, weights_inside
+from sklearn_interpret.surrogates._fidelity import Fidelity
 
 
 def _offers(name):
-    """Whether the surrogate, fitted or to be fitted, can give such answers."""
+    """Whether the surrogate, fitted or to be fitted, can provide a method."""
 
     def check(self):
-        return name in self._answers()
+        return name in self._methods()
 
     return check
 
@@ -43,9 +42,9 @@ def _offers(name):
 class GlobalSurrogate(BaseInspector):
     r"""A simple model in place of a complex one, and how closely it follows it.
 
-    The surrogate g is fitted to what the model f answers, and not to the targets. What
-    is read off g (rules, coefficients) holds for f as far as g follows it, which is
-    the fidelity:
+    The surrogate g is fitted to the responses of the model f, and not to the targets.
+    What is read off g (rules, coefficients) holds for f as far as g follows it, which
+    is the fidelity:
 
     .. math:: R^2 = 1 - \frac{\sum_i w_i (f(x_i) - g(x_i))^2}
         {\sum_i w_i (f(x_i) - \bar f)^2}
@@ -56,33 +55,30 @@ class GlobalSurrogate(BaseInspector):
         Any predictor; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
     surrogate : estimator or None, default=None
-        The simple model; a clone of it is fitted to the model's answers. A regressor
-        learns the response: of a classifier the probability of the positive class, or
-        of each of several, and one that takes one output only is fitted once for each.
-        A classifier learns the labels that the model, a classifier, predicts. None
-        takes a regression tree of depth 3, behind encoders for columns of categories.
+        The simple model; a clone of it is fitted. A regressor learns the responses
+        (one that takes a single output is fitted once for each), a classifier the
+        labels that the model predicts. None takes a regression tree of depth 3, behind
+        encoders for columns of categories.
     scoring : str or callable, default="r2"
         How fidelity is measured. "r2" compares responses, the mean over outputs;
-        "accuracy" is the share of rows with the same label. The name of another scorer
-        of scikit-learn scores `predict` or `predict_proba` with what the model predicts
-        as targets. A callable ``f(of_model, of_surrogate[, sample_weight])`` compares
-        responses, or labels where those were learnt; (n,) or (n, k).
+        "accuracy" is the share of rows with the same label. Another of scikit-learn's
+        scorers takes the model's predictions as targets. A callable
+        ``f(of_model, of_surrogate[, sample_weight])`` compares responses, or labels
+        where those were learnt; (n,) or (n, k).
     subset : callable or None, default=None
-        ``f(X)`` returns a boolean for each row. The surrogate is fitted, and its
-        fidelity measured, on rows where it is true only: a surrogate of a region. The
-        model is fitted on all.
+        ``f(X)`` returns a boolean for each row: the surrogate is fitted, and its
+        fidelity measured, where it is true. The model is fitted on all rows.
     min_fidelity : float or None, default=0.2
-        A fidelity below it is warned of, where `scoring` is "r2" or "accuracy"; None
-        warns of none.
+        Warn of a fidelity below it, where `scoring` is "r2" or "accuracy".
     response_method : str, list of str or callable, default="auto"
-        "auto" asks regressors for `predict` and classifiers for `predict_proba`, else
-        `decision_function`. A method's name, several of which the first that exists is
+        "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
+        `decision_function`. Or names of methods, of which the first that exists is
         taken, "centered_log_proba", or a callable ``f(estimator, X)``.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
     subsample : int, float or None, default=None
-        How many rows of `fit` the surrogate is taught: a number, a share, or all.
+        How many rows of `fit` the surrogate is fitted to: a number, a share, or all.
     random_state : int, RandomState or None, default=None
         Draws the subsample, and is that of the default surrogate.
     n_jobs : int or None, default=None
@@ -97,11 +93,11 @@ class GlobalSurrogate(BaseInspector):
     surrogate_ : estimator
         The fitted surrogate.
     fidelity_ : float
-        How closely the surrogate follows the model on the rows that it was taught; see
-        `fidelity_score` for others.
+        How closely the surrogate follows the model on the rows that it was fitted to;
+        see `fidelity_score` for others.
     agreement_ : float
-        Share of these rows to which both give the same label; only of classifiers,
-        and where labels follow from what the surrogate was taught.
+        Share of these rows to which both give the same label; only of classifiers, and
+        where labels follow from what the surrogate was fitted to.
     feature_importances_ : ndarray of shape (n_features_in_,)
         The surrogate's: its own, or its absolute coefficients times the standard
         deviations of their columns, mean over outputs. Columns made from one feature
@@ -109,20 +105,15 @@ class GlobalSurrogate(BaseInspector):
         known to work column by column.
     output_names_ : list
         Class labels, or positions of outputs.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where the input has string column names.
-    classes_ : ndarray
-        Class labels of a classifier.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
 
     Raises
     ------
     ValueError
-        In `fit`: a fitted model passed bare without `y`, no rows in the subset, a
-        classifier as surrogate of a regressor or of a model of several outputs, a
-        fidelity that does not suit what was learnt, weights that differ and that the
-        surrogate does not take.
+        In `fit`: no rows in the subset, a classifier as surrogate of a regressor or of
+        several outputs, a fidelity that does not suit what was learnt, weights that
+        differ and that the surrogate does not take.
 
     Warns
     -----
@@ -145,10 +136,10 @@ class GlobalSurrogate(BaseInspector):
     more the larger the surrogate is. It says nothing of how good the model is.
 
     Weights go to the surrogate's `fit` and into the fidelity. A pipeline as surrogate
-    gets the rows as the model does, whatever their container. What the default tree is
-    taught is rounded in its last digits, so that features that part the rows alike are
-    told apart by `random_state`, and not by rounding: a row of weight two is then the
-    same as the row twice.
+    gets the rows as the model does, whatever their container. The targets of the
+    default tree are rounded in their last digits, so that `random_state` and not
+    rounding chooses among features that split the rows alike: a row of weight two is
+    then the same as the row twice.
 
     References
     ----------
@@ -210,38 +201,38 @@ class GlobalSurrogate(BaseInspector):
         self.verbose = verbose
 
     def _choose_sample(self, rows, y, weights):
-        weights = weights_inside(self.subset, rows, weights)
-        return super()._choose_sample(rows, y, weights)
+        return super()._choose_sample(rows, y, _weights_inside(self, rows, weights))
 
     def _inspect(self, sample, response, on_block):
         rows, weights = sample.rows, sample.weights
-        answers = self._ask(response, rows, on_block)
-        self.output_names_ = response.output_names(answers.shape[1])
+        responses = self._ask(response, rows, on_block)
+        self.output_names_ = response.output_names(responses.shape[1])
         labels = self._ask_labels(rows, on_block)
         surrogate, fit_weights = self.surrogate, weights
-        targets = squeeze_outputs(answers)
+        targets = squeeze_outputs(responses)
         if surrogate is None:
             surrogate = default_surrogate(rows, self.random_state)
             targets, fit_weights = with_exact_sums(targets, weights)
         elif is_classifier(surrogate):
             targets = self._labels_to_learn(surrogate, labels)
-        self._takes_missing = tags_of(self.estimator_).input_tags.allow_nan
-        self._takes_missing |= not rows.is_finite
+        allows_nan = tags_of(self.estimator_).input_tags.allow_nan
+        self._takes_missing = allows_nan or not rows.is_finite
         self.surrogate_ = fit_surrogate(surrogate, rows.native, targets, fit_weights)
         self._importances = importances(self.surrogate_, rows, weights)
-        self.fidelity_ = self._fidelity(rows, weights, answers, labels)
-        if labels is not None and self._surrogate_predictions().why_no_labels() is None:
-            mine = self._surrogate_predictions().predictions(rows.native)
+        self.fidelity_ = self._fidelity(rows, weights, responses, labels)
+        predictions = self._surrogate_predictions()
+        if labels is not None and predictions.why_no_labels() is None:
+            mine = predictions.predictions(rows.native)
             self.agreement_ = agreement(labels, mine, weights)
         self._warn()
 
     def _ask(self, function, rows, on_block=lambda: None):
-        """What the model answers, batch by batch."""
-        parts = list(slices(rows.n_rows, batch_rows(rows.row_bytes)))
+        """What a function of the model returns for rows, batch by batch."""
+        parts = slices(rows.n_rows, batch_rows(rows.row_bytes))
         tasks = [(function, rows.part(part)) for part in parts]
         found = []
-        for answers in run(_call, tasks, n_jobs=self.n_jobs, verbose=self.verbose):
-            found.append(answers)
+        for part in run(_call, tasks, n_jobs=self.n_jobs, verbose=self.verbose):
+            found.append(part)
             on_block()
         return np.concatenate(found)
 
@@ -265,10 +256,10 @@ class GlobalSurrogate(BaseInspector):
             )
         return labels
 
-    def _fidelity(self, rows, weights, answers, labels):
-        """Fidelity on rows, with what the model answers to them."""
+    def _fidelity(self, rows, weights, responses, labels):
+        """Fidelity on rows, by the model's responses and labels."""
         fidelity = Fidelity(self.scoring, self._surrogate_predictions(), self)
-        return fidelity.measure(rows, weights, answers, labels)
+        return fidelity.measure(rows, weights, responses, labels)
 
     def _warn(self):
         judged = self.scoring in ("r2", "accuracy") and self.min_fidelity is not None
@@ -285,8 +276,8 @@ class GlobalSurrogate(BaseInspector):
     def _surrogate_predictions(self):
         return SurrogatePredictions(self.surrogate_, self._make_response())
 
-    def _answers(self):
-        """Names of the methods of a classifier that the surrogate can serve."""
+    def _methods(self):
+        """Names of a classifier's methods that the surrogate can provide."""
         model = getattr(self, "estimator_", self.estimator)
         if not is_classifier(model):
             return set()
@@ -299,7 +290,7 @@ class GlobalSurrogate(BaseInspector):
         return SurrogatePredictions(surrogate, response).methods
 
     def _checked(self, X):
-        """Rows as those of `fit`, and finite where the model needs them so."""
+        """Rows as those of `fit`, and finite where the model takes no others."""
         check_is_fitted(self, "surrogate_")
         rows = self._check_rows(X, reset=False)
         if not self._takes_missing:
@@ -323,14 +314,14 @@ class GlobalSurrogate(BaseInspector):
         ------
         ValueError
             The model is a classifier, and no labels follow from what the surrogate was
-            taught.
+            fitted to.
         """
         rows, surrogate = self._checked(X), self._surrogate_predictions()
         why = surrogate.why_no_labels()
         if is_classifier(self.estimator_) and why is not None:
             raise ValueError(
-                f"The surrogate cannot predict labels, as {why}. What it answers is "
-                "surrogate_.predict(X)."
+                f"The surrogate cannot predict labels, as {why}. "
+                "surrogate_.predict(X) returns its own predictions."
             )
         return surrogate.predictions(rows.native)
 
@@ -338,8 +329,8 @@ class GlobalSurrogate(BaseInspector):
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Class probabilities by the surrogate.
 
-        Of a classifier as surrogate its own. What a regressor answers is cut off at
-        zero and divided by its sum, or for two classes cut off at zero and one.
+        A classifier's own; a regressor's predictions, cut off at zero and divided by
+        their sum, or for two classes cut off at zero and one.
 
         Parameters
         ----------
@@ -376,7 +367,7 @@ class GlobalSurrogate(BaseInspector):
 
     @available_if(_offers("decision_function"))
     def decision_function(self, X: Any) -> NDArray[Any]:
-        """Decision function by a surrogate that was taught the model's.
+        """Decision function by a surrogate that was fitted to the model's.
 
         Parameters
         ----------
@@ -448,7 +439,7 @@ class GlobalSurrogate(BaseInspector):
         Returns
         -------
         float
-            By `scoring`; `fidelity_` for the rows that the surrogate was taught.
+            By `scoring`; `fidelity_` for the rows that the surrogate was fitted to.
 
         Raises
         ------
@@ -457,9 +448,9 @@ class GlobalSurrogate(BaseInspector):
         """
         rows = self._checked(X)
         weights = check_weights(sample_weight, rows)
-        rows, weights = taken_inside(self.subset, rows, weights)
-        answers = self._ask(self._make_response(), rows)
-        return self._fidelity(rows, weights, answers, self._ask_labels(rows))
+        rows, weights = rows_inside(self, rows, weights)
+        responses = self._ask(self._make_response(), rows)
+        return self._fidelity(rows, weights, responses, self._ask_labels(rows))
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -474,3 +465,27 @@ class GlobalSurrogate(BaseInspector):
 
 def _call(function, rows):
     return np.asarray(function(rows.native))
+
+
+def _weights_inside(inspector, rows, weights):
+    """Weights, zero for rows outside of the inspector's subset."""
+    if inspector.subset is not None:
+        inside = np.asarray(inspector.subset(rows.native))
+        if inside.dtype.kind != "b" or inside.shape != (rows.n_rows,):
+            raise ValueError(
+                f"subset must return a boolean for each of the {rows.n_rows} rows; got "
+                f"an array of {inside.dtype} of shape {inside.shape}."
+            )
+        weights = np.where(inside, weights, 0.0)
+    if not weights.any():
+        raise ValueError("subset holds for no row of positive weight.")
+    return weights
+
+
+def rows_inside(inspector, rows, weights):
+    """Rows of positive weight in a global surrogate's subset, and their weights."""
+    weights = _weights_inside(inspector, rows, weights)
+    kept = np.flatnonzero(weights)
+    if len(kept) < rows.n_rows:
+        rows, weights = rows.take(kept), weights[kept]
+    return rows, weights

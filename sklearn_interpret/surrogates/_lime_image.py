@@ -1,8 +1,10 @@
 """LIME for images."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from sklearn_interpret._choosing import output_position
 from sklearn_interpret._core.local.masks import independent_masks
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import run, slices
@@ -19,34 +22,141 @@ from sklearn_interpret._model.rows.segments import (
     colour_segments,
     default_number,
 )
-from sklearn_interpret.surrogates._base import BaseLocalSurrogate
-from sklearn_interpret.surrogates._base_fitting import arrays_of, by_output
-from sklearn_interpret.surrogates._base_image_explanation import ImageExplanation
-from sklearn_interpret.surrogates._base_masked import MaskedSurroundings
+from sklearn_interpret.surrogates._base import BaseLocalSurrogate, MaskSampler
+from sklearn_interpret.surrogates._local_explanation import LocalExplanation
+from sklearn_interpret.surrogates._local_fits import by_output, fields_of
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ImageExplanation(LocalExplanation):
+    """Weights of a surrogate on the segments of each image.
+
+    The features are segments, which differ from image to image. Where an image has
+    fewer of them than another, the last values are zero.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_rows, n_segments[, n_outputs])
+        What it adds to the response that a segment is seen.
+    base_values : array-like of shape (n_rows[, n_outputs])
+        Intercepts of the surrogate: its prediction with everything hidden.
+    predictions, data, feature_names, output_names : array-like, default=None
+        As in :class:`LocalExplanation`, of images and their segments.
+    standard_errors : array-like of the shape of `values`, default=None
+        Standard errors of the weights, for the choice of the samples.
+    columns : None, default=None
+        Segments are no columns.
+    fidelity, local_predictions, selected : array-like, default=None
+        As in :class:`LocalExplanation`.
+    scales, conditions : array-like, default=None
+        Not of use here.
+    segments : array-like of shape (n_rows, height, width)
+        The segment that each pixel belongs to, from 0 on.
+    images : array-like of shape (n_rows, height, width[, channels])
+        The images.
+
+    Raises
+    ------
+    ValueError
+        Parts that do not fit each other.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.surrogates import ImageExplanation
+    >>> explanation = ImageExplanation(
+    ...     values=[[0.5, -2.0]],
+    ...     base_values=[1.0],
+    ...     segments=[[[0, 0, 1], [0, 1, 1]]],
+    ...     images=[[[0, 0, 9], [0, 9, 9]]],
+    ... )
+    >>> explanation.maps()
+    array([[[ 0.5,  0.5, -2. ],
+            [ 0.5, -2. , -2. ]]])
+    """
+
+    segments: np.ndarray = field(kw_only=True)
+    images: np.ndarray = field(kw_only=True)
+
+    _arrays_by_row: ClassVar[tuple] = (
+        *LocalExplanation._arrays_by_row,
+        "segments",
+        "images",
+    )
+    _features_are_columns: ClassVar[bool] = False
+
+    def __post_init__(self):
+        values = np.shape(self.values)
+        if self.feature_names is None and len(values) > 1:
+            names = tuple(f"segment {segment}" for segment in range(values[1]))
+            self._set("feature_names", names)
+        super().__post_init__()
+        n_rows, n_segments = self.values.shape[:2]
+        segments, images = np.asarray(self.segments), np.asarray(self.images)
+        if segments.ndim != 3 or len(segments) != n_rows:
+            raise ValueError(
+                f"segments has the shape {segments.shape}; (n_rows, height, width) is "
+                f"needed, with {n_rows} rows."
+            )
+        if images.ndim not in (3, 4) or images.shape[:3] != segments.shape:
+            raise ValueError(
+                f"images has the shape {images.shape}; that of segments, "
+                f"{segments.shape}, or one with channels behind it is needed."
+            )
+        whole = segments.dtype.kind in "iu"
+        if not whole or (segments < 0).any() or (segments >= n_segments).any():
+            raise ValueError(
+                f"segments must be whole numbers from 0 to {n_segments - 1}, one for "
+                "each column of values."
+            )
+        self._set("segments", segments.astype(np.intp, copy=False))
+        self._set("images", images)
+
+    def maps(self, output: Any = None) -> NDArray[np.float64]:
+        """Weights pixel by pixel: each has that of its segment.
+
+        Parameters
+        ----------
+        output : class label or int, default=None
+            Name of the output; None takes the only one, or all.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, height, width[, n_outputs])
+            The axis of outputs is there if there are several and None is chosen.
+
+        Raises
+        ------
+        ValueError
+            No such output.
+        """
+        values = self.values
+        if output is not None:
+            place = output_position(self.output_names, output)
+            values = values if values.ndim == 2 else values[:, :, place]
+        rows = np.arange(len(self))[:, None, None]
+        return values[rows, self.segments]
 
 
 class LimeImage(BaseLocalSurrogate):
     r"""Linear surrogates around single images, in their segments (LIME).
 
-    The model is asked about copies of the image in which half of its segments are
-    hidden; a small linear model of what is seen is fitted to its answers, in which
-    copies that show more count more. Its weights are the explanation: what it adds to
-    the response that a segment is seen. Its R^2 on the copies tells how far to trust
-    it.
+    The model predicts copies of the image in which half of its segments are
+    hidden; a small linear model of what is seen is fitted to the responses, in which
+    copies that show more count more. Its weights say what it adds to the response that
+    a segment is seen, its R^2 on the copies how far to trust them.
 
     Parameters
     ----------
     estimator : estimator
         Any predictor; a clone of it is fitted. Pass a fitted one as
-        ``FrozenEstimator(model)``. It is asked with images of the very shape and dtype
-        in which they are given, and as many as fit into memory at once.
+        ``FrozenEstimator(model)``. It gets images in the shape and dtype in which they
+        are given, and as many as fit into memory at once.
     image_shape : tuple of int, default=None
         ``(height, width)`` or ``(height, width, channels)`` of images that are given as
         rows of a table. None takes rows as strips of pixels, of height one.
     segmentation : callable, default=None
-        ``f(image)`` of an image, (height, width) or (height, width, channels), to
-        whole-number labels of its pixels, (height, width), such as scikit-image's
-        `slic`. None takes k-means on colours and positions.
+        ``f(image)`` returns whole-number labels of the pixels, (height, width), such as
+        scikit-image's `slic`. None takes k-means on colours and positions.
     n_segments : int, default=None
         About how many segments the default segmentation finds. None takes 50, and in
         small images one for four pixels; of a strip one for each pixel, up to 50.
@@ -57,7 +167,7 @@ class LimeImage(BaseLocalSurrogate):
         How many segments a surrogate uses, exactly, if there are so many. None takes
         all.
     n_samples : int, default=1000
-        How many copies the model is asked about; where there are no more sets of
+        How many copies the model predicts; where there are no more sets of
         segments than this, all of them, and nothing is left to chance.
     kernel_width : float or None, default=None
         Width of the kernel that weighs copies, in cosine distances from the image. None
@@ -73,8 +183,8 @@ class LimeImage(BaseLocalSurrogate):
         R^2 below which :class:`~sklearn_interpret.exceptions.LowFidelityWarning` is
         raised; None never warns.
     response_method : str, list of str or callable, default="auto"
-        "auto" asks regressors for `predict` and classifiers for `predict_proba`, else
-        `decision_function`. A method's name, several of which the first that exists is
+        "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
+        `decision_function`. Or names of methods, of which the first that exists is
         taken, "centered_log_proba", or a callable ``f(estimator, X)``.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
@@ -93,27 +203,20 @@ class LimeImage(BaseLocalSurrogate):
     image_shape_ : tuple of int
         Height, width and, if any, channels of the images.
     segments_ : ndarray of shape (n_samples, height, width)
-        Segments of the images of `fit`, from 0 on. Computed when first asked for.
+        Segments of the images of `fit`, from 0 on. Computed on first access.
     stability_ : float
         Mean Jaccard similarity of the five strongest segments over redraws of the
-        samples, from 0 to 1. Computed when first asked for.
-    response_method_ : str or callable
-        What is explained.
-    output_names_ : list
-        Class labels, or positions of outputs.
-    n_features_in_ : int
-        Number of pixels and channels, where images are rows of a table.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where the input has string column names.
-    classes_ : ndarray
-        Class labels of a classifier.
+        samples, from 0 to 1. Computed on first access.
+    response_method_, output_names_ : str or callable, list
+        What is explained; class labels, or positions of outputs.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number and names of columns, where images are rows of a table; class labels.
 
     Raises
     ------
     ValueError
-        In `fit`: images that do not have `image_shape`, pixels that are no numbers, a
-        `hide_color` that pixels cannot have, a fitted model passed bare without `y`.
-        Labels of `segmentation` that do not fit the image.
+        Images that do not have `image_shape`, pixels that are no numbers, a
+        `hide_color` that pixels cannot have, segments that do not fit the image.
 
     See Also
     --------
@@ -134,15 +237,13 @@ class LimeImage(BaseLocalSurrogate):
         \left(f(z) - g(z)\right)^2,
 
     linear in z. Each segment is seen in half of the copies. These are scrambled Sobol
-    points, which make explanations vary less than independent draws do. All randomness
-    is drawn in `fit`, and images with as many segments get the same copies: the same
-    image always gets the same explanation. All outputs are explained from the same
-    answers.
+    points, which make explanations vary less than independent draws do. They are drawn
+    in `fit`, the same for images with as many segments: the same image always gets the
+    same explanation. All outputs are explained from the same copies.
 
-    The default segmentation is deterministic. A weight speaks of the segments as they
-    are cut, and of what hides them: a segment of one colour is not hidden by its mean
-    colour, and gets no weight however much the model looks at it. Compare with another
-    `hide_color` where that matters.
+    A weight speaks of the segments as they are cut, and of what hides them: a segment
+    of one colour is not hidden by its mean colour, and gets no weight however much the
+    model looks at it. Compare with another `hide_color` where that matters.
 
     References
     ----------
@@ -199,33 +300,40 @@ class LimeImage(BaseLocalSurrogate):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            estimator,
-            n_features_to_select=n_features_to_select,
-            n_samples=n_samples,
-            kernel_width=kernel_width,
-            feature_selection=feature_selection,
-            surrogate=surrogate,
-            min_fidelity=min_fidelity,
-            response_method=response_method,
-            target=target,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+        self.estimator = estimator
         self.image_shape = image_shape
         self.segmentation = segmentation
         self.n_segments = n_segments
         self.hide_color = hide_color
+        self.n_features_to_select = n_features_to_select
+        self.n_samples = n_samples
+        self.kernel_width = kernel_width
+        self.feature_selection = feature_selection
+        self.surrogate = surrogate
+        self.min_fidelity = min_fidelity
+        self.response_method = response_method
+        self.target = target
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _check_rows(self, X, *, reset):
-        rows = as_image_rows(X)
+        rows, given = as_image_rows(X), self._given_shape()
         if rows is None:
             rows = super()._check_rows(X, reset=reset)
-            shape = self._shape_of_rows(rows)
+            shape = given or (1, rows.n_columns)
+            if np.prod(shape) != rows.n_columns:
+                raise ValueError(
+                    f"image_shape={self.image_shape!r} has {np.prod(shape)} numbers, "
+                    f"but X has {rows.n_columns} columns."
+                )
         else:
             shape = rows.native.shape[1:]
-            self._check_given_shape(shape)
+            if given not in (None, shape):
+                raise ValueError(
+                    f"image_shape={self.image_shape!r}, but X has images of the shape "
+                    f"{shape}."
+                )
         if reset:
             self.image_shape_ = shape
         elif shape != self.image_shape_:
@@ -237,28 +345,8 @@ class LimeImage(BaseLocalSurrogate):
         _check_colour(self.hide_color, images)
         return images
 
-    def _shape_of_rows(self, rows):
-        """Shape of the image in a row of a table."""
-        given = self._given_shape()
-        if given is None:
-            return 1, rows.n_columns
-        if np.prod(given) != rows.n_columns:
-            raise ValueError(
-                f"image_shape={self.image_shape!r} has {np.prod(given)} numbers, but X "
-                f"has {rows.n_columns} columns."
-            )
-        return given
-
-    def _check_given_shape(self, shape):
-        given = self._given_shape()
-        if given is not None and given != shape:
-            raise ValueError(
-                f"image_shape={self.image_shape!r}, but X has images of the shape "
-                f"{shape}."
-            )
-
     def _given_shape(self):
-        """The parameter as a tuple."""
+        """The parameter as a tuple, or None."""
         given = self.image_shape
         if given is None:
             return None
@@ -274,97 +362,68 @@ class LimeImage(BaseLocalSurrogate):
         self._segments = None
         _ = sample.rows.pixels  # refuses what is no number
 
-    def _surroundings(self, seed):
-        return _HiddenSegments(
-            self._response, self.hide_color, self.n_samples, self.kernel_width, seed
+    def _make_sampler(self, seed):
+        return MaskSampler(
+            self._response,
+            partial(_parts, colour=self.hide_color),
+            independent_masks,
+            self.n_samples,
+            self.kernel_width,
+            seed,
         )
 
-    def _fits(self, rows, surroundings):
+    def _fits(self, rows, sampler):
         if rows.segments is None:
-            rows.segments = self._cut(rows)
-        return super()._fits(rows, surroundings)
+            rows.segments = self._find_segments(rows)
+        return super()._fits(rows, sampler)
 
-    def _cut(self, rows):
-        """Segments of images, a list."""
-        cut = _Segmentation(self.segmentation, self.n_segments)
+    def _find_segments(self, rows):
+        """Segments of images, a list of arrays (height, width)."""
+        segment = partial(
+            _segments, function=self.segmentation, n_segments=self.n_segments
+        )
         step = -(-rows.n_rows // effective_n_jobs(self.n_jobs))
-        tasks = [(cut, rows.pixels[part]) for part in slices(rows.n_rows, step)]
-        found = run(_all_cut, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
+        tasks = [(segment, rows.pixels[part]) for part in slices(rows.n_rows, step)]
+        found = run(_segment_all, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
         return [labels for part in found for labels in part]
 
     @property
     def segments_(self) -> NDArray[np.intp]:
-        """Segments of the images of `fit`, found when first asked for."""
+        """Segments of the images of `fit`, computed on first access."""
         check_is_fitted(self)
         if self._segments is None:
-            self._segments = np.stack(self._cut(self._inspected))
+            self._segments = np.stack(self._find_segments(self._inspected))
         return self._segments
 
-    def _describe(self, rows, fits, **fields):
+    def _explanation(self, rows, fits, **fields):
         sizes = [len(fit.coefficients) for fit in fits]
-        found = arrays_of(fits, list(map(np.arange, sizes)), max(sizes))
+        found = fields_of(fits, list(map(np.arange, sizes)), max(sizes))
         return ImageExplanation(
             **by_output(found),
             **fields,
-            data=rows.native,
             segments=np.stack(rows.segments),
             images=rows.pixels,
         )
 
 
-class _HiddenSegments(MaskedSurroundings):
-    """Copies of images with some of their segments hidden.
-
-    Parameters
-    ----------
-    response : Response
-        The model.
-    colour : float, array-like or None
-        What hides; None is the mean colour.
-    n_samples, kernel_width, seed : object
-        As :class:`MaskedSurroundings` takes them.
-    """
-
-    def __init__(self, response, colour, n_samples, kernel_width, seed):
-        super().__init__(response, independent_masks, n_samples, kernel_width, seed)
-        self.colour = colour
-
-    def _samples(self, rows):
-        return rows
-
-    def _apart(self, sample):
-        return sample.n_segments, sample.masker(self.colour), sample.at_once
+def _parts(image, colour):
+    """An image for `MaskSampler`: number of segments, how to copy, copies at once."""
+    return image.n_segments, image.masker(colour), image.at_once
 
 
-class _Segmentation:
-    """How images are cut: by the user's function, or by colours.
-
-    Parameters
-    ----------
-    function : callable or None
-        The user's.
-    n_segments : int or None
-        How many are wanted else.
-    """
-
-    def __init__(self, function, n_segments):
-        self.function = function
-        self.n_segments = n_segments
-
-    def __call__(self, image):
-        """Segments of an image, (height, width)."""
-        if self.function is None:
-            n_segments = self.n_segments or default_number(image.shape)
-            return colour_segments(image, n_segments)
-        labels = self.function(image.copy())
-        source = f"segmentation={self.function!r}"
-        return checked_segments(labels, image.shape, source)
+def _segments(image, function, n_segments):
+    """Segments of an image by the user's function, or by colours: (height, width)."""
+    if function is None:
+        return colour_segments(image, n_segments or default_number(image.shape))
+    return checked_segments(
+        function(image.copy()), image.shape, f"segmentation={function!r}"
+    )
 
 
-def _all_cut(cut, images):
-    # Threads would change the last bits.
+def _segment_all(segment, images):
+    # Threads would wait for each other longer than they work on such small images.
     with threadpool_limits(1):
-        return [cut(image) for image in images]
+        return [segment(image) for image in images]
 
 
 def _check_colour(colour, images):

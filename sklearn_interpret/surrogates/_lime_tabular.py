@@ -1,7 +1,6 @@
 """LIME for tables."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -9,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._attributing import AttributionTransformerMixin
-from sklearn_interpret._core.local.linear_surrogates import Moments
+from sklearn_interpret._core.local.linear_surrogates import LocalMoments
 from sklearn_interpret._core.statistics.quasi_random import even_points
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import batch_rows, slices
@@ -21,13 +19,10 @@ from sklearn_interpret._model.rows.marginals import Marginals
 from sklearn_interpret._model.surrogates.local_samples import LocalDraws
 from sklearn_interpret._model.trees.independent_columns import IndependentColumns
 from sklearn_interpret.exceptions import UnreadableModelError
-from sklearn_interpret.surrogates._base import (
-    BaseLocalSurrogate,
-    Neighbourhood,
-    Surroundings,
-)
-from sklearn_interpret.surrogates._base_explanation import LocalExplanation
-from sklearn_interpret.surrogates._base_fitting import arrays_of, by_output
+from sklearn_interpret.explanations import AttributionTransformerMixin
+from sklearn_interpret.surrogates._base import BaseLocalSurrogate, Sampler
+from sklearn_interpret.surrogates._local_explanation import LocalExplanation
+from sklearn_interpret.surrogates._local_fits import Neighbourhood, by_output, fields_of
 
 # Bins of equal weight where no number is given: quartiles.
 _QUARTILES = 4
@@ -40,8 +35,8 @@ _WIDTH_OF_NUMBERS, _WIDTH_OF_BINS = 0.75, 0.3
 class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     r"""Linear surrogates around single rows of a table (LIME).
 
-    The model is asked about rows that are drawn around the explained one; a small
-    linear model is fitted to its answers, in which near rows count more. Its weights
+    The model predicts rows that are drawn around the explained one; a small
+    linear model is fitted to the responses, in which near rows count more. Its weights
     are the explanation, its R^2 on the draws tells how far to trust it.
 
     Parameters
@@ -53,8 +48,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         How many features a surrogate uses, exactly, if there are so many. None takes
         all.
     n_samples : int, default=5000
-        How many rows are drawn. The same serve all explained rows, unless
-        `sample_around` is "instance".
+        How many rows are drawn.
     kernel_width : float or None, default=None
         Width of the kernel that weighs samples, in the unit of distances: standard
         deviations, or roots of the number of bins and categories that differ. None
@@ -72,13 +66,12 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         tree; it needs `coef_` or `feature_importances_`, and `sample_weight` in its
         `fit`. None takes least squares.
     sample_around : {"training", "instance"}, default="training"
-        Where samples are drawn: each feature from its values in `fit`, which lets one
-        set of samples and answers serve all rows, or around the explained row, numbers
-        with their standard deviation in `fit`.
+        Where samples are drawn: each feature from its values in `fit`, the same for all
+        rows, or around the explained row, numbers with their standard deviation in
+        `fit`.
     correlated : bool, default=False
         Whether features are drawn together, from rows of `fit` with a little noise that
-        keeps means and covariances, so that the model is asked about rows like those
-        that it knows. Else each feature is drawn for itself.
+        keeps means and covariances; else each feature is drawn for itself.
     categorical_features : "auto", None, or list of ints or strs, default="auto"
         Features without order, or a boolean mask of them; None means none. "auto" takes
         categories, strings and booleans by dtype.
@@ -91,8 +84,8 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         R^2 below which :class:`~sklearn_interpret.exceptions.LowFidelityWarning` is
         raised; None never warns.
     response_method : str, list of str or callable, default="auto"
-        "auto" asks regressors for `predict` and classifiers for `predict_proba`, else
-        `decision_function`. A method's name, several of which the first that exists is
+        "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
+        `decision_function`. Or names of methods, of which the first that exists is
         taken, "centered_log_proba", or a callable ``f(estimator, X)``.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
@@ -110,30 +103,23 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         The fitted model.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Mean absolute effect, the weight times the feature's scale, over the rows of
-        `fit`; mean over outputs. Computed when first asked for.
+        `fit`; mean over outputs. Computed on first access.
     stability_ : float
         Mean Jaccard similarity of the five strongest features over redraws of the
-        samples, from 0 to 1. Computed when first asked for.
+        samples, from 0 to 1. Computed on first access.
     kernel_width_ : float
         The kernel's width.
     method_ : {"tree", "sampling"}
         How surrogates are found.
-    response_method_ : str or callable
-        What is explained.
-    output_names_ : list
-        Class labels, or positions of outputs.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where the input has string column names.
-    classes_ : ndarray
-        Class labels of a classifier.
+    response_method_, output_names_ : str or callable, list
+        What is explained; class labels, or positions of outputs.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
 
     Raises
     ------
     ValueError
-        In `fit`: ``method="tree"`` with what it cannot do, a fitted model passed bare
-        without `y`.
+        In `fit`: ``method="tree"`` with what it cannot do.
     UnreadableModelError
         In `fit`, with ``method="tree"``: the response is no sum of trees.
 
@@ -145,7 +131,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
 
     Notes
     -----
-    Of the samples z around the row x, with answers f(z), the surrogate
+    For samples z around the row x, with responses f(z), the surrogate
 
     .. math:: \min_{g} \sum_z \pi_x(z) \left(f(z) - g(z)\right)^2, \qquad
         \pi_x(z) = \exp\left(-\frac{d(x, z)^2}{2 \sigma^2}\right)
@@ -158,10 +144,10 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     them explanations are about as stable as at five times as many independent draws.
     All randomness is drawn in `fit`: the same row always gets the same explanation.
 
-    Where features are independent, weighing by the kernel leaves them so: it tilts the
-    distribution of each. Then the weight of a feature is the covariance of its bin, or
-    value, with the response, over its variance, and that of a sum of trees follows from
-    the chances to reach their leaves.
+    Features that are independent remain so when the kernel weighs them. Then the weight
+    of a feature is the covariance of its bin, or value, with the response, over its
+    variance, which for a sum of trees follows from the probabilities to reach their
+    leaves.
 
     ``explain(X).standard_errors`` are those of the weights, for the choice of samples,
     and rather too large, for these are more even than by chance.
@@ -228,25 +214,23 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            estimator,
-            n_features_to_select=n_features_to_select,
-            n_samples=n_samples,
-            kernel_width=kernel_width,
-            feature_selection=feature_selection,
-            surrogate=surrogate,
-            min_fidelity=min_fidelity,
-            response_method=response_method,
-            target=target,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+        self.estimator = estimator
+        self.n_features_to_select = n_features_to_select
+        self.n_samples = n_samples
+        self.kernel_width = kernel_width
         self.discretize = discretize
+        self.feature_selection = feature_selection
+        self.surrogate = surrogate
         self.sample_around = sample_around
         self.correlated = correlated
         self.categorical_features = categorical_features
         self.method = method
+        self.min_fidelity = min_fidelity
+        self.response_method = response_method
+        self.target = target
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _prepare(self, sample):
         rows = sample.rows
@@ -293,16 +277,15 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
                 raise
             return None
 
-    def _surroundings(self, seed):
+    def _make_sampler(self, seed):
         rng = np.random.default_rng(seed)
         marginals, width = self._marginals, self.kernel_width_
         if self.sample_around == "training" and not self.correlated:
             points = even_points(self.n_samples, len(marginals.columns), rng)
             drawn, located = marginals.draw(points)
-            answers = plain_responses(self._response, as_rows(drawn))
-            if self._products is None:
-                return _SharedSamples(marginals, width, located, answers)
-            return _ExactMoments(marginals, width, located, answers, self._products)
+            responses = plain_responses(self._response, as_rows(drawn))
+            products = self._products
+            return _SharedSamples(marginals, width, located, responses, products)
         draws = LocalDraws(
             marginals,
             self._weights,
@@ -313,8 +296,8 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         if self.sample_around == "instance":
             return _OwnSamples(marginals, width, draws, self._response)
         drawn = as_rows(draws.around_mean())
-        answers = plain_responses(self._response, drawn)
-        return _SharedSamples(marginals, width, marginals.locate(drawn), answers)
+        responses = plain_responses(self._response, drawn)
+        return _SharedSamples(marginals, width, marginals.locate(drawn), responses)
 
     def _attributed(self):
         names = self._marginals.rows.names
@@ -324,20 +307,20 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     def feature_importances_(self) -> NDArray[np.float64]:
         """Mean absolute effect of each feature over the rows of `fit`.
 
-        The weighted mean over rows, and the mean over outputs. Computed when first
-        asked for.
+        The weighted mean over rows, and the mean over outputs. Computed on first
+        access.
         """
         check_is_fitted(self)
         if self._importances is None:
-            fits = self._fits(self._inspected, self._drawn)
+            fits = self._fits(self._inspected, self._sampler)
             sizes = [np.abs(fit.coefficients).mean(axis=1) for fit in fits]
             self._importances = np.average(sizes, axis=0, weights=self._weights)
         return self._importances
 
-    def _describe(self, rows, fits, **fields):
+    def _explanation(self, rows, fits, **fields):
         marginals = self._marginals
         scales, centers = marginals.scales[:, None], marginals.centers[:, None]
-        found = arrays_of(fits)
+        found = fields_of(fits)
         for name in found.keys() & {"values", "standard_errors"}:
             found[name] /= scales
         if fits[0].linear:
@@ -347,95 +330,93 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
             conditions = marginals.conditions(marginals.locate(rows))
         return LocalExplanation(
             **by_output(found),
-            data=rows.native,
+            **fields,
             feature_names=rows.names,
             scales=marginals.scales,
             conditions=conditions,
-            **fields,
         )
 
 
-def _neighbourhood(located, answers, own, discrete, width):
-    """Samples as the surrogate of a row sees them."""
-    design = np.where(discrete, located.codes == own.codes, located.scores)
-    squares = located.squared_distances(own).sum(axis=1)
-    # The nearest weighs one: others may weigh next to nothing.
-    weights = np.exp(-(squares - squares.min()) / (2 * width**2))
-    return Neighbourhood(
-        design=design,
-        answers=answers,
-        weights=weights,
-        own=np.where(discrete, 1.0, own.scores[0]),
-    )
+class _TableSampler(Sampler):
+    """Weighs samples by their distance from a row along the columns."""
 
-
-class _SharedSamples(Surroundings):
-    """The same samples for all rows, the model asked about them once."""
-
-    def __init__(self, marginals, width, located, answers):
+    def __init__(self, marginals, width):
         self._marginals, self._width = marginals, width
-        self._located, self._answers = located, answers
 
-    def around(self, rows):
-        """Neighbourhoods of rows, one after the other."""
-        own, discrete = self._marginals.locate(rows), self._marginals.discrete
-        for row in range(rows.n_rows):
-            yield _neighbourhood(
-                self._located, self._answers, own.take([row]), discrete, self._width
-            )
+    def _neighbourhood(self, samples, responses, own, moments=None):
+        """Samples as the surrogate of a row sees them, from where both stand."""
+        discrete = self._marginals.discrete
+        squares = samples.squared_distances(own).sum(axis=1)
+        return Neighbourhood(
+            design=np.where(discrete, samples.codes == own.codes, samples.scores),
+            responses=responses,
+            # The nearest weighs one: others may weigh next to nothing.
+            weights=np.exp(-(squares - squares.min()) / (2 * self._width**2)),
+            own=np.where(discrete, 1.0, own.scores[0]),
+            moments=moments,
+        )
 
 
-class _ExactMoments(_SharedSamples):
-    """Moments of all samples that might be drawn, and samples for the fidelity."""
+class _SharedSamples(_TableSampler):
+    """The same samples and responses for all rows.
 
-    exact = True
+    Where `products` know moments of all samples that might be drawn, the surrogates are
+    fitted to these.
+    """
 
-    def __init__(self, marginals, width, located, answers, products):
-        super().__init__(marginals, width, located, answers)
-        self._products = products
+    def __init__(self, marginals, width, samples, responses, products=None):
+        super().__init__(marginals, width)
+        self._samples, self._responses = samples, responses
+        self._products, self.exact = products, products is not None
 
-    def around(self, rows):
-        """Neighbourhoods of rows, one after the other."""
-        for part in slices(rows.n_rows, self._products.rows_at_once):
-            some = rows.part(part)
-            own = self._marginals.locate(some)
-            found = self._products.moments(
-                *self._marginals.local_probabilities(own, self._width)
-            )
-            for row, samples in enumerate(super().around(some)):
-                moments = Moments(
-                    mean=found.statistic[row],
-                    answer=found.mean[row],
-                    gram=np.diag(found.variance[row]),
-                    cross=found.covariance[row],
+    def neighbourhoods(self, rows):
+        """Yield the samples, weighed for each row."""
+        step = self._products.rows_at_once if self.exact else rows.n_rows
+        for part in slices(rows.n_rows, step):
+            own = self._marginals.locate(rows.part(part))
+            moments = [None] * len(own.codes)
+            if self.exact:
+                moments = self._moments(own)
+            for row, known in enumerate(moments):
+                yield self._neighbourhood(
+                    self._samples, self._responses, own.take([row]), known
                 )
-                yield replace(samples, moments=moments)
+
+    def _moments(self, own):
+        """Moments of all samples, for each row."""
+        found = self._products.moments(
+            *self._marginals.local_probabilities(own, self._width)
+        )
+        return [
+            LocalMoments(mean, response, np.diag(variance), cross)
+            for mean, response, variance, cross in zip(
+                found.statistic,
+                found.mean,
+                found.variance,
+                found.covariance,
+                strict=True,
+            )
+        ]
 
 
-class _OwnSamples(Surroundings):
+class _OwnSamples(_TableSampler):
     """Samples around each row, by the same draws."""
 
     def __init__(self, marginals, width, draws, response):
-        self._marginals, self._width = marginals, width
+        super().__init__(marginals, width)
         self._draws, self._response = draws, response
 
-    def around(self, rows):
-        """Neighbourhoods of rows, one after the other."""
+    def neighbourhoods(self, rows):
+        """Yield the samples around each row."""
         n_samples = self._draws.n_samples
         step = max(1, batch_rows(rows.row_bytes) // n_samples)
-        for part in slices(rows.n_rows, step):
-            yield from self._around_some(rows.part(part), n_samples)
-
-    def _around_some(self, rows, n_samples):
-        marginals = self._marginals
-        drawn = as_rows(self._draws.around(rows))
-        located, own = marginals.locate(drawn), marginals.locate(rows)
-        answers = plain_responses(self._response, drawn)
-        for row, part in enumerate(slices(drawn.n_rows, n_samples)):
-            yield _neighbourhood(
-                located.take(part),
-                answers[part],
-                own.take([row]),
-                marginals.discrete,
-                self._width,
-            )
+        for batch in slices(rows.n_rows, step):
+            some = rows.part(batch)
+            drawn = as_rows(self._draws.around(some))
+            samples = self._marginals.locate(drawn)
+            own = self._marginals.locate(some)
+            responses = plain_responses(self._response, drawn)
+            for row, part in enumerate(slices(drawn.n_rows, n_samples)):
+                yield self._neighbourhood(
+                    samples.take(part), responses[part], own.take([row])
+                )

@@ -2,30 +2,260 @@
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from functools import partial
+from html import escape
+from typing import Any, ClassVar
 
 import numpy as np
 
+from sklearn_interpret._choosing import output_position
 from sklearn_interpret._core.local.masks import sized_masks
-from sklearn_interpret._core.local.tokens import Splitter, name_of
+from sklearn_interpret._core.local.tokens import Splitter, feature_name
 from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.rows.samples import TextRows, as_texts
-from sklearn_interpret.surrogates._base import BaseLocalSurrogate
-from sklearn_interpret.surrogates._base_fitting import arrays_of, by_output
-from sklearn_interpret.surrogates._base_masked import MaskedSurroundings
-from sklearn_interpret.surrogates._base_text_explanation import TextExplanation
+from sklearn_interpret.surrogates._base import BaseLocalSurrogate, MaskSampler
+from sklearn_interpret.surrogates._local_explanation import LocalExplanation
+from sklearn_interpret.surrogates._local_fits import by_output, fields_of
 
 # Of a pointer to a piece, while copies are joined, and of a letter.
 _POINTER_BYTES, _LETTER_BYTES = 8, 2
+# Of words that raise and lower the response, told apart by colour-blind readers.
+UP_RGB, DOWN_RGB = (213, 94, 0), (0, 114, 178)
+# Black letters stay readable on the strongest, and the weakest is still seen.
+LEAST_ALPHA, MOST_ALPHA = 0.1, 0.7
+# Of the largest weight: smaller ones are rounding.
+_NEGLIGIBLE = 1e-9
+# How much of an explanation a notebook shows by itself.
+_SHOWN_TEXTS, _SHOWN_OUTPUTS, _SHOWN_PIECES = 3, 3, 600
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TextExplanation(LocalExplanation):
+    """Weights of the words of texts, and where these words stand.
+
+    Features are the words of all explained texts, in the order in which they first
+    come up; a text that does not have a word has a zero there.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_rows, n_features[, n_outputs])
+        Weights of the surrogate: what a word adds to the response by being there; zero
+        for words that were not selected.
+    base_values : array-like of shape (n_rows[, n_outputs])
+        Intercepts of the surrogate.
+    predictions, data, feature_names, output_names : array-like, default=None
+        As in :class:`LocalExplanation`, of texts and their words.
+    standard_errors : array-like of the shape of `values`, default=None
+        Standard errors of the weights, for the choice of the samples.
+    columns : None, default=None
+        Texts have no columns.
+    fidelity, local_predictions, selected, scales : array-like, default=None
+        As in :class:`LocalExplanation`.
+    conditions : None, default=None
+        Weights are of the words themselves.
+    tokens : sequence of sequences of str
+        For each text the pieces that it consists of: words, and what stands between
+        them. One after the other they are the text.
+    token_features : sequence of sequences of int
+        For each piece the position of its feature; -1 for what stands between words.
+
+    Raises
+    ------
+    ValueError
+        Parts that do not fit each other, or that are not numbers.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.surrogates import TextExplanation
+    >>> explanation = TextExplanation(
+    ...     values=[[0.5, 0.0, -0.25]],
+    ...     base_values=[0.3],
+    ...     feature_names=["free", "of", "charge"],
+    ...     tokens=[["free", " ", "of", " ", "charge", "!"]],
+    ...     token_features=[[0, -1, 1, -1, 2, -1]],
+    ... )
+    >>> explanation.words(0)
+    [('free', 0.5), ('charge', -0.25)]
+    """
+
+    tokens: Any = field(kw_only=True)
+    token_features: Any = field(kw_only=True)
+
+    _arrays_by_row: ClassVar[tuple] = (
+        *LocalExplanation._arrays_by_row,
+        "tokens",
+        "token_features",
+    )
+    _features_are_columns: ClassVar[bool] = False
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.conditions is not None:
+            raise ValueError("conditions must be None: texts have none.")
+        n_rows, n_features = self.values.shape[:2]
+        for name, kind in (("tokens", str), ("token_features", int)):
+            entries = [tuple(map(kind, row)) for row in getattr(self, name)]
+            if len(entries) != n_rows:
+                raise ValueError(
+                    f"{name} has {len(entries)} texts, but values has {n_rows}."
+                )
+            array = np.empty(n_rows, dtype=object)
+            array[:] = entries
+            self._set(name, array)
+        pairs = zip(self.tokens, self.token_features, strict=True)
+        for row, (pieces, features) in enumerate(pairs):
+            if len(pieces) != len(features):
+                raise ValueError(
+                    f"tokens has {len(pieces)} pieces of text {row}, but "
+                    f"token_features has {len(features)}."
+                )
+            if features and not -1 <= min(features) <= max(features) < n_features:
+                raise ValueError(
+                    f"token_features of text {row} point beyond the {n_features} "
+                    "features."
+                )
+
+    def words(self, row: int, target: Any = None) -> list[tuple[str, float]]:
+        """Words that the surrogate of a text uses, those of the largest weight first.
+
+        Parameters
+        ----------
+        row : int
+            Position of the text.
+        target : class label or int, default=None
+            The output; None takes the only one.
+
+        Returns
+        -------
+        list of (str, float)
+            Words and their weights.
+
+        Raises
+        ------
+        ValueError
+            Several outputs and no `target`.
+        """
+        weights, used = self._of_output(row, output_position(self.output_names, target))
+        order = np.argsort(-np.abs(weights), kind="stable")
+        return [(self.feature_names[j], float(weights[j])) for j in order if used[j]]
+
+    def to_html(self, row: int = 0, target: Any = None) -> str:
+        """Return a text with its words highlighted by their weights.
+
+        Orange words raise the response, blue ones lower it; the weight of a word is
+        shown when it is pointed at.
+
+        Parameters
+        ----------
+        row : int, default=0
+            Position of the text.
+        target : class label or int, default=None
+            The output; None shows all, one after the other.
+
+        Returns
+        -------
+        str
+            HTML, with everything in it escaped.
+        """
+        outputs = range(len(self.output_names))
+        if target is not None:
+            outputs = [output_position(self.output_names, target)]
+        return self._html(range(len(self))[row], outputs)
+
+    def _of_output(self, row, output):
+        """Weights of a text's words, and which are used, for one output."""
+        values, selected = self.values[row], self.selected[row]
+        if values.ndim == 1:
+            return values, selected
+        return values[:, output], selected[:, output]
+
+    def _facts(self, row, output):
+        """Response, surrogate's prediction and fidelity of a text, in words."""
+        labels = {
+            "predictions": "response",
+            "local_predictions": "surrogate",
+            "fidelity": "fidelity (R²)",
+        }
+        known = {name: getattr(self, name) for name in labels}
+        return ", ".join(
+            f"{labels[name]} {np.ravel(array[row])[output]:.3g}"
+            for name, array in known.items()
+            if array is not None
+        )
+
+    def _html(self, row, outputs, most=None):
+        """A text with its words highlighted, for each output; of `most` pieces."""
+        weights = [self._of_output(row, output)[0] for output in outputs]
+        largest = max((np.abs(w).max(initial=0.0) for w in weights), default=0.0)
+        blocks = []
+        for output, own in zip(outputs, weights, strict=True):
+            head = f"Text {row}, output {self.output_names[output]}"
+            head = ": ".join(filter(None, [head, self._facts(row, output)]))
+            blocks.append(
+                f'<div style="color: #333; font-size: 0.9em">{escape(head)}</div>'
+                '<div style="white-space: pre-wrap; overflow-wrap: anywhere; '
+                'line-height: 1.6; margin: 0 0 0.8em 0">'
+                f"{self._marked(row, own, largest, most)}</div>"
+            )
+        style = "background: white; color: black; padding: 0.4em"
+        return f'<div style="{style}">{"".join(blocks)}</div>'
+
+    def _marked(self, row, weights, largest, most):
+        """The text, with tags around its words of some weight."""
+        pieces, features = self.tokens[row], self.token_features[row]
+        shown = []
+        for piece, feature in zip(pieces[:most], features[:most], strict=True):
+            weight = weights[feature] if feature >= 0 else 0.0
+            alpha = highlight(weight, largest)
+            if not alpha:
+                shown.append(escape(piece))
+                continue
+            red, green, blue = UP_RGB if weight > 0 else DOWN_RGB
+            title = f"{self.feature_names[feature]}: {weight:+.3g}"
+            shown.append(
+                f'<span title="{escape(title)}" style="background: '
+                f'rgba({red}, {green}, {blue}, {alpha:.2f}); border-radius: 0.2em">'
+                f"{escape(piece)}</span>"
+            )
+        if most is not None and len(pieces) > most:
+            shown.append(" …")
+        return "".join(shown)
+
+    def _repr_html_(self) -> str:
+        """Return the first texts with their words highlighted."""
+        n_rows, n_outputs = len(self), len(self.output_names)
+        shown = range(min(n_rows, _SHOWN_TEXTS))
+        outputs = range(min(n_outputs, _SHOWN_OUTPUTS))
+        head = (
+            f"{type(self).__name__}: {n_rows} texts, {self.values.shape[1]} words, "
+            f"{n_outputs} outputs; orange raises the response, blue lowers it"
+        )
+        blocks = [self._html(row, outputs, _SHOWN_PIECES) for row in shown]
+        return f"<div><div>{escape(head)}</div>{''.join(blocks)}</div>"
+
+
+def highlight(weight, largest):
+    """How opaque the colour behind a word is; zero for no weight but rounding.
+
+    Parameters
+    ----------
+    weight : float
+        Of the word.
+    largest : float
+        Largest absolute weight that is shown beside it.
+    """
+    if abs(weight) <= _NEGLIGIBLE * largest:
+        return 0.0
+    return LEAST_ALPHA + (MOST_ALPHA - LEAST_ALPHA) * min(1.0, abs(weight) / largest)
 
 
 class LimeText(BaseLocalSurrogate):
     r"""Linear surrogates of a model of texts, one around each text (LIME).
 
-    The model is asked about copies of a text in which some of its words are left out.
-    A weighted linear regression of its answers on which words stayed says what each
-    word adds. Copies that are nearer to the text weigh more; one that keeps the share s
-    of the words has the weight
+    The model predicts copies of a text in which some of its words are left out. A
+    linear regression of the responses on the words that stay says what each word adds.
+    A copy that keeps the share s of the words has the weight
 
     .. math:: \pi = \exp\left(-\frac{(1 - \sqrt{s})^2}{2 \sigma^2}\right).
 
@@ -37,38 +267,34 @@ class LimeText(BaseLocalSurrogate):
     n_features_to_select : int or None, default=10
         How many words a surrogate uses; None means all.
     n_samples : int, default=1000
-        How many copies of a text the model is asked about, the text itself among them.
-        Where there are no more sets of its words than this, each is taken once, and
-        nothing is left to chance.
+        How many copies of a text the model predicts; where there are no more sets
+        of its words than this, all of them, and nothing is left to chance.
     tokenizer : callable, default=None
         ``tokenizer(text)``: the words of a text as a list of str, as they stand in it
         and in their order. What stands between them stays where it is. None splits by
         `split_expression`.
     split_expression : str, default=r"\W+"
-        Regular expression of what stands between words. ``""`` makes each letter a
-        word.
+        Regular expression of what stands between words; ``""`` splits into letters.
     bow : bool, default=True
         Whether a word is one feature wherever it stands, as in a bag of words. False
         makes each of its places a feature of its own, for models that look at the
         order of words.
     mask_token : str, default=None
-        What stands in place of a word that is left out; None leaves nothing there, but
-        what stood around it.
+        What stands in place of a word that is left out; None leaves nothing there.
     kernel_width : float or None, default=None
-        Width of the kernel that weighs samples by their distance; None means 0.25,
-        in cosine distance.
+        Width sigma of the kernel that weighs copies, in cosine distance; None means
+        0.25.
     feature_selection : {"lars", "forward", "highest_weights", "none"}, default="lars"
-        How features are selected: those that least angle regression takes first, those
-        that explain most of what is left, one after the other, those of the largest
-        weights in a regression on all, or none are.
+        How words are chosen: in the order of least angle regression, one after the
+        other by what they explain, by their weights beside all others, or not at all.
     surrogate : estimator or None, default=None
-        What is fitted to the selected features: a regressor that takes sample weights
-        and has ``coef_`` or ``feature_importances_``. None means least squares.
+        What is fitted to the chosen words: a regressor that takes sample weights and
+        has ``coef_`` or ``feature_importances_``. None means least squares.
     min_fidelity : float or None, default=0.2
         Warn where a surrogate's local R^2 is lower.
     response_method : str, list of str or callable, default="auto"
-        "auto" asks regressors for `predict` and classifiers for `predict_proba`, else
-        `decision_function`. A method's name, several of which the first that exists is
+        "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
+        `decision_function`. Or names of methods, of which the first that exists is
         taken, "centered_log_proba", or a callable ``f(estimator, X)``.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
@@ -84,13 +310,11 @@ class LimeText(BaseLocalSurrogate):
     ----------
     estimator_ : estimator
         The fitted model.
-    response_method_ : str or callable
-        What is explained.
-    output_names_ : list
-        Class labels, or positions of outputs.
+    response_method_, output_names_ : str or callable, list
+        What is explained; class labels, or positions of outputs.
     stability_ : float
         Mean similarity of the strongest words of a text between draws of the samples,
-        over some of the texts of `fit`. Computed when first asked for.
+        over some of the texts of `fit`. Computed on first access.
     classes_ : ndarray
         Class labels of a classifier.
 
@@ -99,13 +323,7 @@ class LimeText(BaseLocalSurrogate):
     TypeError
         `X` is a single text, no container of texts, or has entries that are no str.
     ValueError
-        In `fit`: no texts, a `split_expression` that is no regular expression, a fitted
-        model passed bare without `y`.
-
-    Warns
-    -----
-    LowFidelityWarning
-        In `explain`: a surrogate follows the model less well than `min_fidelity`.
+        In `fit`: no texts, a `split_expression` that is no regular expression.
 
     See Also
     --------
@@ -114,23 +332,21 @@ class LimeText(BaseLocalSurrogate):
     Notes
     -----
     In `fit`, `explain` and `stability_score`, `X` is a list, a one-dimensional array or
-    a pandas or polars Series of str. The model is asked with texts in the container of
+    a pandas or polars Series of str. The model gets texts in the container of
     `fit`. There is no `n_features_in_`.
 
-    The number of words that stay is uniform between none and all, and sets of words of
-    a size are equally likely; they are Sobol points, which cover the sets more evenly
-    than independent draws. Texts of as many words share their sets, so that a text has
-    the same explanation whatever is explained with it. A text of w different words is
-    asked about in min(`n_samples`, 2^w) copies.
+    The number of words that stay is uniform between none and all, and sets of a size
+    are equally likely; they are Sobol points, which cover the sets more evenly than
+    independent draws. They are drawn in `fit`, the same for texts of as many words. A
+    text of w different words has min(`n_samples`, 2^w) copies.
 
-    Words are told apart as they are written: "Free" and "free" are two, and a model
-    that takes them for one sees each left out on its own. What stands between words
-    always stays, also punctuation that the model may count.
+    "Free" and "free" are two words, and a model that takes them for one sees each left
+    out on its own. What stands between words always stays, also punctuation that the
+    model may count.
 
-    In ``explain(X)``, features are the words of all texts in X together; a text's
-    values are zero for words that it does not have. With ``bow=False``, the second
-    place of a word in a text is called ``"word (2)"``. Many long texts are better
-    explained a few hundred at a time, since these tables have a column for each word.
+    The features of ``explain(X)`` are the words of all texts in X together, so that
+    many long texts are better explained a few hundred at a time. With ``bow=False``,
+    the second place of a word in a text is called ``"word (2)"``.
 
     References
     ----------
@@ -154,7 +370,7 @@ class LimeText(BaseLocalSurrogate):
     ['free', 'song', 'a']
     >>> bool(explanation.fidelity[0] > 0.95)
     True
-    >>> inspector.stability_  # all sets of few words were asked about
+    >>> inspector.stability_  # all sets of few words are taken
     1.0
     """
 
@@ -186,24 +402,22 @@ class LimeText(BaseLocalSurrogate):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            estimator,
-            n_features_to_select=n_features_to_select,
-            n_samples=n_samples,
-            kernel_width=kernel_width,
-            feature_selection=feature_selection,
-            surrogate=surrogate,
-            min_fidelity=min_fidelity,
-            response_method=response_method,
-            target=target,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+        self.estimator = estimator
+        self.n_features_to_select = n_features_to_select
+        self.n_samples = n_samples
         self.tokenizer = tokenizer
         self.split_expression = split_expression
         self.bow = bow
         self.mask_token = mask_token
+        self.kernel_width = kernel_width
+        self.feature_selection = feature_selection
+        self.surrogate = surrogate
+        self.min_fidelity = min_fidelity
+        self.response_method = response_method
+        self.target = target
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _check_rows(self, X, *, reset):
         rows = as_texts(X)
@@ -226,34 +440,30 @@ class LimeText(BaseLocalSurrogate):
     def _prepare(self, sample):
         self._split = Splitter(self.split_expression, self.tokenizer, self.bow)
 
-    def _surroundings(self, seed):
-        return _LeftOut(
-            self._response,
-            self._split,
-            self._like,
-            self.mask_token,
-            self.n_samples,
-            self.kernel_width,
-            seed,
+    def _make_sampler(self, seed):
+        split = partial(
+            _parts, split=self._split, like=self._like, mask_token=self.mask_token
+        )
+        return MaskSampler(
+            self._response, split, sized_masks, self.n_samples, self.kernel_width, seed
         )
 
-    def _describe(self, rows, fits, **fields):
-        texts = [self._split(text) for text in rows.native]
+    def _explanation(self, rows, fits, **fields):
+        texts = [self._split(text) for text in rows]
         numbers = {}
         places = [
             np.array([numbers.setdefault(key, len(numbers)) for key in text.keys], int)
             for text in texts
         ]
         return TextExplanation(
-            **by_output(arrays_of(fits, places, len(numbers))),
-            data=rows.native,
-            feature_names=list(map(name_of, numbers)),
+            **by_output(fields_of(fits, places, len(numbers))),
+            **fields,
+            feature_names=list(map(feature_name, numbers)),
             tokens=[text.pieces for text in texts],
             token_features=[
                 np.append(place, -1)[text.features]
                 for text, place in zip(texts, places, strict=True)
             ],
-            **fields,
         )
 
     def __sklearn_tags__(self):
@@ -263,42 +473,13 @@ class LimeText(BaseLocalSurrogate):
         return tags
 
 
-class _LeftOut(MaskedSurroundings):
-    """Copies of texts with words left out.
+def _parts(text, split, like, mask_token):
+    """A text for `MaskSampler`: number of words, how to copy, copies at once."""
+    tokens = split(text)
+    masked = len(tokens.features) * len(mask_token or "")
+    size = _LETTER_BYTES * (len(text) + masked) + _POINTER_BYTES * len(tokens.features)
 
-    Parameters
-    ----------
-    response : Response
-        The model.
-    split : Splitter
-        Takes texts apart.
-    like : TextRows
-        Texts in the container that the model knows.
-    mask_token : str or None
-        Stands in place of a word.
-    n_samples : int
-        How many copies.
-    kernel_width : float or None
-        Of the kernel.
-    seed : list of int
-        Of the draws.
-    """
+    def make_copies(kept):
+        return like.like(tokens.copies(kept, mask_token))
 
-    def __init__(
-        self, response, split, like, mask_token, n_samples, kernel_width, seed
-    ):
-        super().__init__(response, sized_masks, n_samples, kernel_width, seed)
-        self.split = split
-        self.like = like
-        self.mask_token = mask_token
-
-    def _apart(self, sample):
-        tokens = self.split(sample)
-        masked = len(tokens.features) * len(self.mask_token or "")
-        size = _LETTER_BYTES * (len(sample) + masked)
-        size += _POINTER_BYTES * len(tokens.features)
-
-        def together(kept):
-            return self.like.like(tokens.copies(kept, self.mask_token))
-
-        return len(tokens.keys), together, batch_rows(size)
+    return len(tokens.keys), make_copies, batch_rows(size)

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from sklearn_interpret.base import Explanation
 from sklearn_interpret.effects import IndividualConditionalExpectationDisplay
+from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.importance import PermutationImportanceDisplay
 from sklearn_interpret.interactions import VariableInteractionNetworkDisplay
 from sklearn_interpret.shapley import ShapleyForceDisplay, ShapleyWaterfallDisplay

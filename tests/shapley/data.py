@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from sklearn_interpret.base import Explanation
+from sklearn_interpret.explanations import Explanation
 
 
 def numbers(n_rows=60, n_features=5, seed=0, scale=1.0):

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from sklearn_interpret.base import BaseInspector, Explanation
+from sklearn_interpret.base import BaseInspector
+from sklearn_interpret.explanations import Explanation
 
 
 class LinearShares(BaseInspector):

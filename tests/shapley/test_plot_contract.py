@@ -14,8 +14,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from sklearn_interpret import shapley
-from sklearn_interpret.base import Explanation
 from sklearn_interpret.effects import PartialDependence
+from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import (
     ShapleyDependenceDisplay,
     ShapleyForceDisplay,

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 
-from sklearn_interpret.base import Explanation
+from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import ShapleyDependenceDisplay
 from tests.shapley.data import grouped, mixed, numbers, three_outputs
 

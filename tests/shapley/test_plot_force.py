@@ -5,7 +5,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from sklearn_interpret._core.statistics.seriation import order_rows
-from sklearn_interpret.base import Explanation
+from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import ShapleyForceDisplay
 from tests.shapley.data import grouped, mixed, numbers, three_outputs
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from sklearn_interpret.base import Explanation
+from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import ShapleySummaryDisplay
 from tests.shapley.data import grouped, mixed, numbers, three_outputs
 

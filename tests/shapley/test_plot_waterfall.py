@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from matplotlib.colors import to_hex
 
-from sklearn_interpret.base import Explanation
+from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import ShapleyWaterfallDisplay
 from tests.shapley.data import grouped, mixed, numbers
 

@@ -23,8 +23,11 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret.exceptions import LowFidelityWarning, UnreadableModelError
 from sklearn_interpret.surrogates import LimeTabular
-from sklearn_interpret.surrogates._base import Neighbourhood
-from sklearn_interpret.surrogates._base_fitting import SELECTIONS, SurrogateFitter
+from sklearn_interpret.surrogates._local_fits import (
+    SELECTIONS,
+    Neighbourhood,
+    fit_locally,
+)
 
 SURROUNDINGS = [
     {},
@@ -202,12 +205,14 @@ def test_fidelity_and_weights_by_hand(curved, params):
         model, n_features_to_select=3, kernel_width=1.5, method="sampling", **params
     ).fit(X)
     explanation = inspector.explain(X[:3])
-    for row, around in enumerate(inspector._drawn.around(inspector._inspected)):
+    for row, around in enumerate(
+        inspector._sampler.neighbourhoods(inspector._inspected)
+    ):
         if row == 3:
             break
         used = np.flatnonzero(explanation.selected[row])
         assert len(used) == 3
-        design, answers = around.design[:, used], around.answers[:, 0]
+        design, answers = around.design[:, used], around.responses[:, 0]
         by_hand = LinearRegression().fit(design, answers, sample_weight=around.weights)
         np.testing.assert_allclose(
             explanation.effects[row, used], by_hand.coef_, atol=1e-9
@@ -219,7 +224,7 @@ def test_fidelity_and_weights_by_hand(curved, params):
 def test_weights_of_samples_by_hand(curved):
     model, X = curved
     inspector = lime_of(model, discretize=False, kernel_width=0.8).fit(X)
-    around = next(inspector._drawn.around(inspector._inspected))
+    around = next(inspector._sampler.neighbourhoods(inspector._inspected))
     own = (X[0] - X.mean(axis=0)) / X.std(axis=0)
     expected = np.exp(-((around.design - own) ** 2).sum(axis=1) / (2 * 0.8**2))
     ratio = around.weights / expected
@@ -253,7 +258,7 @@ def test_injected_samples_give_ridge_regressions():
     answers = design @ rng.normal(size=(8, 1)) + rng.normal(size=(300, 1))
     weights = rng.uniform(size=300)
     around = Neighbourhood(design, answers, weights, own=np.ones(8))
-    fit = SurrogateFitter(4, "forward", Ridge(alpha=1)).fit(around)
+    fit = fit_locally(around, 4, "forward", Ridge(alpha=1))
     used = np.flatnonzero(fit.selected[:, 0])
     ridge = Ridge(alpha=1).fit(design[:, used], answers[:, 0], sample_weight=weights)
     np.testing.assert_allclose(fit.coefficients[used, 0], ridge.coef_, atol=1e-10)
@@ -269,8 +274,8 @@ def test_a_short_tree_as_surrogate(curved):
         inspector = lime_of(model, surrogate=tree, discretize=discretize).fit(X)
         explanation = inspector.explain(X[:2])
         np.testing.assert_allclose(explanation.effects.sum(axis=1), 1)
-        around = next(inspector._drawn.around(inspector._inspected))
-        mean = np.average(around.answers[:, 0], weights=around.weights)
+        around = next(inspector._sampler.neighbourhoods(inspector._inspected))
+        mean = np.average(around.responses[:, 0], weights=around.weights)
         np.testing.assert_allclose(explanation.base_values[0], mean)
         assert explanation.standard_errors is None
         assert (explanation.fidelity > 0.1).all()
@@ -479,7 +484,7 @@ def test_samples_and_weights_of_lime_give_its_coefficients():
     theirs = explainer.explain_instance(X[0], model.predict, num_features=4)
     answers = taken["labels"][:, -1:]
     around = Neighbourhood(taken["data"], answers, taken["weights"], own=np.ones(8))
-    fit = SurrogateFitter(4, "forward", Ridge(alpha=1)).fit(around)
+    fit = fit_locally(around, 4, "forward", Ridge(alpha=1))
     used = np.flatnonzero(fit.selected[:, 0])
     expected = dict(theirs.local_exp[1])
     assert set(used.tolist()) == set(map(int, expected))

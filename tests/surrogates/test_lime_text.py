@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import estimator_checks
 
-from sklearn_interpret._core.local.tokens import Splitter, name_of
+from sklearn_interpret._core.local.tokens import Splitter, feature_name
 from sklearn_interpret.exceptions import LowFidelityWarning
 from sklearn_interpret.surrogates import LimeText, TextExplanation
 
@@ -89,7 +89,7 @@ def test_words_and_places():
     assert tokens.features.tolist() == [-1, 0, -1, 1, -1, 0, -1]
     assert tokens.copies(np.array([[False, True]])) == ["  , free -- ?\n"]
     tokens = Splitter(r"\W+", None, False)(text)
-    assert [name_of(key) for key in tokens.keys] == ["Free", "free", "Free (2)"]
+    assert [feature_name(key) for key in tokens.keys] == ["Free", "free", "Free (2)"]
     assert tokens.copies(np.array([[True, True, False]])) == ["  Free, free -- ?\n"]
 
 
@@ -388,7 +388,7 @@ def test_what_a_notebook_shows_is_bounded():
         ({"token_features": [[0, -1], [0]]}, "token_features has 2 texts"),
         ({"token_features": [[0]]}, "2 pieces of text 0"),
         ({"token_features": [[0, 1]]}, "point beyond the 1 features"),
-        ({"data": ["a", "b"]}, "data has 2 texts"),
+        ({"data": ["a", "b"]}, "data has 2 rows"),
         ({"columns": [[0]]}, "columns must be None"),
     ],
 )

@@ -28,7 +28,7 @@ from sklearn_interpret.surrogates import (
     LocalExplanation,
     TextExplanation,
 )
-from sklearn_interpret.surrogates._base_text_explanation import DOWN_RGB, UP_RGB
+from sklearn_interpret.surrogates._lime_text import DOWN_RGB, UP_RGB
 
 TEXTS = ["win a free phone", "free money", "what a song", "a fine song", "my song"]
 LABELS = ["spam", "spam", "fine", "fine", "mine"]

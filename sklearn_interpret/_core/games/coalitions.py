@@ -1,8 +1,8 @@
-"""Which coalitions to ask about where there are too many for all of them.
+"""Which coalitions to value where there are too many to value all.
 
 Coalitions come in pairs with their complements: Shapley values depend on differences
-within pairs alone, interaction values on sums. A pair is told by its smaller member; of
-two of one size it is the one with the first player.
+within pairs alone, interaction values on sums. A pair is named by its smaller member;
+of two of one size it is the one with the first player.
 """
 
 from itertools import combinations
@@ -16,23 +16,17 @@ _LISTED = 4
 
 
 def n_pairs_of(n_players, size):
-    """How many pairs there are whose smaller member has a size (at most half of all).
-
-    Parameters
-    ----------
-    n_players, size : int
-        Players, and members of the smaller coalition.
-
-    Returns
-    -------
-    int
-    """
+    """Number of pairs whose smaller member has a size, at most half of all players."""
     n_subsets = comb(n_players, size)
     return n_subsets // 2 if 2 * size == n_players else n_subsets
 
 
 def paired_design(n_players, n_coalitions, rng):
-    """Draw coalitions in pairs, without replacement.
+    """One of each of some pairs, drawn without replacement: (n_pairs, n_players) bool.
+
+    All sizes come up equally often: their leverage in a linear regression with
+    Shapley's weights. Sizes of which fewer exist are taken whole, and single players
+    wherever there are pairs enough for all of them. The smaller sizes come first.
 
     Parameters
     ----------
@@ -44,18 +38,6 @@ def paired_design(n_players, n_coalitions, rng):
         or all that exist.
     rng : Generator
         Draws them.
-
-    Returns
-    -------
-    ndarray of shape (n_pairs, n_players), bool
-        One member of each pair, the smaller sizes first; no two are the same or
-        complements.
-
-    Notes
-    -----
-    All sizes of coalitions come up equally often: their leverage in a linear
-    regression with Shapley's weights. Sizes of which fewer exist are taken whole, and
-    single players wherever there are pairs enough for all of them.
     """
     sizes = range(1, n_players // 2 + 1)
     existing = [n_pairs_of(n_players, size) for size in sizes]
@@ -110,14 +92,11 @@ def _drawn(n_players, size, n_existing, count, rng):
         drawn = np.zeros((count, n_players), dtype=bool)
         np.put_along_axis(drawn, np.array(members), True, axis=1)
         return drawn
-    drawn, seen = [], set()
+    drawn = {}
     while len(drawn) < count:
         for coalition in _subsets(n_players, size, count - len(drawn), rng):
-            key = np.packbits(coalition).tobytes()
-            if key not in seen:
-                seen.add(key)
-                drawn.append(coalition)
-    return np.array(drawn)
+            drawn.setdefault(coalition.tobytes(), coalition)
+    return np.array(list(drawn.values()))
 
 
 def _subsets(n_players, size, count, rng):

@@ -2,16 +2,17 @@
 
 The worth of a set of players is the conditional mean of b . d given their columns of d,
 deviations from the mean. It is linear in d, and so are the values: operators that are
-made once take rows to values. Players that no correlation connects, directly or over
-others, do not matter to each other; each connected block has an operator of its own.
+made once take rows to values. Each block of players that correlations connect has an
+operator of its own.
 """
 
 from dataclasses import dataclass
-from math import comb
 
 import numpy as np
 from scipy.linalg import cholesky, eigvalsh, solve_triangular
 from scipy.sparse.csgraph import connected_components
+
+from sklearn_interpret._core.games.exact import values_of_all
 
 # Correlations below this are rounding.
 _NO_CORRELATION = 1e-12
@@ -29,7 +30,7 @@ _BATCH_BYTES = 2**22
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Players that are correlated, and what makes their values.
+    """Players that are correlated, and the linear maps that make their values.
 
     Parameters
     ----------
@@ -51,27 +52,23 @@ class Block:
         return len(self.draws) > 1
 
     def values(self, deviations):
-        """Values of one row, and their standard errors.
-
-        Parameters
-        ----------
-        deviations : ndarray of shape (n_columns,)
-            The row less the mean.
-
-        Returns
-        -------
-        values, errors : ndarray of shape (p, k)
-        """
+        """Values (m, p, k) and standard errors, of rows' deviations (m, n_columns)."""
         n_draws, *shape, n_columns = self.draws.shape
-        operator = self.draws.reshape(-1, n_columns)
-        drawn = (operator @ deviations[self.columns]).reshape(n_draws, *shape)
-        if not self.sampled:
-            return drawn[0], np.zeros(shape)
-        return drawn.mean(axis=0), drawn.std(axis=0, ddof=1) / np.sqrt(n_draws)
+        operator = self.draws.reshape(-1, n_columns).T
+        values, errors = np.zeros((2, len(deviations), *shape))
+        step = max(1, _BATCH_BYTES // (8 * operator.shape[1]))
+        for start in range(0, len(deviations), step):
+            part = slice(start, start + step)
+            drawn = deviations[part, self.columns] @ operator
+            drawn = drawn.reshape(-1, n_draws, *shape)
+            values[part] = drawn.mean(axis=1)
+            if self.sampled:
+                errors[part] = drawn.std(axis=1, ddof=1) / np.sqrt(n_draws)
+        return values, errors
 
 
 def gaussian_blocks(covariance, coefficients, player, rng):
-    """Operators of all players that have columns.
+    """Blocks of all players that have columns.
 
     Parameters
     ----------
@@ -133,23 +130,17 @@ def _draws(correlation, coefficients, player, n_players, rng):
 
 
 def _enumerated(correlation, coefficients, player, n_players, singular):
-    """Operator (p, k, n): the average over all coalitions."""
+    """Operator (p, k, n): Shapley values of each deviation's coefficients."""
     n_columns, n_outputs = coefficients.shape
-    operator = np.zeros((n_players, n_outputs, n_columns))
     step = max(1, _BATCH_BYTES // (8 * n_columns**2))
-    sizes = np.arange(n_players + 1)
-    # What a player gains over a coalition of so many others is weighed by the first,
-    # so that coalitions with it count by one size less.
-    weights = np.array([1 / (n_players * comb(n_players - 1, s)) for s in sizes[:-1]])
-    joined, absent = np.append(0.0, weights), np.append(weights, 0.0)
-    for start in range(0, 2**n_players, step):
-        codes = np.arange(start, min(start + step, 2**n_players))
-        members = (codes[:, None] >> np.arange(n_players)) & 1 == 1
-        worth = _worths(correlation, coefficients, members[:, player], singular)
-        size = members.sum(axis=1)
-        signed = np.where(members, joined[size, None], -absent[size, None])
-        operator += np.tensordot(signed, worth, axes=(0, 0)).swapaxes(1, 2)
-    return operator
+    worths = np.empty((2**n_players, n_columns, n_outputs))
+    for start in range(0, len(worths), step):
+        part = slice(start, min(start + step, len(worths)))
+        numbers = np.arange(part.start, part.stop)
+        present = (numbers[:, None] >> player) & 1 == 1
+        worths[part] = _worths(correlation, coefficients, present, singular)
+    operator = values_of_all(worths.reshape(len(worths), -1))
+    return operator.reshape(-1, n_columns, n_outputs).swapaxes(1, 2)
 
 
 def _worths(correlation, coefficients, present, singular):

@@ -28,21 +28,9 @@ class Masks:
 
 
 def independent_masks(n_parts, n_masks, rng):
-    """Masks that keep each part with probability one half.
+    """At most `n_masks` `Masks` that keep each part with probability one half.
 
-    Parameters
-    ----------
-    n_parts : int
-        Parts of the whole.
-    n_masks : int
-        How many masks. Where there are no more sets of parts than this, all of them are
-        taken.
-    rng : numpy.random.Generator
-        Draws them.
-
-    Returns
-    -------
-    Masks
+    Where there are no more sets of parts than this, all of them are taken.
     """
     if n_parts < 62 and 2**n_parts <= n_masks:
         return Masks(_all_masks(n_parts), np.full(2**n_parts, 0.5**n_parts), True)
@@ -50,17 +38,7 @@ def independent_masks(n_parts, n_masks, rng):
 
 
 def sized_masks(n_parts, n_masks, rng):
-    """Masks of all sizes: the number of parts that stay is uniform on 0..n_parts.
-
-    Parameters
-    ----------
-    n_parts, n_masks, rng : object
-        As :func:`independent_masks` takes them.
-
-    Returns
-    -------
-    Masks
-    """
+    """The same where the number of parts that stay is uniform on 0..n_parts."""
     if n_parts < 62 and 2**n_parts <= n_masks:
         kept = _all_masks(n_parts)
         shares = 1 / ((n_parts + 1) * comb(n_parts, kept.sum(axis=1)))
@@ -85,16 +63,5 @@ def _drawn(kept):
 
 
 def cosine_distances(kept):
-    """Cosine distances of masks from the whole.
-
-    Parameters
-    ----------
-    kept : ndarray of shape (n_masks, n_parts), bool
-        Which parts stay.
-
-    Returns
-    -------
-    ndarray of shape (n_masks,)
-        One minus the root of the share of parts that stay.
-    """
+    """Cosine distances of masks (n_masks, n_parts) from the whole, (n_masks,)."""
     return 1 - np.sqrt(kept.mean(axis=1)) if kept.shape[1] else np.zeros(len(kept))

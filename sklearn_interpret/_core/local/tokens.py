@@ -27,33 +27,16 @@ class Tokens:
     keys: tuple
 
     def copies(self, kept, mask_token=None):
-        """Copies of the text without some of its features.
+        """Copies of the text with features kept (n_copies, n_features), a list of str.
 
-        Parameters
-        ----------
-        kept : ndarray of shape (n_copies, n_features), bool
-            What stays in each copy.
-        mask_token : str or None, default=None
-            Stands in place of each word that is left out; None leaves nothing there.
-
-        Returns
-        -------
-        list of str
+        `mask_token` stands in place of each word that is left out; None leaves nothing.
         """
-        # With each word goes what stands behind it: half as many parts to join.
-        words = np.flatnonzero(self.features >= 0)
-        ends = [*words[1:], len(self.pieces)]
-        behind = [
-            "".join(self.pieces[word + 1 : end])
-            for word, end in zip(words, ends, strict=False)
-        ]
-        there, left_out = np.empty((2, len(words)), dtype=object)
-        spoken = [self.pieces[word] for word in words]
-        there[:] = [word + rest for word, rest in zip(spoken, behind, strict=True)]
-        left_out[:] = [(mask_token or "") + rest for rest in behind]
-        joined = np.where(kept[:, self.features[words]], there, left_out)
-        head = "".join(self.pieces[: words[0] if len(words) else None])
-        return [head + "".join(copy) for copy in joined.tolist()]
+        if not self.keys:
+            return ["".join(self.pieces)] * len(kept)
+        pieces, between = np.array(self.pieces, dtype=object), self.features < 0
+        absent = np.where(between, pieces, mask_token or "")
+        copies = np.where(kept[:, self.features] | between, pieces, absent)
+        return ["".join(copy) for copy in copies.tolist()]
 
 
 @dataclass(frozen=True)
@@ -76,24 +59,7 @@ class Splitter:
     together: bool
 
     def __call__(self, text):
-        """Take a text apart.
-
-        Parameters
-        ----------
-        text : str
-            The text.
-
-        Returns
-        -------
-        Tokens
-
-        Raises
-        ------
-        TypeError
-            The tokenizer returned something else than a sequence of str.
-        ValueError
-            A token is not found in the text.
-        """
+        """Tokens of a text."""
         if self.tokenizer is None:
             spans = _spans_between(self.expression, text)
         else:
@@ -156,17 +122,7 @@ def _glance(text, most=40):
     return repr(text if len(text) <= most else text[:most] + "...")
 
 
-def name_of(key):
-    """Name of a feature: its word, and its number if it is not the first of several.
-
-    Parameters
-    ----------
-    key : (str, int)
-        As :class:`Tokens` has it.
-
-    Returns
-    -------
-    str
-    """
+def feature_name(key):
+    """Name of a feature: its word, and its number if it is not the first of several."""
     word, number = key
     return word if number < 2 else f"{word} ({number})"

@@ -24,6 +24,10 @@ class SampleRows:
         self.native = native
         self.n_rows = len(native)
 
+    def __iter__(self):
+        """Go through the samples."""
+        return iter(self.native)
+
     @property
     def row_bytes(self):
         """Approximate memory of one sample, in bytes."""

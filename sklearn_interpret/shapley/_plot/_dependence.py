@@ -32,7 +32,7 @@ from sklearn_interpret._plotting.points import (
     point_area,
 )
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.base import Explanation
+from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader
 
@@ -102,7 +102,7 @@ default="auto"
 
     Examples
     --------
-    >>> from sklearn_interpret.base import Explanation
+    >>> from sklearn_interpret.explanations import Explanation
     >>> from sklearn_interpret.shapley import ShapleyDependenceDisplay
     >>> explanation = Explanation(
     ...     [[1.0, -3.0], [0.5, 2.0]], [10.0, 10.0],

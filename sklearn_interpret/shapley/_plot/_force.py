@@ -10,7 +10,7 @@ from sklearn_interpret._plotting.axes import take_single
 from sklearn_interpret._plotting.bars import others_text, ranked
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.base import Explanation
+from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley._plot._balance import (
     draw_balance,
     draw_balances,
@@ -82,7 +82,7 @@ class ShapleyForceDisplay(ShapleyDisplay):
 
     Examples
     --------
-    >>> from sklearn_interpret.base import Explanation
+    >>> from sklearn_interpret.explanations import Explanation
     >>> from sklearn_interpret.shapley import ShapleyForceDisplay
     >>> explanation = Explanation(
     ...     [[1.0, -3.0], [0.5, 2.0], [0.0, 1.0]], [10.0, 10.0, 10.0],

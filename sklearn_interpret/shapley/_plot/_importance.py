@@ -82,7 +82,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
 
     Examples
     --------
-    >>> from sklearn_interpret.base import Explanation
+    >>> from sklearn_interpret.explanations import Explanation
     >>> from sklearn_interpret.shapley import ShapleyImportanceDisplay
     >>> explanation = Explanation(
     ...     [[1.0, -3.0], [0.5, 2.0]], [10.0, 10.0], feature_names=["age", "income"]

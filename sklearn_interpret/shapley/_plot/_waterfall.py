@@ -29,7 +29,7 @@ from sklearn_interpret._plotting.labels import (
     shorten,
 )
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.shapley._base_explanation import BreakDownExplanation
+from sklearn_interpret.shapley._break_down import BreakDownExplanation
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader
 
@@ -79,7 +79,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
 
     Examples
     --------
-    >>> from sklearn_interpret.base import Explanation
+    >>> from sklearn_interpret.explanations import Explanation
     >>> from sklearn_interpret.shapley import ShapleyWaterfallDisplay
     >>> explanation = Explanation(
     ...     [[1.0, -3.0], [0.5, 2.0]], [10.0, 10.0], feature_names=["age", "income"]

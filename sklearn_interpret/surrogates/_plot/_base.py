@@ -24,8 +24,8 @@ from sklearn_interpret._plotting.labels import (
     shorten,
 )
 from sklearn_interpret._plotting.tables import stacked
-from sklearn_interpret.surrogates._base_explanation import LocalExplanation
-from sklearn_interpret.surrogates._base_text_explanation import highlight
+from sklearn_interpret.surrogates._lime_text import highlight
+from sklearn_interpret.surrogates._local_explanation import LocalExplanation
 
 # Outputs drawn side by side where none is chosen.
 MOST_OUTPUTS = 6

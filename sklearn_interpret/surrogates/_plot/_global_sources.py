@@ -19,8 +19,7 @@ from sklearn_interpret._model.surrogates.tree_rules import read_tree
 from sklearn_interpret._model.tags import is_classifier
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.sources import response_text
-from sklearn_interpret.surrogates._base_subset import taken_inside
-from sklearn_interpret.surrogates._global import GlobalSurrogate
+from sklearn_interpret.surrogates._global import GlobalSurrogate, rows_inside
 
 
 class SurrogateSources(Display):
@@ -44,7 +43,7 @@ def surrogate_arrays(inspector, X, sample_weight):
     """Constructor arguments that hold how a fitted surrogate does on rows."""
     rows = as_rows(X)
     weights = check_weights(sample_weight, rows)
-    rows, weights = taken_inside(inspector.subset, rows, weights)
+    rows, weights = rows_inside(inspector, rows, weights)
     response = make_response(
         inspector.estimator_, inspector.response_method, inspector.target
     )

@@ -24,8 +24,7 @@ from sklearn_interpret._plotting.labels import (
     shorten,
 )
 from sklearn_interpret._plotting.surfaces import colour_limits
-from sklearn_interpret.surrogates._base_image_explanation import ImageExplanation
-from sklearn_interpret.surrogates._lime_image import LimeImage
+from sklearn_interpret.surrogates._lime_image import ImageExplanation, LimeImage
 from sklearn_interpret.surrogates._plot._base import LocalDisplay
 
 # How much of the image the strongest weight covers, and the darkest grey under it.

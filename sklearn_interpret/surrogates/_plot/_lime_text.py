@@ -18,11 +18,11 @@ from sklearn_interpret._plotting.passages import (
     wrapped_passage,
 )
 from sklearn_interpret._plotting.points import POINTS_PER_INCH
-from sklearn_interpret.surrogates._base_text_explanation import (
+from sklearn_interpret.surrogates._lime_text import (
+    LimeText,
     TextExplanation,
     highlight,
 )
-from sklearn_interpret.surrogates._lime_text import LimeText
 from sklearn_interpret.surrogates._plot._base import LocalDisplay, draw_weights
 
 LETTER_SIZE, TITLE_SIZE = 10.5, 11.0

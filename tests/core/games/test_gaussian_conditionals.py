@@ -28,9 +28,7 @@ def valued(covariance, coefficients, rows, player=None, seed=0):
     values = np.zeros((len(rows), player.max() + 1, coefficients.shape[1]))
     errors = np.zeros_like(values)
     for block in gaussian_blocks(covariance, coefficients, player, rng):
-        for row, deviations in enumerate(rows):
-            found = block.values(deviations)
-            values[row, block.players], errors[row, block.players] = found
+        values[:, block.players], errors[:, block.players] = block.values(rows)
     return values, errors
 
 

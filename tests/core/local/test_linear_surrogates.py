@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 
 from sklearn_interpret._core.local.linear_surrogates import (
-    Moments,
+    LocalMoments,
     by_weight,
     forward,
     least_norm,
@@ -28,7 +28,7 @@ def samples(n=60, p=5, k=2, seed=0):
 
 def test_coefficients_are_those_of_weighted_regressions():
     design, answers, weights = samples()
-    moments = Moments.of_samples(design, answers, weights)
+    moments = LocalMoments.of_samples(design, answers, weights)
     for chosen in (np.arange(5), np.array([1, 4])):
         for output in range(2):
             model = LinearRegression()
@@ -50,8 +50,8 @@ def test_coefficients_are_those_of_weighted_regressions():
 def test_collinear_and_constant_features_share_what_they_explain():
     design, answers, weights = samples(p=2, k=1)
     twice = np.column_stack([design[:, 0], design[:, 0], np.full(60, 7.0)])
-    moments = Moments.of_samples(twice, answers, weights)
-    alone = Moments.of_samples(design[:, :1], answers, weights)
+    moments = LocalMoments.of_samples(twice, answers, weights)
+    alone = LocalMoments.of_samples(design[:, :1], answers, weights)
     found = moments.coefficients(np.arange(3), 0)
     half = alone.coefficients(np.arange(1), 0)[0] / 2
     np.testing.assert_allclose(found, [half, half, 0], atol=1e-9)
@@ -89,7 +89,7 @@ def best_next(design, answer, weights, chosen):
 @pytest.mark.parametrize("seed", range(5))
 def test_forward_selection_tries_every_feature(seed):
     design, answers, weights = samples(p=7, k=1, seed=seed)
-    moments = Moments.of_samples(design, answers, weights)
+    moments = LocalMoments.of_samples(design, answers, weights)
     expected = []
     for _ in range(4):
         expected.append(best_next(design, answers[:, 0], weights, expected))
@@ -99,7 +99,7 @@ def test_forward_selection_tries_every_feature(seed):
 def test_selections_have_no_more_and_no_fewer_than_asked():
     design, answers, weights = samples(p=4, k=1)
     design = np.column_stack([design, design[:, 0], np.zeros((60, 2))])
-    moments = Moments.of_samples(design, answers, weights)
+    moments = LocalMoments.of_samples(design, answers, weights)
     for select in (by_weight, forward):
         for size in range(1, 8):
             assert len(set(select(moments, 0, size).tolist())) == size
@@ -107,7 +107,7 @@ def test_selections_have_no_more_and_no_fewer_than_asked():
 
 def test_the_largest_weights_of_a_regression_on_all():
     design, answers, weights = samples()
-    moments = Moments.of_samples(design, answers, weights)
+    moments = LocalMoments.of_samples(design, answers, weights)
     model = LinearRegression().fit(design, answers[:, 1], sample_weight=weights)
     expected = np.argsort(-np.abs(model.coef_))[:3]
     np.testing.assert_array_equal(by_weight(moments, 1, 3), expected)
@@ -120,7 +120,7 @@ def test_standard_errors_are_those_of_many_draws():
         design = rng.uniform(-1, 1, size=(200, 2))
         answers = (design[:, :1] + design[:, 1:] ** 2) * (1 + design[:, :1])
         weights = np.exp(-(design**2).sum(axis=1))
-        moments = Moments.of_samples(design, answers, weights)
+        moments = LocalMoments.of_samples(design, answers, weights)
         coefficients = moments.coefficients(np.arange(2), 0)
         fitted = design @ coefficients
         fitted += moments.intercept(np.arange(2), coefficients, 0)
@@ -132,7 +132,7 @@ def test_standard_errors_are_those_of_many_draws():
 
 def test_no_features_at_all():
     design, answers, weights = samples(k=1)
-    moments = Moments.of_samples(design[:, :0], answers, weights)
+    moments = LocalMoments.of_samples(design[:, :0], answers, weights)
     none = np.arange(0)
     assert moments.coefficients(none, 0).shape == (0,)
     assert sampling_errors(design[:, :0], answers[:, 0], weights).shape == (0,)
@@ -142,8 +142,8 @@ def test_no_features_at_all():
 def test_features_may_come_in_any_order(seed):
     design, answers, weights = samples(seed=seed, k=1)
     order = np.random.default_rng(seed).permutation(5)
-    one = Moments.of_samples(design, answers, weights)
-    other = Moments.of_samples(design[:, order], answers, weights)
+    one = LocalMoments.of_samples(design, answers, weights)
+    other = LocalMoments.of_samples(design[:, order], answers, weights)
     for pair in combinations(range(5), 2):
         chosen = np.array(pair)
         places = np.array([order.tolist().index(j) for j in pair])

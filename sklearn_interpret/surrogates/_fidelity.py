@@ -18,7 +18,7 @@ from sklearn_interpret._model.tags import is_classifier
 
 @dataclass(frozen=True)
 class Fidelity:
-    """Compares what a surrogate answers with what its model does.
+    """How closely the predictions of a surrogate follow its model.
 
     Parameters
     ----------
@@ -27,42 +27,24 @@ class Fidelity:
     predictions : SurrogatePredictions
         Those of the surrogate.
     inspector : estimator
-        What scikit-learn's scorers ask: its `predict` is the surrogate's.
+        The estimator for scikit-learn's scorers: its `predict` is the surrogate's.
     """
 
     scoring: str | Callable
     predictions: SurrogatePredictions
     inspector: Any
 
-    def measure(self, rows, weights, answers, labels):
-        """Fidelity on rows.
+    def measure(self, rows, weights, responses, labels):
+        """Fidelity on rows with weights (n,), responses (n, k) and labels of the model.
 
-        Parameters
-        ----------
-        rows : Rows
-            The rows.
-        weights : ndarray of shape (n,)
-            Their weights.
-        answers : ndarray of shape (n, k)
-            The model's responses to them.
-        labels : ndarray of shape (n,) or (n, k), or None
-            What the model predicts, where that is labels.
-
-        Returns
-        -------
-        float
-
-        Raises
-        ------
-        ValueError
-            The measure does not suit what the surrogate was fitted to, or is no number.
+        Labels are None where the model predicts none.
         """
         surrogate, scoring = self.predictions, self.scoring
         if scoring == "accuracy":
             self._refuse_accuracy(labels)
             return agreement(labels, surrogate.predictions(rows.native), weights)
         if isinstance(scoring, str) and scoring != "r2":
-            return self._scored(rows, weights, answers, labels)
+            return self._scored(rows, weights, responses, labels)
         if callable(scoring) and surrogate.predicts_labels:
             return self._compared(labels, surrogate.predictions(rows.native), weights)
         mine = surrogate.responses(rows.native)
@@ -74,9 +56,9 @@ class Fidelity:
             )
         if callable(scoring):
             return self._compared(
-                squeeze_outputs(answers), squeeze_outputs(mine), weights
+                squeeze_outputs(responses), squeeze_outputs(mine), weights
             )
-        return float(r_squared(answers, mine, weights).mean())
+        return float(r_squared(responses, mine, weights).mean())
 
     def _without_probabilities(self):
         if self.predictions.has_probabilities:
@@ -93,11 +75,11 @@ class Fidelity:
         if why is not None:
             raise ValueError(f'scoring="accuracy" compares labels, but {why}.')
 
-    def _scored(self, rows, weights, answers, labels):
-        """The score of a scorer whose targets are the model's predictions."""
+    def _scored(self, rows, weights, responses, labels):
+        """Score of scikit-learn, with the model's predictions as targets."""
         scorer = get_scorer(self.scoring)
         params = self._weights_for(scorer_takes_weights(scorer), weights)
-        targets = squeeze_outputs(answers) if labels is None else labels
+        targets = squeeze_outputs(responses) if labels is None else labels
         return self._checked(scorer(self.inspector, rows.native, targets, **params))
 
     def _compared(self, of_model, of_surrogate, weights):
@@ -114,8 +96,8 @@ class Fidelity:
             )
         return {"sample_weight": weights}
 
-    def _checked(self, found):
-        number = as_number(found)
+    def _checked(self, score):
+        number = as_number(score)
         if number is None:
-            raise ValueError(f"scoring={self.scoring!r} must be a number; got {found}.")
+            raise ValueError(f"scoring={self.scoring!r} must be a number; got {score}.")
         return number

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sklearn_interpret._explanation import Explanation
+from sklearn_interpret.explanations import Explanation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -19,14 +19,8 @@ class LocalExplanation(Explanation):
         for features that were not selected.
     base_values : array-like of shape (n_rows[, n_outputs])
         Intercepts of the surrogate.
-    predictions : array-like of shape (n_rows[, n_outputs]), default=None
-        The model's responses to the rows.
-    data : {ndarray, sparse matrix, DataFrame} of n_rows rows, default=None
-        The explained rows, in the container in which they were given.
-    feature_names : sequence of str, default=None
-        A name for each feature; None makes up ``x0``, ``x1``...
-    output_names : sequence, default=None
-        A class label or position for each output; None makes up positions.
+    predictions, data, feature_names, output_names : array-like, default=None
+        As in :class:`~sklearn_interpret.explanations.Explanation`.
     standard_errors : array-like of the shape of `values`, default=None
         Standard errors of the weights, for the choice of the samples; None where there
         are none.
@@ -83,26 +77,24 @@ class LocalExplanation(Explanation):
         by_row = (shape[0], *shape[2:])
         for name in ("fidelity", "local_predictions"):
             if getattr(self, name) is not None:
-                self._set_fitting(name, by_row)
+                self._set_array(name, by_row)
         if self.scales is None:
             self._set("scales", np.ones(shape[1]))
-        self._set_fitting("scales", shape[1:2])
-        selected = self.values != 0 if self.selected is None else self.selected
-        for name, array, expected in (
-            ("selected", np.asarray(selected, dtype=bool), shape),
-            ("conditions", self._texts(), shape[:2]),
+        self._set_array("scales", shape[1:2])
+        if self.selected is None:
+            self._set("selected", self.values != 0)
+        for name, dtype, expected in (
+            ("selected", bool, shape),
+            ("conditions", object, shape[:2]),
         ):
-            if array is not None and array.shape != expected:
+            if getattr(self, name) is None:
+                continue
+            array = np.asarray(getattr(self, name), dtype=dtype)
+            if array.shape != expected:
                 raise ValueError(
                     f"{name} has the shape {array.shape}; these values need {expected}."
                 )
             self._set(name, array)
-
-    def _texts(self):
-        """Conditions as an array of objects."""
-        if self.conditions is None:
-            return None
-        return np.asarray(self.conditions, dtype=object)
 
     @property
     def intercepts(self) -> np.ndarray:
@@ -154,13 +146,13 @@ class LocalExplanation(Explanation):
             )
         ]
 
-    def _sizes(self):
+    def _strengths(self):
         return np.abs(self.effects)
 
-    def __repr__(self) -> str:
-        text = super().__repr__()
-        if self.fidelity is None or not len(self):
-            return text
-        low, high = self.fidelity.min(), self.fidelity.max()
-        shown = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
-        return f"{text}\nfidelity (R^2): {shown}"
+    def _summary(self):
+        lines = super()._summary()
+        if self.fidelity is not None and len(self):
+            low, high = self.fidelity.min(), self.fidelity.max()
+            shown = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
+            lines.append(f"fidelity (R^2): {shown}")
+        return lines

@@ -1,0 +1,546 @@
+"""What local methods return, and the transformer that is made of it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from html import escape
+from importlib import import_module
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._model._sklearn_compat import (
+    check_feature_names_in,
+    safe_indexing,
+)
+from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.features import default_name, default_names
+
+__all__ = ["AttributionTransformerMixin", "BaseExplanation", "Explanation"]
+
+# How much of an explanation its HTML table shows.
+_SHOWN_ROWS, _SHOWN_OUTPUTS, _SHOWN_FEATURES = 5, 5, 8
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BaseExplanation(ABC):
+    """Base of what the `explain` of an inspector returns: something for each row.
+
+    A subclass adds fields that say what is found for each row, lists those that have an
+    axis of rows in `_arrays_by_row`, checks them in `__post_init__`, and says how it is
+    shown (`to_frame`, `_size`, `_summary`, `_html_table`).
+
+    Parameters
+    ----------
+    predictions : array-like of shape (n_rows[, n_outputs]), default=None
+        The model's responses to the rows.
+    data : {ndarray, sparse matrix, DataFrame} of n_rows rows, default=None
+        The explained rows, in the container in which they were given.
+    feature_names : sequence of str, default=None
+        A name for each feature; None makes up ``x0``, ``x1``...
+    output_names : sequence, default=None
+        A class label or position for each output; None makes up positions.
+    """
+
+    predictions: np.ndarray | None = field(default=None, kw_only=True)
+    data: Any = field(default=None, kw_only=True)
+    feature_names: Any = field(default=None, kw_only=True)
+    output_names: Any = field(default=None, kw_only=True)
+
+    _arrays_by_row: ClassVar[tuple] = ("predictions",)
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of explained rows."""
+
+    @abstractmethod
+    def to_frame(self):
+        """Return the explanation as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The index is that of `data`, if `data` is of pandas.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+
+    @abstractmethod
+    def _size(self):
+        """How many rows, features and so on there are, as a repr shows it."""
+
+    @abstractmethod
+    def _html_table(self):
+        """Caption, head (list of str) and body (rows of str) of the HTML table."""
+
+    def _summary(self):
+        """Further lines of the repr."""
+        return []
+
+    def _set(self, name, value):
+        object.__setattr__(self, name, value)
+
+    def _set_array(self, name, shape):
+        """Make a field an array of floats of a shape."""
+        array = _float_array(getattr(self, name), name)
+        if array.shape != shape:
+            raise ValueError(
+                f"{name} has the shape {array.shape}; these values need {shape}."
+            )
+        self._set(name, array)
+
+    def _check_common_fields(self, n_features, outputs):
+        """Check the base's fields; `outputs` is the shape of a row's responses."""
+        if self.predictions is not None:
+            self._set_array("predictions", (len(self), *outputs))
+        n_outputs = outputs[0] if outputs else 1
+        features, labels = self.feature_names, self.output_names
+        features = default_names(n_features) if features is None else features
+        features = _checked_names(features, "feature_names", n_features)
+        self._set("feature_names", tuple(map(str, features)))
+        labels = range(n_outputs) if labels is None else labels
+        self._set("output_names", _checked_names(labels, "output_names", n_outputs))
+        if self.data is not None:
+            shape = getattr(self.data, "shape", None)
+            n_rows = shape[0] if shape else len(self.data)
+            if n_rows != len(self):
+                raise ValueError(f"data has {n_rows} rows, but values has {len(self)}.")
+
+    def __getitem__(self, index: Any) -> Self:
+        """Return the explanation of some rows, their axis kept."""
+        positions = _row_positions(index, len(self))
+        changes = {
+            name: getattr(self, name)[positions]
+            for name in self._arrays_by_row
+            if getattr(self, name) is not None
+        }
+        if self.data is not None:
+            changes["data"] = _take(self.data, positions)
+        return replace(self, **changes)
+
+    def __iter__(self) -> Iterator[Self]:
+        """Go through the rows, as explanations of one row each."""
+        return (self[row] for row in range(len(self)))
+
+    def _index(self, pandas):
+        """The index of a table with a row for each explained row."""
+        has_index = isinstance(self.data, pandas.DataFrame | pandas.Series)
+        return self.data.index if has_index else None
+
+    def __repr__(self) -> str:
+        head = f"{type(self).__name__}({self._size()})"
+        return "\n".join([head, *self._summary()])
+
+    def _repr_html_(self) -> str:
+        """Return a table of the first rows."""
+        caption, head, body = self._html_table()
+        lines = "".join(_html_row("td", cells) for cells in body)
+        return (
+            f"<table><caption>{escape(caption)}</caption>"
+            f"<thead>{_html_row('th', head)}</thead><tbody>{lines}</tbody></table>"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation(BaseExplanation):
+    """Attributions of a model's responses to features, row by row.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_rows, n_features[, n_outputs])
+        What each feature gave to each response, in the response's unit. The axis of
+        outputs is there if several outputs are explained.
+    base_values : array-like of shape (n_rows[, n_outputs])
+        Where the attributions start from: the response without any feature.
+    predictions : array-like of shape (n_rows[, n_outputs]), default=None
+        The model's responses to the rows.
+    data : {ndarray, sparse matrix, DataFrame} of n_rows rows, default=None
+        The explained rows, in the container in which they were given.
+    feature_names : sequence of str, default=None
+        A name for each feature or group of features; None makes up ``x0``, ``x1``...
+    output_names : sequence, default=None
+        A class label or position for each output, one of them if `values` has no axis
+        of outputs; None makes up positions.
+    standard_errors : array-like of the shape of `values`, default=None
+        Standard errors of sampled values; None where the values are exact.
+    columns : sequence of sequences of int, default=None
+        The columns of `data` behind each feature, for groups of features; None means
+        column j for feature j.
+
+    Raises
+    ------
+    ValueError
+        Parts that do not fit each other, or that are not numbers.
+
+    Notes
+    -----
+    ``explanation[index]`` takes rows. Whatever the index (an int, a slice, positions
+    or a boolean mask), the result is an `Explanation` whose axis of rows is kept, so
+    that ``explanation[0]`` has one row. Iterating gives such explanations of one row.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.explanations import Explanation
+    >>> explanation = Explanation(
+    ...     values=[[1.0, -3.0], [0.5, 2.0], [0.0, 1.0]],
+    ...     base_values=[10.0, 10.0, 10.0],
+    ...     predictions=[8.0, 12.5, 11.0],
+    ...     feature_names=["age", "income"],
+    ... )
+    >>> explanation
+    Explanation(n_rows=3, n_features=2)
+    mean |value|: income 2, age 0.5
+    >>> len(explanation), explanation[0].values.shape
+    (3, (1, 2))
+    >>> explanation.additivity_error()
+    array([0., 0., 0.])
+    >>> explanation[[True, False, True]].to_frame()
+       age  income
+    0  1.0    -3.0
+    1  0.0     1.0
+    """
+
+    values: np.ndarray
+    base_values: np.ndarray
+    standard_errors: np.ndarray | None = field(default=None, kw_only=True)
+    columns: Sequence | None = field(default=None, kw_only=True)
+
+    _arrays_by_row: ClassVar[tuple] = (
+        *BaseExplanation._arrays_by_row,
+        "values",
+        "base_values",
+        "standard_errors",
+    )
+    # What features are ranked by.
+    _strength_name: ClassVar[str] = "value"
+    # Whether a feature is a column of `data`, or several; words and segments are not.
+    _features_are_columns: ClassVar[bool] = True
+
+    def __post_init__(self):
+        values = _float_array(self.values, "values")
+        if values.ndim not in (2, 3):
+            raise ValueError(
+                f"values has the shape {values.shape}; (n_rows, n_features) or "
+                "(n_rows, n_features, n_outputs) is needed."
+            )
+        n_rows, n_features, *outputs = values.shape
+        self._set("values", values)
+        self._set_array("base_values", (n_rows, *outputs))
+        if self.standard_errors is not None:
+            self._set_array("standard_errors", values.shape)
+        self._check_common_fields(n_features, outputs)
+        if self._features_are_columns and self.data is not None:
+            self._check_columns()
+        elif self.columns is not None:
+            raise ValueError("columns must be None: data is None, or has no columns.")
+
+    def _check_columns(self):
+        """Check which columns of `data` each feature stands for."""
+        n_features, n_columns = self.values.shape[1], as_rows(self.data).n_columns
+        if self.columns is None:
+            if n_columns != n_features:
+                raise ValueError(
+                    f"data has {n_columns} columns, but values has {n_features} "
+                    "features: pass the columns of each feature."
+                )
+            return
+        columns = tuple(tuple(int(j) for j in members) for members in self.columns)
+        if len(columns) != n_features:
+            raise ValueError(
+                f"columns has {len(columns)} entries, but values has {n_features} "
+                "features."
+            )
+        for j in {j for members in columns for j in members}:
+            if not 0 <= j < n_columns:
+                raise ValueError(
+                    f"columns has the position {j}, but data has {n_columns} columns."
+                )
+        self._set("columns", columns)
+
+    def __len__(self) -> int:
+        """Return the number of explained rows."""
+        return len(self.values)
+
+    def additivity_error(self) -> np.ndarray:
+        """By how much base value and attributions together miss the predictions.
+
+        Returns
+        -------
+        ndarray of shape (n_rows[, n_outputs])
+            Base value plus sum of the attributions, minus prediction. Zero up to
+            rounding for methods whose values share out the prediction.
+
+        Raises
+        ------
+        ValueError
+            The explanation was made without predictions.
+        """
+        if self.predictions is None:
+            raise ValueError(
+                "This explanation has no predictions to compare its sums with."
+            )
+        return self.base_values + self.values.sum(axis=1) - self.predictions
+
+    def to_frame(self):
+        """Return the attributions as a table, one row for each explained row.
+
+        Returns
+        -------
+        pandas.DataFrame of shape (n_rows, n_features x n_outputs)
+            A column for each feature; with several outputs one for each feature and
+            output, under a two-level header. The index is that of `data`, if `data`
+            is of pandas.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        pandas = _optional_library("pandas", "to_frame")
+        columns = pandas.Index(self.feature_names, dtype=object)
+        if self.values.ndim == 3:
+            columns = pandas.MultiIndex.from_product(
+                [self.feature_names, self.output_names], names=["feature", "output"]
+            )
+        flat = self.values.reshape(len(self), len(columns))
+        return pandas.DataFrame(flat, index=self._index(pandas), columns=columns)
+
+    def to_shap(self):
+        """Return the explanation as an object that the plots of shap take.
+
+        Returns
+        -------
+        shap.Explanation
+            With copies of all arrays. Without `data` where a feature is a group of
+            columns, which shap cannot show.
+
+        Raises
+        ------
+        ImportError
+            shap is not installed.
+        """
+        shap = _optional_library("shap", "to_shap")
+        several, errors = self.values.ndim == 3, self.standard_errors
+        return shap.Explanation(
+            values=self.values.copy(),
+            base_values=self.base_values.copy(),
+            data=self._data_array(),
+            feature_names=list(self.feature_names),
+            output_names=[str(name) for name in self.output_names] if several else None,
+            error_std=None if errors is None else errors.copy(),
+        )
+
+    def _feature_columns(self):
+        """Columns of `data` behind each feature."""
+        if self.columns is not None:
+            return self.columns
+        return tuple((j,) for j in range(self.values.shape[1]))
+
+    def _data_array(self):
+        """One value for each row and feature, or None where that cannot be."""
+        members = self._feature_columns()
+        if self.data is None or not self._features_are_columns:
+            return None
+        if any(len(columns) != 1 for columns in members):
+            return None
+        rows = as_rows(self.data)
+        parts = [rows.values(column) for (column,) in members]
+        if any(part.dtype.kind not in "iufb" for part in parts):
+            parts = [part.astype(object) for part in parts]
+        return np.stack(parts, axis=1) if parts else np.empty((len(self), 0))
+
+    def _strengths(self):
+        """What features are ranked by, for each value: its size."""
+        return np.abs(self.values)
+
+    def _by_strength(self):
+        """Features from the strongest down, and the mean strength of each."""
+        strengths = self._strengths()
+        axes = (0, *range(2, strengths.ndim))
+        means = strengths.sum(axis=axes) / max(1, strengths[:, :1].size)
+        return np.argsort(-means, kind="stable"), means
+
+    def _size(self):
+        names = "n_rows", "n_features", "n_outputs"
+        shape = zip(names, self.values.shape, strict=False)
+        return ", ".join(f"{name}={size}" for name, size in shape)
+
+    def _summary(self):
+        order, means = self._by_strength()
+        if not self.values.size:
+            return []
+        shown = [f"{self.feature_names[j]} {means[j]:.3g}" for j in order[:5]]
+        shown += ["..."] * (len(order) > 5)
+        return [f"mean |{self._strength_name}|: {', '.join(shown)}"]
+
+    def _html_table(self):
+        n_rows, n_features, *outputs = self.values.shape
+        n_outputs = outputs[0] if outputs else 1
+        values = self.values.reshape(n_rows, n_features, n_outputs)
+        base_values = self.base_values.reshape(n_rows, n_outputs)
+        order = self._by_strength()[0][:_SHOWN_FEATURES]
+        names = [self.feature_names[j] for j in order]
+        several = n_outputs > 1
+        head = ["row", *(["output"] if several else []), "base value", *names]
+        body = []
+        for row in range(min(n_rows, _SHOWN_ROWS)):
+            entries = self._entries(row, order)
+            for output in range(min(n_outputs, _SHOWN_OUTPUTS)):
+                name = [str(self.output_names[output])] if several else []
+                cells = [
+                    f"{values[row, j, output]:+.4g}{entry}"
+                    for j, entry in zip(order, entries, strict=True)
+                ]
+                start = f"{base_values[row, output]:.4g}"
+                body.append([str(row), *name, start, *cells])
+        caption = (
+            f"{type(self).__name__}: {n_rows} rows, {n_features} features, "
+            f"{n_outputs} outputs; the first rows and outputs, and the features of the "
+            "largest mean absolute value"
+        )
+        return caption, head, body
+
+    def _entries(self, row, features):
+        """What the data hold for some features of a row, as text to follow a value."""
+        if self.data is None or not self._features_are_columns:
+            return [""] * len(features)
+        rows = as_rows(self.data).take(np.array([row]))
+        members = self._feature_columns()
+        return [
+            f" ({', '.join(_entry_text(rows.values(c)[0]) for c in members[j])})"
+            for j in features
+        ]
+
+
+class AttributionTransformerMixin(TransformerMixin):
+    """Adds `transform` to an inspector whose explanations are attributions.
+
+    A subclass has `explain` and `output_names_`, and says which features its
+    attributions are of (`_attributed`).
+    """
+
+    @abstractmethod
+    def _attributed(self):
+        """Columns and name of each feature that gets a number, in order."""
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Attributions as columns.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_attributed x n_outputs)
+            The values of `explain`, the outputs of the first feature or group first.
+        """
+        values = self.explain(X).values
+        return values.reshape(len(values), -1)
+
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> NDArray[np.object_]:
+        """Names of the columns that `transform` returns.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the input features where `fit` saw none.
+
+        Returns
+        -------
+        ndarray of str objects
+            Names of features or groups, with the output's name behind them where there
+            are several.
+        """
+        check_is_fitted(self)
+        given = check_feature_names_in(self, input_features)
+        several = len(self.output_names_) > 1
+        names = []
+        for columns, name in self._attributed():
+            if len(columns) == 1 and name == default_name(columns[0]):
+                name = given[columns[0]]  # unnamed in fit
+            names += [
+                f"{name}_{output}" if several else f"{name}"
+                for output in self.output_names_
+            ]
+        return np.array(names, dtype=object)
+
+
+def _float_array(values, name):
+    """An array of floats."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be an array of numbers: {error}") from error
+
+
+def _checked_names(names, parameter, size):
+    """Names as a tuple of the right length."""
+    if isinstance(names, str):
+        raise ValueError(
+            f"{parameter} must be a sequence of names; got the string {names!r}."
+        )
+    names = tuple(names)
+    if len(names) != size:
+        raise ValueError(
+            f"{parameter} has {len(names)} names; these values need {size}."
+        )
+    return names
+
+
+def _row_positions(index, n_rows):
+    """Positions of the rows that an index takes."""
+    if isinstance(index, slice):
+        return np.arange(n_rows)[index]
+    positions = np.asarray(index)
+    if positions.ndim == 1 and not positions.size:
+        positions = positions.astype(np.intp)
+    single = isinstance(index, Integral) and not isinstance(index, bool | np.bool_)
+    listed = positions.ndim == 1 and positions.dtype.kind in "iub"
+    if not single and (not listed or isinstance(index, tuple)):
+        raise TypeError(
+            "An explanation is indexed by rows: with an int, a slice, a sequence of "
+            f"positions or a boolean mask; got {index!r}."
+        )
+    return np.atleast_1d(np.arange(n_rows)[positions])
+
+
+def _take(data, positions):
+    """Rows of data in any container; an index of pandas stays with its rows."""
+    if isinstance(data, np.ndarray):
+        return data[positions]
+    if issparse(data):  # not all formats can be indexed
+        return as_rows(data).take(positions).native
+    return safe_indexing(data, positions)
+
+
+def _optional_library(library, method):
+    """Import an optional library when a method needs it."""
+    try:
+        return import_module(library)
+    except ImportError as error:
+        raise ImportError(
+            f"Explanation.{method} needs {library}, which is not installed."
+        ) from error
+
+
+def _html_row(tag, cells):
+    return "<tr>" + "".join(f"<{tag}>{escape(c)}</{tag}>" for c in cells) + "</tr>"
+
+
+def _entry_text(entry):
+    """An entry of the data in short."""
+    if isinstance(entry, float | np.floating):
+        return f"{entry:.4g}"
+    return str(entry)

@@ -1,0 +1,234 @@
+"""Surrogates fitted to the samples around a row."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import lars_path_gram
+
+from sklearn_interpret._core.local.linear_surrogates import (
+    LocalMoments,
+    by_weight,
+    forward,
+    largest_first,
+    sampling_errors,
+)
+from sklearn_interpret._core.statistics.losses import r_squared
+
+
+def least_angles(moments, output, size):
+    """The `size` features that least angle regression takes first."""
+    cross = moments.cross[:, output]
+    varying = np.flatnonzero(moments.gram.diagonal() > 0)
+    taken = varying[:0]
+    if cross[varying].any():
+        with warnings.catch_warnings():
+            # Features that others make up for are left out: that is all it says.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            _, active, _ = lars_path_gram(
+                Xy=cross[varying].copy(),
+                Gram=moments.gram[np.ix_(varying, varying)].copy(),
+                n_samples=1,
+                max_iter=size,
+                method="lar",
+            )
+        taken = varying[np.asarray(active, dtype=np.intp)]
+    # Those that it never takes come last.
+    rest = np.setdiff1d(np.arange(len(cross)), taken)
+    rest = rest[np.argsort(-np.abs(cross[rest]), kind="stable")]
+    return np.concatenate([taken, rest])[:size]
+
+
+# How features are selected: ``f(moments, output, size)`` returns their positions.
+SELECTIONS = {
+    "lars": least_angles,
+    "forward": forward,
+    "highest_weights": by_weight,
+    "none": lambda moments, output, size: np.arange(len(moments.mean)),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbourhood:
+    """Samples around a row, as a surrogate sees them.
+
+    Parameters
+    ----------
+    design : ndarray of shape (n, p), float
+        Samples.
+    responses : ndarray of shape (n, k)
+        The model's responses to them.
+    weights : ndarray of shape (n,)
+        How near they are to the row.
+    own : ndarray of shape (p,)
+        The row itself, as the design has it.
+    complete : bool, default=False
+        Whether these are all samples that there are: then nothing is left to chance.
+    moments : LocalMoments, default=None
+        Those of all samples that might be drawn, where they are known: then the
+        surrogate is fitted to these, and the samples measure its fidelity alone.
+    """
+
+    design: np.ndarray
+    responses: np.ndarray
+    weights: np.ndarray
+    own: np.ndarray
+    complete: bool = False
+    moments: LocalMoments | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class LocalFit:
+    """A surrogate for each output around one row.
+
+    Parameters
+    ----------
+    coefficients, errors : ndarray of shape (p, k)
+        Coefficients, zero for features that are not used, and their standard errors;
+        None of a user's surrogate.
+    selected : ndarray of shape (p, k), bool
+        Features that are used.
+    intercept, prediction, fidelity : ndarray of shape (k,)
+        The surrogate's value where the design is zero, its value for the row, and its
+        weighted R^2 on the samples.
+    linear : bool
+        Whether coefficients are slopes; else they are importances, and the intercept is
+        the mean response.
+    """
+
+    coefficients: np.ndarray
+    errors: np.ndarray | None
+    selected: np.ndarray
+    intercept: np.ndarray
+    prediction: np.ndarray
+    fidelity: np.ndarray
+    linear: bool
+
+    def strongest(self, output):
+        """Features in use, those of the largest coefficients first."""
+        used = np.flatnonzero(self.selected[:, output])
+        return used[largest_first(np.abs(self.coefficients[used, output]))]
+
+
+def fit_locally(samples, n_features, selection, surrogate=None):
+    """Select features of a neighbourhood and fit a surrogate to them for each output.
+
+    Parameters
+    ----------
+    samples : Neighbourhood
+        Samples, responses and weights.
+    n_features : int or None
+        How many features a surrogate uses; None means all.
+    selection : str
+        How they are found: a key of `SELECTIONS`.
+    surrogate : estimator or None, default=None
+        What is fitted to them; None means least squares.
+
+    Returns
+    -------
+    LocalFit
+    """
+    p, k = samples.design.shape[1], samples.responses.shape[1]
+    moments, weights = samples.moments, samples.weights
+    if moments is None:
+        moments = LocalMoments.of_samples(samples.design, samples.responses, weights)
+    sampled = samples.moments is None and not samples.complete
+    size = p if n_features is None else min(n_features, p)
+    select = SELECTIONS["none" if size == p else selection]
+    coefficients, errors = np.zeros((2, p, k))
+    selected, linear = np.zeros((p, k), dtype=bool), True
+    intercept, prediction, fidelity = np.empty((3, k))
+    rows = np.vstack([samples.own, samples.design])
+    for output, response in enumerate(samples.responses.T):
+        chosen = np.sort(select(moments, output, size))
+        selected[chosen, output] = True
+        used = rows[:, chosen]
+        design = used[1:]
+        if surrogate is None:
+            slopes = moments.coefficients(chosen, output)
+            start = moments.intercept(chosen, slopes, output)
+            predicted = start + used @ slopes
+            if sampled:
+                missed = response - predicted[1:]
+                errors[chosen, output] = sampling_errors(design, missed, weights)
+        else:
+            model = clone(surrogate).fit(design, response, sample_weight=weights)
+            slopes, start, linear = _read(model, moments.response[output])
+            predicted = model.predict(used)
+        coefficients[chosen, output] = slopes
+        intercept[output], prediction[output] = start, predicted[0]
+        fidelity[output] = r_squared(response[:, None], predicted[1:, None], weights)[0]
+    return LocalFit(
+        coefficients=coefficients,
+        errors=None if surrogate is not None else errors,
+        selected=selected,
+        intercept=intercept,
+        prediction=prediction,
+        fidelity=fidelity,
+        linear=linear,
+    )
+
+
+def _read(model, mean_response):
+    """Coefficients and intercept of a user's surrogate, and whether it is linear."""
+    if hasattr(model, "coef_"):
+        return np.ravel(model.coef_), float(np.ravel(model.intercept_)[0]), True
+    if hasattr(model, "feature_importances_"):
+        return model.feature_importances_, float(mean_response), False
+    raise TypeError(
+        f"surrogate={model!r} has neither coef_ nor feature_importances_ after fit: "
+        "it tells nothing about features."
+    )
+
+
+def fields_of(fits, places=None, n_features=None):
+    """Fields of a `LocalExplanation` from the surrogates of all rows.
+
+    Parameters
+    ----------
+    fits : list of LocalFit
+        A surrogate for each row.
+    places : list of ndarray of intp, default=None
+        For each row the positions of its features among those of all rows; None where
+        all rows have the same.
+    n_features : int, default=None
+        Number of features of all rows, where `places` is given.
+
+    Returns
+    -------
+    dict
+        Arrays (n_rows, k), or (n_rows, n_features, k) with zeros for features that a
+        row lacks.
+    """
+    parts = {"values": "coefficients", "selected": "selected"}
+    if fits[0].errors is not None:
+        parts["standard_errors"] = "errors"
+    fields = {
+        name: _stacked([getattr(fit, part) for fit in fits], places, n_features)
+        for name, part in parts.items()
+    }
+    fields["base_values"] = np.stack([fit.intercept for fit in fits])
+    fields["fidelity"] = np.stack([fit.fidelity for fit in fits])
+    fields["local_predictions"] = np.stack([fit.prediction for fit in fits])
+    return fields
+
+
+def _stacked(arrays, places, n_features):
+    """Arrays (p, k) in one, each at its places among all features."""
+    if places is None:
+        return np.stack(arrays)
+    shape = len(arrays), n_features, arrays[0].shape[1]
+    stacked = np.zeros(shape, dtype=arrays[0].dtype)
+    for row, array, place in zip(stacked, arrays, places, strict=True):
+        row[place] = array
+    return stacked
+
+
+def by_output(arrays):
+    """Arrays (..., k) without the axis of outputs where there is a single one."""
+    return {
+        name: array[..., 0] if array.shape[-1] == 1 else array
+        for name, array in arrays.items()
+    }
