@@ -62,6 +62,7 @@ __all__ = [
     "HasMethods",
     "Interval",
     "StrOptions",
+    "block_reporter",
     "callback_subcontext",
     "callback_task",
     "check_feature_names_in",
@@ -103,6 +104,16 @@ def callback_task(context, estimator):
     context.call_on_fit_task_begin(estimator=estimator)
     yield
     context.call_on_fit_task_end(estimator=estimator)
+
+
+def block_reporter(context, estimator):
+    """A function that tells callbacks of one finished block of work."""
+
+    def report():
+        with callback_task(callback_subcontext(context, "block"), estimator):
+            pass
+
+    return report
 
 
 def propagated_callbacks(context, sub_estimator):

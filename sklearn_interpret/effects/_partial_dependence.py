@@ -236,8 +236,8 @@ class PartialDependence(GridMixin, CurveEffect):
             errors = errors.found
         return None if errors is None else [drop_single_output(part) for part in errors]
 
-    def _forget(self):
-        super()._forget()
+    def _reset(self):
+        super()._reset()
         vars(self).pop("_errors", None)
 
     def _by_averaging(self, sample, response, on_block):

@@ -60,7 +60,7 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
         rows = self._check_rows(rows.native, reset=False)
         return rows, np.broadcast_to(1.0, rows.n_rows)
 
-    _at_hand: ClassVar[tuple] = ("_importances",)
+    _caches: ClassVar[tuple] = ("_importances",)
 
     @abstractmethod
     def _prepare(self, background, weights, response):

@@ -108,7 +108,7 @@ class BaseLocalSurrogate(BaseInspector):
         "target": "no_validation",
     }
 
-    _at_hand: ClassVar[tuple] = ("_stability",)
+    _caches: ClassVar[tuple] = ("_stability",)
     # What may follow the model more closely.
     _better: ClassVar[str] = "a smaller kernel_width, or more features"
 

@@ -16,7 +16,6 @@ from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.finiteness import are_finite, refuse_infinite
-from sklearn_interpret._model.sampling import check_weights
 from sklearn_interpret._model.surrogates.parts import importances
 from sklearn_interpret._model.surrogates.surrogate_predictions import (
     StandIn,
@@ -26,6 +25,7 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
     without_chance,
 )
 from sklearn_interpret._model.tags import is_classifier, tags_of
+from sklearn_interpret._model.validation import check_weights
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import LowFidelityWarning
 from sklearn_interpret.surrogates._base_fidelity import Fidelity

@@ -175,7 +175,7 @@ class LimeImage(BaseLocalSurrogate):
         "n_segments": [Interval(Integral, 1, None, closed="left"), None],
         "hide_color": [Real, "array-like", None],
     }
-    _at_hand = (*BaseLocalSurrogate._at_hand, "_segments")
+    _caches = (*BaseLocalSurrogate._caches, "_segments")
     # Asked by the checks of the contract: other columns are no pixels.
     _takes_numbers_only = True
 

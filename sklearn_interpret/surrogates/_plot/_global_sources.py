@@ -7,7 +7,6 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.statistics.fidelity import agreement
 from sklearn_interpret._model.response import check_is_predictor, make_response
 from sklearn_interpret._model.rows.containers import as_rows
-from sklearn_interpret._model.sampling import check_weights
 from sklearn_interpret._model.surrogates.parts import (
     coefficients,
     column_deviations,
@@ -17,6 +16,7 @@ from sklearn_interpret._model.surrogates.parts import (
 from sklearn_interpret._model.surrogates.surrogate_predictions import StandIn
 from sklearn_interpret._model.surrogates.tree_rules import read_tree
 from sklearn_interpret._model.tags import check_predictor_is_fitted, is_classifier
+from sklearn_interpret._model.validation import check_weights
 from sklearn_interpret._plotting.parameters import refuse_settings
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.surrogates._base_subset import taken_inside
