@@ -1,4 +1,4 @@
-"""Models that note what they are given."""
+"""Models that record which rows they are given."""
 
 import numpy as np
 from sklearn.base import (
@@ -29,16 +29,17 @@ def recorder_for(inspector):
     its own model behind steps that turn everything into numbers.
     """
     recorder = RecordingClassifier if is_classifier(inspector) else RecordingRegressor
+    some = slice(20)
     try:
         trial = prepared(inspector, estimator=recorder())
-        trial.fit(numeric_table(), target_for(inspector))
+        trial.fit(numeric_table()[some], target_for(inspector)[some])
     except UnreadableModelError:
         return RecordingPipeline(_steps_before(prepared(inspector).estimator))
     return recorder()
 
 
 class RecordingRegressor(RegressorMixin, BaseEstimator):
-    """A model that takes any container and notes what it is given.
+    """A model that takes any container and records what it is given.
 
     Its response depends on every column of any kind, and columns act together.
     """
@@ -135,22 +136,22 @@ def _is_numeric(dtype):
     return dtype.kind in "iuf"
 
 
-def _asked(name):
+def _recorded(name):
     """A method of a pipeline that notes what it is given."""
 
     def has(self):
         return hasattr(self.steps[-1][1], name)
 
-    def ask(self, X):
+    def method(self, X):
         self.seen_.append(description(X))
         return getattr(super(RecordingPipeline, self), name)(X)
 
-    ask.__doc__ = f"Note `X`; then as `{name}` of the last step."
-    return available_if(has)(ask)
+    method.__doc__ = f"Note `X`; then as `{name}` of the last step."
+    return available_if(has)(method)
 
 
 class RecordingPipeline(Pipeline):
-    """A pipeline that notes what it is given."""
+    """A pipeline that records what it is given."""
 
     def fit(self, X, y=None, **params):
         """Fit, note `X` and count the call."""
@@ -159,6 +160,6 @@ class RecordingPipeline(Pipeline):
         self.seen_ = [description(X)]
         return self
 
-    predict = _asked("predict")
-    predict_proba = _asked("predict_proba")
-    decision_function = _asked("decision_function")
+    predict = _recorded("predict")
+    predict_proba = _recorded("predict_proba")
+    decision_function = _recorded("decision_function")
