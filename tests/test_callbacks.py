@@ -14,12 +14,12 @@ from sklearn_interpret.effects import (
     ConditionalDependence,
     PartialDependence,
 )
-from tests.instances import ARGUMENTS, EFFECTS, estimators, quick_arguments
+from tests.instances import EFFECTS, INSPECTORS, models, quick_arguments
 
 callback = pytest.importorskip("sklearn.callback")  # scikit-learn >= 1.9
 
 all_inspectors = pytest.mark.parametrize(
-    "inspector_class", ARGUMENTS, ids=lambda c: c.__name__
+    "inspector_class", INSPECTORS, ids=lambda c: c.__name__
 )
 
 
@@ -93,7 +93,7 @@ def table():
 def test_tasks_balance(inspector_class, n_jobs, table):
     X, y, _ = table
     recorder = Recorder()
-    model, *_ = estimators(inspector_class)
+    model, *_ = models(inspector_class)
     inspector = inspector_class(
         model, n_jobs=n_jobs, **quick_arguments(inspector_class)
     )
@@ -177,7 +177,7 @@ def test_progress_bar(inspector_class, n_jobs, table, capsys, monkeypatch):
     pytest.importorskip("rich")
     monkeypatch.setenv("COLUMNS", "200")
     X, _, labels = table
-    _, model, *_ = estimators(inspector_class)
+    _, model, *_ = models(inspector_class)
     inspector = inspector_class(
         model, n_jobs=n_jobs, **quick_arguments(inspector_class)
     )
@@ -194,7 +194,7 @@ def test_progress_bar(inspector_class, n_jobs, table, capsys, monkeypatch):
 @all_inspectors
 def test_silent_by_default(inspector_class, table, capfd):
     X, y, _ = table
-    model, *_ = estimators(inspector_class)
+    model, *_ = models(inspector_class)
     inspector = inspector_class(model, n_jobs=2, verbose=0).fit(X, y)
     if hasattr(inspector, "transform"):
         inspector.transform(X)

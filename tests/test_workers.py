@@ -15,9 +15,9 @@ from threadpoolctl import threadpool_info
 
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret.effects import PartialDependence
-from sklearn_interpret.estimator_checks import check_inspector
+from sklearn_interpret.estimator_checks import check_estimator
 from sklearn_interpret.exceptions import NonFiniteResponseError
-from tests.instances import ARGUMENTS, OF_LINES, quick_arguments
+from tests.instances import INSPECTORS, OF_LINES, quick_arguments
 
 
 def model_for(inspector_class):
@@ -53,7 +53,7 @@ def transformed_by(inspector, X):
 
 @pytest.mark.filterwarnings("ignore:No features were selected")
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
-@pytest.mark.parametrize("inspector_class", ARGUMENTS, ids=lambda c: c.__name__)
+@pytest.mark.parametrize("inspector_class", INSPECTORS, ids=lambda c: c.__name__)
 def test_backends_of_joblib_are_obeyed(inspector_class, backend, table):
     X, y = table
     arguments = quick_arguments(inspector_class)
@@ -86,7 +86,7 @@ def cluster():
 
 
 @pytest.mark.filterwarnings("ignore:No features were selected")
-@pytest.mark.parametrize("inspector_class", ARGUMENTS, ids=lambda c: c.__name__)
+@pytest.mark.parametrize("inspector_class", INSPECTORS, ids=lambda c: c.__name__)
 def test_dask_spreads_the_work(inspector_class, cluster, table):
     X, y = table
     arguments = quick_arguments(inspector_class)
@@ -173,4 +173,4 @@ def test_the_contract_holds_among_threads():
         HistGradientBoostingRegressor(max_iter=5), grid_resolution=4
     )
     with parallel_config(backend="threading"):
-        check_inspector(inspector)
+        check_estimator(inspector)

@@ -143,13 +143,43 @@ class Sample:
 
     @classmethod
     def of(cls, rows, y, weights):
-        """The rows of positive weight."""
+        """The rows of positive weight.
+
+        Parameters
+        ----------
+        rows : Rows
+            All rows.
+        y : array-like or None
+            Their targets.
+        weights : ndarray of shape (n_rows,)
+            Their weights.
+
+        Returns
+        -------
+        Sample
+            Without the rows of weight zero.
+        """
         y = None if y is None else np.asarray(y)
         everything = cls(rows, y, weights, np.arange(rows.n_rows))
         return everything._take(np.flatnonzero(weights > 0))
 
     def draw(self, subsample, random_state, *, stratified):
-        """Some of the rows; `stratified` keeps the shares of one column of labels."""
+        """Some of the rows, without replacement.
+
+        Parameters
+        ----------
+        subsample : int, float in (0, 1] or None
+            How many; None keeps all.
+        random_state : int, RandomState or None
+            Source of the draw.
+        stratified : bool
+            Whether labels keep their shares; several columns of them do not.
+
+        Returns
+        -------
+        Sample
+            The rows drawn, in order.
+        """
         by_class = stratified and self.y is not None and self.y.ndim == 1
         drawn = draw_rows(
             self.rows.n_rows,
@@ -160,7 +190,7 @@ class Sample:
         return self._take(drawn)
 
     def _take(self, positions):
-        """The rows at increasing positions."""
+        # All of them, where increasing positions are as many.
         if len(positions) == self.rows.n_rows:
             return self
         y = None if self.y is None else self.y[positions]

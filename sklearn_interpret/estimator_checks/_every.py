@@ -165,7 +165,7 @@ def check_batches_are_independent(estimator):
     """Little working memory, hence many small batches, changes no result."""
     X = numeric_table()[SOME]
     in_one_go = everything(fitted(estimator), X)
-    with config_context(working_memory=0.002):
+    with config_context(working_memory=0.005):
         in_batches = everything(fitted(estimator), X)
     assert_same(in_batches, in_one_go)
 
@@ -227,10 +227,15 @@ def check_refit_forgets(estimator):
     own = prepared(estimator).get_params(deep=False)
     wrapped = {name: own[name] for name in ("estimator",) if name in own}
     defaults = prepared(type(estimator)(**wrapped)).get_params(deep=False) | wrapped
-    again = fitted(estimator, wider)
-    for X, params in ((table, own), (wider, defaults), (table, own)):
-        again.set_params(**params).fit(X, target_for(estimator))
-        fresh = prepared(estimator).set_params(**params).fit(X, target_for(estimator))
+    again, y = fitted(estimator, wider), target_for(estimator)
+    own_way = prepared(estimator).set_params(**own).fit(table, y)
+    default_way = prepared(estimator).set_params(**defaults).fit(wider, y)
+    for X, params, fresh in (
+        (table, own, own_way),
+        (wider, defaults, default_way),
+        (table, own, own_way),
+    ):
+        again.set_params(**params).fit(X, y)
         assert set(vars(again)) == set(vars(fresh)), (
             "left over or missing after another fit: "
             f"{sorted(set(vars(again)) ^ set(vars(fresh)))}"

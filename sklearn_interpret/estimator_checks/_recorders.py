@@ -57,7 +57,7 @@ class RecordingRegressor(RegressorMixin, BaseEstimator):
         self.seen_.append(description(X))
         total = np.zeros(len(X) if hasattr(X, "columns") else X.shape[0])
         for weight, column in enumerate(_columns(X), start=1):
-            total += weight * np.array([_number(value) for value in column])
+            total += weight * _numbers(column)
             total += np.sin(total)
         return total
 
@@ -109,8 +109,11 @@ def _columns(X):
     return X.T.tolist()
 
 
-def _number(value):
-    return float(sum(map(ord, value)) % 7) if isinstance(value, str) else float(value)
+def _numbers(column):
+    """A list of numbers or texts as an array of numbers."""
+    if isinstance(column[0], str):
+        column = [sum(map(ord, text)) % 7 for text in column]
+    return np.asarray(column, dtype=np.float64)
 
 
 def _steps_before(model):

@@ -1,7 +1,7 @@
 """What an estimator found, whether two found the same, and errors that have to come."""
 
 from collections.abc import Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 
 import numpy as np
@@ -15,21 +15,15 @@ _BY_ROW = ("predict", "transform", "explain", "interaction_values")
 
 def fitted_results(estimator):
     """Public fitted attributes and properties by name, without models and positions."""
-    names = [
-        name
-        for name in (*vars(estimator), *_properties(type(estimator)))
-        if name.endswith("_")
-        and not name.startswith("_")
-        and not name.endswith("indices_")
-        and name not in _GIVEN
-        and hasattr(estimator, name)
-    ]
-    found = {name: getattr(estimator, name) for name in names}
+    cls = type(estimator)
+    properties = [name for name in dir(cls) if isinstance(getattr(cls, name), property)]
+    found = {}
+    for name in (*vars(estimator), *properties):
+        public = name.endswith("_") and not name.startswith("_")
+        if public and not name.endswith("indices_") and name not in _GIVEN:
+            with suppress(AttributeError):  # a property that is not there for all
+                found[name] = getattr(estimator, name)
     return {name: value for name, value in found.items() if not hasattr(value, "fit")}
-
-
-def _properties(cls):
-    return [name for name in dir(cls) if isinstance(getattr(cls, name), property)]
 
 
 def responses(estimator, X):

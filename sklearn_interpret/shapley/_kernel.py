@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from sklearn_interpret._core.games.coalitions import paired_design
 from sklearn_interpret._core.games.exact import (
@@ -16,7 +15,7 @@ from sklearn_interpret._core.games.exact import (
 )
 from sklearn_interpret._core.games.gaussian_process import EvenSurrogate, OddSurrogate
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.parallel import held_rows
+from sklearn_interpret._model.parallel import held_rows, limit_threads
 from sklearn_interpret.shapley._base import InteractionValuesMixin
 from sklearn_interpret.shapley._base_coalitional import BaseCoalitional, Valuer
 
@@ -296,7 +295,7 @@ class _PairedCoalitions(Valuer):
         coalitions = {number: self._coalitions(number) for number in numbers}
         answers = list(played.designed(coalitions.get))
         order = sorted(range(len(answers)), key=lambda row: len(answers[row][0]))
-        with threadpool_limits(1):
+        with limit_threads(1):
             for row in order:
                 players, inner = answers[row]
                 if len(players):

@@ -13,11 +13,10 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from sklearn_interpret._core.local.linear_surrogates import Moments
 from sklearn_interpret._model._sklearn_compat import HasMethods, Interval, StrOptions
-from sklearn_interpret._model.parallel import run, slices
+from sklearn_interpret._model.parallel import limit_threads, run, slices
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import LowFidelityWarning
@@ -301,7 +300,7 @@ class BaseLocalSurrogate(BaseInspector):
 
 def _fitted(fitter, surroundings, rows):
     # Threads would change the last bits.
-    with threadpool_limits(1):
+    with limit_threads(1):
         return [fitter.fit(around) for around in surroundings.around(rows)]
 
 

@@ -8,11 +8,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from sklearn_interpret._core.local.masks import independent_masks
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.parallel import run, slices
+from sklearn_interpret._model.parallel import limit_threads, run, slices
 from sklearn_interpret._model.rows.images import Images, as_image_rows, rounded
 from sklearn_interpret._model.rows.segments import (
     checked_segments,
@@ -363,7 +362,7 @@ class _Segmentation:
 
 def _all_cut(cut, images):
     # Threads would change the last bits.
-    with threadpool_limits(1):
+    with limit_threads(1):
         return [cut(image) for image in images]
 
 
