@@ -150,7 +150,9 @@ def check_rows_are_independent(estimator):
 
 
 def _numbers(response):
-    """Numbers by row: those of an explanation, of a frame, or the array itself."""
+    """Numbers by row: of an array, a frame, an explanation, or its table."""
+    if hasattr(response, "to_frame") and not hasattr(response, "values"):
+        response = response.to_frame()
     return np.asarray(getattr(response, "values", response))
 
 
