@@ -76,7 +76,7 @@ class _GivenLoss:
         m, n_points, k = answers.shape
         masses = (weights[:, None] * shares).ravel()
         targets = np.repeat(self.targets[index], n_points, axis=0)
-        told = self.loss.told(answers.reshape(m * n_points, k))
+        told = self.loss.from_responses(answers.reshape(m * n_points, k))
         some = masses > 0
         total = masses[some].sum()
         return self.loss.mean(targets[some], told[some], masses[some]) * total
@@ -267,7 +267,7 @@ def _r2_shares(targets, weights):
 
 def _check_is_mean(name, loss, estimator, sample):
     """Refuse losses that are not the mean of those of parts of the rows."""
-    answer, weights = loss.ask(estimator, sample.rows.native), sample.weights
+    answer, weights = loss.predictions(estimator, sample.rows.native), sample.weights
     whole = loss.mean(sample.y, answer, weights)
     if len(weights) < 2:
         return
