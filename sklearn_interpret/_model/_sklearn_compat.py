@@ -46,31 +46,6 @@ except ImportError:
         return method
 
 
-__all__ = [
-    "HAS_CALLBACKS",
-    "CallbackSupportMixin",
-    "HasMethods",
-    "Interval",
-    "StrOptions",
-    "block_reporter",
-    "callback_subcontext",
-    "callback_task",
-    "check_feature_names_in",
-    "check_sample_weight",
-    "columns_of_transformers",
-    "fit_context",
-    "has_independent_labels",
-    "parameters_of_rows",
-    "propagated_callbacks",
-    "recursion_partial_dependence",
-    "root_callback_context",
-    "routing_enabled",
-    "safe_indexing",
-    "scorer_takes_weights",
-    "with_callbacks",
-]
-
-
 def root_callback_context(estimator, max_subtasks):
     """Root callback context of a `fit`, or None before scikit-learn 1.9."""
     if not HAS_CALLBACKS:

@@ -172,18 +172,13 @@ def check_batches_are_independent(estimator):
     assert_same(in_batches, in_one_go)
 
 
-def check_global_random_state_untouched(estimator):
-    """With a seed of its own, an estimator draws nothing from numpy's global state."""
-    before = joblib.hash(np.random.get_state())  # noqa: NPY002
-    everything(fitted(estimator), numeric_table()[SOME])
-    assert joblib.hash(np.random.get_state()) == before  # noqa: NPY002
-
-
 def check_same_seed_same_result(estimator):
-    """The same seed gives the same result, to the last bit."""
+    """A seed settles the result to the last bit; numpy's global state is left alone."""
     X = numeric_table()[SOME]
+    before = joblib.hash(np.random.get_state())  # noqa: NPY002
     once, again = (everything(fitted(estimator), X) for _ in range(2))
     assert_same(once, again, rtol=0, atol=0)
+    assert joblib.hash(np.random.get_state()) == before  # noqa: NPY002
 
 
 def check_looking_changes_nothing(estimator):
@@ -245,4 +240,4 @@ def check_refit_forgets(estimator):
         with warnings.catch_warnings():
             # The table is noise, and a small model may well say little of it.
             warnings.simplefilter("ignore", LowFidelityWarning)
-            assert_same(everything(again, X[SOME]), everything(fresh, X[SOME]))
+            assert_same(everything(again, X[:5]), everything(fresh, X[:5]))

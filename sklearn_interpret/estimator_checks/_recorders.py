@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_interpret.estimator_checks._tables import (
+    TEXTS,
     numeric_table,
     prepared,
     target_for,
@@ -45,7 +46,7 @@ class RecordingRegressor(RegressorMixin, BaseEstimator):
     """
 
     def fit(self, X, y=None):
-        """Note `X` and count the call."""
+        """Record `X` and count the call."""
         validate_data(self, X, skip_check_array=True)
         self.n_fits_ = getattr(self, "n_fits_", 0) + 1
         self.seen_ = [description(X)]
@@ -72,7 +73,7 @@ class RecordingClassifier(ClassifierMixin, RecordingRegressor):
     """The same as a classifier of the classes 0 and 1."""
 
     def fit(self, X, y=None):
-        """Note `X` and the classes."""
+        """Record `X` and the classes."""
         self.classes_ = np.unique(y)
         return super().fit(X, y)
 
@@ -118,29 +119,18 @@ def _numbers(column):
 
 def _steps_before(model):
     """Steps that make numbers of all columns, and a model."""
-    encoder = OrdinalEncoder()
-    numbers = ColumnTransformer(
-        [("codes", encoder, _no_numbers)], remainder="passthrough"
-    )
+    codes = ("codes", OrdinalEncoder(), _texts)
+    numbers = ColumnTransformer([codes], remainder="passthrough")
     return [("numbers", numbers), ("model", clone(model))]
 
 
-def _no_numbers(X):
-    """Positions of the columns of a frame that hold no numbers."""
-    if not hasattr(X, "columns"):
-        return []
-    dtypes = [X[name].dtype for name in X.columns]
-    return [j for j, dtype in enumerate(dtypes) if not _is_numeric(dtype)]
-
-
-def _is_numeric(dtype):
-    if hasattr(dtype, "is_numeric"):  # polars
-        return dtype.is_numeric()
-    return dtype.kind in "iuf"
+def _texts(X):
+    """Positions of the columns of a table that hold texts or categories."""
+    return [j for j, name in enumerate(getattr(X, "columns", ())) if name in TEXTS]
 
 
 def _recorded(name):
-    """A method of a pipeline that notes what it is given."""
+    """A method of a pipeline that records what it is given."""
 
     def has(self):
         return hasattr(self.steps[-1][1], name)
@@ -149,7 +139,7 @@ def _recorded(name):
         self.seen_.append(description(X))
         return getattr(super(RecordingPipeline, self), name)(X)
 
-    method.__doc__ = f"Note `X`; then as `{name}` of the last step."
+    method.__doc__ = f"Record `X`; then as `{name}` of the last step."
     return available_if(has)(method)
 
 
@@ -157,7 +147,7 @@ class RecordingPipeline(Pipeline):
     """A pipeline that records what it is given."""
 
     def fit(self, X, y=None, **params):
-        """Fit, note `X` and count the call."""
+        """Fit, record `X` and count the call."""
         super().fit(X, y, **params)
         self.n_fits_ = getattr(self, "n_fits_", 0) + 1
         self.seen_ = [description(X)]

@@ -61,7 +61,7 @@ def mixed_columns():
     }
 
 
-_NUMBERS = ("length", "count", "width", "age", "known")
+TEXTS = ("size", "colour", "note")
 _COLOURS = ["red", "blue", "grey", "green"]  # "grey" never occurs
 _SIZES = ["small", "large"]
 
@@ -74,7 +74,7 @@ def mixed_frame(library, estimator):
     frame = {"pandas": _pandas_mixed, "polars": _polars_mixed}[library]()
     if not getattr(estimator, "_takes_numbers_only", False):
         return frame
-    return frame[[name for name in frame.columns if name in _NUMBERS]]
+    return frame[[name for name in frame.columns if name not in TEXTS]]
 
 
 def _pandas_mixed():

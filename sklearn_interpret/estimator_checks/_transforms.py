@@ -25,30 +25,21 @@ def check_feature_names_out(estimator):
     assert renamed.tolist() == of_frame.get_feature_names_out().tolist()
 
 
-def check_pandas_output(estimator):
-    """`set_output(transform="pandas")` gives a frame with those names."""
-    optional("pandas")
-    _check_output(estimator, "pandas")
-
-
-def check_polars_output(estimator):
-    """`set_output(transform="polars")` gives a frame with those names."""
-    optional("polars")
-    _check_output(estimator, "polars")
-
-
-def _check_output(estimator, library):
+def check_output_frames(estimator):
+    """`set_output` gives a pandas or polars frame with those names."""
     X = named_table()
     of_frame = fitted(estimator, X)
-    plain = of_frame.transform(X)
-    frame = of_frame.set_output(transform=library).transform(X)
-    assert isinstance(frame, optional(library).DataFrame)
-    assert list(frame.columns) == of_frame.get_feature_names_out().tolist()
-    # Column by column: old versions of polars make no array of a frame without columns.
-    for column, name in zip(plain.T, frame.columns, strict=True):
-        np.testing.assert_array_equal(frame[name].to_numpy(), column)
-    if library == "pandas":
-        assert frame.index.equals(X.index)
+    plain, names = of_frame.transform(X), of_frame.get_feature_names_out().tolist()
+    for library in ("pandas", "polars"):
+        kind = optional(library).DataFrame
+        frame = of_frame.set_output(transform=library).transform(X)
+        assert isinstance(frame, kind)
+        assert list(frame.columns) == names
+        # Column by column: old polars makes no array of a frame without columns.
+        for column, name in zip(plain.T, names, strict=True):
+            np.testing.assert_array_equal(frame[name].to_numpy(), column)
+        if library == "pandas":
+            assert frame.index.equals(X.index)
 
 
 def check_selected_columns(estimator):
