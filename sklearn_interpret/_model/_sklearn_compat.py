@@ -142,7 +142,7 @@ def recursion_partial_dependence(estimator, grid, columns):
             "ExtraTreesRegressor, GradientBoosting* and HistGradientBoosting* have one."
         )
     if getattr(estimator, "n_outputs_", 1) > 1:
-        # It would answer, with the first output alone.
+        # It would average the first output alone.
         raise ValueError(
             f'method="recursion" takes one output, and the {type(estimator).__name__} '
             f'has {estimator.n_outputs_} outputs: use method="brute".'

@@ -23,7 +23,7 @@ _ODD_NAMES = ("<b>length</b>", "width & more", '"height"', "count > 1", "'age'")
 def check_explanation_adds_up(inspector):
     """Base value and attributions sum to the prediction.
 
-    Asked of inspectors with `base_values_`.
+    Of inspectors with `base_values_`.
     """
     local = fitted(inspector)
     if not hasattr(local, "base_values_"):

@@ -22,8 +22,8 @@ from sklearn_interpret.estimator_checks._tables import (
 def check_weights_equal_repeated_rows(estimator):
     """Whole-number weights give what repeating the rows gives.
 
-    A wrapped model is held fixed, for models do not all keep this promise; an inspector
-    that fits it again has a true attribute `_refits`, and is not asked. Results that
+    A wrapped model is held fixed, for models do not all keep this promise; inspectors
+    that fit it again have a true attribute `_refits`, and are left out. Results that
     another seed changes are estimates, and differ with the rows that are drawn.
     """
     if getattr(estimator, "_refits", False):
@@ -54,12 +54,11 @@ def check_zero_weights_are_left_out(estimator):
 def check_scale_of_weights(estimator):
     """Weights multiplied by a constant give the same averages.
 
-    An inspector that averages over pairs of rows, whose weights are then numbers of
-    rows, has a true attribute `_weights_count_rows`, and is not asked; nor is one that
-    fits the model again.
+    Left out are inspectors that average over pairs of rows, where weights are numbers
+    of rows (a true attribute `_weights_count_rows`), or that fit the model again.
     """
-    excused = ("_weights_count_rows", "_refits")
-    if any(getattr(estimator, name, False) for name in excused):
+    left_out = ("_weights_count_rows", "_refits")
+    if any(getattr(estimator, name, False) for name in left_out):
         return
     X, y = numeric_table(), target_for(estimator)
     rng = np.random.default_rng(4)

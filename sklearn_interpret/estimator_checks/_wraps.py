@@ -1,4 +1,4 @@
-"""Checks of an inspector: it wraps a model, and stands in for it."""
+"""Checks of an estimator that wraps a model and passes its methods on."""
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -69,8 +69,8 @@ def check_frozen_is_not_refitted(inspector):
     else:
         assert_same(without_y, with_y)
     assert model.n_fits_ == 1
-    asked = getattr(inspector, "black_box_predict", inspector.predict)
-    np.testing.assert_array_equal(asked(X), model.predict(X))
+    predict = getattr(inspector, "black_box_predict", inspector.predict)
+    np.testing.assert_array_equal(predict(X), model.predict(X))
 
 
 def check_unfitted_frozen(inspector):
@@ -121,7 +121,7 @@ def check_delegation(inspector):
 def check_has_what_the_estimator_has(inspector):
     """The inspector has those methods that its estimator has, fitted or not.
 
-    Of one with `black_box_predict`, `predict` and `score` are asked for alone.
+    Of one with `black_box_predict`, `predict` and `score` alone.
     """
     X, y = numeric_table(), target_for(inspector)
     inspector = prepared(inspector)
@@ -148,12 +148,12 @@ def check_tags_of_the_estimator(inspector):
 
 
 def check_model_sees_array(inspector):
-    """A model fitted on an array is asked with arrays of the same dtype."""
+    """A model fitted on an array is called with arrays of the same dtype."""
     _on_recorder(inspector, numeric_table().astype(np.float32))
 
 
 def check_model_sees_frames(inspector):
-    """A model fitted on a frame of many dtypes is asked with the like of it.
+    """A model fitted on a frame of many dtypes is called with the like of it.
 
     The same columns in the same order, with the same dtypes and categories. The frame
     is not changed, and polars gives what pandas gives.
@@ -171,8 +171,8 @@ def _on_recorder(inspector, X):
     model = clone(recorder_for(inspector)).fit(X, target_for(inspector))
     inspector = prepared(inspector, estimator=FrozenEstimator(model))
     found = everything(inspector.fit(X, target_for(inspector)), X)
-    trained_on, *sent = model.seen_
-    assert sent, "the model was never asked"
+    fitted_on, *sent = model.seen_
+    assert sent, "the model was never called"
     for seen in sent:
-        assert seen == trained_on, f"trained on {trained_on}, asked with {seen}"
+        assert seen == fitted_on, f"fitted on {fitted_on}, called with {seen}"
     return found
