@@ -145,7 +145,7 @@ ARGUMENTS = {
     **EFFECTS,
     **IMPORTANCES,
     HStatistic: [
-        {},
+        {"subsample": 80, "random_state": 0},
         {"pairs": [(0, 1), (4, 2)], "three_way": [(0, 1, 2)], "squared": False},
         {
             "features": [0, 3, "g"],
