@@ -71,13 +71,14 @@ def mixed_frame(library, estimator):
 
     Such an estimator, of pixels for one, has a true attribute `_takes_numbers_only`.
     """
-    frame = {"pandas": _pandas_mixed, "polars": _polars_mixed}[library]()
+    frame = {"pandas": pandas_mixed, "polars": polars_mixed}[library]()
     if not getattr(estimator, "_takes_numbers_only", False):
         return frame
     return frame[[name for name in frame.columns if name not in TEXTS]]
 
 
-def _pandas_mixed():
+def pandas_mixed():
+    """A pandas frame with small, whole-number, category, bool and text dtypes."""
     pandas = optional("pandas")
     dtypes = {
         "length": "float32",
@@ -88,7 +89,8 @@ def _pandas_mixed():
     return pandas.DataFrame(mixed_columns()).astype(dtypes)
 
 
-def _polars_mixed():
+def polars_mixed():
+    """The same table as :func:`pandas_mixed`, in polars."""
     polars = optional("polars")
     dtypes = {
         "length": polars.Float32,
