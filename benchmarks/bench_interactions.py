@@ -229,7 +229,7 @@ def rows_sent(name: str, X: np.ndarray, sizes: Sizes) -> Result:
 
 
 def beyond_the_model(name: str, sizes: Sizes, timing: dict[str, Any]) -> Result:
-    """Our time beside the model's."""
+    """Our time beyond the model's."""
     X = new_rows(sizes.few_rows)
     inspect = partial(ours, X=X, method="brute")
     return own_time(name, inspect, sizes.model(), limit=sizes.target(0.3), **timing)

@@ -159,8 +159,10 @@ def shap_permutation(played: Game, budget: int, seed: int) -> np.ndarray:
         explainer = shap.PermutationExplainer(
             by_table(values), np.zeros((1, p)), seed=seed
         )
-        told = explainer(np.ones((1, p)), max_evals=max(budget, 2 * p + 1), silent=True)
-        found.append(told.values[0])
+        explained = explainer(
+            np.ones((1, p)), max_evals=max(budget, 2 * p + 1), silent=True
+        )
+        found.append(explained.values[0])
     return np.array(found)
 
 
@@ -172,8 +174,8 @@ def shapiq_kernel(played: Game, budget: int, seed: int) -> np.ndarray:
     found = []
     for values in played.values:
         approximator = ShapiqKernel(n=p, pairing_trick=True, random_state=seed)
-        told = approximator.approximate(budget, by_table(values))
-        found.append([told[(player,)] for player in range(p)])
+        explained = approximator.approximate(budget, by_table(values))
+        found.append([explained[(player,)] for player in range(p)])
     return np.array(found)
 
 
@@ -231,7 +233,7 @@ def accuracy(
 def beyond_model(
     name: str, *, n_coalitions: int, sizes: Sizes, timing: Timing
 ) -> Result:
-    """Compare what 100 rows cost beyond the model's own answers."""
+    """Compare what 100 rows cost beyond the model's own predictions."""
     clock = timing["clock"]
     X, y = table(2000, 12)
     background, rows = X[:50], X[50 : 50 + sizes.n_timed]
@@ -382,7 +384,7 @@ def draw(path: str, sizes: Sizes) -> None:
                 label=label,
             )
         axes.set_title(f"{titles[kind]}, {n_features} features")
-        axes.set_xlabel("coalitions asked about")
+        axes.set_xlabel("coalitions evaluated")
     every[0].set_ylabel("squared error, relative to the values'")
     every[-1].legend()
     figure.savefig(path)

@@ -228,7 +228,7 @@ def interaction_cases(sizes: Sizes, timing: Timing) -> dict[str, Case]:
 def pd_against_brute(
     name: str, models: Models, kind: str, X: np.ndarray, *, target: float | None
 ) -> Pair:
-    """The exact curves against scikit-learn's predictions on altered rows."""
+    """The exact curves against scikit-learn's predictions on perturbed rows."""
     model = models.fitted(kind)
     return pd_against_sklearn(name, model, X, method="auto", target=target)
 

@@ -177,7 +177,7 @@ class CountingRegressor(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        """Count, and let the model answer."""
+        """Count, and let the model predict."""
         self.n_calls_ += 1
         self.n_rows_ += len(X)
         return self.model.predict(X)
@@ -191,13 +191,13 @@ class RecordingRegressor(CountingRegressor):
         self.recorded_ = []
 
     def predict(self, X):
-        """Copy, count, and let the model answer."""
+        """Copy, count, and let the model predict."""
         self.recorded_.append(np.array(X, order="C"))
         return super().predict(X)
 
 
 class Watched(RegressorMixin, BaseEstimator):
-    """A fitted regressor that adds up the time of its answers.
+    """A fitted regressor that adds up the time of its predictions.
 
     Attributes
     ----------

@@ -1,10 +1,8 @@
-"""Which sample and output of an explanation is meant, and what it is called."""
+"""Which row and output of an explanation is meant."""
 
 from numbers import Integral
 
 import numpy as np
-
-from sklearn_interpret._model.tags import is_classifier
 
 
 def row_position(row, n_rows, sample="row"):
@@ -18,17 +16,6 @@ def row_position(row, n_rows, sample="row"):
         How many there are.
     sample : str, default="row"
         What a row is called in errors.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    TypeError
-        No whole number.
-    ValueError
-        Not one of the rows.
     """
     if not hasattr(row, "__index__") or isinstance(row, bool):
         raise TypeError(f"row={row!r} must be the position (int) of one {sample}.")
@@ -41,20 +28,22 @@ def row_position(row, n_rows, sample="row"):
     return place % n_rows
 
 
-def output_position(explanation, target):
+def output_position(names, target):
     """Position of the output that `target` names.
 
-    Raises
-    ------
-    ValueError
-        Not one of the outputs, or None where there are several; both list the names.
+    Parameters
+    ----------
+    names : sequence
+        Class labels, or positions of outputs.
+    target : class label, int or None
+        A name, a position where the names are no numbers, or None for the only output.
     """
-    names = list(explanation.output_names)
+    names = list(names)
     if target is None:
         if len(names) == 1:
             return 0
         raise ValueError(
-            f"The explanation has {len(names)} outputs: choose one by target=, out of "
+            f"There are {len(names)} outputs: choose one by target=, out of "
             f"{_listed(names)}."
         )
     found = [place for place, name in enumerate(names) if _same(name, target)]
@@ -64,10 +53,7 @@ def output_position(explanation, target):
     position = isinstance(target, Integral) and not isinstance(target, bool)
     if position and not numbered and 0 <= target < len(names):
         return int(target)
-    raise ValueError(
-        f"target={target!r} is not an output of the explanation; its outputs are "
-        f"{_listed(names)}."
-    )
+    raise ValueError(f"target={target!r} is not an output; there are {_listed(names)}.")
 
 
 def predictions_of(explanation):
@@ -75,26 +61,6 @@ def predictions_of(explanation):
     if explanation.predictions is not None:
         return explanation.predictions
     return explanation.base_values + explanation.values.sum(axis=1)
-
-
-def response_text(inspector, explanation):
-    """What the values are shares of: the model's method, and the output if one of many.
-
-    An inspector that settles its response in `fit` says so in `response_method_`.
-    """
-    method = getattr(inspector, "response_method_", None)
-    method = getattr(inspector, "response_method", "auto") if method is None else method
-    predictor = getattr(inspector, "estimator_", None)
-    classifies = predictor is not None and is_classifier(predictor)
-    regresses = predictor is not None and not classifies
-    if callable(method):
-        method = getattr(method, "__name__", type(method).__name__)
-    elif method == "auto" or not isinstance(method, str):
-        method = "predict" if regresses else "response"
-    one = explanation.values.ndim == 2
-    if one and (classifies or getattr(inspector, "target", None) is not None):
-        return f"{method}[{explanation.output_names[0]}]"
-    return method
 
 
 def _same(name, target):

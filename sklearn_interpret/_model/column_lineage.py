@@ -1,33 +1,18 @@
-"""Which input column each output column of a fitted transformer is made from.
+"""Which input column each output column of a fitted transformer is computed from.
 
-Transformers are known by their class. A subclass counts as its base where it takes
-over `transform`; one that transforms in its own way is refused.
+Transformers are known by their class. A subclass counts as its base class where it
+inherits `transform`; one with a `transform` of its own is refused.
 """
 
 from contextlib import contextmanager
 from inspect import getattr_static
 
 import numpy as np
+from sklearn import preprocessing
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import SelectorMixin
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline
-from sklearn.preprocessing import (
-    Binarizer,
-    FunctionTransformer,
-    KBinsDiscretizer,
-    MaxAbsScaler,
-    MinMaxScaler,
-    OneHotEncoder,
-    OrdinalEncoder,
-    PolynomialFeatures,
-    PowerTransformer,
-    QuantileTransformer,
-    RobustScaler,
-    SplineTransformer,
-    StandardScaler,
-    TargetEncoder,
-)
 
 from sklearn_interpret._model._sklearn_compat import columns_of_transformers
 from sklearn_interpret._model.tags import unfrozen
@@ -35,50 +20,39 @@ from sklearn_interpret.exceptions import UnreadableModelError
 
 
 def input_columns(transformer, n_columns):
-    """Input column that each output column of a transformer is made from.
+    """Input column that each output column of a transformer is computed from.
 
     Parameters
     ----------
     transformer : fitted transformer, "passthrough" or None
-        The last two hand on what they get.
+        One that mixes columns, or is not known, is refused by an UnreadableModelError.
     n_columns : int
         Number of its input columns.
 
     Returns
     -------
     ndarray of shape (n_output_columns,), intp
-        Output j is a function of the input column ``input_columns(...)[j]`` alone. A
-        constant output is counted to the first column.
-
-    Raises
-    ------
-    UnreadableModelError
-        Naming the step that mixes columns, or that is not known, and what is known.
+        Output j is a function of the input column ``input_columns(...)[j]`` alone;
+        column 0 stands for a constant.
     """
     try:
         return _columns(transformer, n_columns)
     except UnreadableModelError as error:
+        known = sorted(cls.__name__ for cls in _RULES if cls is not SelectorMixin)
         raise UnreadableModelError(
-            f"{error} Known to work column by column: {_known()}."
+            f"{error} Known to work column by column: {', '.join(known)}, and feature "
+            "selectors (SelectorMixin)."
         ) from error
 
 
 def n_input_columns(estimator):
-    """Number of columns that a fitted estimator takes.
+    """Number of columns that a fitted estimator takes; None where no part tells.
 
-    Parameters
-    ----------
-    estimator : fitted estimator, "passthrough" or None
-        Unlike its `n_features_in_`, this looks past steps that hand on what they get.
-
-    Returns
-    -------
-    int or None
-        None where no part of the estimator says.
+    Unlike `n_features_in_`, this skips steps that are passed through.
     """
     estimator = unfrozen(estimator)
     if isinstance(estimator, Pipeline):
-        parts = [part for _, part in estimator.steps if not hands_on(part)]
+        parts = [part for _, part in estimator.steps if not is_passthrough(part)]
         return n_input_columns(parts[0]) if parts else None
     if isinstance(estimator, FeatureUnion):
         counts = [n_input_columns(part) for _, part in estimator.transformer_list]
@@ -87,30 +61,27 @@ def n_input_columns(estimator):
 
 
 def first_steps(pipeline, n_outputs):
-    """Steps of a fitted pipeline before its last one, which work column by column.
+    """Steps before the last one of a fitted pipeline, if they work column by column.
 
     Parameters
     ----------
     pipeline : fitted Pipeline
-        It ends in a predictor.
+        It ends in a predictor. An UnreadableModelError names a step that can't be read.
     n_outputs : int
         Number of columns that its last step was fitted on.
 
     Returns
     -------
     steps : Pipeline or None
-        The steps that do something; None where there are none.
+        The steps that do something, if any.
     columns : ndarray of shape (n_outputs,), intp
-        Input column of the pipeline that each column of the last step is made from.
+        Input column of the pipeline that each column of the last step is computed from.
     n_columns : int
         Number of input columns of the pipeline.
-
-    Raises
-    ------
-    UnreadableModelError
-        A step mixes columns or is not known, or columns are not known or do not fit.
     """
-    steps = [(name, step) for name, step in pipeline.steps[:-1] if not hands_on(step)]
+    steps = [
+        (name, step) for name, step in pipeline.steps[:-1] if not is_passthrough(step)
+    ]
     if not steps:
         return None, np.arange(n_outputs), n_outputs
     first = Pipeline(steps)
@@ -130,16 +101,17 @@ def first_steps(pipeline, n_outputs):
     return first, columns, n_columns
 
 
-def hands_on(step):
-    """Whether a step does nothing: "passthrough", None, or a pipeline of just these."""
+def is_passthrough(step):
+    """Whether a step is "passthrough", None, or a pipeline of nothing else."""
     step = unfrozen(step)
     if isinstance(step, Pipeline):
-        return all(hands_on(inner) for _, inner in step.steps)
+        return all(is_passthrough(inner) for _, inner in step.steps)
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 
 def _columns(transformer, n_columns):
-    if hands_on(transformer):
+    """As :func:`input_columns`, without the list of known classes in errors."""
+    if is_passthrough(transformer):
         return np.arange(n_columns)
     transformer = unfrozen(transformer)
     rule = _rule(transformer)
@@ -153,11 +125,11 @@ def _columns(transformer, n_columns):
 
 
 def _rule(transformer):
-    """How a transformer's columns are found; refused where that is not known."""
+    """The rule of `_RULES` for a transformer; refused where there is none."""
     cls = type(transformer)
     for base in cls.__mro__:
         if base in _RULES:
-            # Methods that depend on a condition are a fresh object at each access.
+            # Static, as methods under `available_if` are a new object at each access.
             own = getattr_static(cls, "transform")
             if own is not getattr_static(base, "transform"):
                 raise UnreadableModelError(
@@ -175,7 +147,7 @@ def _rule(transformer):
     raise UnreadableModelError(f"{cls.__name__} is not known to work column by column.")
 
 
-# By name: to import the experimental ones would enable them.
+# By name, as importing the experimental ones would enable them.
 _REASONS = {
     "Normalizer": "mixes columns: it divides each row by the norm of all of them",
     "KNNImputer": "mixes columns: it fills in from rows that are near in all of them",
@@ -198,25 +170,16 @@ _MIXING_PACKAGES = {
 }
 
 
-# Transformers of which each output is made from one input
-
-
 def _one_to_one(_, n_columns):
     return np.arange(n_columns)
 
 
-def _selected(selector, _):
-    return selector.get_support(indices=True)
+def _of_splines(spline, n_columns):
+    return np.repeat(np.arange(n_columns), spline.n_features_out_ // n_columns)
 
 
-def _in_equal_blocks(n_outputs):
-    """For transformers that make as many columns of each one, side by side."""
-
-    def rule(transformer, n_columns):
-        n_each = n_outputs(transformer) // n_columns
-        return np.repeat(np.arange(n_columns), n_each)
-
-    return rule
+def _of_targets(encoder, n_columns):
+    return np.repeat(np.arange(n_columns), len(encoder.encodings_) // n_columns)
 
 
 def _of_bins(discretizer, n_columns):
@@ -226,7 +189,7 @@ def _of_bins(discretizer, n_columns):
 
 
 def _of_categories(encoder, n_columns):
-    """A column per category; the infrequent ones share one, a dropped one has none."""
+    """A column per category; infrequent ones share one, a dropped one has none."""
     counts = np.array([len(labels) for labels in encoder.categories_], dtype=np.intp)
     for j, infrequent in enumerate(getattr(encoder, "infrequent_categories_", [])):
         if infrequent is not None:
@@ -237,10 +200,10 @@ def _of_categories(encoder, n_columns):
 
 
 def _imputed(imputer, n_columns):
-    """Columns without any value are dropped; indicators stand behind."""
+    """Columns without any value are dropped; indicators come last."""
     kept = np.ones(n_columns, dtype=bool)
     if not imputer.keep_empty_features:
-        kept = imputer.statistics_ == imputer.statistics_  # not so where NaN
+        kept = imputer.statistics_ == imputer.statistics_  # False where NaN
     if imputer.indicator_ is None:
         return np.flatnonzero(kept)
     return np.concatenate([np.flatnonzero(kept), imputer.indicator_.features_])
@@ -260,7 +223,7 @@ def _of_function(transformer, n_columns):
     function = transformer.func
     if function is None:
         return np.arange(n_columns)
-    # Not so of ufuncs with a signature: they work on whole vectors.
+    # Ufuncs with a signature work on whole vectors.
     elementwise = (
         isinstance(function, np.ufunc)
         and (function.nin, function.nout) == (1, 1)
@@ -276,44 +239,45 @@ def _of_function(transformer, n_columns):
     return np.arange(n_columns)
 
 
-# Transformers made of others
-
-
 @contextmanager
-def _part(role, name):
-    """Refusals say in which part of a transformer they occurred."""
+def errors_in(part):
+    """Name the part of a model in errors that occur there."""
     try:
         yield
     except UnreadableModelError as error:
-        raise UnreadableModelError(f"its {role} {name!r}: {error}") from error
+        raise UnreadableModelError(f"{part}: {error}") from error
 
 
 def _of_steps(pipeline, n_columns):
     columns = np.arange(n_columns)
     for name, step in pipeline.steps:
-        with _part("step", name):
+        with errors_in(f"its step {name!r}"):
             columns = columns[_columns(step, len(columns))]
     return columns
 
 
 def _of_chosen(transformer, _):
-    """What each transformer of a ColumnTransformer makes of its columns."""
-    given = columns_of_transformers(transformer)
     parts = [np.empty(0, dtype=np.intp)]
-    for name, part, _ in transformer.transformers_:
-        columns = np.asarray(given[name], dtype=np.intp)
-        # What is given no columns is not fitted.
-        if len(columns) and not _drops(part):
-            with _part("transformer", name):
-                parts.append(columns[_columns(part, len(columns))])
+    for name, part, columns in fitted_transformers(transformer):
+        with errors_in(f"its transformer {name!r}"):
+            parts.append(np.array(columns)[_columns(part, len(columns))])
     return np.concatenate(parts)
+
+
+def fitted_transformers(column_transformer):
+    """Yield name, transformer and input columns of the parts that make columns."""
+    columns = columns_of_transformers(column_transformer)
+    for name, part, _ in column_transformer.transformers_:
+        # Transformers without columns are not fitted.
+        if len(columns[name]) and not _drops(part):
+            yield name, part, columns[name]
 
 
 def _of_union(union, n_columns):
     parts = [np.empty(0, dtype=np.intp)]
     for name, part in union.transformer_list:
         if not _drops(part):
-            with _part("transformer", name):
+            with errors_in(f"its transformer {name!r}"):
                 parts.append(_columns(part, n_columns))
     return np.concatenate(parts)
 
@@ -323,31 +287,24 @@ def _drops(part):
 
 
 _RULES = {
-    Binarizer: _one_to_one,
-    MaxAbsScaler: _one_to_one,
-    MinMaxScaler: _one_to_one,
-    OrdinalEncoder: _one_to_one,
-    PowerTransformer: _one_to_one,
-    QuantileTransformer: _one_to_one,
-    RobustScaler: _one_to_one,
-    StandardScaler: _one_to_one,
-    FunctionTransformer: _of_function,
-    KBinsDiscretizer: _of_bins,
-    OneHotEncoder: _of_categories,
-    PolynomialFeatures: _of_powers,
-    SplineTransformer: _in_equal_blocks(lambda spline: spline.n_features_out_),
-    TargetEncoder: _in_equal_blocks(lambda encoder: len(encoder.encodings_)),
+    preprocessing.Binarizer: _one_to_one,
+    preprocessing.MaxAbsScaler: _one_to_one,
+    preprocessing.MinMaxScaler: _one_to_one,
+    preprocessing.OrdinalEncoder: _one_to_one,
+    preprocessing.PowerTransformer: _one_to_one,
+    preprocessing.QuantileTransformer: _one_to_one,
+    preprocessing.RobustScaler: _one_to_one,
+    preprocessing.StandardScaler: _one_to_one,
+    preprocessing.FunctionTransformer: _of_function,
+    preprocessing.KBinsDiscretizer: _of_bins,
+    preprocessing.OneHotEncoder: _of_categories,
+    preprocessing.PolynomialFeatures: _of_powers,
+    preprocessing.SplineTransformer: _of_splines,
+    preprocessing.TargetEncoder: _of_targets,
     MissingIndicator: lambda indicator, _: indicator.features_,
     SimpleImputer: _imputed,
-    SelectorMixin: _selected,
+    SelectorMixin: lambda selector, _: selector.get_support(indices=True),
     ColumnTransformer: _of_chosen,
     FeatureUnion: _of_union,
     Pipeline: _of_steps,
 }
-
-
-def _known():
-    """The known classes, by name."""
-    plain = [cls for cls in _RULES if cls is not SelectorMixin]
-    names = sorted(cls.__name__ for cls in plain)
-    return f"{', '.join(names)}, and feature selectors (SelectorMixin)"

@@ -1,7 +1,8 @@
-"""Reader: linear models, and pipelines that end in one, as coefficients of columns.
+"""Reader of linear models, and of pipelines that end in one, as coefficients.
 
-A model is linear if it has coefficients and an intercept, and answers what these give;
-the answers to the rows at hand are looked at, so that no list of classes is needed.
+A model is linear if it has coefficients and an intercept, and its responses are what
+these give. The responses to given rows are compared, so that no list of classes is
+needed.
 """
 
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._model.column_lineage import first_steps
+from sklearn_interpret._model.column_lineage import errors_in, first_steps
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.response import Response, make_response
 from sklearn_interpret._model.tags import (
@@ -34,57 +35,27 @@ READABLE = (
     "column by column"
 )
 
-# Rows to look at together: more of them would not be faster.
+# Rows to compare together: more of them would not be faster.
 _ROWS_AT_ONCE = 1024
 
-# Models that answer in single precision differ by this much from the formula.
+# Models that predict in single precision differ by this much from the formula.
 _TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """A fitted model as a linear function of columns that are made of its input.
+    """A fitted model as a linear function of columns derived from its input."""
 
-    Build it with :func:`read_linear`.
-
-    Parameters
-    ----------
-    coefficients : ndarray of shape (n_derived, k)
-        Coefficients of the columns that the linear function takes.
-    intercept : ndarray of shape (k,)
-        What is added.
-    columns : ndarray of shape (n_derived,), intp
-        The input column that each of these columns is made from.
-    n_columns : int
-        Number of input columns.
-    method : str
-        Method of the model that returns the linear function, or its exponential.
-    exponential : bool, default=False
-        Whether it is the exponential.
-    steps : tuple of Pipeline, default=()
-        What makes the derived columns, one after the other.
-    """
-
-    coefficients: np.ndarray
-    intercept: np.ndarray
-    columns: np.ndarray
-    n_columns: int
-    method: str
+    coefficients: np.ndarray  # of derived columns, (n_derived, k)
+    intercept: np.ndarray  # (k,)
+    columns: np.ndarray  # input column of each derived column, (n_derived,)
+    n_columns: int  # of the input
+    method: str  # that returns the linear function, or its exponential
     exponential: bool = False
-    steps: tuple = ()
+    steps: tuple = ()  # pipelines that compute the derived columns one after the other
 
     def derived(self, X):
-        """The columns that the linear function takes.
-
-        Parameters
-        ----------
-        X : {array-like, dataframe, sparse matrix} of shape (n_rows, n_columns)
-            As the model itself takes them.
-
-        Returns
-        -------
-        ndarray or csr matrix of shape (n_rows, n_derived), float64
-        """
+        """Derived columns of a native container: ndarray or csr matrix, float64."""
         for step in self.steps:
             X = step.transform(X)
         X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_features=0)
@@ -102,20 +73,10 @@ class LinearModel:
 
 @dataclass(frozen=True, eq=False)
 class ExplainedLinear:
-    """Outputs of a linear model that are to be explained.
+    """Outputs of a linear model that are to be explained."""
 
-    Build it with :func:`explained_linear`.
-
-    Parameters
-    ----------
-    model : LinearModel
-        The model, with the explained outputs only.
-    response : Response
-        Picks these outputs from all, and knows their names.
-    """
-
-    model: LinearModel
-    response: Response
+    model: LinearModel  # with these outputs only
+    response: Response  # selects these outputs from all, and has their names
 
     @property
     def method(self):
@@ -127,37 +88,21 @@ class ExplainedLinear:
         return self.response.output_names(n_outputs)
 
     def predictions(self, X):
-        """What the model itself answers for rows; the margin where no method does.
+        """The model's own predictions, (n_rows, k), in their precision.
 
-        Parameters
-        ----------
-        X : native container
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, k)
-            In the precision of the model's answers.
+        They are the margin where no method of the model returns the linear function.
         """
         if self.model.exponential:
             return self.model.margin(self.model.derived(X))
-        answer = np.asarray(getattr(self.response.estimator, self.response.method)(X))
-        read = self.response.read(answer)
-        return read.astype(np.float32 if answer.dtype == np.float32 else np.float64)
+        method = getattr(self.response.estimator, self.response.method)
+        predicted = np.asarray(method(X))
+        single = predicted.dtype == np.float32
+        return self.response.read(predicted).astype(
+            np.float32 if single else np.float64
+        )
 
     def check(self, rows):
-        """Refuse a model that answers otherwise than its coefficients say.
-
-        Parameters
-        ----------
-        rows : Rows
-            Rows to ask about.
-
-        Raises
-        ------
-        UnreadableModelError
-            It does.
-        """
+        """Raise if the model's responses to `Rows` do not follow its coefficients."""
         entries = rows.n_columns + len(self.model.columns)
         step = min(batch_rows(rows.row_bytes + 3 * 8 * entries), _ROWS_AT_ONCE)
         for part in slices(rows.n_rows, step):
@@ -166,14 +111,14 @@ class ExplainedLinear:
             expected = self.model.margin(derived)
             size = abs(derived) @ np.abs(self.model.coefficients)
             size += np.abs(self.model.intercept)
-            asked = self.response(X)
-            if self.model.exponential and asked.shape == expected.shape:
-                with np.errstate(divide="ignore"):  # of what was too small
-                    asked = np.log(asked)
-                expected = np.maximum(expected, np.log(np.finfo(float).tiny))
-                asked = np.maximum(asked, np.log(np.finfo(float).tiny))
-            far = asked.shape != expected.shape
-            if far or np.any(np.abs(asked - expected) > _TOLERANCE * (size + 1e-300)):
+            responses = self.response(X)
+            if self.model.exponential and responses.shape == expected.shape:
+                smallest = np.finfo(float).tiny
+                responses = np.log(np.maximum(responses, smallest))
+                expected = np.maximum(expected, np.log(smallest))
+            tolerance = _TOLERANCE * (size + 1e-300)
+            same_shape = responses.shape == expected.shape
+            if not same_shape or np.any(np.abs(responses - expected) > tolerance):
                 name = type(unfrozen(self.response.estimator)).__name__
                 raise UnreadableModelError(
                     f"{self.response.method} of {name} is not the linear function that "
@@ -182,33 +127,24 @@ class ExplainedLinear:
 
 
 def explained_linear(estimator, response_method="auto", target=None):
-    """Choose outputs of a linear model.
+    """Select outputs of a linear model, as `ExplainedLinear`.
 
     Parameters
     ----------
     estimator : fitted estimator
-        The model.
+        The model; an UnreadableModelError says why it can't be read.
     response_method : str or list of str, default="auto"
         "auto" explains the linear function. Otherwise a method of the model, which has
         to return that.
     target : class label or int, default=None
         Output to keep.
-
-    Returns
-    -------
-    ExplainedLinear
-
-    Raises
-    ------
-    UnreadableModelError
-        The model can't be read, or the response is not linear.
     """
     model = read_linear(estimator)
     if isinstance(response_method, str) and response_method == "auto":
         response = make_response(estimator, model.method, target)
     else:
         response = make_response(estimator, response_method, target)
-        if callable(response.method) or response.method != model.method:
+        if response.method != model.method:
             _refuse(estimator, response.method, "the link of a linear function at best")
         if model.exponential:
             _refuse(estimator, response.method, "the exponential of a linear function")
@@ -232,22 +168,9 @@ def _refuse(estimator, method, what):
 
 
 def read_linear(estimator):
-    """Read a fitted model as a linear function.
+    """Read a fitted model, or a pipeline that ends in one, as a `LinearModel`.
 
-    Parameters
-    ----------
-    estimator : fitted estimator
-        A linear model, one inside of :class:`~sklearn.frozen.FrozenEstimator`, or a
-        pipeline that ends in one, behind steps that work column by column.
-
-    Returns
-    -------
-    LinearModel
-
-    Raises
-    ------
-    UnreadableModelError
-        Naming what was seen, why it can't be read, and what can.
+    An UnreadableModelError says what was seen, why it can't be read, and what can.
     """
     try:
         return _read(unfrozen(estimator))
@@ -265,12 +188,9 @@ def _read(model):
         return _read_pipeline(model)
     if isinstance(model, TransformedTargetRegressor):
         raise UnreadableModelError("it transforms its target.")
-    coefficients = getattr(model, "coef_", None)
-    if coefficients is None:
+    if getattr(model, "coef_", None) is None:
         raise UnreadableModelError("it has no coef_.")
-    if issparse(coefficients):
-        coefficients = coefficients.toarray()
-    coefficients = np.atleast_2d(np.asarray(coefficients, dtype=np.float64))
+    coefficients = coefficient_table(model)
     intercept = np.asarray(getattr(model, "intercept_", 0.0), dtype=np.float64).ravel()
     method = "decision_function" if is_classifier(model) else "predict"
     if coefficients.ndim != 2 or len(intercept) not in (1, len(coefficients)):
@@ -291,6 +211,12 @@ def _read(model):
     )
 
 
+def coefficient_table(model):
+    """Coefficients of a linear model, (n_outputs, n_columns), float64."""
+    coef = model.coef_.toarray() if issparse(model.coef_) else model.coef_
+    return np.atleast_2d(np.asarray(coef, dtype=np.float64))
+
+
 def _has_log_link(model):
     if isinstance(model, TweedieRegressor):
         automatic = model.link == "auto" and model.power > 0
@@ -301,12 +227,8 @@ def _has_log_link(model):
 def _read_pipeline(pipeline):
     check_is_fitted(pipeline)
     last = unfrozen(pipeline.steps[-1][1])
-    try:
+    with errors_in(f"its last step {type(last).__name__} can't be read"):
         model = _read(last)
-    except UnreadableModelError as error:
-        raise UnreadableModelError(
-            f"its last step {type(last).__name__} can't be read: {error}"
-        ) from error
     steps, columns, n_columns = first_steps(pipeline, model.n_columns)
     if steps is None:
         return model

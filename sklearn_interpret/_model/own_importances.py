@@ -1,4 +1,4 @@
-"""The importances that a fitted model has of its own."""
+"""Importances that fitted models have as attributes."""
 
 from operator import attrgetter
 
@@ -8,36 +8,20 @@ from sklearn.pipeline import Pipeline
 
 from sklearn_interpret._model.tags import unfrozen
 
-ATTRIBUTES = ("coef_", "feature_importances_")
+_ATTRIBUTES = ("coef_", "feature_importances_")
 
 
 def own_importances(estimator, getter, n_features):
-    """Importances that a fitted model gives its features.
+    """Importances of a fitted model's own, one finite number for each feature.
 
-    Parameters
-    ----------
-    estimator : fitted predictor
-        The model; frozen ones are looked into.
-    getter : str or callable
-        "auto" takes `coef_` or `feature_importances_`, whichever is found first, of
-        the model or of the last step of a pipeline. Another string is an attribute, by
-        its path, such as "named_steps.model.coef_"; a callable is called with the
-        model.
-    n_features : int
-        Number of features.
+    A getter "auto" takes `coef_` or `feature_importances_`, whichever is found first,
+    of the model or of the last step of a pipeline. Another string is the path of an
+    attribute, such as "named_steps.model.coef_"; a callable is called with the model.
 
-    Returns
-    -------
-    ndarray of shape (n_features,)
-        Coefficients as absolute values. A table of one row for each output is summed
-        over these, as absolute values.
-
-    Raises
-    ------
-    ValueError
-        Nothing found, or not one finite number for each feature.
+    Coefficients count by their absolute values; a table with a row for each output is
+    summed over outputs, in absolute values.
     """
-    values, what = _found(unfrozen(estimator), getter)
+    values, what = _get(unfrozen(estimator), getter)
     values = values.toarray() if sparse.issparse(values) else values
     values = np.asarray(values, dtype=np.float64)
     if values.ndim == 2:
@@ -56,8 +40,8 @@ def own_importances(estimator, getter, n_features):
     return values
 
 
-def _found(model, getter):
-    """What the getter finds, and its name."""
+def _get(model, getter):
+    """What the getter returns, and its name."""
     if callable(getter):
         return getter(model), getattr(getter, "__name__", type(getter).__name__)
     if getter != "auto":
@@ -68,11 +52,11 @@ def _found(model, getter):
     last = model
     while isinstance(last, Pipeline):
         last = unfrozen(last[-1])
-    for name in ATTRIBUTES:
+    for name in _ATTRIBUTES:
         if hasattr(last, name):
             return getattr(last, name), name
     raise ValueError(
-        f"importance_getter='auto' finds none of {', '.join(ATTRIBUTES)} in the "
+        f"importance_getter='auto' finds none of {', '.join(_ATTRIBUTES)} in the "
         f"{type(last).__name__}. Pass the model inside of PermutationImportance, or a "
         "callable."
     )

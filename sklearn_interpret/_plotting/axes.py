@@ -1,37 +1,22 @@
-"""Axes to draw on, styles, legends; matplotlib is imported late."""
+"""Axes to draw on, their layout, and legends; matplotlib is imported late."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from sklearn_interpret._plotting.labels import NAME_WIDTH, literal, shorten
-from sklearn_interpret._plotting.layouts import (
-    BELOW_HEIGHT,
-    MANY,
-    PANEL_HEIGHT,
-    Slot,
-    figure_size,
-    fixed_spaces,
-    grid_shape,
-)
 
+# Sizes in inches.
+PANEL_WIDTH, PANEL_HEIGHT, BELOW_HEIGHT = 3.6, 2.9, 1.5
+BAR_PANEL_WIDTH = 4.4
+SINGLE_WIDTH, SINGLE_HEIGHT = 5.6, 4.0
+WIDE = 3.5  # of an axes beside which a legend may stand
+MANY = 30
 SIDE_WIDTH = 24
-WIDE = 3.5  # inches of an axes beside which a legend may stand
 
 
 def import_pyplot(caller):
-    """Import matplotlib's pyplot when something is drawn, and not before.
-
-    Parameters
-    ----------
-    caller : str
-        Who draws, for the error.
-
-    Raises
-    ------
-    ImportError
-        Saying who needs matplotlib and how it is installed.
-    """
+    """Import matplotlib's pyplot when `caller` draws, and not before."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -59,41 +44,29 @@ def merged_style(defaults, given, artist):
     return {**defaults, **normalize_kwargs(given or {}, artist)}
 
 
+@dataclass(frozen=True)
+class Slot:
+    """What one panel needs: a smaller panel below, a colour bar, long tick labels."""
+
+    below: bool = False
+    bar: bool = False
+    long_ticks: bool = False
+
+
 @dataclass
 class Canvas:
-    """Axes for a number of panels, some of which have a smaller one below.
+    """Axes for a number of panels, some of which have a smaller one below."""
 
-    Parameters
-    ----------
-    figure : Figure or SubFigure
-        Where the axes are.
-    axes : ndarray of Axes of shape (n_rows, n_columns)
-        None where there is no panel.
-    main : list of Axes
-        One per panel.
-    below : list of Axes or None
-        The smaller ones.
-    own_figure : bool
-        Whether the figure was made here.
-    starts_row : list of bool or None
-        Which panels stand at the left end of a row; None where somebody else
-        arranged the axes.
-    """
-
-    figure: object
-    axes: np.ndarray
-    main: list
-    below: list
-    own_figure: bool
+    figure: object  # where the axes are
+    axes: np.ndarray  # (n_rows, n_columns), None where there is no panel
+    main: list  # one axes per panel
+    below: list  # the smaller one below each panel, or None
+    own_figure: bool  # whether the figure was made here
+    # Which panels stand at the left end of a row; None where the user arranged them.
     starts_row: list | None
 
-    @property
-    def constrained(self):
-        """Whether matplotlib makes room for what stands outside of the axes."""
-        return is_constrained(self.figure)
 
-
-def take_axes(ax, slots, *, n_columns, caller):
+def take_axes(ax, slots, *, n_columns, caller, panel_size=None):
     """Axes for panels: a new figure's, one given axes (divided up), or all as given.
 
     Parameters
@@ -108,6 +81,8 @@ def take_axes(ax, slots, *, n_columns, caller):
         Largest number of panels in a row.
     caller : str
         Who draws, for errors.
+    panel_size : pair of float, optional
+        Width and height of a panel in a figure made here, in inches.
 
     Returns
     -------
@@ -116,68 +91,34 @@ def take_axes(ax, slots, *, n_columns, caller):
     plt = import_pyplot(caller)
     if n_columns < 1:
         raise ValueError(f"n_cols={n_columns!r} must be at least 1.")
+    if ax is not None and not isinstance(ax, plt.Axes):
+        return _given_axes(ax, slots, plt.Axes)
+    shape = grid_shape(len(slots), n_columns)
     if ax is None:
-        shape = grid_shape(len(slots), n_columns)
-        figure = plt.figure(
-            figsize=figure_size(shape, slots),
-            layout="none" if len(slots) > MANY else "constrained",
-        )
-        return _grid(figure, figure, shape, slots, own_figure=True)
-    if not isinstance(ax, plt.Axes):
-        return _given(ax, slots, plt.Axes)
+        size = figure_size(shape, slots)
+        if panel_size is not None:
+            size = shape[1] * panel_size[0], shape[0] * panel_size[1]
+        layout = "none" if len(slots) > MANY else "constrained"
+        figure = plt.figure(figsize=size, layout=layout)
+        return _grid(figure, None, shape, slots)
     if len(slots) == 1 and not slots[0].below:
         return Canvas(ax.figure, np.array([[ax]]), [ax], [None], False, None)
     place = _dividable_place(ax, _n_axes(slots), caller)
     ax.set_axis_off()
-    shape = grid_shape(len(slots), n_columns)
-    return _grid(ax.figure, place, shape, slots, own_figure=False)
-
-
-def _dividable_place(ax, n_axes, caller):
-    """The place of an axes in a grid, which is to hold several."""
-    place = ax.get_subplotspec()
-    if ax.axison and place is not None:
-        return place
-    why = (
-        "it was divided by another plot already (pass display.axes_ to draw there)"
-        if place is not None
-        else "it is not one of a grid of subplots"
-    )
-    raise ValueError(
-        f"{caller} has {n_axes} panels to draw, and cannot divide the single axes "
-        f"given: {why}. An array of axes will do, too."
-    )
+    return _grid(ax.figure, place, shape, slots)
 
 
 def take_stacks(ax, heights, *, n_stacks, width, around, n_columns, caller):
-    """Pairs of axes, one above the other, whose margins do not depend on each other.
+    """Pairs of axes (2, n_stacks), one above the other, each with its own margins.
 
-    Parameters
-    ----------
-    ax : None, Axes or array-like of Axes
-        None makes a figure, and a single axes is divided up. An array has the upper
-        axes of all pairs, and behind these the lower ones.
-    heights : pair of float
-        Of both, in inches, or in this ratio on given axes.
-    n_stacks : int
-        How many pairs.
-    width : float
-        Of a pair in a figure made here, in inches.
-    around : float
-        Height of what stands around a pair there, in inches.
-    n_columns : int
-        Largest number of pairs side by side.
-    caller : str
-        Who draws, for errors.
-
-    Returns
-    -------
-    ndarray of Axes of shape (2, n_stacks)
+    `ax` is as in `take_axes`: an array has the upper axes first. `heights` are those of
+    both, in inches (on given axes a ratio); `width` is that of a pair in a figure made
+    here, and `around` the height of what stands around it.
     """
     plt = import_pyplot(caller)
     if ax is not None and not isinstance(ax, plt.Axes):
         slots = [Slot()] * (2 * n_stacks)
-        return _given(ax, slots, plt.Axes).axes.reshape(2, n_stacks)
+        return _given_axes(ax, slots, plt.Axes).axes.reshape(2, n_stacks)
     shape = grid_shape(n_stacks, n_columns)
     if ax is None:
         size = (shape[1] * width, shape[0] * (sum(heights) + around))
@@ -190,11 +131,10 @@ def take_stacks(ax, heights, *, n_stacks, width, around, n_columns, caller):
     axes = np.empty((2, n_stacks), dtype=object)
     for stack in range(n_stacks):
         halves = grid[divmod(stack, shape[1])].subgridspec(2, 1, height_ratios=heights)
-        # Each in a grid of its own, for the labels of one not to narrow the other;
-        # where nobody makes room for them, they get some.
+        # Each in a grid of its own, for the labels of one not to narrow the other.
         axes[0, stack] = figure.add_subplot(halves[0].subgridspec(1, 1)[0])
         below = halves[1].subgridspec(1, 1)[0]
-        if not is_constrained(figure):
+        if not is_constrained(figure):  # nobody else makes room for labels
             inner = halves[1].subgridspec(
                 2, 2, width_ratios=(1, 3), height_ratios=(5, 1), wspace=0, hspace=0
             )
@@ -204,21 +144,7 @@ def take_stacks(ax, heights, *, n_stacks, width, around, n_columns, caller):
 
 
 def take_single(ax, size, *, caller):
-    """One axes: a new figure's, or the given one.
-
-    Parameters
-    ----------
-    ax : None or Axes
-        None makes a figure.
-    size : pair of float
-        Width and height of a figure made here, in inches.
-    caller : str
-        Who draws, for errors.
-
-    Returns
-    -------
-    Axes
-    """
+    """The given axes, or those of a new figure of this width and height in inches."""
     plt = import_pyplot(caller)
     if ax is None:
         return plt.figure(figsize=size, layout="constrained").add_subplot()
@@ -243,26 +169,88 @@ def is_constrained(figure):
     return isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine)
 
 
+def grid_shape(n_panels, n_columns):
+    """Rows and columns, the panels evened out over the rows.
+
+    Examples
+    --------
+    >>> from sklearn_interpret._plotting.axes import grid_shape
+    >>> grid_shape(4, 3), grid_shape(7, 3)
+    ((2, 2), (3, 3))
+    """
+    n_rows = -(-n_panels // n_columns)
+    return n_rows, -(-n_panels // n_rows)
+
+
+def figure_size(shape, slots):
+    """Width and height of a figure for the panels, in inches."""
+    n_rows, n_columns = shape
+    extra = BELOW_HEIGHT if any(slot.below for slot in slots) else 0.0
+    if n_rows == n_columns == 1:
+        return SINGLE_WIDTH, SINGLE_HEIGHT + extra
+    width = BAR_PANEL_WIDTH if any(slot.bar for slot in slots) else PANEL_WIDTH
+    if len(slots) > MANY and any(slot.long_ticks for slot in slots):
+        extra += 0.7
+    return width * n_columns, (PANEL_HEIGHT + extra) * n_rows
+
+
+def fixed_spaces(shape, size, slots):
+    """Margins and gaps of a grid of many panels, as arguments of GridSpec."""
+    # Measuring each label, as constrained layout does, takes minutes for hundreds.
+    bars = any(slot.bar for slot in slots)
+    between = 1.7 if bars else 0.5
+    under = 1.4 if any(slot.long_ticks for slot in slots) else 0.75
+    left, right = 0.9, 1.0 if bars else 0.2
+    top, bottom = 0.5, under + 0.3
+    (n_rows, n_columns), (width, height) = shape, size
+    mean_width = (width - left - right - between * (n_columns - 1)) / n_columns
+    mean_height = (height - top - bottom - under * (n_rows - 1)) / n_rows
+    return {
+        "left": left / width,
+        "right": 1 - right / width,
+        "bottom": bottom / height,
+        "top": 1 - top / height,
+        "wspace": between / mean_width,
+        "hspace": under / mean_height,
+    }
+
+
 def _n_axes(slots):
     return len(slots) + sum(slot.below for slot in slots)
 
 
-def _grid(figure, place, shape, slots, *, own_figure):
-    """A grid of axes within a figure, or within the place of one axes."""
+def _dividable_place(ax, n_axes, caller):
+    """The place of an axes in a grid, which is to hold several."""
+    place = ax.get_subplotspec()
+    if ax.axison and place is not None:
+        return place
+    why = (
+        "it was divided by another plot already (pass display.axes_ to draw there)"
+        if place is not None
+        else "it is not one of a grid of subplots"
+    )
+    raise ValueError(
+        f"{caller} has {n_axes} panels to draw, and cannot divide the single axes "
+        f"given: {why}. An array of axes will do, too."
+    )
+
+
+def _grid(figure, place, shape, slots):
+    """A grid of axes in the place of one axes, or in a whole figure (None)."""
     n_rows, n_columns = shape
     step = 2 if any(slot.below for slot in slots) else 1
-    make = figure.add_gridspec if own_figure else place.subgridspec
     constrained = is_constrained(figure)
     spaces = {}
-    if own_figure and not constrained:
+    if not constrained and place is None:
         size = figure.get_size_inches()
         spaces = fixed_spaces((n_rows * step, n_columns), size, slots)
     elif not constrained:  # labels need room that nobody else makes
         spaces = {"hspace": 0.5, "wspace": 0.3}
+    make = figure.add_gridspec if place is None else place.subgridspec
     ratios = [PANEL_HEIGHT, BELOW_HEIGHT][:step] * n_rows
     spec = make(n_rows * step, n_columns, height_ratios=ratios, **spaces)
     axes = np.full((n_rows * step, n_columns), None, dtype=object)
-    main, second = [], []
+    main, below = [], []
     for panel, slot in enumerate(slots):
         row, column = divmod(panel, n_columns)
         row *= step
@@ -270,18 +258,17 @@ def _grid(figure, place, shape, slots, *, own_figure):
         if slot.bar and constrained:
             # In a grid of its own: the bar then widens no gap of the other panels.
             cell = cell.subgridspec(1, 1)[0, 0]
-        axes[row, column] = figure.add_subplot(cell)
-        main.append(axes[row, column])
+        upper = axes[row, column] = figure.add_subplot(cell)
+        main.append(upper)
         if slot.below:
-            axes[row + 1, column] = figure.add_subplot(
-                spec[row + 1, column], sharex=axes[row, column]
-            )
-        second.append(axes[row + 1, column] if slot.below else None)
+            lower = figure.add_subplot(spec[row + 1, column], sharex=upper)
+            axes[row + 1, column] = lower
+        below.append(axes[row + 1, column] if slot.below else None)
     starts_row = [panel % n_columns == 0 for panel in range(len(slots))]
-    return Canvas(figure, axes, main, second, own_figure, starts_row)
+    return Canvas(figure, axes, main, below, place is None, starts_row)
 
 
-def _given(ax, slots, kind):
+def _given_axes(ax, slots, kind):
     """The axes of an array, as they are."""
     axes = np.asarray(ax, dtype=object)
     for one in axes.flat:
@@ -296,38 +283,26 @@ def _given(ax, slots, kind):
         )
     flat = list(axes.flat)
     rest = iter(flat[len(slots) :])
-    return Canvas(
-        flat[0].figure,
-        axes if axes.ndim == 2 else axes.reshape(1, -1),
-        flat[: len(slots)],
-        [next(rest) if slot.below else None for slot in slots],
-        False,
-        None,
-    )
-
-
-def widen_to_common_range(axes):
-    """Give all axes the smallest y range that holds each of theirs."""
-    limits = np.array([ax.get_ylim() for ax in axes])
-    low, high = limits.min(), limits.max()
-    for ax in axes:
-        ax.set_ylim(low, high)
+    below = [next(rest) if slot.below else None for slot in slots]
+    axes = axes if axes.ndim == 2 else axes.reshape(1, -1)
+    return Canvas(flat[0].figure, axes, flat[: len(slots)], below, False, None)
 
 
 def add_legend(canvas, handles, labels):
     """A legend above the panels of an own figure, else within the first panel."""
     if not handles:
         return None
-    if canvas.own_figure:
-        return named_legend(
-            canvas.figure,
-            handles,
-            labels,
-            loc=f"{'outside ' if canvas.constrained else ''}upper center",
-            ncols=min(len(handles), 2 * canvas.axes.shape[1]),
-            frameon=False,
-        )
-    return named_legend(canvas.main[0], handles, labels, fontsize="small")
+    if not canvas.own_figure:
+        return named_legend(canvas.main[0], handles, labels, fontsize="small")
+    outside = "outside " if is_constrained(canvas.figure) else ""
+    return named_legend(
+        canvas.figure,
+        handles,
+        labels,
+        loc=f"{outside}upper center",
+        ncols=min(len(handles), 2 * canvas.axes.shape[1]),
+        frameon=False,
+    )
 
 
 def named_legend(owner, handles, labels, *, most=NAME_WIDTH, **looks):
@@ -345,10 +320,6 @@ def named_legend(owner, handles, labels, *, most=NAME_WIDTH, **looks):
         Largest number of characters of a name.
     **looks : dict
         Keyword arguments of matplotlib's legend.
-
-    Returns
-    -------
-    Legend
     """
     # Names come in afterwards: matplotlib drops labels that begin with "_".
     places = [str(place) for place in range(len(labels))]
@@ -358,13 +329,8 @@ def named_legend(owner, handles, labels, *, most=NAME_WIDTH, **looks):
     return legend
 
 
-def side_legend(ax, handles, labels, *, title, corner="upper right", **looks):
-    """A legend beside an axes, or in its corner where there is no room beside it.
-
-    Returns
-    -------
-    Legend
-    """
+def side_legend(ax, handles, labels, *, title=None, corner="upper right", **looks):
+    """A legend beside an axes, or in its corner where there is no room beside it."""
     place = {"loc": corner, "framealpha": 0.85}
     if is_constrained(ax.figure) and axes_inches(ax)[0] >= WIDE:
         place = {
@@ -373,6 +339,7 @@ def side_legend(ax, handles, labels, *, title, corner="upper right", **looks):
             "frameon": False,
             "borderaxespad": 0,
         }
+    looks = {**place, "alignment": "left", **looks}
     return named_legend(
         ax,
         handles,
@@ -381,7 +348,5 @@ def side_legend(ax, handles, labels, *, title, corner="upper right", **looks):
         title=title,
         fontsize="small",
         title_fontsize="small",
-        alignment="left",
-        **place,
         **looks,
     )

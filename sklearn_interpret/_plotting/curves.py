@@ -1,9 +1,9 @@
-"""Lines, bands and rugs on given axes."""
+"""Lines, bands, rugs and histograms on given axes."""
 
 import numpy as np
 
 from sklearn_interpret._plotting.axes import merged_style
-from sklearn_interpret._plotting.labels import literal, wrapped
+from sklearn_interpret._plotting.labels import ink, literal, wrapped
 
 MAX_RUG_TICKS = 200
 FEW_POINTS = 12
@@ -14,12 +14,7 @@ MAX_BINS = 50
 
 
 def draw_line(ax, x, y, colour, style, *, as_points=False):
-    """A line, or points alone; few points are marked as such.
-
-    Returns
-    -------
-    Line2D
-    """
+    """A line, or points alone; few points are marked as such."""
     from matplotlib.lines import Line2D
 
     defaults = {"color": colour, "linewidth": 2.0, "zorder": 3}
@@ -32,12 +27,7 @@ def draw_line(ax, x, y, colour, style, *, as_points=False):
 
 
 def draw_thin_lines(ax, x, curves, colour, style, *, as_points=False):
-    """One thin line, or row of small points, for each of `curves` (n, G).
-
-    Returns
-    -------
-    list of Line2D
-    """
+    """One thin line, or row of small points, for each of `curves` (n, G)."""
     from matplotlib.lines import Line2D
 
     defaults = {"color": colour, "linewidth": 0.9, "alpha": 0.45, "zorder": 2.5}
@@ -48,12 +38,7 @@ def draw_thin_lines(ax, x, curves, colour, style, *, as_points=False):
 
 
 def draw_aside(ax, x, values, colours, text):
-    """Hollow marks beside the lines, named at the bottom.
-
-    Returns
-    -------
-    list of Line2D
-    """
+    """Hollow marks beside the lines, named at the bottom."""
     ax.text(
         x,
         0.03,
@@ -73,12 +58,7 @@ def draw_aside(ax, x, values, colours, text):
 
 
 def draw_curves(ax, x, curves, colour, style):
-    """Many transparent curves (n, G) as one artist.
-
-    Returns
-    -------
-    LineCollection
-    """
+    """Many transparent curves (n, G) as one artist."""
     from matplotlib.collections import LineCollection
 
     alpha = float(np.clip(30 / max(len(curves), 1), 0.1, 0.6))
@@ -92,13 +72,7 @@ def draw_curves(ax, x, curves, colour, style):
 
 
 def draw_band(ax, x, low, high, colour, style, *, as_points=False):
-    """A band around a line, or error bars around points.
-
-    Returns
-    -------
-    artist
-        A PolyCollection, or a LineCollection of the error bars.
-    """
+    """A band around a line, or error bars around points."""
     from matplotlib.collections import LineCollection, PolyCollection
 
     if as_points or len(x) == 1:
@@ -120,24 +94,14 @@ def rug_ticks(values, low, high):
 
 
 def draw_rug(ax, values, low, high, style):
-    """Ticks at the bottom where the data lies, between the ends of the curve.
-
-    Returns
-    -------
-    LineCollection
-    """
+    """Ticks at the bottom where the data lies, between the ends of the curve."""
     ticks = rug_ticks(values, low, high)
     segments = [[(tick, 0.0), (tick, RUG_HEIGHT)] for tick in ticks]
     return _at_bottom(ax, segments, {"linewidths": 0.7, "alpha": 0.55}, style)
 
 
 def draw_shares(ax, shares, style):
-    """Bars at the bottom for the share of the data at each level.
-
-    Returns
-    -------
-    LineCollection
-    """
+    """Bars at the bottom for the share of the data at each level."""
     scale = BAR_HEIGHT / max(shares.max(initial=0.0), 1e-300)
     segments = [
         [(place, 0.0), (place, share * scale)] for place, share in enumerate(shares)
@@ -148,13 +112,7 @@ def draw_shares(ax, shares, style):
 
 
 def draw_histogram(ax, values, style):
-    """Bars at the bottom for how many values lie where.
-
-    Returns
-    -------
-    PolyCollection or None
-        None where there are no values.
-    """
+    """Bars at the bottom for how many values lie where."""
     from matplotlib.collections import PolyCollection
 
     if not len(values):
@@ -193,7 +151,7 @@ def _histogram(values, widest):
 def _at_bottom(ax, segments, defaults, style):
     from matplotlib.collections import LineCollection
 
-    defaults = {"colors": "black", "zorder": 1, **defaults}
+    defaults = {"colors": ink(), "zorder": 1, **defaults}
     collection = LineCollection(
         segments,
         transform=ax.get_xaxis_transform(),

@@ -1,4 +1,4 @@
-"""Names, tick labels and colours that stay readable."""
+"""Names, numbers, tick labels and colours that stay readable."""
 
 from numbers import Integral
 
@@ -25,6 +25,7 @@ LEVEL_WIDTH = 16
 CHARACTERS_PER_INCH = 11
 UPRIGHT_PER_INCH = 7.5
 NICE_STEPS = (1, 2, 2.5, 5, 10)
+MINUS = "\N{MINUS SIGN}"  # as matplotlib writes it
 
 
 def shorten(name, most=NAME_WIDTH):
@@ -55,6 +56,11 @@ def literal(text):
     return str(text).replace("$", r"\$")
 
 
+def literal_lines(text, most=60):
+    """A text line by line, each of at most so many characters, drawn as it stands."""
+    return literal("\n".join(shorten(line, most) for line in str(text).split("\n")))
+
+
 def wrapped(name, width=NAME_WIDTH):
     """A long name over two lines, shortened only if it needs more than these.
 
@@ -75,6 +81,57 @@ def wrapped(name, width=NAME_WIDTH):
     marks = [p + 1 for p in places if name[p] in "_-./:" and not name[p + 1].isdigit()]
     cut = (spaces or marks or [width])[-1]
     return f"{name[:cut].rstrip()}\n{name[cut:].lstrip()}"
+
+
+def number_text(value, digits=3, *, signed=False):
+    """A number in few characters, whatever its size.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+    digits : int, default=3
+        Significant digits; whole numbers below a million keep all of theirs.
+    signed : bool, default=False
+        Whether positive numbers have a sign, too.
+
+    Examples
+    --------
+    >>> from sklearn_interpret._plotting.labels import number_text
+    >>> number_text(1234.56), number_text(1.234e9), number_text(2.0, signed=True)
+    ('1235', '1.23e9', '+2')
+    """
+    size = abs(value)
+    if value == 0:
+        text = "0"
+    elif 1e-4 <= size < 10**6 - 0.5:
+        whole = size >= 10**digits or float(value).is_integer()
+        text = f"{size:.0f}" if whole else f"{size:.{digits}g}"
+        if "e" in text:  # rounded up to a power of ten
+            text = f"{float(text):.0f}"
+    else:
+        text = f"{size:.{digits}g}"
+        if "e" in text:
+            mantissa, exponent = text.split("e")
+            text = f"{mantissa}e{int(exponent)}".replace("-", MINUS)
+    sign = MINUS if value < 0 else "+" if signed and value != 0 else ""
+    return sign + text
+
+
+def number_beside(value, span):
+    """A number with as many decimals as changes of the size `span` need.
+
+    Examples
+    --------
+    >>> from sklearn_interpret._plotting.labels import number_beside
+    >>> number_beside(152.1335, 40.0), number_beside(152.1335, 0.01)
+    ('152.1', '152.1335')
+    """
+    if span > 0 and 1e-6 <= abs(value) < 1e9:
+        decimals = int(np.clip(2 - np.floor(np.log10(span)), 0, 9))
+        text = f"{abs(value):.{decimals}f}"
+        return (MINUS if value < 0 and float(text) else "") + text
+    return number_text(value, 4)
 
 
 def two_lines(what, of):
@@ -99,6 +156,20 @@ def colours(n):
     import matplotlib
 
     return list(matplotlib.colormaps[SEQUENTIAL_MAP](np.linspace(0, 0.92, n)))
+
+
+def ink():
+    """Colour of text in the present style: black, or white on dark paper."""
+    import matplotlib
+
+    return matplotlib.rcParams["text.color"]
+
+
+def paper():
+    """Colour behind text in the present style."""
+    import matplotlib
+
+    return matplotlib.rcParams["axes.facecolor"]
 
 
 def shown_ticks(n, most):
@@ -152,6 +223,20 @@ def tidy_number_ticks(ax, values, which="x", most=6):
     axis.set_major_locator(locator)
 
 
+def plain_number_ticks(ax, which="x", most=6):
+    """Few round ticks without an offset that readers would have to add."""
+    from matplotlib.ticker import MaxNLocator, ScalarFormatter
+
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    axis.set_major_locator(MaxNLocator(nbins=most, steps=NICE_STEPS))
+    low, high = sorted(ax.get_xlim() if which == "x" else ax.get_ylim())
+    # Numbers that agree in many digits would be all the same without one.
+    alike = abs(low / 2 + high / 2) / 1e8 > high - low
+    formatter = ScalarFormatter(useOffset=bool(alike))
+    formatter.set_powerlimits((-4, 6))
+    axis.set_major_formatter(formatter)
+
+
 def response_of(name, output_names, output):
     """The response, and which output of it where that has a name."""
     if output_names is None or output is None:
@@ -185,12 +270,7 @@ def drawn_response(name, output_names, output):
 
 
 def feature_map():
-    """Colours from low to high that all stand out against white and against grey.
-
-    Returns
-    -------
-    Colormap
-    """
+    """Colours from low to high that all stand out against white and against grey."""
     import matplotlib
     from matplotlib.colors import ListedColormap
 

@@ -1,34 +1,77 @@
-"""Passages of text, wrapped to a width, with something behind some of the words."""
+"""Passages of text: fonts for their letters, lines of a width, marks behind words."""
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
-# In sizes of the letters.
-LINE_HEIGHT = 1.65
-POINTS_PER_INCH = 72.0
+from sklearn_interpret._plotting.points import POINTS_PER_INCH
+
+LINE_HEIGHT = 1.65  # in sizes of the letters
 ELLIPSIS = "…"
+# What stands for a letter that no font has.
+BOX = "\N{WHITE SQUARE}"
+# Fonts of wide coverage, which are often installed.
+WIDE_FONTS = (
+    "Noto Sans CJK JP",
+    "Noto Sans CJK SC",
+    "Noto Sans JP",
+    "Noto Sans SC",
+    "Source Han Sans",
+    "IPAexGothic",
+    "WenQuanYi Zen Hei",
+    "WenQuanYi Micro Hei",
+    "Droid Sans Fallback",
+    "Hiragino Sans",
+    "PingFang SC",
+    "Yu Gothic",
+    "Meiryo",
+    "Microsoft YaHei",
+    "SimHei",
+    "Malgun Gothic",
+    "Arial Unicode MS",
+    "Noto Sans",
+    "Noto Sans Arabic",
+    "Noto Sans Devanagari",
+    "Noto Emoji",
+    "Segoe UI Symbol",
+)
 
 
-@dataclass(frozen=True)
-class Run:
-    """Letters that stand in one line and look the same.
+def families_for(text):
+    """Font families in which a text can be drawn, and letters that none of them has."""
+    import matplotlib
 
-    Parameters
-    ----------
-    text : str
-        The letters.
-    mark : object
-        What is behind them; None for nothing.
-    line : int
-        Number of the line.
-    left : float
-        Where they begin, from the left, in points.
-    """
+    families = list(matplotlib.rcParams["font.family"])
+    missing = {letter for letter in text if letter.isprintable()}
+    for family in families:
+        missing -= _letters_in(family)
+    for family in WIDE_FONTS:
+        if not missing:
+            break
+        if missing & _letters_in(family):
+            families.append(family)
+            missing -= _letters_in(family)
+    return families, frozenset(missing)
 
-    text: str
-    mark: object
-    line: int
-    left: float
+
+@lru_cache(maxsize=64)
+def _letters_in(family):
+    """Letters that a font family has; none where it is not installed."""
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    try:
+        path = findfont(FontProperties(family=[family]), fallback_to_default=False)
+    except ValueError:
+        return frozenset()
+    return frozenset(map(chr, get_font(path).get_charmap()))
+
+
+def drawable(text, missing):
+    """A text in one line, with boxes for letters that cannot be drawn."""
+    return "".join(
+        BOX if letter in missing else letter if letter.isprintable() else " "
+        for letter in text
+    )
 
 
 class Measure:
@@ -54,68 +97,50 @@ class Measure:
         if figure is not None and hasattr(figure.canvas, "get_renderer"):
             scale = POINTS_PER_INCH / figure.figure.dpi
             self._rulers.append((figure.canvas.get_renderer(), scale))
-        self._known = {}
+        self._widths = {}
 
     def __call__(self, text):
         """Width of a text; spaces at its ends count."""
-        if text not in self._known:
-            widths = [
+        if text not in self._widths:
+            self._widths[text] = max(
                 scale * (self._width(ruler, f"|{text}|") - self._width(ruler, "||"))
                 for ruler, scale in self._rulers
-            ]
-            self._known[text] = max(widths)
-        return self._known[text]
+            )
+        return self._widths[text]
 
     def _width(self, ruler, text):
         return ruler.get_text_width_height_descent(text, self._font, False)[0]
 
 
+@dataclass(frozen=True)
+class Run:
+    """Letters in one line that look the same."""
+
+    text: str  # the letters
+    mark: object  # what is behind them; None for nothing
+    line: int  # number of the line
+    left: float  # where they begin, from the left, in points
+
+
 def wrapped_passage(pieces, width, measure, most_lines):
-    """Break a passage into lines.
+    """Break a passage into lines: their runs, how many lines, and whether it was cut.
 
-    Parameters
-    ----------
-    pieces : sequence of (str, object)
-        Letters, and what is behind them: None for nothing.
-    width : float
-        Of the lines, in points.
-    measure : callable
-        Width of a text in points.
-    most_lines : int
-        Largest number of lines; what is cut off has an ellipsis in its place.
-
-    Returns
-    -------
-    runs : list of Run
-        From left to right and line by line.
-    n_lines : int
-        How many lines there are.
-    cut : bool
-        Whether something was cut off.
+    `pieces` are pairs of letters and a mark, what is behind them (None for nothing).
+    `measure` gives the width of a text in points, as `width` is. Where there are more
+    than `most_lines`, the last one ends in an ellipsis.
     """
-    lines, cut = [[]], False
-    at = 0.0
-    for cluster in _clusters(pieces):
-        if cluster == "\n":
+    lines, used = [[]], 0.0
+    for group in _groups(pieces, width, measure):
+        size = sum(measure(text) for text, _ in group)
+        if not group or (used and used + size > width):
             lines.append([])
-            at = 0.0
-            continue
-        size = sum(measure(text) for text, _ in cluster)
-        space = cluster[0][0].isspace()
-        if at and not space and at + size > width and size <= width:
-            lines.append([])
-            at = 0.0
-        for text, mark in cluster if size <= width else _letters(cluster):
-            step = measure(text)
-            if at and at + step > width:
-                lines.append([])
-                at = 0.0
-            if at or not text.isspace():  # no line begins with a space
-                lines[-1].append((text, mark))
-                at += step
+            used = 0.0
+        if used or group != [(" ", None)]:  # no line begins with a space
+            lines[-1] += group
+            used += size
         if len(lines) > most_lines:
-            cut = True
             break
+    cut = len(lines) > most_lines
     while len(lines) > 1 and not lines[-1]:
         lines.pop()
     if cut:
@@ -127,35 +152,29 @@ def wrapped_passage(pieces, width, measure, most_lines):
     return runs, len(lines), cut
 
 
-def _clusters(pieces):
-    """Pieces that are not parted by spaces, single spaces, and ends of lines."""
-    cluster = []
+def _groups(pieces, width, measure):
+    """Lists of pieces that share a line; an empty one ends a line."""
+    word = []
     for piece, mark in pieces:
         for part in re.split(r"(\s+)", piece) if mark is None else [piece]:
-            if not part:
+            if mark is not None or not part.isspace():
+                word += [(part, mark)] if part else []
                 continue
-            if not part.isspace() or mark is not None:
-                cluster.append((part, mark))
-                continue
-            if cluster:
-                yield cluster
-                cluster = []
-            if "\n" in part:
-                yield "\n"
-            else:
-                yield [(" ", None)]
-    if cluster:
-        yield cluster
+            yield from _broken(word, width, measure)
+            word = []
+            yield [] if "\n" in part else [(" ", None)]
+    yield from _broken(word, width, measure)
 
 
-def _letters(cluster):
-    """Parts of a cluster that is too wide for a line: where it may be broken.
-
-    Words stay whole where they can, so that scripts without spaces break between them.
-    """
-    for text, mark in cluster:
+def _broken(word, width, measure):
+    """A word as one group, or letter by letter if it is too wide for a line."""
+    if sum(measure(text) for text, _ in word) <= width:
+        yield from [word] if word else []
+        return
+    for text, mark in word:
+        # Marked words stay whole: scripts without spaces then break between them.
         whole = mark is not None and len(text) <= 12
-        yield from [(text, mark)] if whole else [(letter, mark) for letter in text]
+        yield from [[(part, mark)] for part in ([text] if whole else text)]
 
 
 def _end_in_ellipsis(line, width, measure):
@@ -169,41 +188,24 @@ def _end_in_ellipsis(line, width, measure):
 
 def _runs(line, parts, measure):
     """Runs of a line: neighbours without a mark, and letters of a word, are one."""
-    left, text, standing = 0.0, "", None
+    left, text, behind = 0.0, "", None
     for part, mark in [*parts, ("", object())]:
-        if text and mark is not standing:
+        if text and mark is not behind:
             inked = text.lstrip()
             start = left + measure(text[: len(text) - len(inked)])
             if inked:
-                yield Run(inked.rstrip(), standing, line, start)
+                yield Run(inked.rstrip(), behind, line, start)
             left += measure(text)
             text = ""
         text += part
-        standing = mark
+        behind = mark
 
 
 def draw_passage(ax, runs, families, size, colour_of, *, top=0.0):
     """Draw runs from the upper left corner of an axes, at their size in print.
 
-    Parameters
-    ----------
-    ax : Axes
-        Where to draw.
-    runs : list of Run
-        As :func:`wrapped_passage` has them.
-    families : list of str
-        Font families.
-    size : float
-        Of the letters, in points.
-    colour_of : callable
-        The colour, with its opacity, for a mark.
-    top : float, default=0.0
-        Room above the first line, in points.
-
-    Returns
-    -------
-    list of Annotation
-        One for each run.
+    `colour_of` gives the colour, with its opacity, for a mark; `top` is the room above
+    the first line, in points.
     """
     drawn = []
     for run in runs:

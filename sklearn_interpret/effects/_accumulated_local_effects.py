@@ -16,7 +16,6 @@ from sklearn_interpret._core.effects.accumulation import (
     interpolate,
     look_up,
 )
-from sklearn_interpret._core.effects.level_order import similarity_order
 from sklearn_interpret._core.effects.local_effects import (
     AnswersAtVisits,
     DifferencesOverSteps,
@@ -26,6 +25,7 @@ from sklearn_interpret._core.effects.local_effects import (
     StepsOfRows,
     cell_weights,
 )
+from sklearn_interpret._core.statistics.seriation import order_levels
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import portion_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import (
@@ -266,7 +266,7 @@ default="similarity"
         others = [j for j in range(rows.n_columns) if j not in columns]
         # A companion of text or dates is compared as levels, inspected or not.
         flags = self.categorical_features_ | ~rows.are_numbers
-        order = similarity_order(
+        order = order_levels(
             axis.codes(rows),
             len(axis.values),
             [rows.numbers(j) for j in others if not flags[j]],

@@ -1,4 +1,4 @@
-"""What the importance estimators share: players, spreads, and selection by rank."""
+"""What the importance estimators share: players, means, and selection of features."""
 
 from abc import abstractmethod
 from numbers import Real
@@ -6,6 +6,7 @@ from numbers import Real
 import numpy as np
 from sklearn.base import clone
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model._sklearn_compat import Interval, parameters_of_rows
@@ -15,11 +16,13 @@ from sklearn_interpret.base import BaseInspector
 
 
 class BaseImportance(SelectorMixin, BaseInspector):
-    """Base of the estimators that rank features, which select features too.
+    """Base of the estimators that rank features, and select the important ones.
 
     A subclass measures the importance of each player, a feature or a feature group,
     once or several times (`_measure`).
     """
+
+    _why_targets = "importance is an effect on a score, also of a FrozenEstimator."
 
     _parameter_constraints = {
         **BaseInspector._parameter_constraints,
@@ -31,33 +34,28 @@ class BaseImportance(SelectorMixin, BaseInspector):
         rows = sample.rows
         groups = resolve_groups(self.feature_groups, rows.names, named=rows.named)
         self.features_, self.player_names_ = resolve_players(rows.names, groups)
-        self._keep(self._measure(sample, response, on_block))
+        results = summary(self._measure(sample, response, on_block))
+        for name, values in results.items():
+            setattr(self, f"{name}_", values)
+        self.feature_importances_ = self._by_feature(self.importances_mean_)
 
     @abstractmethod
     def _measure(self, sample, response, on_block):
         """Set the method's fitted attributes; return importances (n_players, r)."""
 
-    def _keep(self, importances):
-        """Set the attributes that all share from importances (n_players, r)."""
-        self.importances_ = importances
-        self.importances_mean_ = importances.mean(axis=1)
-        self.importances_std_ = importances.std(axis=1)
-        self.feature_importances_ = self._by_feature(self.importances_mean_)
-
-    def _by_feature(self, of_players):
+    def _by_feature(self, by_player):
         """Values of players as (n_features,): members of a group all have its value."""
-        values = np.zeros(self.n_features_in_, dtype=of_players.dtype)
-        for columns, value in zip(self.features_, of_players, strict=True):
-            values[list(columns)] = value
-        return values
+        by_feature = np.zeros(self.n_features_in_, dtype=by_player.dtype)
+        for columns, value in zip(self.features_, by_player, strict=True):
+            by_feature[list(columns)] = value
+        return by_feature
 
     def _targets(self, sample):
-        """Targets of the sample, without which a model can't be scored."""
+        """Targets of the sample, which must not be missing."""
         if sample.y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y "
-                "is None: importance is an effect on a score, also of a "
-                "FrozenEstimator."
+                f"is None: {self._why_targets}"
             )
         return sample.y
 
@@ -67,12 +65,10 @@ class BaseImportance(SelectorMixin, BaseInspector):
 
 
 class RefittingImportance(BaseImportance):
-    """Base of importances for which the estimator is fitted again and again.
-
-    A frozen model is inspected as it is; fitted again are clones of what is inside.
-    """
+    """Base of importances that fit clones of the estimator, be it frozen or not."""
 
     _refits = True
+    _why_targets = "clones of the model are fitted, also where it is a FrozenEstimator."
 
     def _fit_estimator(self, X, y, sample_weight, params, context):
         super()._fit_estimator(X, y, sample_weight, params, context)
@@ -82,16 +78,7 @@ class RefittingImportance(BaseImportance):
         try:
             super()._inspect(sample, response, on_block)
         finally:
-            del self._given  # of no use once it is fitted
-
-    def _targets(self, sample):
-        if sample.y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y "
-                "is None: clones of the model are fitted, also where it is a "
-                "FrozenEstimator."
-            )
-        return sample.y
+            del self._given
 
     def _unfitted(self):
         """A clone of the estimator to fit."""
@@ -101,3 +88,13 @@ class RefittingImportance(BaseImportance):
         """Parameters of the estimator's `fit` for rows at these positions."""
         X, params = self._given
         return parameters_of_rows(X, params, index)
+
+
+def summary(importances, **others):
+    """Importances (n_players, r), their mean and deviation, and other results."""
+    return Bunch(
+        importances=importances,
+        importances_mean=importances.mean(axis=1),
+        importances_std=importances.std(axis=1),
+        **others,
+    )

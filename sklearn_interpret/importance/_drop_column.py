@@ -1,22 +1,32 @@
 """Importance of features by fitting without them (LOCO)."""
 
 from collections.abc import Callable, Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.model_selection import check_cv
-from sklearn.utils import Bunch
 
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import run
-from sklearn_interpret._model.perturbation.removal import remover
 from sklearn_interpret._model.scoring import check_weights_are_taken, resolve_metrics
 from sklearn_interpret._model.tags import is_classifier
-from sklearn_interpret.importance._base import RefittingImportance
+from sklearn_interpret.importance._base import RefittingImportance, summary
 
 _ROUNDING = 1e-12
+
+# Parameters by which estimators refer to columns, and values that refer to none.
+_COLUMN_PARAMETERS = (
+    "categorical_features",
+    "cat_features",
+    "monotonic_cst",
+    "monotone_constraints",
+    "interaction_cst",
+    "interaction_constraints",
+)
+_DEFAULTS = ("warn", "from_dtype", "auto")
 
 
 class DropColumnImportance(RefittingImportance):
@@ -24,16 +34,14 @@ class DropColumnImportance(RefittingImportance):
 
     In each fold of a cross-validation the model is fitted with all features, and once
     more without each one of them. The importance of a feature is how much the score on
-    the held-out rows falls without it (or how much the loss rises). Features that say
-    the same have none each, for the others stand in; put into one group they have
-    theirs.
+    the held-out rows falls without it (or how much the loss rises). A feature that
+    others can replace has none: put such features into one group.
 
     Parameters
     ----------
     estimator : estimator
-        The predictor to inspect; a clone of it is fitted on all rows, and others in
-        each fold. Of a fitted one, passed as ``FrozenEstimator(model)``, clones of the
-        model are fitted in the folds.
+        The predictor to inspect; clones of it are fitted on all rows, and in each
+        fold. A ``FrozenEstimator(model)`` is fitted in the folds alone.
     cv : int, cross-validation splitter, iterable of splits, or None, default=None
         Folds; None and a number as in
         :func:`~sklearn.model_selection.cross_val_score`.
@@ -42,12 +50,11 @@ class DropColumnImportance(RefittingImportance):
         ``loss(y_true, y_pred)``; None is the estimator's own `score`. Several have
         their results in `results_`, and the first one's are the main ones.
     removal : {"auto", "drop", "constant"}, default="auto"
-        "drop" fits on a table without the feature's columns. "constant" lets them
-        hold one value in all rows, from which nothing is to be learnt; the model then
-        sees the columns that it speaks of. "auto" is "constant" for estimators that
-        name columns (a :class:`~sklearn.compose.ColumnTransformer`, categorical
-        features or constraints by position or name), and else "drop". The last column
-        that is left is never dropped but constant.
+        "drop" fits on a table without the feature's columns; the last column that is
+        left is made constant instead. "constant" gives them one value in all rows.
+        "auto" is "constant" for estimators that refer to columns by name or position
+        (a :class:`~sklearn.compose.ColumnTransformer`, categorical features or
+        constraints), and else "drop".
     feature_groups : dict of str to list, default=None
         Features that are left out together.
     threshold : float, default=0.0
@@ -148,48 +155,40 @@ class DropColumnImportance(RefittingImportance):
         self.verbose = verbose
 
     def _measure(self, sample, response, on_block):
-        y = self._targets(sample)
+        y, weights = self._targets(sample), None
         metrics = resolve_metrics(self.scoring, self.estimator_, self.response_method)
-        weighted = np.ptp(sample.weights) > 0
-        if weighted:
+        if np.ptp(sample.weights) > 0:
             check_weights_are_taken(metrics)
-        weights = sample.weights if weighted else None
+            weights = sample.weights
         estimator = self._unfitted()
-        remove = remover(estimator, self.removal)
-        data = (sample.rows, y, weights)
+        constant = self.removal == "constant"
+        if self.removal == "auto":
+            constant = names_columns(estimator)
+        remove = hold_constant if constant else drop_columns
+        left_out = [((), None), *zip(self.features_, self.player_names_, strict=True)]
         tasks = [
             (
-                (estimator, remove, columns, name),
-                data,
+                (estimator, self._fit_parameters(sample.index[train])),
+                (remove, columns, name),
+                (sample.rows, y, weights),
                 (train, test),
-                self._fit_parameters(sample.index[train]),
                 metrics,
             )
             for train, test in self._splits(sample, y)
-            for columns, name in self._left_out()
+            for columns, name in left_out
         ]
-        found = []
-        for scores in run(_scores, tasks, n_jobs=self.n_jobs, verbose=self.verbose):
-            found.append(scores)
+        scores = []
+        for of_task in run(_scores, tasks, n_jobs=self.n_jobs, verbose=self.verbose):
+            scores.append(of_task)
             on_block()
-        n_players = len(self.features_)
-        scores = np.array(found).reshape(-1, n_players + 1, len(metrics))
+        scores = np.reshape(scores, (-1, len(left_out), len(metrics)))
         return self._set_results(scores.transpose(2, 1, 0), metrics)
-
-    def _left_out(self):
-        """What each of a fold's models does without: nothing, then each player."""
-        return [((), None), *zip(self.features_, self.player_names_, strict=True)]
 
     def _splits(self, sample, y):
         """Positions within the sample of the rows of training and of test."""
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator_))
-        given = not (
-            self.cv is None
-            or isinstance(self.cv, Integral | Real)
-            or hasattr(self.cv, "split")
-        )
         splits = cv.split(sample.rows.native, y)
-        if not given:
+        if self.cv is None or isinstance(self.cv, Real) or hasattr(self.cv, "split"):
             return list(splits)
         # Given positions count rows of weight zero, which the sample has not.
         places = np.full(sample.index.max() + 1, -1)
@@ -205,12 +204,7 @@ class DropColumnImportance(RefittingImportance):
             # What differs by rounding alone must not be selected for it.
             size = np.maximum(np.abs(without), np.abs(baseline))
             importances[np.abs(importances) <= _ROUNDING * size] = 0.0
-            self.results_[metric.name] = Bunch(
-                importances=importances,
-                importances_mean=importances.mean(axis=1),
-                importances_std=importances.std(axis=1),
-                baseline_scores=baseline,
-            )
+            self.results_[metric.name] = summary(importances, baseline_scores=baseline)
         first = self.results_[metrics[0].name]
         self.baseline_scores_ = first.baseline_scores
         return first.importances
@@ -221,15 +215,14 @@ def _present(places, part):
     part = np.asarray(part)
     if part.dtype == bool:
         part = np.flatnonzero(part)
-    found = places[part[part < len(places)]]
-    return found[found >= 0]
+    inside = places[part[part < len(places)]]
+    return inside[inside >= 0]
 
 
-def _scores(model, data, split, fit_params, metrics):
-    """Scores on held-out rows of a model that was fitted without some features."""
-    estimator, remove, columns, name = model
-    rows, y, weights = data
-    train, test = split
+def _scores(model, left_out, data, split, metrics):
+    """Scores on held-out rows of a model fitted without some columns."""
+    (estimator, fit_params), (remove, columns, name) = model, left_out
+    (rows, y, weights), (train, test) = data, split
     if columns:
         rows = remove(rows, columns)
     X_train, X_test = rows.take(train).native, rows.take(test).native
@@ -244,3 +237,30 @@ def _scores(model, data, split, fit_params, metrics):
         ) from error
     weights = None if weights is None else weights[test]
     return [metric(fitted, X_test, y[test], weights) for metric in metrics]
+
+
+def names_columns(estimator):
+    """Whether an estimator, or a part of it, refers to columns by name or position.
+
+    Such an estimator can't be fitted on fewer columns, or mistakes others for them.
+    """
+    for name, value in estimator.get_params(deep=True).items():
+        if isinstance(value, ColumnTransformer):
+            return True
+        default = value is None or (isinstance(value, str) and value in _DEFAULTS)
+        if name.rpartition("__")[2] in _COLUMN_PARAMETERS and not default:
+            return True
+    return isinstance(estimator, ColumnTransformer)
+
+
+def drop_columns(rows, columns):
+    """Rows without the columns; where none would be left, with constant ones."""
+    kept = np.setdiff1d(np.arange(rows.n_columns), columns)
+    return rows.keep_columns(kept) if len(kept) else hold_constant(rows, columns)
+
+
+def hold_constant(rows, columns):
+    """Rows whose columns have the first row's values in all rows."""
+    first = np.zeros(rows.n_rows, dtype=np.intp)
+    everywhere = dict.fromkeys(columns, first)
+    return type(rows)(rows.mixed(np.arange(rows.n_rows), everywhere))

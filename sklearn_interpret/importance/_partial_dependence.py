@@ -18,9 +18,9 @@ class PartialDependenceImportance(BaseImportance):
     """How much the partial dependence varies along a feature.
 
     The standard deviation of the partial dependence over the points of its grid; for
-    categories, a quarter of its range, which estimates the same. A flat curve has
-    none. No targets are needed: it is the model that is looked at, however well it
-    predicts, and features whose effects depend on each other may look flat.
+    categories, a quarter of its range, which estimates the same. No targets are needed,
+    and how well the model predicts does not matter. A feature whose effect depends on
+    others may have a flat curve, and then has no importance.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class PartialDependenceImportance(BaseImportance):
         which the first found is used, "centered_log_proba", or ``f(estimator, X)``.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
-        classifier, or all, over which importances are averaged.
+        classifier, or the mean importance over all.
     subsample : int, float or None, default=None
         How many rows to average over: a number, a share, or all.
     random_state : int, RandomState or None, default=None
@@ -117,19 +117,6 @@ class PartialDependenceImportance(BaseImportance):
         **BaseImportance._parameter_constraints,
         "method": [StrOptions({"auto", "tree", "brute"})],
     }
-    # What the partial dependence is told. Rows are drawn before it comes in.
-    _PASSED_ON = (
-        "categorical_features",
-        "feature_groups",
-        "grid_resolution",
-        "percentiles",
-        "custom_values",
-        "method",
-        "response_method",
-        "target",
-        "n_jobs",
-        "verbose",
-    )
 
     def __init__(
         self,
@@ -165,26 +152,28 @@ class PartialDependenceImportance(BaseImportance):
         self.verbose = verbose
 
     def _measure(self, sample, response, on_block):
-        settings = {name: getattr(self, name) for name in self._PASSED_ON}
+        settings = self.get_params(deep=False)
+        for name in ("estimator", "threshold", "subsample", "random_state"):
+            del settings[name]
         effect = PartialDependence(FrozenEstimator(self.estimator_), **settings)
         effect.fit(sample.rows.native, sample_weight=sample.weights)
         self.effect_ = effect
         on_block()
-        of_columns = {
+        by_columns = {
             columns: _variation(average, axes[0].categorical)
             for columns, average, axes in zip(
                 effect.features_, effect.average_, effect.axes_, strict=True
             )
         }
-        return np.array([[of_columns[columns]] for columns in self.features_])
+        return np.array([[by_columns[columns]] for columns in self.features_])
 
 
 def _variation(average, categorical):
-    """How much a curve (G,), or the mean one of several (k, G), varies."""
+    """How much a curve (G,) varies; of several (k, G), the mean."""
     curves = np.atleast_2d(average)
     span = np.ptp(curves, axis=1) if curves.shape[1] else np.zeros(len(curves))
     varies = span > _ROUNDING * np.abs(curves).max(axis=1, initial=0.0)
-    if not varies.any():  # but for rounding, which must not be selected
+    if not varies.any():  # a feature must not be selected for rounding
         return 0.0
     sizes = span / 4 if categorical else curves.std(axis=1, ddof=1)
     return np.where(varies, sizes, 0.0).mean()

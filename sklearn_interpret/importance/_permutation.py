@@ -5,14 +5,14 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import check_random_state
 
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.perturbation.all_pairs import exchanged_losses
-from sklearn_interpret._model.perturbation.neighbourhoods import alike
+from sklearn_interpret._model.perturbation.all_pairs import all_pairs_scores
+from sklearn_interpret._model.perturbation.neighbourhoods import similar_rows
 from sklearn_interpret._model.perturbation.permuted import PermutedScores
 from sklearn_interpret._model.scoring import check_weights_are_taken, resolve_metrics
-from sklearn_interpret.importance._base import BaseImportance
+from sklearn_interpret.importance._base import BaseImportance, summary
 
 Scoring = str | Callable[..., Any]
 
@@ -20,8 +20,8 @@ Scoring = str | Callable[..., Any]
 class PermutationImportance(BaseImportance):
     """Loss of score when a feature no longer says anything about its row.
 
-    A feature's values are exchanged among the rows, everything else stays, and the
-    model scores worse by as much as it relies on that feature:
+    A feature's values are exchanged among the rows. The more the model relies on the
+    feature, the worse it then scores:
 
     .. math:: \\frac{1}{n(n-1)} \\sum_{i \\ne i'} L(y_i, f(x_{i'j}, x_{i,-j}))
         - \\frac{1}{n} \\sum_i L(y_i, f(x_i))
@@ -34,31 +34,29 @@ class PermutationImportance(BaseImportance):
         The model; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``, and rows that it has not seen.
     scoring : str, callable, list, tuple, set or dict, default=None
-        What is lost: a scorer's name, a ``scorer(estimator, X, y)``, a ``loss(y_true,
-        y_pred)`` such as those of :mod:`sklearn.metrics` whose names do not end in
-        "score", or several of these. None takes the score of `estimator`. Scores that
-        look at the same predictions share them.
+        Scorers, by name or as ``scorer(estimator, X, y)``, or losses as ``loss(y_true,
+        y_pred)``, such as those of :mod:`sklearn.metrics` whose names do not end in
+        "score". None is the estimator's own `score`.
     n_repeats : int, default=10
         Random permutations of each feature.
     comparison : {"difference", "ratio"}, default="difference"
-        "ratio" divides the loss after by the loss before, and so one is no importance.
-        It takes losses, and scores that stand for one: those named "neg_...", accuracy,
-        and R squared.
+        "ratio" divides the loss after by the loss before: one is no importance. It
+        takes losses, and scores that belong to one: "neg_...", accuracy, R squared.
     method : {"permutation", "exact", "split"}, default="permutation"
         "permutation" and "split" repeat random exchanges, among all rows or between two
-        random halves. "exact" is the mean over all pairs of rows, which needs no
-        repeats; it takes losses that are means over rows.
+        random halves. "exact" is the mean over all pairs of rows, without repeats; it
+        takes losses that are means over rows.
     feature_groups : dict of str to list, default=None
         Features whose values move together.
     conditional : bool, default=False
-        Whether values are exchanged between rows only that are alike in the other
+        Whether values are exchanged only between rows that are similar in the other
         features: those in the same leaf of a tree that predicts the feature from them.
     threshold : float, default=0.0
         The importance above which `transform` keeps a feature.
     response_method : str, list of str or callable, default="auto"
-        What losses compare with the targets; scorers know by themselves. "auto" takes
-        ``predict`` of regressors and ``predict_proba`` of classifiers, and for losses
-        of :mod:`sklearn.metrics` what these are defined for.
+        What losses compare with the targets. "auto" is `predict` of regressors and
+        `predict_proba` of classifiers, and for losses of :mod:`sklearn.metrics` what
+        these are defined for.
     subsample : int, float or None, default=None
         How many rows to use: a number, a share, or all.
     random_state : int, RandomState or None, default=None
@@ -75,10 +73,8 @@ class PermutationImportance(BaseImportance):
     importances_ : ndarray of shape (n_players, n_repeats)
         Importance of each feature or group in each repeat; one column with
         ``method="exact"``.
-    importances_mean_ : ndarray of shape (n_players,)
-        Mean over the repeats.
-    importances_std_ : ndarray of shape (n_players,)
-        Standard deviation over the repeats.
+    importances_mean_, importances_std_ : ndarray of shape (n_players,)
+        Their mean and standard deviation over the repeats.
     feature_importances_ : ndarray of shape (n_features_in_,)
         The mean for each feature; members of a group all have the group's.
     baseline_score_ : float
@@ -100,21 +96,21 @@ class PermutationImportance(BaseImportance):
     Raises
     ------
     ValueError
-        In `fit`: no `y`; a score of which there is no ratio, or no mean over pairs; a
+        In `fit`: targets missing; a score without a ratio, or a mean over pairs; a
         scorer that takes no weights where rows have different ones.
 
     Notes
     -----
-    The model answers ``1 + n_repeats x n_players`` times about as many rows as there
-    are. With ``method="exact"`` it answers about each row with each distinct value of
-    each player, and not at all where it is a model of trees that can be read.
+    The model predicts all rows ``1 + n_repeats x n_players`` times. With
+    ``method="exact"`` it predicts each row with each distinct value of each player, or
+    nothing but a few rows where its trees can be read.
 
-    A feature that others can stand in for has little importance, and so has each of
-    them: give such features as a group. Rows of which one value comes from elsewhere
-    may be unlike all rows that the model was fitted on; ``conditional=True`` avoids
-    that, and shows what a feature says beyond the others. Leaves have ten rows or more.
-    Splits of the tree that chance would make as well are taken back, so that a feature
-    which does not depend on the others is exchanged among all rows.
+    A feature that others can replace has little importance, and so have these: make
+    them a group. A row with a value from another one may be unlike all rows that the
+    model was fitted on; ``conditional=True`` avoids that, and shows what a feature says
+    beyond the others. Its leaves have ten rows or more, and splits that chance would
+    make too are pruned: a feature independent of the others is exchanged among all
+    rows.
 
     Rows that weigh more lend their values more often; weights count rows with
     ``method="exact"``, where a row of weight two is two rows.
@@ -203,74 +199,48 @@ class PermutationImportance(BaseImportance):
             )
         metrics = resolve_metrics(self.scoring, self.estimator_, self.response_method)
         self._check_comparison(metrics)
-        strata = self._strata(sample)
-        loop = {"n_jobs": self.n_jobs, "verbose": self.verbose, "on_block": on_block}
-        if self.method == "exact":
-            before, after = exchanged_losses(
-                self.estimator_, sample, self.features_, metrics, strata, **loop
-            )
-            turned = zip(metrics, before, after.T, strict=True)
-            found = [
-                (metric.as_loss(plain), metric.as_loss(exchanged)[:, None])
-                for metric, plain, exchanged in turned
+        strata = [None] * len(self.features_)
+        if self.conditional:
+            strata = [
+                similar_rows(sample.rows, columns, sample.weights)
+                for columns in self.features_
             ]
-        else:
-            found = self._permuted(sample, metrics, strata, loop)
-        return self._compared(metrics, found)
-
-    def _permuted(self, sample, metrics, strata, loop):
-        """For each metric the score, and those with each player permuted."""
-        if (sample.weights != sample.weights[0]).any():
-            check_weights_are_taken(metrics)
-        scores = PermutedScores(self.estimator_, sample, metrics)
-        seeds = check_random_state(self.random_state).randint(
-            np.iinfo(np.int32).max, size=(len(self.features_), self.n_repeats)
-        )
-        tasks = [
-            (columns, self.method, of_player, of_one)
-            for columns, of_player, of_one in zip(
-                self.features_, seeds, strata, strict=True
-            )
-        ]
-        after = scores.permuted(tasks, self.n_repeats, **loop)
-        return list(zip(scores.baseline, np.moveaxis(after, 2, 0), strict=True))
-
-    def _strata(self, sample):
-        """For each player the rows that exchange it, None for all."""
-        if not self.conditional:
-            return [None] * len(self.features_)
-        return [
-            alike(sample.rows, columns, sample.weights) for columns in self.features_
-        ]
-
-    def _check_comparison(self, metrics):
-        if self.comparison == "ratio":
-            for metric in metrics:
-                if metric.turn is None:
-                    raise ValueError(
-                        f"comparison='ratio' divides losses, and {metric.name!r} of "
-                        "scoring is not known to stand for one."
-                    )
-
-    def _compared(self, metrics, found):
-        """Set the results of each metric; return the first one's importances."""
+        measure = all_pairs_scores if self.method == "exact" else self._permuted_scores
+        loop = {"n_jobs": self.n_jobs, "verbose": self.verbose, "on_block": on_block}
+        model, players = self.estimator_, self.features_
+        baseline, scores = measure(model, sample, players, metrics, strata, **loop)
         self.results_ = {}
-        for metric, (before, after) in zip(metrics, found, strict=True):
-            if self.comparison == "ratio":
-                importances = self._ratio(metric, before, after)
-            else:
-                importances = metric.worse * (after - before)
-            self.results_[metric.name] = Bunch(
-                importances=importances,
-                importances_mean=importances.mean(axis=1),
-                importances_std=importances.std(axis=1),
-                baseline_score=float(before),
+        for i, metric in enumerate(metrics):
+            importances = self._compare(metric, baseline[i], scores[:, :, i])
+            self.results_[metric.name] = summary(
+                importances, baseline_score=float(baseline[i])
             )
-        first = next(iter(self.results_.values()))
+        first = self.results_[metrics[0].name]
         self.baseline_score_ = first.baseline_score
         return first.importances
 
-    def _ratio(self, metric, before, after):
+    def _permuted_scores(self, model, sample, players, metrics, strata, **loop):
+        """Scores of the rows (n_metrics,), and permuted (n_players, r, n_metrics)."""
+        if (sample.weights != sample.weights[0]).any():
+            check_weights_are_taken(metrics)
+        permuted = PermutedScores(model, sample, metrics, self.method)
+        seeds = check_random_state(self.random_state).randint(
+            np.iinfo(np.int32).max, size=(len(players), self.n_repeats)
+        )
+        return permuted.baseline, permuted.scores(players, seeds, strata, **loop)
+
+    def _check_comparison(self, metrics):
+        for metric in metrics:
+            if self.comparison == "ratio" and metric.turn is None:
+                raise ValueError(
+                    f"comparison='ratio' divides losses, and {metric.name!r} of "
+                    "scoring is not known to stand for one."
+                )
+
+    def _compare(self, metric, before, after):
+        """How much worse scores are after an exchange than before it."""
+        if self.comparison == "difference":
+            return metric.worse * (after - before)
         before, after = metric.as_loss(before), metric.as_loss(after)
         if not before > 0:
             raise ValueError(

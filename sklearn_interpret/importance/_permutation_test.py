@@ -9,12 +9,12 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.statistics.null_distributions import (
+from sklearn_interpret._core.statistics.permutations import (
     DISTRIBUTIONS,
-    OF_POSITIVE,
+    POSITIVE_DISTRIBUTIONS,
+    random_donors,
     upper_tail,
 )
-from sklearn_interpret._core.statistics.permutations import random_donors
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.own_importances import own_importances
 from sklearn_interpret._model.parallel import run
@@ -22,27 +22,26 @@ from sklearn_interpret.importance._base import RefittingImportance
 
 
 class PermutationTest(RefittingImportance):
-    """Whether importances are larger than those of features that tell nothing (PIMP).
+    """Whether importances are larger than those of uninformative features (PIMP).
 
-    The model is fitted again and again to targets that are shuffled among the rows.
-    Nothing relates the features to these, so the importances that it still finds are
-    what chance, and the bias of the importances, give to each feature. An importance
-    that is rarely reached there has a small p-value.
+    The model is fitted again and again to targets that are shuffled among the rows, to
+    which the features are unrelated. The importances that it still finds are those that
+    chance, and the bias of the importances, give to each feature. An importance that
+    shuffles rarely reach has a small p-value.
 
     Parameters
     ----------
     estimator : estimator
-        The predictor to inspect; a clone of it is fitted. Pass a fitted one as
-        ``FrozenEstimator(model)``: its importances are then those that are tested, and
-        clones of the model are fitted to shuffled targets.
+        The predictor to inspect; a clone of it is fitted. Of a
+        ``FrozenEstimator(model)`` the importances that it has are tested, and clones
+        of the model are fitted to shuffled targets.
     n_permutations : int, default=100
         How often the targets are shuffled.
     distribution : {"empirical", "normal", "lognormal", "gamma"}, default="empirical"
-        "empirical" counts: (1 + number of shuffles with an importance at least as
-        large) / (1 + `n_permutations`), valid whatever the importances are, and never
-        below 1 / (1 + `n_permutations`). The others are fitted by maximum likelihood
-        to the importances of the shuffles, and give small p-values with few of these,
-        which are as good as the distribution fits.
+        "empirical" is (1 + number of shuffles with an importance at least as large) /
+        (1 + `n_permutations`), valid for any importances. The others are fitted by
+        maximum likelihood to the importances of the shuffles: few shuffles then give
+        small p-values, which are as good as the distribution fits.
     alpha : float, default=0.05
         Features with p-values below it are selected.
     importance_getter : str or callable, default="auto"
@@ -101,11 +100,11 @@ class PermutationTest(RefittingImportance):
     It takes `n_permutations` fits of the model. With weights, a shuffled row of weight
     w takes its target from a row drawn in the shares of the weights.
 
-    A p-value says that the model uses a feature more than chance would let it. It says
-    nothing of how much, and of correlated features the model may use any one. The null
-    hypothesis is that no feature tells anything. Impurities share a sum, of which a
-    strong feature leaves less to the others than shuffled targets do: theirs are then
-    too large. Permutation importance has no such sum.
+    A small p-value says that the model uses a feature more than by chance, not how
+    much; of correlated features the model may use any one. The null hypothesis is that
+    no feature is informative. Impurity importances have a fixed sum, of which a strong
+    feature leaves the others less than shuffled targets do: their p-values are then too
+    large. Permutation importances have no such sum.
 
     References
     ----------
@@ -163,42 +162,38 @@ class PermutationTest(RefittingImportance):
         self.verbose = verbose
 
     def _make_response(self):
-        """Nothing is asked of the model but its importances."""
+        """None: the model's importances are all that is used."""
 
     def _measure(self, sample, response, on_block):
         y = self._targets(sample)
-        getter, n_features = self.importance_getter, self.n_features_in_
-        observed = own_importances(self.estimator_, getter, n_features)
-        observed = self._of_players(observed)
+        getter = self.importance_getter
+        observed = own_importances(self.estimator_, getter, self.n_features_in_)
+        observed = self._by_player(observed)
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=self.n_permutations)
-        shared = (
-            self._unfitted(),
-            sample.rows.native,
-            y,
-            sample.weights,
-            self._fit_parameters(sample.index),
-            getter,
-        )
-        tasks = [(seed, *shared) for seed in seeds]
+        fit_params = self._fit_parameters(sample.index)
+        data = (sample.rows.native, y, sample.weights, fit_params)
+        tasks = [(seed, self._unfitted(), data, getter) for seed in seeds]
         null = []
-        for found in run(_null, tasks, n_jobs=self.n_jobs, verbose=self.verbose):
-            null.append(self._of_players(found))
+        for of_shuffle in run(
+            _null_importances, tasks, n_jobs=self.n_jobs, verbose=self.verbose
+        ):
+            null.append(self._by_player(of_shuffle))
             on_block()
         self.null_importances_ = np.stack(null)
-        self._refuse_distribution()
+        self._check_distribution()
         self.pvalues_ = upper_tail(observed, self.null_importances_, self.distribution)
         return observed[:, None]
 
-    def _of_players(self, importances):
+    def _by_player(self, importances):
         """Importances of features, summed over the members of each player."""
         return np.array([importances[list(c)].sum() for c in self.features_])
 
-    def _refuse_distribution(self):
-        """A distribution of positive numbers has none where some are not."""
+    def _check_distribution(self):
+        """Refuse a distribution of positive numbers for others."""
         null = self.null_importances_
         bad = np.flatnonzero((null <= 0).any(axis=0) & (np.ptp(null, axis=0) > 0))
-        if self.distribution in OF_POSITIVE and len(bad):
+        if self.distribution in POSITIVE_DISTRIBUTIONS and len(bad):
             raise ValueError(
                 f"distribution={self.distribution!r} takes positive importances only; "
                 f"under shuffled targets {self.player_names_[bad[0]]!r} has others: "
@@ -210,8 +205,9 @@ class PermutationTest(RefittingImportance):
         return self._by_feature(self.pvalues_ < self.alpha)
 
 
-def _null(seed, estimator, X, y, weights, fit_params, getter):
+def _null_importances(seed, estimator, data, getter):
     """Importances of the features where the targets are shuffled."""
+    X, y, weights, fit_params = data
     donors = random_donors(weights, np.random.RandomState(seed))
     model = clone(estimator).fit(X, y[donors], **fit_params)
     return own_importances(model, getter, X.shape[1])

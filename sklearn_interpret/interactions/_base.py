@@ -1,4 +1,4 @@
-"""What the interaction estimators share: players, and sets of them."""
+"""What the interaction estimators share: players, and sets of players."""
 
 from itertools import combinations
 
@@ -11,7 +11,7 @@ from sklearn_interpret.base import BaseInspector
 
 
 class BaseInteraction(BaseInspector):
-    """Base of the estimators of how features, or groups of them, act together."""
+    """Base of the estimators of interactions between features, or groups of them."""
 
     _parameter_constraints = {
         **BaseInspector._parameter_constraints,
@@ -22,8 +22,7 @@ class BaseInteraction(BaseInspector):
 
     def _resolve_players(self, rows):
         """Set the players."""
-        names, named = rows.names, rows.named
-        groups = resolve_groups(self.feature_groups, names, named=named)
+        names, named, groups = rows.names, rows.named, self._groups(rows)
         entries = None
         if self.features is not None:
             entries = resolve_features(
@@ -31,22 +30,21 @@ class BaseInteraction(BaseInspector):
             )
         self.features_, self.player_names_ = resolve_players(names, groups, entries)
 
-    def _resolve(self, rows):
+    def _resolve_pairs(self, rows):
         """Set the players and their pairs."""
         self._resolve_players(rows)
         if self.pairs is None:
             self.pairs_ = list(combinations(range(len(self.features_)), 2))
         else:
-            self.pairs_ = self._sets(rows, self.pairs, 2, "pairs")
+            self.pairs_ = self._resolve_sets(rows, "pairs", 2)
 
-    def _sets(self, rows, given, order, parameter):
-        """Sets of so many players that the user names, as positions of players."""
-        names, named = rows.names, rows.named
-        groups = resolve_groups(self.feature_groups, names, named=named)
+    def _resolve_sets(self, rows, parameter, order):
+        """Sets of `order` players that a parameter names, as positions of players."""
+        groups = self._groups(rows)
         entries = resolve_features(
-            given,
-            names,
-            named=named,
+            getattr(self, parameter),
+            rows.names,
+            named=rows.named,
             groups=groups,
             min_order=order,
             max_order=order,
@@ -55,16 +53,20 @@ class BaseInteraction(BaseInspector):
         position = {columns: place for place, columns in enumerate(self.features_)}
 
         def player(part):
-            columns = tuple(groups[part]) if isinstance(part, str) else (part,)
+            is_group = isinstance(part, str)
+            columns = tuple(groups[part]) if is_group else (part,)
             if columns not in position:
-                name = part if isinstance(part, str) else names[part]
                 raise ValueError(
-                    f"{parameter} has {name!r}, which features and feature_groups "
-                    f"leave out; there are {', '.join(map(repr, self.player_names_))}."
+                    f"{parameter} has {part if is_group else rows.names[part]!r}, "
+                    "which features and feature_groups leave out; there are "
+                    f"{', '.join(map(repr, self.player_names_))}."
                 )
             return position[columns]
 
         return [tuple(map(player, entry)) for entry in entries]
+
+    def _groups(self, rows):
+        return resolve_groups(self.feature_groups, rows.names, named=rows.named)
 
 
 def drop_single_output(values):

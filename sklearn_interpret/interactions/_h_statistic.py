@@ -1,6 +1,7 @@
-"""H statistics."""
+"""H statistics: how strongly features interact."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import combinations
 from numbers import Integral
 from typing import Any
@@ -38,7 +39,7 @@ from sklearn_interpret.interactions._base import BaseInteraction, drop_single_ou
 
 
 class HStatistic(TransformerMixin, BaseInteraction):
-    """Friedman and Popescu's H statistics: how much features act together.
+    """Friedman and Popescu's H statistics: how strongly features interact.
 
     With all partial dependences centred over the rows,
 
@@ -60,14 +61,14 @@ class HStatistic(TransformerMixin, BaseInteraction):
     pairs : None or list of pairs of ints and strs, default=None
         Pairs of them; None takes all pairs.
     three_way : bool or list of triples of ints and strs, default=False
-        Whether, or which, interactions of three features beyond those of their pairs
-        are found. True takes all triples whose pairs are all looked at.
+        Triples whose interaction, beyond those of their pairs, is measured. True takes
+        all triples whose pairs are all among `pairs`.
     squared : bool, default=True
         Give H^2, a share of variance; False gives H.
     method : {"auto", "tree", "brute"}, default="auto"
-        "brute" sends the needed rows to the model. "tree" finds the same numbers from
-        the trees of the model; it needs a response that is the sum of trees that can be
-        read. "auto" is "tree" where that works, and else "brute".
+        "brute" sends rows to the model. "tree" computes the same numbers from the
+        model's trees; it needs a response that is a sum of trees of a known library.
+        "auto" is "tree" where that works, and else "brute".
     n_repeats : int, default=1
         How often `subsample` is drawn. Statistics are means over the draws.
     feature_groups : dict of str to list, default=None
@@ -94,7 +95,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
         The fitted model.
     pairwise_ : ndarray of shape (p, p) or (k, p, p)
         H^2, or H, of each pair of the p features and groups; symmetric, zero on the
-        diagonal, NaN for pairs that were not asked for. Several outputs lead.
+        diagonal, NaN for pairs not in `pairs_`. Several outputs lead.
     pairwise_unnormalized_ : ndarray of the same shape
         Square root of the mean numerator, in the units of the response.
     pairwise_numerator_, pairwise_denominator_ : ndarray of the same shape
@@ -109,11 +110,11 @@ class HStatistic(TransformerMixin, BaseInteraction):
         As for pairs.
     three_way_ : dict of tuple of three str to float or ndarray of shape (k,)
         H^2, or H, of each triple of features.
-    three_way_unnormalized_ : dict
+    three_way_unnormalized_, three_way_numerator_, three_way_denominator_ : dict
         As for pairs.
     total_ : float or ndarray of shape (k,)
-        Share of the response's variance that the sum of all partial dependences leaves
-        over; NaN where `features` leaves some out.
+        Share of the response's variance that the sum of all partial dependences does
+        not explain; NaN where `features` leaves some out.
     feature_importances_ : ndarray of shape (n_features_in_,)
         `overall_unnormalized_`, mean over outputs; members of a group all have the
         group's, features left out have zero.
@@ -145,12 +146,12 @@ class HStatistic(TransformerMixin, BaseInteraction):
     -----
     For n rows, p features and m pairs the model gets at most n (n - 1) (p + m) rows
     with "brute", and n more: fewer where values repeat, since no row is sent twice.
-    `subsample` makes n smaller. With "tree" it gets none but a few to check what was
-    read, and time grows about linearly with n.
+    `subsample` makes n smaller. With "tree" it gets only a few, to check the trees, and
+    time grows about linearly with n.
 
     H^2 is a ratio. Where the denominator, the joint effect of the pair, is weak, the
     ratio of two small numbers says little, and over dependent features it can exceed 1;
-    look at `pairwise_unnormalized_` beside it. Nothing of nothing is zero.
+    look at `pairwise_unnormalized_` beside it. A ratio of zero to zero counts as zero.
 
     References
     ----------
@@ -233,33 +234,23 @@ class HStatistic(TransformerMixin, BaseInteraction):
             self._draw(sample, self.subsample, rng) for _ in range(self.n_repeats)
         ]
         first = samples[0]
-        self._resolve(first.rows)
+        self._resolve_pairs(first.rows)
         triples = self._triples(first.rows)
-        found = [
-            self._statistics(sample, response, triples, on_block) for sample in samples
-        ]
-        constants = found[0].pop("constants")
-        means = {
-            name: np.mean([part[name] for part in found], axis=0) for name in found[0]
-        }
-        spreads = {
-            name: np.std([part[name] for part in found], axis=0, ddof=1)
-            if len(found) > 1
-            else None
-            for name in ("pairwise", "overall")
-        }
-        self._set_results(means, spreads, triples)
-        self.output_names_ = response.output_names(len(means["total"]))
-        self._background = first.rows.native
-        self._weights = first.weights
-        self._constants = constants
+        draws, constants = zip(
+            *[self._statistics(one, response, triples, on_block) for one in samples],
+            strict=True,
+        )
+        self._set_results(draws, triples)
+        self.output_names_ = response.output_names(len(draws[0]["total"]))
+        self._background, self._weights = first.rows.native, first.weights
+        self._constants = constants[0]
 
     def _triples(self, rows):
         """Triples of players, as positions."""
         if self.three_way is None or self.three_way is False:
             return []
         if self.three_way is not True:
-            return self._sets(rows, self.three_way, 3, "three_way")
+            return self._resolve_sets(rows, "three_way", 3)
         known = set(map(frozenset, self.pairs_))
         return [
             triple
@@ -268,7 +259,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
         ]
 
     def _statistics(self, sample, response, triples, on_block):
-        """Everything that one sample tells, outputs leading."""
+        """Statistics of one sample, outputs first, and mean joint effects of pairs."""
         answers = observed(
             self.method,
             response,
@@ -280,11 +271,8 @@ class HStatistic(TransformerMixin, BaseInteraction):
             verbose=self.verbose,
             on_block=on_block,
         )
-        weights, predictions, alone = (
-            sample.weights,
-            answers.predictions,
-            answers.alone(),
-        )
+        weights, predictions = sample.weights, answers.predictions
+        alone = answers.alone()
         floor = rounding_floor(predictions, weights)
         overall = overall_strength(
             predictions, alone, answers.all_but(), weights, floor
@@ -295,45 +283,42 @@ class HStatistic(TransformerMixin, BaseInteraction):
         pairs, three_way, constants = _strengths_of_sets(
             answers, alone, self.pairs_, triples, weights, floor
         )
-        found = {"total": total, "constants": constants}
-        n_players = len(self.features_)
-        for name, strength, shape in (
-            ("pairwise", pairs, lambda v: symmetric(v, self.pairs_, n_players)),
+        of_pairs = partial(symmetric, pairs=self.pairs_, n_players=len(self.features_))
+        results = {"total": total}
+        for name, strength, outputs_first in (
+            ("pairwise", pairs, of_pairs),
             ("overall", overall, np.transpose),
             ("three_way", three_way, np.transpose),
         ):
             ratio = strength.squared if self.squared else np.sqrt(strength.squared)
-            found[name] = shape(ratio)
-            for what in ("unnormalized", "numerator", "denominator"):
-                found[f"{name}_{what}"] = shape(getattr(strength, what))
-        return found
+            results[name] = outputs_first(ratio)
+            for part in ("unnormalized", "numerator", "denominator"):
+                results[f"{name}_{part}"] = outputs_first(getattr(strength, part))
+        return results, constants
 
-    def _set_results(self, means, spreads, triples):
-        for name in ("pairwise", "overall"):
-            for what in ("", "unnormalized_", "numerator_", "denominator_"):
-                value = means[f"{name}_{what}".rstrip("_")]
-                setattr(self, f"{name}_{what}", drop_single_output(value))
-            spread = spreads[name]
-            setattr(
-                self,
-                f"{name}_std_",
-                None if spread is None else drop_single_output(spread),
-            )
-        keys = [tuple(self.player_names_[i] for i in triple) for triple in triples]
-        for what in ("", "unnormalized_"):
-            values = drop_single_output(means[f"three_way_{what}".rstrip("_")])
-            by_triple = dict(zip(keys, np.moveaxis(values, -1, 0), strict=True))
-            setattr(self, f"three_way_{what}", by_triple)
-        self.total_ = drop_single_output(means["total"])
+    def _set_results(self, draws, triples):
+        """Set the fitted attributes from the statistics of each draw of rows."""
+        triples = [tuple(self.player_names_[i] for i in triple) for triple in triples]
+        for name in draws[0]:
+            of_draws = np.stack([draw[name] for draw in draws])
+            mean = drop_single_output(of_draws.mean(axis=0))
+            if name.startswith("three_way"):
+                mean = dict(zip(triples, np.moveaxis(mean, -1, 0), strict=True))
+            setattr(self, f"{name}_", mean)
+            if name in ("pairwise", "overall"):
+                spread = None
+                if len(draws) > 1:
+                    spread = drop_single_output(of_draws.std(axis=0, ddof=1))
+                setattr(self, f"{name}_std_", spread)
+        sizes = np.atleast_2d(self.overall_unnormalized_).mean(axis=0)
         self.feature_importances_ = np.zeros(self.n_features_in_)
-        sizes = means["overall_unnormalized"].mean(axis=0)
         for columns, size in zip(self.features_, sizes, strict=True):
             self.feature_importances_[list(columns)] = size
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """What each pair adds to a row beyond the sum of its two features.
+        """Interaction effect of each pair at each row.
 
-        The centred partial dependence on both, less those on each, over the rows of
+        The centred partial dependence on both minus those on each, over the rows of
         `fit` (those of the first draw, where there are several).
 
         Parameters
@@ -427,7 +412,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
 
 
 class _WeightedSum:
-    """Reduces answers of shape (n_rows, n_variants, k) to weighted sums over rows."""
+    """Reduces responses (n_rows, n_variants, k) to weighted sums over rows."""
 
     def __init__(self, shares):
         self.shares = shares
@@ -437,30 +422,25 @@ class _WeightedSum:
 
 
 def _strengths_of_sets(answers, alone, pairs, triples, weights, floor):
-    """Strengths of pairs and triples, and the means of what pairs leave over.
-
-    Pairs of triples are found too where they are not among the pairs.
-    """
-    wanted = dict.fromkeys(pairs)
-    position = {frozenset(pair): pair for pair in pairs}
+    """Strengths of pairs and triples, and the mean joint effects of pairs."""
     within = {frozenset(two) for triple in triples for two in combinations(triple, 2)}
-    more = [tuple(sorted(pair)) for pair in within - position.keys()]
-    kept, of_pairs, constants, of_triples = {}, [], [], []
-    n_outputs = alone.shape[2]
-    sets = [*wanted, *sorted(more), *triples]
-    for players, joint in zip(sets, answers.joint(sets), strict=True):
+    others = within - set(map(frozenset, pairs))
+    sets = [*pairs, *sorted(tuple(sorted(pair)) for pair in others), *triples]
+    of_pairs, of_triples, constants, joint_of_pair = [], [], [], {}
+    for place, joint in enumerate(answers.joint(sets)):
+        players = sets[place]
         if len(players) == 3:
-            parts = [kept[frozenset(two)] for two in combinations(players, 2)]
-            of_triples.append(
-                three_way_strength(joint, parts, alone, players, weights, floor)
-            )
+            parts = [joint_of_pair[frozenset(two)] for two in combinations(players, 2)]
+            strength = three_way_strength(joint, parts, alone, players, weights, floor)
+            of_triples.append(strength)
             continue
         if frozenset(players) in within:
-            kept[frozenset(players)] = joint
-        if players in wanted:
+            joint_of_pair[frozenset(players)] = joint
+        if place < len(pairs):
             of_pairs.append(pair_strength(joint, alone, players, weights, floor))
-            left = joint - alone[:, list(players)].sum(axis=1)
-            constants.append(np.average(left, axis=0, weights=weights))
+            effect = joint - alone[:, list(players)].sum(axis=1)
+            constants.append(np.average(effect, axis=0, weights=weights))
+    n_outputs = alone.shape[2]
     return (
         Strength.stacked(of_pairs, n_outputs),
         Strength.stacked(of_triples, n_outputs),

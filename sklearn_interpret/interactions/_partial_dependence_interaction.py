@@ -1,4 +1,4 @@
-"""Interactions read off partial dependence surfaces."""
+"""Interactions measured on partial dependence surfaces."""
 
 from collections.abc import Callable, Sequence
 from numbers import Integral
@@ -20,7 +20,7 @@ class PartialDependenceInteraction(BaseInteraction):
 
     On the surface of two features, the curve along one of them has a standard deviation
     at each point of the other. Without an interaction these are all equal. The standard
-    deviation of these deviations, mean over the two ways round, is the strength.
+    deviation of these deviations, averaged over both directions, is the strength.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ class PartialDependenceInteraction(BaseInteraction):
         The fitted model.
     pairwise_ : ndarray of shape (p, p) or (k, p, p)
         Strength of each pair of the p features and groups, in the units of the
-        response; symmetric, zero on the diagonal, NaN for pairs that were not asked
-        for. Several outputs lead.
+        response; symmetric, zero on the diagonal, NaN for pairs not in `pairs_`.
+        Several outputs lead.
     features_ : list of tuple of int
         Columns of each feature or group.
     player_names_ : list of str
@@ -93,10 +93,10 @@ class PartialDependenceInteraction(BaseInteraction):
 
     Notes
     -----
-    The model gets n G^2 rows for a pair of G points each with "brute", and none but a
-    few to check what was read with "tree". The points of the grid are not weighted by
-    where the rows are, unlike those of :class:`HStatistic`, and a spread that is the
-    same at each point is not seen: of f = x0 x1 over a grid of -1 and 1, nothing is.
+    The model gets n G^2 rows for a pair of G points each with "brute", and only a few,
+    to check the trees, with "tree". Unlike those of :class:`HStatistic`, the points of
+    the grid are not weighted by where the rows are. An interaction that leaves equal
+    deviations at all points is not seen, such as f = x0 x1 over a grid of -1 and 1.
 
     References
     ----------
@@ -165,7 +165,7 @@ class PartialDependenceInteraction(BaseInteraction):
         self.verbose = verbose
 
     def _inspect(self, sample, response, on_block):
-        self._resolve(sample.rows)
+        self._resolve_pairs(sample.rows)
         if self.pairs_:
             strengths = np.array(list(map(greenwell_strength, self._surfaces(sample))))
         else:
@@ -177,35 +177,19 @@ class PartialDependenceInteraction(BaseInteraction):
 
     def _surfaces(self, sample):
         """Partial dependence on each pair over a grid: (k, n_points, n_points_2)."""
-        model = self.estimator_
-        if not isinstance(model, FrozenEstimator):
-            model = FrozenEstimator(model)
-        parts = [
+        players = [
             columns[0] if len(columns) == 1 else name
             for columns, name in zip(self.features_, self.player_names_, strict=True)
         ]
-        effect = PartialDependence(
-            model,
-            features=[(parts[first], parts[second]) for first, second in self.pairs_],
-            **{name: getattr(self, name) for name in _PASSED_ON},
-        )
+        settings = self.get_params(deep=False)
+        for name in ("estimator", "pairs", "subsample", "random_state"):
+            del settings[name]
+        settings["features"] = [
+            (players[first], players[second]) for first, second in self.pairs_
+        ]
+        effect = PartialDependence(FrozenEstimator(self.estimator_), **settings)
         effect.fit(sample.rows.native, sample_weight=sample.weights)
         for (first, second), average in zip(
             effect.grid_values_, effect.average_, strict=True
         ):
             yield np.reshape(average, (-1, len(first), len(second)))
-
-
-# What the partial dependence takes as it is given here.
-_PASSED_ON = (
-    "categorical_features",
-    "feature_groups",
-    "grid_resolution",
-    "percentiles",
-    "custom_values",
-    "method",
-    "response_method",
-    "target",
-    "n_jobs",
-    "verbose",
-)

@@ -1,4 +1,4 @@
-"""The network of features that act together."""
+"""The network of features that interact."""
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
@@ -28,13 +28,13 @@ from sklearn_interpret.interactions._base import BaseInteraction, drop_single_ou
 
 
 class VariableInteractionNetwork(BaseInteraction):
-    """Hooker's network: which features the response joins, and how firmly.
+    """Hooker's network: which features interact in the response, and how strongly.
 
-    Two features are joined where the response is no sum of a function without the one
-    and a function without the other. How firmly is the share of the response's variance
-    that belongs to the two of them, with or without further features: the *superset
-    importance* of the pair. Sets of three and more are looked for where all of their
-    subsets were found, up to `max_order`.
+    Two features interact where the response is no sum of a function without the one
+    and a function without the other. The strength is the share of the response's
+    variance that belongs to interactions of the two, with or without other features:
+    the *superset importance* of the pair. Sets of three and more, up to `max_order`,
+    are measured where all of their subsets were found.
 
     Parameters
     ----------
@@ -43,14 +43,14 @@ class VariableInteractionNetwork(BaseInteraction):
         ``FrozenEstimator(model)``.
     features : None, int, str, bool mask, or list of ints and strs, default=None
         Features and groups to look at, by position or name; None takes all. The others
-        stay as they are in each row.
+        keep their values in each row.
     threshold : float, default=0.01
         Share of the response's variance that a set of features has to exceed to be
         found.
     max_order : int, default=2
         Largest number of features in the sets that are looked at.
     n_repeats : int, default=10
-        How many values each feature is given in each row, at least two.
+        How many random values each feature gets in each row, at least two.
     feature_groups : dict of str to list, default=None
         Features that are taken as one.
     response_method : str, list of str or callable, default="auto"
@@ -81,13 +81,13 @@ class VariableInteractionNetwork(BaseInteraction):
         The same as a symmetric matrix over the p features and groups, zero for pairs
         that were not found. Several outputs lead.
     cliques_ : list of tuple of str
-        The largest sets of features that may act together: the response is, up to what
-        `threshold` lets pass, a sum of functions of these. All of their subsets of up
-        to `max_order` features were found, and of larger ones nothing is known.
-        Features of less effect than `threshold` are in none.
+        The largest sets of features that may interact: up to `threshold`, the response
+        is a sum of functions of these. All of their subsets of up to `max_order`
+        features were found; larger ones were not measured. Features of less effect
+        than `threshold` are in none.
     strengths_ : dict of tuple of str to float or ndarray of shape (k,)
-        Strengths of all sets that were looked at, found or not; that of a single
-        feature is the share of all that it takes part in, its total effect.
+        Strengths of all sets that were measured, found or not; that of a single
+        feature is its total effect, the share of all components it takes part in.
     standard_errors_ : dict of tuple of str to float or ndarray of shape (k,)
         Standard errors of the strengths, over the rows.
     main_effects_ : ndarray of shape (p,) or (k, p)
@@ -115,16 +115,16 @@ class VariableInteractionNetwork(BaseInteraction):
     Notes
     -----
     For n rows and R = `n_repeats` the model gets n (1 + R s) rows, where s is the
-    number of sets looked at, the length of `strengths_`: all single features, all pairs
+    number of sets measured, the length of `strengths_`: all single features, all pairs
     of those that exceed `threshold`, and all larger sets whose subsets were all found.
     A set cannot be stronger than one of its subsets, so that none is missed.
 
     The values of each feature come from other rows, drawn for each feature on its own:
-    the strengths are those of features that do not depend on each other. Where they do,
-    the model answers for rows that could not be, and shares may exceed 1.
+    the strengths are those of independent features. Where features depend on each
+    other, the model predicts for impossible rows, and shares may exceed 1.
 
-    Strengths are estimates: of sets near `threshold`, whether they are found depends on
-    the draws; look at `standard_errors_`. A set without any effect has exactly none.
+    Strengths are estimates (see `standard_errors_`): whether a set near `threshold` is
+    found depends on the draws. A set without any effect has a strength of exactly zero.
     Main effects compare draws of the same value in different rows, and are noisier.
 
     References
@@ -197,20 +197,19 @@ class VariableInteractionNetwork(BaseInteraction):
         rng = check_random_state(self.random_state)
         sample = self._draw(sample, self.subsample, rng)
         self._resolve_players(sample.rows)
-        plain = plain_responses(response, sample.rows)
         loop = {"n_jobs": self.n_jobs, "verbose": self.verbose, "on_block": on_block}
-        search = _Search(self.features_, sample, response, plain, loop)
-        search.draw(self.n_repeats, rng)
-        found, level = [], [(player,) for player in range(len(self.features_))]
-        while level:
-            keep = len(level[0]) < self.max_order
-            passed = search.look_at(level, self.threshold, keep=keep)
-            found += passed
-            level = _candidates(passed, set(found)) if keep else []
-        self._set_results(search, found, response)
+        strengths = _Strengths(self.features_, sample, response, loop)
+        strengths.draw_donors(self.n_repeats, rng)
+        found, candidates = [], [(player,) for player in range(len(self.features_))]
+        while candidates:
+            grow = len(candidates[0]) < self.max_order
+            strong = strengths.measure(candidates, self.threshold, keep=grow)
+            found += strong
+            candidates = _larger_sets(strong) if grow else []
+        self._set_results(strengths, found, response)
 
-    def _set_results(self, search, found, response):
-        names, n_outputs = self.player_names_, search.n_outputs
+    def _set_results(self, strengths, found, response):
+        names, n_outputs = self.player_names_, strengths.n_outputs
 
         def named(sets, values):
             return {
@@ -221,134 +220,119 @@ class VariableInteractionNetwork(BaseInteraction):
             }
 
         edges = [players for players in found if len(players) == 2]
-        self.strengths_ = named(search.strengths, search.strengths)
-        self.standard_errors_ = named(search.strengths, search.standard_errors)
-        self.graph_ = named(edges, search.strengths)
+        self.strengths_ = named(strengths.of_sets, strengths.of_sets)
+        self.standard_errors_ = named(strengths.of_sets, strengths.standard_errors)
+        self.graph_ = named(edges, strengths.of_sets)
         adjacency = np.zeros((n_outputs, len(names), len(names)))
         for first, second in edges:
-            strength = search.strengths[first, second]
+            strength = strengths.of_sets[first, second]
             adjacency[:, first, second] = adjacency[:, second, first] = strength
         self.adjacency_ = drop_single_output(adjacency)
-        self.main_effects_ = drop_single_output(np.transpose(search.main_effects))
-        sets = maximal_sets(
+        self.main_effects_ = drop_single_output(np.transpose(strengths.main_effects))
+        cliques = maximal_sets(
             (players[0] for players in found if len(players) == 1),
             edges,
-            search.strengths.keys() - set(found),
+            strengths.of_sets.keys() - set(found),
         )
-        self.cliques_ = [tuple(names[player] for player in one) for one in sets]
+        self.cliques_ = [tuple(names[player] for player in one) for one in cliques]
         self.output_names_ = response.output_names(n_outputs)
 
 
-def _candidates(passed, known):
-    """Sets of one player more whose subsets of one player less were all found."""
-    players = sorted({player for one in passed for player in one})
+def _larger_sets(strong):
+    """Sets of one player more, all of whose subsets of this size are strong."""
+    known = set(strong)
+    players = sorted({player for one in strong for player in one})
     return [
         (*one, player)
-        for one in passed
+        for one in strong
         for player in players
         if player > one[-1]
         and all(part in known for part in combinations((*one, player), len(one)))
     ]
 
 
-class _Search:
-    """Finite differences of the response over sets of players, and their sizes.
+class _Strengths:
+    """Strengths of sets of players, from finite differences of the response.
 
-    Parameters
-    ----------
-    players : list of tuple of int
-        Columns of each player.
-    sample : Sample
-        Rows and weights.
-    response : Response
-        The model.
-    plain : ndarray of shape (n_rows, k)
-        Responses to the rows.
-    loop : dict
-        `n_jobs`, `verbose` and `on_block`.
-
-    Attributes
-    ----------
-    strengths, standard_errors : dict of tuple of int to ndarray of shape (k,)
-        Of all sets looked at.
-    main_effects : ndarray of shape (n_players, k)
-        Of the players, once these are looked at.
+    Filled by `measure`: `of_sets` and `standard_errors` (k,) by set, and `main_effects`
+    (n_players, k).
     """
 
-    def __init__(self, players, sample, response, plain, loop):
+    def __init__(self, players, sample, response, loop):
         self._players, self._rows, self._weights = players, sample.rows, sample.weights
-        self._response, self._plain, self._loop = response, plain, loop
-        self.n_outputs = plain.shape[1]
-        self._floor = rounding_floor(plain, sample.weights)
-        variance = Moments.of_rows(plain, sample.weights).variance
-        # Of a constant response no set has any.
+        self._response, self._loop = response, loop
+        self._predictions = plain_responses(response, sample.rows)
+        self.n_outputs = self._predictions.shape[1]
+        self._floor = rounding_floor(self._predictions, sample.weights)
+        variance = Moments.of_rows(self._predictions, sample.weights).variance
+        # Of a constant response no set has any share.
         self._variance = np.where(variance > self._floor, variance, np.inf)
-        self.strengths, self.standard_errors = {}, {}
+        self.of_sets, self.standard_errors = {}, {}
         self.main_effects = np.empty((len(players), self.n_outputs))
         self._differences = {}
 
-    def draw(self, n_repeats, rng):
+    def draw_donors(self, n_repeats, rng):
         """Draw donors for each player: one for each row and repeat."""
-        seeds = rng.randint(np.iinfo(np.int32).max, size=len(self._players))
         self._donors = []
-        for seed in seeds:
+        for seed in rng.randint(np.iinfo(np.int32).max, size=len(self._players)):
             own = np.random.RandomState(seed)
-            drawn = [random_donors(self._weights, own) for _ in range(n_repeats)]
-            self._donors.append(np.stack(drawn, axis=1))
+            draws = [random_donors(self._weights, own) for _ in range(n_repeats)]
+            self._donors.append(np.stack(draws, axis=1))
 
-    def look_at(self, sets, threshold, *, keep):
-        """Find the strengths of sets of a size; the sets that exceed the threshold.
+    def measure(self, sets, threshold, *, keep):
+        """Measure sets of one size, and return those stronger than the threshold.
 
-        With `keep` their differences stay for sets that have them within.
+        With `keep`, their differences are kept for larger sets.
         """
-        passed = []
+        strong = []
         size = self._donors[0].size * self.n_outputs * np.dtype(np.float64).itemsize
         at_once = held_rows(size)
         for start in range(0, len(sets), at_once):
-            part = sets[start : start + at_once]
-            for players, answers in zip(part, self._answers(part), strict=True):
-                differences = self._over(players, answers)
-                self._measure(players, differences)
-                if (self.strengths[players] > threshold).any():
-                    passed.append(players)
+            batch = sets[start : start + at_once]
+            for players, responses in zip(batch, self._redrawn(batch), strict=True):
+                differences = self._finite_difference(players, responses)
+                self._set_strength(players, differences)
+                if (self.of_sets[players] > threshold).any():
+                    strong.append(players)
                     if keep:
                         self._differences[players] = differences
-        return passed
+        return strong
 
-    def _answers(self, sets):
-        """Responses with all players of each set drawn anew: (n_rows, n_draws, k)."""
+    def _redrawn(self, sets):
+        """Responses with all players of each set redrawn: (n_rows, n_draws, k)."""
         replacements = []
         for players in sets:
-            places = [
-                (j, self._donors[one]) for one in players for j in self._players[one]
-            ]
-            columns, codes = zip(*places, strict=True)
+            donors = {
+                j: self._donors[one] for one in players for j in self._players[one]
+            }
+            columns, codes = tuple(donors), tuple(donors.values())
             levels = tuple(self._rows.column(j) for j in columns)
             replacements.append(Replacement(columns, levels, codes, together=True))
         blocks = altered_responses(
-            self._response, self._rows, replacements, _as_they_are, **self._loop
+            self._response, self._rows, replacements, _unchanged, **self._loop
         )
-        return (np.concatenate(one) for one in blocks)
+        return map(np.concatenate, blocks)
 
-    def _over(self, players, answers):
-        """The finite difference over a set."""
-        differences = answers - self._plain[:, None]
+    def _finite_difference(self, players, responses):
+        differences = responses - self._predictions[:, None]
         for size in range(1, len(players)):
             for part in combinations(players, size):
                 differences -= self._differences[part]
         return differences
 
-    def _measure(self, players, differences):
+    def _set_strength(self, players, differences):
         order, weights, floor = len(players), self._weights, self._floor
         importance, error = superset_importance(differences, order, weights, floor)
-        self.strengths[players] = importance / self._variance
+        self.of_sets[players] = importance / self._variance
         self.standard_errors[players] = error / self._variance
         if order == 1:
-            points = self._rows.encode(self._players[players[0]])[0]
-            drawn = points[self._donors[players[0]]]
+            player = players[0]
+            points = self._rows.encode(self._players[player])[0]
+            drawn = points[self._donors[player]]
             effect = main_effect(differences, drawn, weights, floor)
-            self.main_effects[players[0]] = effect / self._variance
+            self.main_effects[player] = effect / self._variance
 
 
-def _as_they_are(which, index, variants, answers):
-    return answers
+def _unchanged(which, index, variants, responses):
+    """Keep all responses."""
+    return responses

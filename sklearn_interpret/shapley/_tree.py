@@ -8,7 +8,10 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from sklearn_interpret._core.statistics.weighted import running_sum, shares_of
-from sklearn_interpret._core.trees.shapley.games import BackgroundGame, CoverGame
+from sklearn_interpret._core.trees.shapley.games import (
+    InterventionalGame,
+    PathDependentGame,
+)
 from sklearn_interpret._core.trees.shapley.values import (
     MOST_AT_ONCE,
     TreePlan,
@@ -112,7 +115,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
     The values are exact. Trees are cut into small subtrees, and what a subtree gives to
     its features depends on few bits that say which of its conditions a row meets: these
     tables are made once, and rows look them up. A row's values do not depend on the
-    rows explained with it, nor on `n_jobs`, to the last bit.
+    rows explained with it, nor on `n_jobs`, but for rounding.
 
     A path-dependent explanation needs the training rows' shares at the splits. Some
     libraries keep them without the rows' weights, and XGBoost keeps sums of second
@@ -226,9 +229,9 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
             trees, player[self._trees.model.columns], n_players=len(self.features_)
         )
         if self._shares is None:
-            return plan, CoverGame(trees, plan.paths)
+            return plan, PathDependentGame(trees, plan.paths)
         codes = self._coded(as_rows(self.background_)).held()
-        return plan, BackgroundGame(trees, plan.paths, codes, self._shares)
+        return plan, InterventionalGame(trees, plan.paths, codes, self._shares)
 
     _caches = (*BaseShapley._caches, "_made")
 
@@ -304,7 +307,8 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         margins = trees.ensemble.raw_of_codes(codes)[:, 0]
         others = trees.ensemble.raw_of_codes(distinct)[:, 0]
         games = (
-            CoverGame.against(plan.ensemble, plan.paths, other) for other in distinct
+            PathDependentGame.against(plan.ensemble, plan.paths, other)
+            for other in distinct
         )
         factors = (
             share * _secant(trees, margins, other)

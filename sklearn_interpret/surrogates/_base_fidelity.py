@@ -6,10 +6,13 @@ from typing import Any
 
 from sklearn.metrics import get_scorer
 
-from sklearn_interpret._core.statistics.fidelity import agreement, r_squared
+from sklearn_interpret._core.statistics.losses import agreement, r_squared
 from sklearn_interpret._model._sklearn_compat import scorer_takes_weights
 from sklearn_interpret._model.scoring import as_number, takes_weights
-from sklearn_interpret._model.surrogates.surrogate_predictions import StandIn, flat
+from sklearn_interpret._model.surrogates.surrogate_predictions import (
+    SurrogatePredictions,
+    squeeze_outputs,
+)
 from sklearn_interpret._model.tags import is_classifier
 
 
@@ -21,14 +24,14 @@ class Fidelity:
     ----------
     scoring : str or callable
         As :class:`~sklearn_interpret.surrogates.GlobalSurrogate` takes it.
-    stand_in : StandIn
-        The surrogate.
+    predictions : SurrogatePredictions
+        Those of the surrogate.
     inspector : estimator
         What scikit-learn's scorers ask: its `predict` is the surrogate's.
     """
 
     scoring: str | Callable
-    stand_in: StandIn
+    predictions: SurrogatePredictions
     inspector: Any
 
     def measure(self, rows, weights, answers, labels):
@@ -52,17 +55,17 @@ class Fidelity:
         Raises
         ------
         ValueError
-            The measure does not suit what the surrogate was taught, or is no number.
+            The measure does not suit what the surrogate was fitted to, or is no number.
         """
-        stand_in, scoring = self.stand_in, self.scoring
+        surrogate, scoring = self.predictions, self.scoring
         if scoring == "accuracy":
             self._refuse_accuracy(labels)
-            return agreement(labels, stand_in.predictions(rows.native), weights)
+            return agreement(labels, surrogate.predictions(rows.native), weights)
         if isinstance(scoring, str) and scoring != "r2":
             return self._scored(rows, weights, answers, labels)
-        if callable(scoring) and stand_in.knows_labels:
-            return self._compared(labels, stand_in.predictions(rows.native), weights)
-        mine = stand_in.responses(rows.native)
+        if callable(scoring) and surrogate.predicts_labels:
+            return self._compared(labels, surrogate.predictions(rows.native), weights)
+        mine = surrogate.responses(rows.native)
         if mine is None:
             raise ValueError(
                 'scoring="r2" compares probabilities where the surrogate is a '
@@ -70,17 +73,19 @@ class Fidelity:
                 'scoring="accuracy", or a regressor as surrogate.'
             )
         if callable(scoring):
-            return self._compared(flat(answers), flat(mine), weights)
+            return self._compared(
+                squeeze_outputs(answers), squeeze_outputs(mine), weights
+            )
         return float(r_squared(answers, mine, weights).mean())
 
     def _without_probabilities(self):
-        if self.stand_in.gives_probabilities:
-            return f"the model's response is {self.stand_in.response.method!r}"
-        return f"{type(self.stand_in.surrogate).__name__} has no predict_proba"
+        if self.predictions.has_probabilities:
+            return f"the model's response is {self.predictions.response.method!r}"
+        return f"{type(self.predictions.surrogate).__name__} has no predict_proba"
 
     def _refuse_accuracy(self, labels):
-        model = self.stand_in.response.estimator
-        why = self.stand_in.why_no_labels()
+        model = self.predictions.response.estimator
+        why = self.predictions.why_no_labels()
         if not is_classifier(model):
             why = f"{type(model).__name__} is no classifier"
         elif labels is None:
@@ -92,7 +97,7 @@ class Fidelity:
         """The score of a scorer whose targets are the model's predictions."""
         scorer = get_scorer(self.scoring)
         params = self._weights_for(scorer_takes_weights(scorer), weights)
-        targets = flat(answers) if labels is None else labels
+        targets = squeeze_outputs(answers) if labels is None else labels
         return self._checked(scorer(self.inspector, rows.native, targets, **params))
 
     def _compared(self, of_model, of_surrogate, weights):

@@ -15,7 +15,7 @@ from sklearn_interpret._core.local.linear_surrogates import (
     largest_first,
     sampling_errors,
 )
-from sklearn_interpret._core.statistics.fidelity import r_squared
+from sklearn_interpret._core.statistics.losses import r_squared
 
 
 def least_angles(moments, output, size):

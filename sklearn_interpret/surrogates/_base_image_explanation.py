@@ -127,7 +127,7 @@ class ImageExplanation(LocalExplanation):
         """
         values = self.values
         if output is not None:
-            place = output_position(self, output)
+            place = output_position(self.output_names, output)
             values = values if values.ndim == 2 else values[:, :, place]
         rows = np.arange(len(self))[:, None, None]
         return values[rows, self.segments]

@@ -152,7 +152,8 @@ class TextExplanation(LocalExplanation):
         ValueError
             Several outputs and no `target`.
         """
-        weights, used = self._of_output(row, output_position(self, target))
+        output = output_position(self.output_names, target)
+        weights, used = self._of_output(row, output)
         order = np.argsort(-np.abs(weights), kind="stable")
         return [(self.feature_names[j], float(weights[j])) for j in order if used[j]]
 
@@ -174,10 +175,9 @@ class TextExplanation(LocalExplanation):
         str
             HTML, with everything in it escaped.
         """
-        n_outputs = len(self.output_names)
-        outputs = (
-            range(n_outputs) if target is None else [output_position(self, target)]
-        )
+        outputs = range(len(self.output_names))
+        if target is not None:
+            outputs = [output_position(self.output_names, target)]
         return self._html(range(len(self))[row], outputs)
 
     def _of_output(self, row, output):

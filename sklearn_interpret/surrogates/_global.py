@@ -11,18 +11,17 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.statistics.fidelity import agreement
+from sklearn_interpret._core.statistics.losses import agreement
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.response import make_response
-from sklearn_interpret._model.rows.finiteness import are_finite, refuse_infinite
-from sklearn_interpret._model.surrogates.parts import importances
+from sklearn_interpret._model.surrogates.inner_predictors import importances
 from sklearn_interpret._model.surrogates.surrogate_predictions import (
-    StandIn,
+    SurrogatePredictions,
     default_surrogate,
-    flat,
-    taught,
-    without_chance,
+    fit_surrogate,
+    squeeze_outputs,
+    with_exact_sums,
 )
 from sklearn_interpret._model.tags import is_classifier, tags_of
 from sklearn_interpret._model.validation import check_weights
@@ -219,19 +218,20 @@ class GlobalSurrogate(BaseInspector):
         answers = self._ask(response, rows, on_block)
         self.output_names_ = response.output_names(answers.shape[1])
         labels = self._ask_labels(rows, on_block)
-        surrogate, lesson, lesson_weights = self.surrogate, flat(answers), weights
+        surrogate, fit_weights = self.surrogate, weights
+        targets = squeeze_outputs(answers)
         if surrogate is None:
             surrogate = default_surrogate(rows, self.random_state)
-            lesson, lesson_weights = without_chance(lesson, weights)
+            targets, fit_weights = with_exact_sums(targets, weights)
         elif is_classifier(surrogate):
-            lesson = self._labels_to_learn(surrogate, labels)
+            targets = self._labels_to_learn(surrogate, labels)
         self._takes_missing = tags_of(self.estimator_).input_tags.allow_nan
-        self._takes_missing |= not are_finite(rows)
-        self.surrogate_ = taught(surrogate, rows.native, lesson, lesson_weights)
+        self._takes_missing |= not rows.is_finite
+        self.surrogate_ = fit_surrogate(surrogate, rows.native, targets, fit_weights)
         self._importances = importances(self.surrogate_, rows, weights)
         self.fidelity_ = self._fidelity(rows, weights, answers, labels)
-        if labels is not None and self._stand_in().why_no_labels() is None:
-            mine = self._stand_in().predictions(rows.native)
+        if labels is not None and self._surrogate_predictions().why_no_labels() is None:
+            mine = self._surrogate_predictions().predictions(rows.native)
             self.agreement_ = agreement(labels, mine, weights)
         self._warn()
 
@@ -267,7 +267,7 @@ class GlobalSurrogate(BaseInspector):
 
     def _fidelity(self, rows, weights, answers, labels):
         """Fidelity on rows, with what the model answers to them."""
-        fidelity = Fidelity(self.scoring, self._stand_in(), self)
+        fidelity = Fidelity(self.scoring, self._surrogate_predictions(), self)
         return fidelity.measure(rows, weights, answers, labels)
 
     def _warn(self):
@@ -282,8 +282,8 @@ class GlobalSurrogate(BaseInspector):
                 stacklevel=2,
             )
 
-    def _stand_in(self):
-        return StandIn(self.surrogate_, self._make_response())
+    def _surrogate_predictions(self):
+        return SurrogatePredictions(self.surrogate_, self._make_response())
 
     def _answers(self):
         """Names of the methods of a classifier that the surrogate can serve."""
@@ -296,14 +296,14 @@ class GlobalSurrogate(BaseInspector):
             response = make_response(model, self.response_method, target)
         except ValueError:  # to be raised by `fit`
             return set()
-        return StandIn(surrogate, response).methods
+        return SurrogatePredictions(surrogate, response).methods
 
     def _checked(self, X):
         """Rows as those of `fit`, and finite where the model needs them so."""
         check_is_fitted(self, "surrogate_")
         rows = self._check_rows(X, reset=False)
         if not self._takes_missing:
-            refuse_infinite(rows, type(self).__name__)
+            rows.check_finite(type(self).__name__)
         return rows
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -325,14 +325,14 @@ class GlobalSurrogate(BaseInspector):
             The model is a classifier, and no labels follow from what the surrogate was
             taught.
         """
-        rows, stand_in = self._checked(X), self._stand_in()
-        why = stand_in.why_no_labels()
+        rows, surrogate = self._checked(X), self._surrogate_predictions()
+        why = surrogate.why_no_labels()
         if is_classifier(self.estimator_) and why is not None:
             raise ValueError(
                 f"The surrogate cannot predict labels, as {why}. What it answers is "
                 "surrogate_.predict(X)."
             )
-        return stand_in.predictions(rows.native)
+        return surrogate.predictions(rows.native)
 
     @available_if(_offers("predict_proba"))
     def predict_proba(self, X: Any) -> NDArray[Any]:
@@ -352,7 +352,7 @@ class GlobalSurrogate(BaseInspector):
             Probabilities, in the order of `classes_`.
         """
         rows = self._checked(X)
-        return self._stand_in().probabilities(rows.native)
+        return self._surrogate_predictions().probabilities(rows.native)
 
     @available_if(_offers("predict_log_proba"))
     def predict_log_proba(self, X: Any) -> NDArray[Any]:
@@ -389,7 +389,7 @@ class GlobalSurrogate(BaseInspector):
             Scores.
         """
         rows = self._checked(X)
-        return flat(self._stand_in().responses(rows.native))
+        return squeeze_outputs(self._surrogate_predictions().responses(rows.native))
 
     def score(
         self,

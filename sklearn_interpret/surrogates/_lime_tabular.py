@@ -19,7 +19,7 @@ from sklearn_interpret._model.perturbation.local_samples import LocalDraws
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
-from sklearn_interpret._model.rows.marginals import Marginals, squared_distances
+from sklearn_interpret._model.rows.marginals import Marginals
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.surrogates._base import (
     BaseLocalSurrogate,
@@ -298,11 +298,11 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         marginals, width = self._marginals, self.kernel_width_
         if self.sample_around == "training" and not self.correlated:
             points = even_points(self.n_samples, len(marginals.columns), rng)
-            drawn, standing = marginals.drawn(points)
+            drawn, located = marginals.draw(points)
             answers = plain_responses(self._response, as_rows(drawn))
             if self._products is None:
-                return _SharedSamples(marginals, width, standing, answers)
-            return _ExactMoments(marginals, width, standing, answers, self._products)
+                return _SharedSamples(marginals, width, located, answers)
+            return _ExactMoments(marginals, width, located, answers, self._products)
         draws = LocalDraws(
             marginals,
             self._weights,
@@ -314,7 +314,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
             return _OwnSamples(marginals, width, draws, self._response)
         drawn = as_rows(draws.around_mean())
         answers = plain_responses(self._response, drawn)
-        return _SharedSamples(marginals, width, marginals.standing(drawn), answers)
+        return _SharedSamples(marginals, width, marginals.locate(drawn), answers)
 
     def _attributed(self):
         names = self._marginals.rows.names
@@ -344,7 +344,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
             found["base_values"] -= (found["values"] * centers).sum(axis=1)
         conditions = None
         if marginals.discrete.any():
-            conditions = marginals.texts(marginals.standing(rows))
+            conditions = marginals.conditions(marginals.locate(rows))
         return LocalExplanation(
             **by_output(found),
             data=rows.native,
@@ -355,12 +355,10 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         )
 
 
-def _neighbourhood(standing, answers, own, discrete, width):
+def _neighbourhood(located, answers, own, discrete, width):
     """Samples as the surrogate of a row sees them."""
-    design = np.where(discrete, standing.codes == own.codes, standing.scores)
-    squares = squared_distances(
-        standing.scores, standing.codes, own.scores, own.codes
-    ).sum(axis=1)
+    design = np.where(discrete, located.codes == own.codes, located.scores)
+    squares = located.squared_distances(own).sum(axis=1)
     # The nearest weighs one: others may weigh next to nothing.
     weights = np.exp(-(squares - squares.min()) / (2 * width**2))
     return Neighbourhood(
@@ -374,16 +372,16 @@ def _neighbourhood(standing, answers, own, discrete, width):
 class _SharedSamples(Surroundings):
     """The same samples for all rows, the model asked about them once."""
 
-    def __init__(self, marginals, width, standing, answers):
+    def __init__(self, marginals, width, located, answers):
         self._marginals, self._width = marginals, width
-        self._standing, self._answers = standing, answers
+        self._located, self._answers = located, answers
 
     def around(self, rows):
         """Neighbourhoods of rows, one after the other."""
-        own, discrete = self._marginals.standing(rows), self._marginals.discrete
+        own, discrete = self._marginals.locate(rows), self._marginals.discrete
         for row in range(rows.n_rows):
             yield _neighbourhood(
-                self._standing, self._answers, own.take([row]), discrete, self._width
+                self._located, self._answers, own.take([row]), discrete, self._width
             )
 
 
@@ -392,16 +390,18 @@ class _ExactMoments(_SharedSamples):
 
     exact = True
 
-    def __init__(self, marginals, width, standing, answers, products):
-        super().__init__(marginals, width, standing, answers)
+    def __init__(self, marginals, width, located, answers, products):
+        super().__init__(marginals, width, located, answers)
         self._products = products
 
     def around(self, rows):
         """Neighbourhoods of rows, one after the other."""
         for part in slices(rows.n_rows, self._products.rows_at_once):
             some = rows.part(part)
-            own = self._marginals.standing(some)
-            found = self._products.moments(*self._marginals.tilted(own, self._width))
+            own = self._marginals.locate(some)
+            found = self._products.moments(
+                *self._marginals.local_probabilities(own, self._width)
+            )
             for row, samples in enumerate(super().around(some)):
                 moments = Moments(
                     mean=found.statistic[row],
@@ -429,11 +429,11 @@ class _OwnSamples(Surroundings):
     def _around_some(self, rows, n_samples):
         marginals = self._marginals
         drawn = as_rows(self._draws.around(rows))
-        standing, own = marginals.standing(drawn), marginals.standing(rows)
+        located, own = marginals.locate(drawn), marginals.locate(rows)
         answers = plain_responses(self._response, drawn)
         for row, part in enumerate(slices(drawn.n_rows, n_samples)):
             yield _neighbourhood(
-                standing.take(part),
+                located.take(part),
                 answers[part],
                 own.take([row]),
                 marginals.discrete,

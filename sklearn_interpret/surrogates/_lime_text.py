@@ -9,7 +9,7 @@ import numpy as np
 from sklearn_interpret._core.local.masks import sized_masks
 from sklearn_interpret._core.local.tokens import Splitter, name_of
 from sklearn_interpret._model.parallel import batch_rows
-from sklearn_interpret._model.rows.texts import TextRows, as_texts
+from sklearn_interpret._model.rows.samples import TextRows, as_texts
 from sklearn_interpret.surrogates._base import BaseLocalSurrogate
 from sklearn_interpret.surrogates._base_fitting import arrays_of, by_output
 from sklearn_interpret.surrogates._base_masked import MaskedSurroundings

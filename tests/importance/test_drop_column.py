@@ -24,13 +24,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._model.perturbation.removal import (
-    dropped,
-    held_constant,
-    names_columns,
-)
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret.importance import DropColumnImportance
+from sklearn_interpret.importance._drop_column import (
+    drop_columns,
+    hold_constant,
+    names_columns,
+)
 from tests.importance.quick import linear_table, mixed_frame
 
 
@@ -227,7 +227,7 @@ def test_which_estimators_name_columns():
 
 @pytest.mark.parametrize("removal", ["drop", "constant"])
 def test_removal_leaves_the_rows_alone(removal):
-    remove = {"drop": dropped, "constant": held_constant}[removal]
+    remove = {"drop": drop_columns, "constant": hold_constant}[removal]
     X, _ = linear_table(5)
     frame = pd.DataFrame(X, columns=list("abcd"), index=list("pqrst"))
     containers = [X, sparse.csr_matrix(X), sparse.csc_array(X), frame]

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._core.statistics.null_distributions import (
+from sklearn_interpret._core.statistics.permutations import (
     DISTRIBUTIONS,
     upper_tail,
 )

@@ -539,11 +539,11 @@ def test_wrong_estimators(regression):
     with pytest.raises(NotFittedError):
         draw(PermutationImportance(LinearRegression()), X, y)
     other = PartialDependence(FrozenEstimator(model)).fit(X)
-    with pytest.raises(TypeError, match="shows importances; got PartialDependence"):
+    with pytest.raises(TypeError, match="PermutationTest; got PartialDependence"):
         draw(other, X, y)
     with pytest.raises(TypeError, match="a predictor is needed"):
         draw(object(), X, y)
-    with pytest.raises(ValueError, match="pass X and y, or a fitted inspector"):
+    with pytest.raises(ValueError, match="pass X, or a fitted inspector"):
         draw(model)
     with pytest.raises(ValueError, match="requires y"):
         draw(model, X)
@@ -622,5 +622,24 @@ def test_folds_of_inspectors(folds):
     np.testing.assert_allclose(display.importances, np.transpose(expected))
     narrow = PartialDependenceImportance(LinearRegression()).fit(X[NAMES[:2]], y)
     mixed = {"estimator": [of_spreads["estimator"][0], narrow]}
-    with pytest.raises(ValueError, match="speak of different features"):
+    with pytest.raises(ValueError, match="different features, which cannot"):
+        PermutationImportanceDisplay.from_cv_results(mixed, X, y)
+
+
+def test_fitted_inspectors_of_folds_are_shown_as_they_are(folds, monkeypatch):
+    _, X, y = folds
+    inspector = PermutationImportance(LinearRegression(), n_repeats=2, random_state=0)
+    results = cross_validate(inspector, X, y, cv=3, return_estimator=True)
+    other = PartialDependenceImportance(LinearRegression()).fit(X, y)
+    monkeypatch.setattr(PermutationImportance, "fit", None)
+    display = PermutationImportanceDisplay.from_cv_results(results, X, y)
+    expected = [one.importances_mean_ for one in results["estimator"]]
+    np.testing.assert_allclose(display.importances, np.transpose(expected))
+    assert display.test_importances is None
+    with pytest.raises(ValueError, match="sample_weight can only be set before"):
+        PermutationImportanceDisplay.from_cv_results(
+            results, X, y, sample_weight=np.ones(60)
+        )
+    mixed = {"estimator": [results["estimator"][0], other]}
+    with pytest.raises(ValueError, match="different quantities, which cannot"):
         PermutationImportanceDisplay.from_cv_results(mixed, X, y)

@@ -201,7 +201,7 @@ def test_numbers_of_features(display_class, looks, count):
         (
             VariableInteractionNetworkDisplay,
             {"main_effects": [1, 2, 3, np.nan]},
-            "main_effects has negative or not finite",
+            "main_effects is negative or not finite at position 3",
         ),
     ],
 )
@@ -460,7 +460,7 @@ def test_wrong_estimators(display_class, regression):
     with pytest.raises(NotFittedError):
         draw(kind(LinearRegression()), X)
     other = PartialDependence(FrozenEstimator(model)).fit(X)
-    with pytest.raises(TypeError, match=r"Display shows a .*; got PartialDependence"):
+    with pytest.raises(TypeError, match=r"Display shows .*; got PartialDependence"):
         draw(other, X)
     with pytest.raises(TypeError, match="a predictor is needed"):
         draw(object(), X)
@@ -487,7 +487,7 @@ def test_folds_are_averaged(regression):
     again = HStatisticDisplay.from_cv_results(of_inspectors)
     pd.testing.assert_frame_equal(display.to_frame(), again.to_frame())
     narrow = HStatistic(LinearRegression()).fit(X[NAMES[:2]], y)
-    with pytest.raises(ValueError, match="differ in feature_names"):
+    with pytest.raises(ValueError, match="different features, which cannot"):
         HStatisticDisplay.from_cv_results({"estimator": [alone[0], narrow]})
     with pytest.raises(ValueError, match="return_estimator=True"):
         HStatisticDisplay.from_cv_results({}, X)

@@ -8,12 +8,14 @@ from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 from matplotlib.lines import Line2D
 
-from sklearn_interpret._plotting.axes import import_pyplot, merged_style, take_axes
-from sklearn_interpret._plotting.layouts import (
+from sklearn_interpret._plotting.axes import (
     Slot,
     figure_size,
     fixed_spaces,
     grid_shape,
+    import_pyplot,
+    merged_style,
+    take_axes,
 )
 
 

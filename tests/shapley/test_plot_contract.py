@@ -23,7 +23,7 @@ from sklearn_interpret.shapley import (
     ShapleySummaryDisplay,
     ShapleyWaterfallDisplay,
 )
-from sklearn_interpret.shapley._plot import _base
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from tests.shapley.data import grouped, mixed, numbers, three_outputs
 from tests.shapley.inspectors import LinearShares
 
@@ -47,7 +47,7 @@ def kind(request):
 @pytest.fixture
 def linear_by_default(monkeypatch):
     """Let displays explain predictors by the small inspector."""
-    monkeypatch.setattr(_base, "default_inspector", lambda: LinearShares)
+    monkeypatch.setattr(ShapleyDisplay, "_kinds", (LinearShares, "explain"))
 
 
 @pytest.fixture
@@ -249,7 +249,7 @@ def test_an_output_must_be_chosen(kind):
 
 @pytest.mark.parametrize("wrong", [3, -1, True, np.zeros(2), 1.5])
 def test_what_is_no_output(kind, wrong):
-    with pytest.raises(ValueError, match="is not an output of the explanation"):
+    with pytest.raises(ValueError, match="is not an output; there are"):
         kind.from_explanation(three_outputs(), target=wrong, **ASKED[kind])
 
 
@@ -355,7 +355,7 @@ def test_parameters_of_the_inspector(kind, regression, linear_by_default):
     with pytest.raises(TypeError, match="no parameter 'backgruond'; did you mean"):
         kind.from_estimator(model, X, backgruond=None, **ASKED[kind])
     inspector = explained.fit(X)
-    with pytest.raises(TypeError, match="no parameter 'background'"):
+    with pytest.raises(ValueError, match="background can only be set before its fit"):
         kind.from_estimator(inspector, X, **given)
     with pytest.raises(ValueError, match="sample_weight can only be set before"):
         kind.from_estimator(inspector, X, sample_weight=np.ones(60), **ASKED[kind])
@@ -398,7 +398,7 @@ def test_wrong_estimators(kind, regression, linear_by_default):
     with pytest.raises(NotFittedError):
         kind.from_estimator(LinearShares(LinearRegression()), X, **ASKED[kind])
     other = PartialDependence(FrozenEstimator(model)).fit(X)
-    with pytest.raises(TypeError, match="PartialDependence has no explain"):
+    with pytest.raises(TypeError, match="has explain; got PartialDependence, which"):
         kind.from_estimator(other, X, **ASKED[kind])
     with pytest.raises(TypeError, match="a predictor is needed"):
         kind.from_estimator(object(), X, **ASKED[kind])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from sklearn_interpret._core.statistics.seriation import similarity_order
+from sklearn_interpret._core.statistics.seriation import order_rows
 from sklearn_interpret.base import Explanation
 from sklearn_interpret.shapley import ShapleyForceDisplay
 from tests.shapley.data import grouped, mixed, numbers, three_outputs
@@ -126,9 +126,7 @@ def test_rows_side_by_side():
 def test_orders():
     explanation = mixed()
     similar = draw(explanation)
-    np.testing.assert_array_equal(
-        similar.row_order_, similarity_order(explanation.values)
-    )
+    np.testing.assert_array_equal(similar.row_order_, order_rows(explanation.values))
     by_prediction = draw(explanation, order="prediction")
     assert (np.diff(by_prediction.prediction_line_.get_ydata()) >= 0).all()
     assert draw(explanation, order="input").row_order_.tolist() == list(range(80))

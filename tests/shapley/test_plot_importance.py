@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_validate
 
 from sklearn_interpret.shapley import ShapleyImportanceDisplay
-from sklearn_interpret.shapley._plot import _base
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from tests.shapley.data import numbers, three_outputs
 from tests.shapley.inspectors import LinearShares
 
@@ -125,7 +125,7 @@ def test_style():
 
 @pytest.fixture
 def folds(monkeypatch):
-    monkeypatch.setattr(_base, "default_inspector", lambda: LinearShares)
+    monkeypatch.setattr(ShapleyDisplay, "_kinds", (LinearShares, "explain"))
     X = pd.DataFrame(numbers(n_features=4).data, columns=list("abcd"))
     y = X["a"] - 2 * X["b"] + X["c"] * X["d"]
     return cross_validate(LinearRegression(), X, y, cv=3, return_estimator=True), X

@@ -30,7 +30,7 @@ from sklearn.svm import SVR, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
-from sklearn_interpret._core.statistics.fidelity import r_squared
+from sklearn_interpret._core.statistics.losses import r_squared
 from sklearn_interpret._model.surrogates.tree_rules import rounded_between
 from sklearn_interpret.estimator_checks._recorders import RecordingRegressor
 from sklearn_interpret.estimator_checks._tables import pandas_mixed, polars_mixed

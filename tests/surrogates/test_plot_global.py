@@ -416,7 +416,7 @@ def test_wrong_estimators(regression):
     with pytest.raises(NotFittedError):
         kind.from_estimator(GlobalSurrogate(LinearRegression()), X)
     other = PartialDependence(FrozenEstimator(model), features=["first"]).fit(X)
-    with pytest.raises(TypeError, match="shows a GlobalSurrogate; got PartialDep"):
+    with pytest.raises(TypeError, match="shows GlobalSurrogate; got PartialDep"):
         kind.from_estimator(other, X)
     with pytest.raises(TypeError, match="a predictor is needed"):
         kind.from_estimator(object(), X)

@@ -111,5 +111,22 @@ def test_other_inspectors_and_explanations(classified):
     from sklearn_interpret.effects import PartialDependence
 
     other = PartialDependence(LinearRegression()).fit(X, X.iloc[:, 0])
-    with pytest.raises(TypeError, match="shows what LimeTabular finds"):
+    with pytest.raises(TypeError, match="shows LimeTabular; got PartialDependence"):
         LimeDisplay.from_estimator(other, X, row=0)
+
+
+def test_rows_are_needed_to_explain(classified):
+    inspector, _ = classified
+    with pytest.raises(ValueError, match="LimeDisplay shows rows: pass X"):
+        LimeDisplay.from_estimator(inspector)
+
+
+def test_weights_are_those_of_the_rows_inspected():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(40, 2)), columns=["a", "b"])
+    model = LinearRegression().fit(frame, frame["a"] * 2)
+    weights = np.r_[np.ones(20), np.zeros(20)]
+    asked = {"row": 1, "n_samples": 200, "random_state": 0}
+    one = LimeDisplay.from_estimator(model, frame, sample_weight=weights, **asked)
+    other = LimeDisplay.from_estimator(model, frame[:20], **asked)
+    pd.testing.assert_frame_equal(one.to_frame(), other.to_frame())

@@ -14,9 +14,13 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from sklearn_interpret._plotting.fonts import BOX, drawable, families_for
 from sklearn_interpret._plotting.labels import DOWN_COLOUR, UP_COLOUR
-from sklearn_interpret._plotting.passages import wrapped_passage
+from sklearn_interpret._plotting.passages import (
+    BOX,
+    drawable,
+    families_for,
+    wrapped_passage,
+)
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.surrogates import (
     LimeText,
@@ -176,7 +180,7 @@ def test_wrong_estimators(model):
     with pytest.raises(NotFittedError):
         LimeTextDisplay.from_estimator(LimeText(model), TEXTS[:1])
     other = PartialDependence(LinearRegression()).fit([[0.0], [1.0]], [0.0, 1.0])
-    with pytest.raises(TypeError, match="got a PartialDependence"):
+    with pytest.raises(TypeError, match="LimeText; got PartialDependence"):
         LimeTextDisplay.from_estimator(other, TEXTS[:1])
     with pytest.raises(TypeError, match="did you mean max_lines"):
         LimeTextDisplay.from_estimator(model, TEXTS[:1], max_line=3)

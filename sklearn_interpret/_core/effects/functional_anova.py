@@ -1,11 +1,13 @@
 """Which sets of players a function cannot do without, from its finite differences.
 
-Of independent players the functional ANOVA of f has one part for each set of them, and
-the parts are uncorrelated. The *superset importance* of a set is the variance of all
-parts that have the set within theirs: where it is zero, f is a sum of functions none of
-which takes the whole set (Hooker 2004). It is the mean of a squared finite difference
-(Liu & Owen 2006), and never larger than that of a subset.
+For independent players the functional ANOVA of f has one component for each set of
+players, and the components are uncorrelated. The *superset importance* of a set is the
+variance of all components whose sets contain it: where it is zero, f is a sum of
+functions none of which takes the whole set (Hooker 2004). It is the mean of a squared
+finite difference (Liu & Owen 2006), and never larger than that of a subset.
 """
+
+from itertools import combinations
 
 import numpy as np
 
@@ -13,24 +15,12 @@ from sklearn_interpret._core.statistics.weighted import Moments
 
 
 def superset_importance(differences, order, weights, floor):
-    """Variance of all parts of the functional ANOVA that have a set within theirs.
+    """Variance of the components of the functional ANOVA whose sets contain a set.
 
-    Parameters
-    ----------
-    differences : ndarray of shape (n_rows, n_draws, k)
-        Finite differences over the set: the response with all of its players drawn
-        anew, less the finite differences over all of its proper subsets, and less the
-        response to the row.
-    order : int
-        Number of players of the set.
-    weights : ndarray of shape (n_rows,)
-        Weights.
-    floor : ndarray of shape (k,)
-        Variance below which there is rounding only.
-
-    Returns
-    -------
-    importance, standard_error : ndarray of shape (k,)
+    `differences` (n_rows, n_draws, k) are finite differences over the set of `order`
+    players: the response with all of them redrawn, minus the finite differences over
+    all proper subsets, minus the response to the row. What does not exceed `floor` (k,)
+    is rounding. Returns the importance and its standard error: (k,) each.
     """
     squares = np.square(differences).mean(axis=1) / 2**order
     moments = Moments.of_rows(squares, weights)
@@ -39,119 +29,58 @@ def superset_importance(differences, order, weights, floor):
 
 
 def main_effect(differences, points, weights, floor):
-    """Variance of the partial dependence on a player over its drawn points.
+    """Variance of the partial dependence on a player over its drawn points: (k,).
 
-    A term is what a row's response has with the point beyond the mean with the row's
-    other points. The square of a mean is the mean product of two of its terms: those of
-    different rows in which the same point was drawn. So the spread of the terms, which
-    is no effect of the player alone, does not enter.
-
-    Parameters
-    ----------
-    differences : ndarray of shape (n_rows, n_draws, k)
-        What the responses change by where the player is drawn anew.
-    points : ndarray of shape (n_rows, n_draws), intp
-        Which of the player's values was drawn.
-    weights : ndarray of shape (n_rows,)
-        Weights of the rows.
-    floor : ndarray of shape (k,)
-        Variance below which there is rounding only.
-
-    Returns
-    -------
-    ndarray of shape (k,)
-        Estimates, which may be zero where there is a small effect.
+    `differences` (n_rows, n_draws, k) are changes of the response where the player is
+    redrawn, `points` (n_rows, n_draws) which of its values was drawn. A term is a row's
+    response with the point, minus the mean with the row's other points. The square of a
+    mean is the mean product of two of its terms: those of different rows in which the
+    same point was drawn. This leaves out the variance of the terms themselves, which is
+    no effect of the player alone.
     """
     n_rows, n_draws, n_outputs = differences.shape
     n_points = int(points.max()) + 1
     row = np.repeat(np.arange(n_rows), n_draws)
     flat = np.repeat(weights / weights.sum(), n_draws)
+    # A cell is a point of a row, however often it was drawn there.
     cells, cell = np.unique(row * n_points + points.ravel(), return_inverse=True)
     cell = cell.reshape(-1)
-    of_cell = cells % n_points
+    point_of_cell = cells % n_points
     cell_weight = np.bincount(cell, flat)
-    weight = np.bincount(of_cell, cell_weight, n_points)
-    pairs = weight**2 - np.bincount(of_cell, cell_weight**2, n_points)
-    paired = pairs > 1e-12 * weight**2  # no rounding of a point drawn for one row
+    weight = np.bincount(point_of_cell, cell_weight, n_points)
+    pairs = weight**2 - np.bincount(point_of_cell, cell_weight**2, n_points)
+    paired = pairs > 1e-12 * weight**2  # not the rounding of a point of a single row
     effect = np.zeros(n_outputs)
     if not paired.any():
         return effect
-    # Of the row's own point the difference is zero.
+    # The difference at the row's own point is zero.
     others = (differences.sum(axis=1, keepdims=True) - differences) / n_draws
     for output in range(n_outputs):
         terms = (differences - others)[:, :, output].ravel()
         sums = np.bincount(cell, flat * (terms - flat @ terms / flat.sum()))
-        total = np.bincount(of_cell, sums, n_points)
-        products = total**2 - np.bincount(of_cell, sums**2, n_points)
+        total = np.bincount(point_of_cell, sums, n_points)
+        products = total**2 - np.bincount(point_of_cell, sums**2, n_points)
         squares = products[paired] / pairs[paired]
         effect[output] = weight[paired] @ squares / weight[paired].sum()
     return np.where(effect > floor, effect, 0.0)
 
 
 def maximal_sets(players, edges, refuted):
-    """The largest sets that may have a part of their own.
+    """The largest sets of players that may have a component of their own, in order.
 
-    Parameters
-    ----------
-    players : iterable of int
-        Players with an effect.
-    edges : iterable of tuple of two ints
-        Pairs that act together.
-    refuted : iterable of tuple of ints
-        Larger sets that do not, though all of their pairs do.
-
-    Returns
-    -------
-    list of tuple of int
-        Sets all of whose pairs are edges, without a refuted set within, none of them
-        within another; in order.
+    All of their pairs are `edges`, and none contains one of the `refuted` sets, larger
+    ones without a component though all of their pairs are edges.
     """
-    structure = _Structure(edges, refuted)
-    found = []
-    waiting = [(frozenset(), set(players), set())]
-    while waiting:
-        members, possible, excluded = waiting.pop()
-        whole = members | possible
-        if structure.allows(members, possible):
-            # Whoever fits them all was taken before, and these with it.
-            if whole and not any(structure.fits(whole, one) for one in excluded):
-                found.append(tuple(sorted(whole)))
-            continue
-        for player in sorted(possible):
-            possible = possible - {player}
-            grown = members | {player}
-            waiting.append(
-                (
-                    grown,
-                    {one for one in possible if structure.fits(grown, one)},
-                    {one for one in excluded if structure.fits(grown, one)},
-                )
-            )
-            excluded = excluded | {player}
-    return sorted(found)
-
-
-class _Structure:
-    """Edges, and larger sets that are refuted although their pairs are edges."""
-
-    def __init__(self, edges, refuted):
-        self._edges = set(map(frozenset, edges))
-        self._refuted = {}
-        for one in map(frozenset, refuted):
-            for player in one:
-                self._refuted.setdefault(player, []).append(one - {player})
-
-    def fits(self, members, player):
-        """Whether a set that is allowed stays so with one more player."""
-        return all(frozenset((player, other)) in self._edges for other in members) and (
-            not any(rest <= members for rest in self._refuted.get(player, ()))
-        )
-
-    def allows(self, members, others):
-        """Whether an allowed set stays so with all the others."""
-        grown = frozenset(members)
-        for player in others:
-            if not self.fits(grown, player):
-                return False
-            grown |= {player}
-        return True
+    players = sorted(players)
+    pairs = set(map(frozenset, combinations(players, 2))) - set(map(frozenset, edges))
+    forbidden = [*sorted(pairs, key=sorted), *map(frozenset, refuted)]
+    maximal = [frozenset(players)] if players else []
+    for broken in forbidden:
+        # A set that contains it is replaced by those that lack one of its members.
+        kept = [one for one in maximal if not broken <= one]
+        for one in maximal:
+            if broken <= one:
+                parts = (one - {player} for player in broken)
+                kept += [p for p in parts if not any(p <= other for other in kept)]
+        maximal = kept
+    return sorted(tuple(sorted(one)) for one in maximal)

@@ -1,28 +1,28 @@
 """H statistics of Friedman & Popescu (2008) from partial dependences at the rows.
 
-Everything is centred over the rows, so that each statistic is the variance of what a
-sum of lower-order terms leaves over, in units of the variance of the whole.
+Everything is centred over the rows: each statistic is the variance of what a sum of
+lower-order terms leaves unexplained, divided by the variance of the whole.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-# What an interaction has to exceed, squared, to be told from rounding: of the standard
-# deviation of the responses, and of their size.
+# An interaction below these shares, of the standard deviation of the responses and of
+# their size, is rounding error.
 _OF_SPREAD = 1e-10
 _OF_SIZE = 64 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
 class Strength:
-    """How much a sum of terms leaves over.
+    """Strength of an interaction: arrays of shape (..., k).
 
     Parameters
     ----------
-    numerator : ndarray of shape (..., k)
-        Variance of what is left over; exactly zero where that is rounding.
-    denominator : ndarray of the same shape
+    numerator : ndarray
+        Variance that lower-order terms leave unexplained; zero where it is rounding.
+    denominator : ndarray
         Variance of the whole.
     """
 
@@ -31,7 +31,7 @@ class Strength:
 
     @property
     def squared(self):
-        """Ratio of the two, H^2; nothing left over is zero, even of nothing."""
+        """H^2, the ratio of the two; zero where both are."""
         ratio = np.divide(
             self.numerator,
             self.denominator,
@@ -42,53 +42,30 @@ class Strength:
 
     @property
     def unnormalized(self):
-        """Standard deviation of what is left over, in the units of the response."""
+        """Square root of the numerator, in the units of the response."""
         return np.sqrt(self.numerator)
 
     @classmethod
     def stacked(cls, strengths, n_outputs):
         """Several strengths (k,) as one (len(strengths), k)."""
-        parts = [
-            np.array([getattr(one, name) for one in strengths]).reshape(-1, n_outputs)
-            for name in ("numerator", "denominator")
-        ]
-        return cls(*parts)
+        numerator = [one.numerator for one in strengths]
+        denominator = [one.denominator for one in strengths]
+        shape = (-1, n_outputs)
+        return cls(np.reshape(numerator, shape), np.reshape(denominator, shape))
 
 
 def rounding_floor(predictions, weights):
-    """Variance below which an interaction is rounding.
-
-    Parameters
-    ----------
-    predictions : ndarray of shape (n_rows, k)
-        Responses to the rows.
-    weights : ndarray of shape (n_rows,)
-        Weights.
-
-    Returns
-    -------
-    ndarray of shape (k,)
-    """
+    """Variance (k,) below which an interaction is rounding; predictions (n, k)."""
     size = np.abs(predictions).max(axis=0)
     spread = _variance(predictions, weights)
     return _OF_SPREAD**2 * spread + (_OF_SIZE * size) ** 2
 
 
-def left_over(whole, terms, weights, floor):
-    """Strength of what the terms leave over of the whole.
+def unexplained(whole, terms, weights, floor):
+    """Strength (..., k) of an interaction: of the whole minus lower-order terms.
 
-    Parameters
-    ----------
-    whole, terms : ndarray of shape (n_rows, ..., k)
-        A partial dependence, and the sum of the lower-order ones.
-    weights : ndarray of shape (n_rows,)
-        Weights.
-    floor : ndarray of shape (k,)
-        As :func:`rounding_floor` gives it.
-
-    Returns
-    -------
-    Strength of shape (..., k)
+    Both are partial dependences at the rows (n_rows, ..., k); `floor` (k,) is that of
+    :func:`rounding_floor`.
     """
     numerator = _variance(whole - terms, weights)
     numerator = np.where(numerator > floor, numerator, 0.0)
@@ -96,90 +73,35 @@ def left_over(whole, terms, weights, floor):
     return Strength(numerator, denominator)
 
 
+# Partial dependences at the rows are called: on each player, alone (n_rows, n_players,
+# k); on all but that player, all_but (the same shape); on a set, joint (n_rows, k).
+
+
 def overall_strength(predictions, alone, all_but, weights, floor):
-    """Interaction of each player with all others: (n_players, k).
-
-    Parameters
-    ----------
-    predictions : ndarray of shape (n_rows, k)
-        Responses.
-    alone, all_but : ndarray of shape (n_rows, n_players, k)
-        Partial dependences on each player, and on all others.
-    weights : ndarray of shape (n_rows,)
-        Weights.
-    floor : ndarray of shape (k,)
-        As :func:`rounding_floor` gives it.
-
-    Returns
-    -------
-    Strength
-    """
-    return left_over(predictions[:, None], alone + all_but, weights, floor)
+    """Interaction of each player with all others: (n_players, k)."""
+    return unexplained(predictions[:, None], alone + all_but, weights, floor)
 
 
 def total_strength(predictions, alone, weights, floor):
     """All that is not additive: (k,)."""
-    return left_over(predictions, alone.sum(axis=1), weights, floor)
+    return unexplained(predictions, alone.sum(axis=1), weights, floor)
 
 
 def pair_strength(joint, alone, pair, weights, floor):
-    """Interaction of two players: (k,).
-
-    Parameters
-    ----------
-    joint : ndarray of shape (n_rows, k)
-        Partial dependence on both.
-    alone : ndarray of shape (n_rows, n_players, k)
-        Partial dependences on each player.
-    pair : tuple of two ints
-        The players.
-    weights, floor : ndarray
-        As in :func:`left_over`.
-
-    Returns
-    -------
-    Strength
-    """
-    first, second = pair
-    return left_over(joint, alone[:, first] + alone[:, second], weights, floor)
+    """Interaction of two players: (k,)."""
+    return unexplained(joint, alone[:, list(pair)].sum(axis=1), weights, floor)
 
 
 def three_way_strength(joint, pairs, alone, triple, weights, floor):
-    """Interaction of three players beyond those of their pairs: (k,).
-
-    Parameters
-    ----------
-    joint : ndarray of shape (n_rows, k)
-        Partial dependence on all three.
-    pairs : sequence of three ndarray of shape (n_rows, k)
-        Partial dependences on their pairs.
-    alone, triple, weights, floor : object
-        As in :func:`pair_strength`.
-
-    Returns
-    -------
-    Strength
-    """
+    """Interaction of three players beyond those of their three pairs: (k,)."""
     terms = sum(pairs) - alone[:, list(triple)].sum(axis=1)
-    return left_over(joint, terms, weights, floor)
+    return unexplained(joint, terms, weights, floor)
 
 
 def symmetric(values, pairs, n_players):
-    """Values of pairs as a symmetric matrix.
+    """Values of pairs (n_pairs, k) as symmetric matrices (k, n_players, n_players).
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_pairs, k)
-        One for each pair.
-    pairs : list of tuple of two ints
-        The pairs.
-    n_players : int
-        Number of players.
-
-    Returns
-    -------
-    ndarray of shape (k, n_players, n_players)
-        Zero on the diagonal, NaN for pairs that are not among them.
+    Zero on the diagonal, NaN for other pairs.
     """
     matrix = np.full((values.shape[1], n_players, n_players), np.nan)
     diagonal = np.arange(n_players)
@@ -190,23 +112,14 @@ def symmetric(values, pairs, n_players):
 
 
 def greenwell_strength(surface):
-    """How unevenly a feature's curve is spread along another: (k,) (Greenwell 2018).
+    """Interaction on a partial dependence surface (k, G, G'): (k,) (Greenwell 2018).
 
     The curve along one feature has a standard deviation at each point of the other one;
-    these would all be equal without an interaction.
-
-    Parameters
-    ----------
-    surface : ndarray of shape (k, n_points, n_points_2)
-        Partial dependence on a grid.
-
-    Returns
-    -------
-    ndarray of shape (k,)
-        Standard deviation of these deviations, mean over the two ways round.
+    these are all equal without an interaction. The strength is their own standard
+    deviation, averaged over the two directions.
     """
-    along = [_deviation(_deviation(surface, axis)[..., None], 1) for axis in (1, 2)]
-    return np.mean(along, axis=0)[..., 0]
+    along = [_deviation(_deviation(surface, axis), -1) for axis in (1, 2)]
+    return np.mean(along, axis=0)
 
 
 def _deviation(values, axis):

@@ -6,38 +6,20 @@ import numpy as np
 
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
 
-# Values that are placed at once stay in the processor's cache; for few of them the
-# table of cells is not worth its while.
+# Values searched for at once, which fit the processor's cache.
 AT_ONCE = 3 * 2**12
+# With fewer values, the table of cells costs more than it saves.
 _MANY = 2**10
 
 
 def numeric_grid(values, weights, resolution, percentiles, *, observed_only=False):
-    """Points at which an effect is evaluated.
+    """At most `resolution` increasing points at which an effect is evaluated.
 
-    Few distinct values (at most `resolution`) are taken as they are. Otherwise the
-    points are equally spaced between the two quantiles, or, with `observed_only`, the
-    observed values nearest to those points.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Finite values.
-    weights : ndarray of shape (n,) or None
-        Positive weights.
-    resolution : int
-        Largest number of points.
-    percentiles : tuple of two floats in [0, 1]
-        The quantiles between which the points lie.
-    observed_only : bool, default=False
-        Use observed values alone, as integers need.
-
-    Returns
-    -------
-    ndarray of shape (G,), G <= resolution
-        Increasing, distinct.
+    Up to `resolution` distinct values (n,) are taken as they are. Otherwise the points
+    are equally spaced between the two quantiles `percentiles`, or, with `observed_only`
+    (which integers need), the observed values nearest to those points.
     """
-    # A look at some of the values mostly saves sorting them all.
+    # Some of the values often tell that there are many, without sorting them all.
     if len(np.unique(values[: 4 * resolution])) <= resolution:
         distinct = np.unique(values)
         if len(distinct) <= resolution:
@@ -56,7 +38,7 @@ def numeric_grid(values, weights, resolution, percentiles, *, observed_only=Fals
 
 
 def nearest(points, candidates):
-    """Those of the increasing `candidates` that lie nearest to `points`, distinct."""
+    """Distinct members of the increasing `candidates` that are nearest to `points`."""
     right = np.searchsorted(candidates, points).clip(1, len(candidates) - 1)
     left = right - 1
     take_left = points - candidates[left] <= candidates[right] - points
@@ -64,73 +46,37 @@ def nearest(points, candidates):
 
 
 def interval_edges(values, weights, n_intervals):
-    """Edges of intervals of nearly equal weight.
+    """Edges of at most `n_intervals` intervals of nearly equal weight, increasing.
 
-    The distinct inverted-CDF quantiles at k / K, k = 1..K, after the smallest value
-    (Apley & Zhu 2020, section 3).
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Finite values.
-    weights : ndarray of shape (n,) or None
-        Positive weights.
-    n_intervals : int
-        K, the largest number of intervals.
-
-    Returns
-    -------
-    ndarray of shape (at most K + 1,)
-        Increasing; a single edge where the feature is constant.
+    The distinct inverted-CDF quantiles of the values (n,) at k / K, k = 1..K, after the
+    smallest value (Apley & Zhu 2020, section 3). A constant feature has a single edge.
     """
-    probabilities = np.arange(1, n_intervals + 1) / n_intervals
-    quantiles = weighted_quantile(values, probabilities, weights)
-    return np.unique(np.concatenate([[values.min()], quantiles]))
+    ends = _quantiles(values, weights, n_intervals)
+    return np.unique(np.append(values.min(), ends))
 
 
 def conditioning_edges(values, weights, n_intervals):
-    """Edges of intervals to condition on: few distinct values stand alone.
+    """Edges of intervals to condition on: few distinct values get one each.
 
-    As :func:`interval_edges`, but at most `n_intervals` distinct values each get an
-    interval, and a smallest value that carries a whole share of the weight gets one
-    from itself to itself.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Finite values.
-    weights : ndarray of shape (n,) or None
-        Positive weights.
-    n_intervals : int
-        Largest number of intervals.
-
-    Returns
-    -------
-    ndarray of shape (at most n_intervals + 1,)
-        Non-decreasing; only the first two may be equal.
+    As :func:`interval_edges`, but the first interval may hold the smallest value
+    alone: then, and only then, the first two edges are equal.
     """
     ends = np.unique(values)
     if len(ends) > n_intervals:
-        probabilities = np.arange(1, n_intervals + 1) / n_intervals
-        ends = np.unique(weighted_quantile(values, probabilities, weights))
-    return np.concatenate([[values.min()], ends])
+        ends = np.unique(_quantiles(values, weights, n_intervals))
+    return np.append(values.min(), ends)
+
+
+def _quantiles(values, weights, n_intervals):
+    probabilities = np.arange(1, n_intervals + 1) / n_intervals
+    return weighted_quantile(values, probabilities, weights)
 
 
 def interval_index(values, edges):
-    """Index of the interval (z_{k-1}, z_k] of each value, the first one closed.
+    """Index of the interval (z_{k-1}, z_k] of each value (n,), the first one closed.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        NaN allowed.
-    edges : ndarray of shape (K + 1,)
-        Increasing; the first two may be equal.
-
-    Returns
-    -------
-    ndarray of shape (n,), dtype intp
-        In 0..K-1; -1 for NaN and for values outside the edges (where there is no
-        edge, for all).
+    -1 for NaN and for values outside the edges (K + 1,); of these the first two may be
+    equal, and where there are none all values are outside.
     """
     if not len(edges):
         return np.full(len(values), -1, dtype=np.intp)
@@ -142,21 +88,7 @@ def interval_index(values, edges):
 
 
 def search_sorted(nodes, values, side="left"):
-    """What :func:`numpy.searchsorted` finds, several times faster for many values.
-
-    Parameters
-    ----------
-    nodes : ndarray of shape (m,)
-        Increasing.
-    values : ndarray of shape (n,)
-        NaN allowed; it comes last.
-    side : {"left", "right"}, default="left"
-        As in numpy.
-
-    Returns
-    -------
-    ndarray of shape (n,), dtype intp
-    """
+    """:func:`numpy.searchsorted`, several times faster for many values."""
     search = search_among(nodes, len(values), side)
     found = np.empty(len(values), dtype=np.intp)
     for start in range(0, len(values), AT_ONCE):
@@ -166,42 +98,18 @@ def search_sorted(nodes, values, side="left"):
 
 
 def search_among(nodes, n_values, side="left"):
-    """The quickest way to search increasing nodes.
-
-    Parameters
-    ----------
-    nodes : ndarray of shape (m,)
-        Increasing.
-    n_values : int
-        How many values will be searched for in all.
-    side : {"left", "right"}, default="left"
-        As in :func:`numpy.searchsorted`.
-
-    Returns
-    -------
-    callable
-        From values (n,), some thousands at a time, to positions (n,), intp.
-    """
+    """The quickest function from blocks of `n_values` in all to their positions."""
     if n_values < _MANY + len(nodes):
         return partial(np.searchsorted, nodes, side=side)
     return NodeSearch(nodes, side)
 
 
 class NodeSearch:
-    """Searches increasing nodes for many values, some thousands at a time.
+    """:func:`numpy.searchsorted` by a table of equal cells over increasing nodes.
 
-    The span of the nodes is cut into many equal cells. The cell of a number never
-    decreases with it, rounding included, so that all nodes in lower cells are smaller
-    and all in higher cells are larger: one comparison with the first node that is in
-    no lower cell decides, and only values in cells with several nodes are searched
-    for.
-
-    Parameters
-    ----------
-    nodes : ndarray of shape (m,)
-        Increasing.
-    side : {"left", "right"}, default="left"
-        As in :func:`numpy.searchsorted`.
+    The cell of a number never decreases with it, rounding included. So where a cell
+    holds at most one node, the number of nodes in lower cells and one comparison give
+    the position; values in cells with several nodes are searched for.
     """
 
     def __init__(self, nodes, side="left"):

@@ -1,8 +1,8 @@
-"""Losses of single rows, whose weighted mean over rows is the loss of a model.
+"""Losses of single rows, and how closely one set of predictions follows another.
 
-All take targets of shape (m, k) and answers of shape (m, ..., k), and return losses of
-shape (m, ...). Targets of classifiers are indicators: one column for each class. The
-answers for two classes may be those for the second alone.
+Losses take targets (m, k) and predictions (m, ..., k) and return (m, ...); their
+weighted mean over rows is the loss of a model. Targets of classifiers are indicators:
+one column for each class. Predictions for two classes may be those of the second alone.
 """
 
 import numpy as np
@@ -10,92 +10,119 @@ from scipy.special import xlogy
 
 _EPSILON = np.finfo(np.float64).eps
 
+# Predictions this close, relative to the largest one, are the same.
+_ROUNDING = 1e-14
 
-def squared(targets, answers):
+
+def squared(targets, predictions):
     """Squared error, mean over outputs."""
-    return _mean_square(answers - _beside(targets, answers))
+    return _mean_square(predictions - _aligned(targets, predictions))
 
 
-def absolute(targets, answers):
+def weighted_squared(targets, predictions, shares):
+    """Squared error, summed over outputs with the given shares (k,)."""
+    errors = predictions - _aligned(targets, predictions)
+    squares = np.square(errors, out=errors)
+    squares *= shares
+    return squares[..., 0] if len(shares) == 1 else squares.sum(axis=-1)
+
+
+def absolute(targets, predictions):
     """Absolute error, mean over outputs."""
-    errors = answers - _beside(targets, answers)
-    if errors.shape[-1] == 1:
-        errors = errors[..., 0]
-        return np.abs(errors, out=errors)
-    return np.abs(errors).mean(axis=-1)
+    errors = predictions - _aligned(targets, predictions)
+    return _mean_over_outputs(np.abs(errors, out=errors))
 
 
-def relative(targets, answers):
+def relative(targets, predictions):
     """Absolute error over the size of the target, mean over outputs."""
-    targets = _beside(targets, answers)
+    targets = _aligned(targets, predictions)
     sizes = np.maximum(np.abs(targets), _EPSILON)
-    return (np.abs(answers - targets) / sizes).mean(axis=-1)
+    return (np.abs(predictions - targets) / sizes).mean(axis=-1)
 
 
-def squared_logarithmic(targets, answers):
+def squared_logarithmic(targets, predictions):
     """Squared difference of log(1 + y), mean over outputs."""
-    return _mean_square(np.log1p(answers) - np.log1p(_beside(targets, answers)))
+    return _mean_square(
+        np.log1p(predictions) - np.log1p(_aligned(targets, predictions))
+    )
 
 
-def poisson_deviance(targets, answers):
+def poisson_deviance(targets, predictions):
     """Unit deviance of the Poisson distribution, mean over outputs."""
-    targets = _beside(targets, answers)
-    deviance = xlogy(targets, targets / answers) - targets + answers
+    targets = _aligned(targets, predictions)
+    deviance = xlogy(targets, targets / predictions) - targets + predictions
     return 2 * deviance.mean(axis=-1)
 
 
-def gamma_deviance(targets, answers):
+def gamma_deviance(targets, predictions):
     """Unit deviance of the gamma distribution, mean over outputs."""
-    targets = _beside(targets, answers)
-    return 2 * (np.log(answers / targets) + targets / answers - 1).mean(axis=-1)
+    ratio = _aligned(targets, predictions) / predictions
+    return 2 * (ratio - np.log(ratio) - 1).mean(axis=-1)
 
 
-def log_loss(targets, answers):
-    """Minus the logarithm of the probability of the class."""
-    probability = np.clip(_of_class(targets, answers), _EPSILON, 1 - _EPSILON)
+def log_loss(targets, predictions):
+    """Minus the logarithm of the probability of the row's class."""
+    probability = np.clip(_of_own_class(targets, predictions), _EPSILON, 1 - _EPSILON)
     return -np.log(probability)
 
 
-def brier(targets, answers):
+def brier(targets, predictions):
     """Squared error of the probabilities, summed over classes; half of it for two."""
     if targets.shape[1] == 2:
-        return (1 - _of_class(targets, answers)) ** 2
-    return ((answers - _beside(targets, answers)) ** 2).sum(axis=-1)
+        return (1 - _of_own_class(targets, predictions)) ** 2
+    return ((predictions - _aligned(targets, predictions)) ** 2).sum(axis=-1)
 
 
-def zero_one(targets, answers):
-    """One where the class is not the predicted one; answers are indicators."""
-    return 1.0 - _of_class(targets, answers)
+def zero_one(targets, predictions):
+    """One where the class is not the predicted one; predictions are indicators."""
+    return 1.0 - _of_own_class(targets, predictions)
 
 
-def _beside(targets, answers):
-    """Targets with axes of length one where the answers have points."""
-    middle = (1,) * (answers.ndim - targets.ndim)
+def _aligned(targets, predictions):
+    """Targets (m, k) with axes of length one for the further axes of predictions."""
+    middle = (1,) * (predictions.ndim - targets.ndim)
     return targets.reshape(len(targets), *middle, targets.shape[-1])
 
 
+def _mean_over_outputs(values):
+    """Mean over the last axis; numpy's is slow for a single output."""
+    return values[..., 0] if values.shape[-1] == 1 else values.mean(axis=-1)
+
+
 def _mean_square(errors):
-    if errors.shape[-1] == 1:
-        errors = errors[..., 0]
-        return np.square(errors, out=errors)
-    return np.square(errors).mean(axis=-1)
+    return _mean_over_outputs(np.square(errors, out=errors))
 
 
-def _of_class(targets, answers):
-    """What is answered for the class of each row; of two classes, for the second."""
-    if answers.shape[-1] > 1:
-        return (_beside(targets, answers) * answers).sum(axis=-1)
-    # One minus the answer where it is the first class.
-    second = targets[:, 1:].reshape(-1, *(1,) * (answers.ndim - 2))
-    return (1 - second) + (2 * second - 1) * answers[..., 0]
+def _of_own_class(targets, predictions):
+    """The prediction for each row's class."""
+    if predictions.shape[-1] > 1:
+        return (_aligned(targets, predictions) * predictions).sum(axis=-1)
+    # Predictions of the second class alone: one minus it where the row's is the first.
+    second = targets[:, 1:].reshape(-1, *(1,) * (predictions.ndim - 2))
+    return (1 - second) + (2 * second - 1) * predictions[..., 0]
 
 
-def weighted_squared(targets, answers, shares):
-    """Squared error, the sum over outputs in the given shares of shape (k,)."""
-    errors = answers - _beside(targets, answers)
-    if errors.shape[-1] == 1:
-        errors = errors[..., 0]
-        errors *= errors
-        errors *= shares[0]
-        return errors
-    return np.square(errors, out=errors) @ shares
+def r_squared(targets, predictions, weights):
+    """Share of the variance of targets (n, k) that predictions (n, k) explain.
+
+    Returns one number for each output. Constant targets (up to rounding) have 1 where
+    predictions equal them, and else 0.
+    """
+    shares = weights / weights.sum()
+    centred = targets - shares @ targets
+    # Squares of very small or large numbers would leave the range of floats.
+    scale = np.abs(targets).max(axis=0)
+    scale[scale == 0] = 1.0
+    error = shares @ ((targets - predictions) / scale) ** 2
+    total = shares @ (centred / scale) ** 2
+    constant = total <= _ROUNDING**2
+    equal = error <= _ROUNDING**2
+    total[constant] = 1.0
+    return np.where(constant, equal.astype(np.float64), 1 - error / total)
+
+
+def agreement(one, other, weights):
+    """Weighted share of rows with equal labels (n,) or (n, k), in all k columns."""
+    same = np.asarray(one == other)
+    same = same.reshape(len(weights), -1).all(axis=1)
+    return float(weights @ same / weights.sum())

@@ -1,16 +1,20 @@
-"""Which row each row takes values from, drawn in the shares of the rows' weights.
+"""Random exchange of values between rows, and p-values against a null distribution.
 
-Rows lie on a line in random order, each over a stretch as long as its weight. A second
-line has the same length. What lies on the second line under a place within a row's
-stretch on the first is the row's donor. Where all weights are equal, every row is the
-donor of one other: the donors are a permutation.
+Each row has a donor: the row from which it takes values. Rows lie on a line in random
+order, each over a stretch as long as its weight, and in another order on a second line
+of the same length. The donor of a row is what lies under it on the second line. Where
+all weights are equal, every row is the donor of one: the donors are a permutation.
 """
 
 import numpy as np
+from scipy import stats
 
-# Where in its stretch a row looks for its donor: no place that falls on a border
-# between two stretches, whatever whole numbers the weights are.
+# Where in its own stretch a row looks for its donor. It is irrational: with whole
+# numbers as weights, no place falls on a border between two stretches.
 _PLACE = (np.sqrt(5) - 1) / 4
+
+DISTRIBUTIONS = ("empirical", "normal", "lognormal", "gamma")
+POSITIVE_DISTRIBUTIONS = ("lognormal", "gamma")
 
 
 def random_donors(weights, rng, strata=None):
@@ -28,61 +32,88 @@ def random_donors(weights, rng, strata=None):
     Returns
     -------
     ndarray of shape (n,), intp
-        Positions of the donors. Of all rows, and of each one alone, they are a draw in
-        which a row of twice the weight is twice as likely.
+        Positions of the donors.
     """
     if strata is None:
-        if _are_equal(weights):
+        if (weights == weights[0]).all():
             return rng.permutation(len(weights))
         strata = np.zeros(len(weights), dtype=np.intp)
-    first, second = (_order(strata, rng) for _ in range(2))
+    first, second = _random_order(strata, rng), _random_order(strata, rng)
     totals = np.bincount(strata, weights)
-    return _under(
-        weights, first, second, strata, rng.uniform(size=len(totals)) * totals
-    )
+    shift = rng.uniform(size=len(totals)) * totals
+    return _rows_below(weights, first, second, strata, shift)
 
 
 def exchanged_halves(weights, rng, strata=None):
     """Donors by exchange between two random halves of the rows.
 
-    Parameters
-    ----------
-    weights, rng, strata : object
-        As :func:`random_donors` takes them.
-
-    Returns
-    -------
-    ndarray of shape (n,), intp
-        Of an even number of rows of equal weight, each is the donor of its donor. The
-        halves are halves of the total weight; of an odd number of rows, the one in the
-        middle gives to the second half and takes from the first.
+    Parameters as in :func:`random_donors`. Of an even number of rows of equal weight,
+    each is the donor of its donor. Halves are halves of the total weight; of an odd
+    number, the row in the middle gives to the second half and takes from the first.
     """
     if strata is None:
         strata = np.zeros(len(weights), dtype=np.intp)
-    order = _order(strata, rng)
-    return _under(weights, order, order, strata, np.bincount(strata, weights) / 2)
+    order = _random_order(strata, rng)
+    half = np.bincount(strata, weights) / 2
+    return _rows_below(weights, order, order, strata, half)
 
 
-def _are_equal(weights):
-    return bool((weights == weights[0]).all())
-
-
-def _order(strata, rng):
+def _random_order(strata, rng):
     """Random order of the rows within strata, one stratum after the other."""
     order = rng.permutation(len(strata))
     return order[np.argsort(strata[order], kind="stable")]
 
 
-def _under(weights, first, second, strata, shift):
-    """What lies under each row where the second line of each stratum is turned."""
+def _rows_below(weights, first, second, strata, shift):
+    """What lies under each row when the second line of each stratum is turned."""
     sizes, totals = np.bincount(strata), np.bincount(strata, weights)
     ends, before = np.cumsum(sizes), np.cumsum(totals) - totals
-    of_row = strata[first]  # the strata of both orders, for they are sorted by it
+    of_row = strata[first]  # in both orders, which are sorted by stratum
     stop = np.cumsum(weights[first])
     place = stop - weights[first] * (1 - _PLACE) - before[of_row]
     place = np.mod(place + shift[of_row], totals[of_row]) + before[of_row]
-    found = np.searchsorted(np.cumsum(weights[second]), place, side="right")
-    found = np.clip(found, (ends - sizes)[of_row], ends[of_row] - 1)
+    below = np.searchsorted(np.cumsum(weights[second]), place, side="right")
+    below = np.clip(below, (ends - sizes)[of_row], ends[of_row] - 1)
     donors = np.empty(len(weights), dtype=np.intp)
-    donors[first] = second[found]
+    donors[first] = second[below]
     return donors
+
+
+def upper_tail(observed, null, distribution):
+    """P-value of each observed number (p,) given draws (n, p) under the null.
+
+    "empirical" is (1 + number of draws at least as large) / (1 + n), never zero. The
+    other distributions are fitted to the draws by maximum likelihood; draws that are
+    all equal have none to fit, and are counted.
+    """
+    counted = (1 + (null >= observed).sum(axis=0)) / (1 + len(null))
+    if distribution == "empirical":
+        return counted
+    varying = np.ptp(null, axis=0) > 0
+    fitted_tail = {
+        "normal": _normal_tail,
+        "lognormal": _lognormal_tail,
+        "gamma": _gamma_tail,
+    }[distribution]
+    return np.where(varying, fitted_tail(observed, null, varying), counted)
+
+
+def _normal_tail(observed, null, varying):
+    scale = np.where(varying, null.std(axis=0), 1.0)
+    return stats.norm.sf((observed - null.mean(axis=0)) / scale)
+
+
+def _lognormal_tail(observed, null, varying):
+    tail = np.ones(len(observed))
+    seen = varying & (observed > 0)
+    logs = np.log(null[:, seen])
+    tail[seen] = _normal_tail(np.log(observed[seen]), logs, np.ptp(logs, axis=0) > 0)
+    return tail
+
+
+def _gamma_tail(observed, null, varying):
+    tail = np.ones(len(observed))
+    for j in np.flatnonzero(varying & (observed > 0)):
+        shape, _, scale = stats.gamma.fit(null[:, j], floc=0)
+        tail[j] = stats.gamma.sf(observed[j], shape, scale=scale)
+    return tail

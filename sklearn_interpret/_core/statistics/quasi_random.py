@@ -3,34 +3,15 @@
 import numpy as np
 from scipy.stats import qmc
 
-# Sobol's sequence is worth its tables for so many dimensions; beyond, most pairs of
-# them are covered no better than by chance.
+# With more dimensions, Sobol points cover most pairs of them no better than chance.
 _MOST_SOBOL = 1024
 
 
 def even_points(n_points, n_dimensions, rng):
-    """Points of the unit cube, drawn so that averages over them vary little.
+    """Points (n_points, n_dimensions) of the open unit cube that cover it evenly.
 
-    Scrambled Sobol points; in dimensions beyond the first 1024, latin hypercubes.
-
-    Parameters
-    ----------
-    n_points : int
-        How many; powers of two are covered best.
-    n_dimensions : int
-        Dimensions.
-    rng : numpy.random.Generator
-        Draws the scrambling.
-
-    Returns
-    -------
-    ndarray of shape (n_points, n_dimensions)
-        In the open interval (0, 1); each point uniform.
-
-    References
-    ----------
-    Owen, A. B. (1998). Scrambling Sobol' and Niederreiter-Xing points. Journal of
-    Complexity 14(4). https://doi.org/10.1006/jcom.1998.0487
+    Scrambled Sobol points (Owen 1998), best for powers of two; in dimensions beyond the
+    first 1024, latin hypercubes. Each point is uniform; averages over them vary little.
     """
     points = np.empty((n_points, n_dimensions))
     n_sobol = min(n_dimensions, _MOST_SOBOL)

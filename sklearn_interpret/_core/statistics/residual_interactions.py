@@ -1,12 +1,13 @@
-"""How far other features explain what a feature's own value leaves unexplained."""
+"""How much of a feature's attributions other features explain, given its own value."""
 
 import numpy as np
 
 MAX_BINS = 20
 ROWS_PER_BIN = 20
 N_GROUPS = 4
-# So few distinct values are groups of their own: levels of a category, above all.
+# Up to so many distinct values, levels of a category above all, are groups themselves.
 MAX_LEVELS = 12
+# A share counts where it exceeds this many of its standard deviations under chance.
 N_DEVIATIONS = 3.5
 # A feature whose own value leaves no more than this share of the variance acts alone.
 NEGLIGIBLE = 1e-3
@@ -14,21 +15,9 @@ ROUNDING = 1e-6
 
 
 def quantile_codes(values, n_groups):
-    """Groups of equal values where these are few, else of about equal size.
+    """Codes 0, 1, ... of groups of about equal size; missing values are the last one.
 
-    Equal values are always together, and the missing ones are the last group.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Numbers, NaN where missing.
-    n_groups : int
-        Number of groups where there are more than `MAX_LEVELS` distinct values.
-
-    Returns
-    -------
-    ndarray of shape (n,), dtype intp
-        Codes 0, 1, ... without gaps.
+    Equal values share a group; up to `MAX_LEVELS` distinct values have one each.
     """
     known = np.isfinite(values)
     codes = np.full(len(values), n_groups, dtype=np.intp)
@@ -46,26 +35,14 @@ def quantile_codes(values, n_groups):
 def residual_strengths(attributions, own, others):
     """Adjusted share of the residual variance that each other feature explains.
 
-    Rows are grouped by their own value. Within a group the attributions vary for two
-    reasons: by the slope along the value, a line taken off here, and by interactions.
-    Rows are then grouped by another feature, too; if it takes part in the interaction,
-    the means of these finer groups differ. The share is adjusted for their number, so
-    that a feature without any part in it has an expectation of zero; what chance alone
-    easily gives counts as zero.
+    Rows are grouped by the feature's own value. Within a group its attributions (n,)
+    vary by the slope along that value, a line that is subtracted, and by interactions.
+    Each group is then split by another feature; if it interacts, the means of the parts
+    differ. The share is adjusted for the number of parts, so that its expectation is
+    zero without an interaction; what chance alone easily gives counts as zero.
 
-    Parameters
-    ----------
-    attributions : ndarray of shape (n,)
-        Of the feature.
-    own : ndarray of shape (n,)
-        Its values, or codes of its levels; NaN where missing.
-    others : sequence of ndarray of shape (n,)
-        The like for each other feature.
-
-    Returns
-    -------
-    ndarray of shape (len(others),)
-        From zero to one; zero throughout where there is nothing left to explain.
+    `own` (n,) and each of `others` are values or codes of levels, NaN where missing.
+    The result has one number from zero to one for each of `others`.
 
     Examples
     --------
@@ -89,8 +66,8 @@ def residual_strengths(attributions, own, others):
     strengths = np.zeros(len(others))
     if residuals @ residuals <= NEGLIGIBLE * spread:
         return strengths
-    # What a curve leaves is largest in bins at the ends, and few rows stand there: the
-    # bins have to count the same where a share is to be told from chance.
+    # A curve leaves most in the few rows of the outer bins: standardise the bins where
+    # a share is compared with chance.
     deviations = np.sqrt(_means(residuals**2, bins))
     kept = np.flatnonzero((deviations > ROUNDING * deviations.max())[bins])
     residuals, bins = residuals[kept], np.unique(bins[kept], return_inverse=True)[1]

@@ -4,24 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# Share of the total weight within which a probability meets a cumulated weight; far
+# A probability this close to a cumulated share of weight is taken as equal to it: far
 # above the rounding of sums, far below any share that matters.
 _TIE = 1e-12
 
 
 def shares_of(weights):
-    """Weights over their sum; one number that is repeated where all are alike.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n,)
-        Weights that are not negative.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Not to be written to.
-    """
+    """Weights (n,) over their sum; read-only where all are equal."""
     first = weights[:1]
     if (weights == first).all():
         return np.broadcast_to(first / weights.sum(), weights.shape)
@@ -29,20 +18,7 @@ def shares_of(weights):
 
 
 def running_sum(total, addends):
-    """A sum that goes on, addend after addend.
-
-    Parameters
-    ----------
-    total : ndarray
-        Sum so far.
-    addends : ndarray of shape (n, ...)
-        What is to be added; written over.
-
-    Returns
-    -------
-    ndarray
-        The same to the last bit, however the addends are parted.
-    """
+    """A sum so far plus addends (n, ...), one after the other; writes over these."""
     addends[0] += total
     return np.add.accumulate(addends)[-1].copy()
 
@@ -91,9 +67,7 @@ class Moments:
     def merge(self, other):
         """Moments of the two samples together (Chan, Golub & LeVeque 1983)."""
         weight = self.weight + other.weight
-        share = np.divide(
-            other.weight, weight, out=np.zeros_like(weight), where=weight > 0
-        )
+        share = other.weight / np.where(weight > 0, weight, 1.0)
         shift = other.mean - self.mean
         return Moments(
             weight,
@@ -104,9 +78,7 @@ class Moments:
     @property
     def variance(self):
         """Population variance; zero where the weight is zero."""
-        return np.divide(
-            self.m2, self.weight, out=np.zeros_like(self.m2), where=self.weight > 0
-        )
+        return self.m2 / np.where(self.weight > 0, self.weight, 1.0)
 
     @property
     def standard_error(self):
@@ -118,31 +90,15 @@ class Moments:
         """
         # Not m2 over the product: tiny weights would underflow, huge ones overflow.
         size = np.maximum(self.weight - 1, self.weight / 2)
-        squared = np.divide(
-            self.variance, size, out=np.zeros_like(self.m2), where=self.weight > 0
-        )
-        return np.sqrt(squared)
+        return np.sqrt(self.variance / np.where(size > 0, size, 1.0))
 
 
 def weighted_quantile(values, probabilities, weights=None):
     """Inverse of the weighted empirical distribution function.
 
-    Equal to ``np.quantile(np.repeat(values, weights), probabilities,
-    method="inverted_cdf")`` for whole-number weights, to the last bit.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Finite values.
-    probabilities : array-like of shape (m,)
-        In [0, 1].
-    weights : ndarray of shape (n,) or None
-        Positive weights; None means equal ones.
-
-    Returns
-    -------
-    ndarray of shape (m,)
-        Each one of `values`.
+    Values (n,) are finite, weights positive, None for equal ones. With whole-number
+    weights, ``np.quantile(np.repeat(values, weights), probabilities,
+    method="inverted_cdf")``.
     """
     probabilities = np.asarray(probabilities, dtype=np.float64)
     if weights is None or np.all(weights == 1):
@@ -162,46 +118,12 @@ def weighted_quantile(values, probabilities, weights=None):
 
 
 def _ranks(probabilities, total):
-    """Zero-based ranks of quantiles among `total` rows, rounded as numpy does.
-
-    Following numpy's rounding of ``total * p`` keeps weights and repeated rows equal
-    where a quantile falls between two ranks.
-    """
+    """Zero-based ranks of quantiles among `total` rows, rounded as numpy does."""
     return np.clip(np.ceil(total * probabilities - 1), 0, total - 1)
 
 
-def spread(values, weights):
-    """Weighted standard deviation over the first axis, NaN rows left out.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n, ...)
-        NaN marks rows without a value.
-    weights : ndarray of shape (n,)
-        Weights.
-
-    Returns
-    -------
-    ndarray of shape (...)
-        Zero where no row has a value.
-    """
-    return np.sqrt(known_moments(values, weights).variance)
-
-
 def known_moments(values, weights):
-    """Moments over the first axis, NaN rows left out.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n, ...)
-        NaN marks rows without a value.
-    weights : ndarray of shape (n,)
-        Weights.
-
-    Returns
-    -------
-    Moments of shape (...)
-    """
+    """Moments over the first axis of `values` (n, ...), NaN left out."""
     known = np.isfinite(values)
     if known.all():
         return Moments.of_rows(values, weights)

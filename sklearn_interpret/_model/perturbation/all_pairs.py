@@ -1,7 +1,7 @@
-"""Losses of a model over all pairs of rows, one of which lends the other some columns.
+"""Scores of a model over all pairs of rows, one of which lends the other some columns.
 
-The mean over pairs is what the mean over random permutations tends to. A row of weight
-w counts as w rows that are alike, and so as its own partner w - 1 times.
+The mean over pairs is the limit of the mean over random permutations. A row of weight w
+counts as w equal rows, and so as its own partner w - 1 times.
 """
 
 from dataclasses import dataclass, replace
@@ -20,196 +20,146 @@ _METHODS = {
     "labels": "predict",
 }
 
-# Losses are worked on while they are in the processor's cache.
-_ENTRIES_AT_ONCE = 2**15
-
-# How far the parts of a mean over rows may be from the whole.
+# A loss that differs more than this between all rows and its parts is not a mean.
 _RELATIVE_ERROR = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class _RowLoss:
-    """A loss with one number for each row and point.
-
-    Parameters
-    ----------
-    function : callable
-        One of the core's losses.
-    targets : ndarray of shape (n_rows, k)
-        Numbers, or indicators of classes.
-    """
+    """One of the core's losses, a function of targets (n_rows, k) and predictions."""
 
     function: object
     targets: np.ndarray
 
-    def total(self, index, answers, weights, shares):
-        """Sum over rows and points, times the rows' weights and the points' shares."""
-        height = max(1, _ENTRIES_AT_ONCE // max(1, answers[0].size))
-        total = 0.0
-        for start in range(0, len(answers), height):
-            rows = slice(start, start + height)
-            found = self.function(self.targets[index[rows]], answers[rows])
-            if shares.ndim == 1:
-                total += weights[rows] @ (found @ shares)
-            else:
-                total += weights[rows] @ np.einsum("ij,ij->i", found, shares[rows])
-        return total
+    def total(self, index, predictions, weights, shares):
+        """Sum over rows and points of the losses of predictions (m, n_points, k).
+
+        Rows `index` weigh `weights` (m,), and points `shares` (n_points,), or
+        (m, n_points) where they differ by row.
+        """
+        at_points = self.function(self.targets[index], predictions)
+        if shares.ndim == 1:
+            return weights @ (at_points @ shares)
+        return weights @ np.einsum("ij,ij->i", at_points, shares)
 
 
 @dataclass(frozen=True, eq=False)
-class _GivenLoss:
-    """A loss callable of the user's, a mean over rows.
-
-    Parameters
-    ----------
-    loss : LossOfModel
-        The loss.
-    targets : ndarray of shape (n_rows, ...)
-        As the user passed them.
-    """
+class _CallableLoss:
+    """A loss callable of the user's, a mean over rows, with its targets."""
 
     loss: LossOfModel
     targets: np.ndarray
 
-    def total(self, index, answers, weights, shares):
-        """Sum over rows and points, times the rows' weights and the points' shares."""
-        m, n_points, k = answers.shape
-        masses = (weights[:, None] * shares).ravel()
+    def total(self, index, predictions, weights, shares):
+        """As that of `_RowLoss`."""
+        m, n_points, k = predictions.shape
+        weights = (weights[:, None] * shares).ravel()
         targets = np.repeat(self.targets[index], n_points, axis=0)
-        told = self.loss.from_responses(answers.reshape(m * n_points, k))
-        some = masses > 0
-        total = masses[some].sum()
-        return self.loss.mean(targets[some], told[some], masses[some]) * total
+        predictions = self.loss.from_responses(predictions.reshape(m * n_points, k))
+        kept = weights > 0
+        mean = self.loss.mean(targets[kept], predictions[kept], weights[kept])
+        return mean * weights[kept].sum()
 
 
 @dataclass(frozen=True, eq=False)
-class _Exchange:
-    """What is made of the answers to rows with a player at each of its points.
+class _SumOverPairs:
+    """Sums of losses over all partners of rows, themselves too.
 
-    Parameters
-    ----------
-    found : list of _RowLoss and _GivenLoss
-        The losses.
-    weights : ndarray of shape (n_rows,)
-        Weights of the rows.
-    positions : list of ndarray of shape (n_rows,)
-        For each player the point of each row.
-    strata : list of (ndarray of shape (n_rows,) or None)
-        For each player the rows that exchange it among each other.
+    For each player, `positions` (n_rows,) say which of its distinct points each row
+    has, and `strata` (n_rows,) which groups of rows are partners; None is one group.
     """
 
-    found: list
+    losses: list
     weights: np.ndarray
     positions: list
     strata: list
 
-    def __call__(self, player, index, answers):
-        """Sums over all partners of the rows `index`, themselves too: (n_losses,)."""
-        shares = self._shares(player, index, answers.shape[1])
+    def __call__(self, player, index, predictions):
+        """Sums (n_losses,) from predictions for rows `index` with a player's points."""
+        shares = self._shares(player, index, predictions.shape[1])
         weights = self.weights[index]
         return np.array(
-            [loss.total(index, answers, weights, shares) for loss in self.found]
+            [loss.total(index, predictions, weights, shares) for loss in self.losses]
         )
 
     def _shares(self, player, index, n_points):
-        """Weight of the partners at each point, in all or for each row."""
+        """Weight of the partners at each point: (n_points,), or with strata by row."""
         positions, strata = self.positions[player], self.strata[player]
         if strata is None:
             return np.bincount(positions, self.weights, n_points)
-        known, place = np.unique(strata[index], return_inverse=True)
-        row = np.searchsorted(known, strata)
-        row[row == len(known)] = 0
-        partner = np.flatnonzero(known[row] == strata)
-        cell = row[partner] * n_points + positions[partner]
-        size = len(known) * n_points
-        shares = np.bincount(cell, self.weights[partner], size)
-        return shares.reshape(-1, n_points)[place.reshape(-1)]
+        known, of_row = np.unique(strata[index], return_inverse=True)
+        partners = np.flatnonzero(np.isin(strata, known))
+        cell = np.searchsorted(known, strata[partners]) * n_points + positions[partners]
+        shares = np.bincount(cell, self.weights[partners], len(known) * n_points)
+        return shares.reshape(-1, n_points)[of_row.reshape(-1)]
 
 
-def exchanged_losses(estimator, sample, players, metrics, strata, **loop):
-    """Mean losses of the rows as they are, and over all pairs of rows.
+def all_pairs_scores(estimator, sample, players, metrics, strata, **loop):
+    """Scores, or losses, of the rows as they are, and over all pairs of rows.
 
-    Parameters
-    ----------
-    estimator : fitted predictor
-        The model.
-    sample : Sample
-        Rows, targets and weights, which count rows.
-    players : list of tuple of int
-        Columns that one row lends another.
-    metrics : list of Metric
-        The losses, or scores that belong to one.
-    strata : list of (ndarray of shape (n_rows,) or None)
-        For each player the rows that exchange it among each other; None means all.
-    **loop : dict
-        `n_jobs`, `verbose` and `on_block`.
-
-    Returns
-    -------
-    plain : ndarray of shape (n_metrics,)
-        Losses of the rows.
-    exchanged : ndarray of shape (n_players, n_metrics)
-        Losses over all pairs of rows.
-
-    Raises
-    ------
-    ValueError
-        A metric is no mean over rows; no two rows can be paired.
+    For each of the `players`, tuples of columns that one row lends another, `strata`
+    has groups of rows that are partners; None is one group. Weights of the sample count
+    rows. Returns arrays (n_metrics,) and (n_players, 1, n_metrics). A metric that is no
+    mean over rows raises a ValueError.
     """
-    prepared = [_prepared(metric, estimator, sample) for metric in metrics]
-    masses = np.array([_mass_of_pairs(sample.weights, of_one) for of_one in strata])
-    plain = np.empty(len(metrics))
-    exchanged = np.empty((len(players), len(metrics)))
-    for response, which in _by_response([response for response, _ in prepared]):
-        found = [prepared[metric][1] for metric in which]
-        weights = sample.weights
+    weights = sample.weights
+    n_pairs = np.array([_count_pairs(weights, groups) for groups in strata])
+    baseline = np.empty(len(metrics))
+    over_pairs = np.empty((len(players), 1, len(metrics)))
+    for response, members in _by_response(metrics, estimator, sample):
+        which, row_losses = zip(*members, strict=True)
         answers = observed(
             "auto", response, sample.rows, weights, players, averaged=False, **loop
         )
         predictions = answers.predictions
-        plain[which] = _own_losses(found, weights, predictions) / weights.sum()
-        exchange = _Exchange(found, weights, answers.positions, strata)
-        sums = np.stack([sum(part) for part in answers.outcomes(exchange)])
-        # Of its own partners a row of weight w has w - 1, or none.
-        sums -= _own_losses(found, weights * np.minimum(weights, 1), predictions)
-        exchanged[:, which] = sums / masses[:, None]
-    return plain, exchanged
+        own_sums = _own_sums(row_losses, weights, predictions)
+        baseline[list(which)] = own_sums / weights.sum()
+        reduce = _SumOverPairs(row_losses, weights, answers.positions, strata)
+        sums = np.stack([sum(parts) for parts in answers.outcomes(reduce)])
+        # A row of weight w is its own partner w - 1 times, or never, and not w times.
+        sums -= _own_sums(row_losses, weights * np.minimum(weights, 1), predictions)
+        over_pairs[:, 0, which] = sums / n_pairs[:, None]
+    for i, metric in enumerate(metrics):
+        baseline[i] = metric.as_loss(baseline[i])
+        over_pairs[..., i] = metric.as_loss(over_pairs[..., i])
+    return baseline, over_pairs
 
 
-def _own_losses(found, weights, predictions):
-    """Sums of losses of rows that are their own partners: (n_losses,)."""
-    index, own = np.arange(len(weights)), np.ones(1)
+def _own_sums(row_losses, weights, predictions):
+    """Weighted sums of losses of the rows as they are: (n_losses,)."""
+    index, one_point = np.arange(len(weights)), np.ones(1)
+    predictions = predictions[:, None]
     return np.array(
-        [loss.total(index, predictions[:, None], weights, own) for loss in found]
+        [loss.total(index, predictions, weights, one_point) for loss in row_losses]
     )
 
 
-def _mass_of_pairs(weights, strata):
-    """Total weight of all pairs of rows, of one stratum."""
+def _count_pairs(weights, strata):
+    """Total weight of all pairs of rows of one stratum."""
     strata = np.zeros(len(weights), dtype=np.intp) if strata is None else strata
     totals = np.bincount(strata, weights)
-    mass = (totals**2).sum() - weights @ np.minimum(weights, 1)
-    if not mass > 0:
+    n_pairs = (totals**2).sum() - weights @ np.minimum(weights, 1)
+    if not n_pairs > 0:
         raise ValueError("method='exact' takes pairs of rows, and X has 1 sample.")
-    return mass
+    return n_pairs
 
 
-def _by_response(responses):
-    """Responses that are asked alike, and their positions."""
+def _by_response(metrics, estimator, sample):
+    """Distinct responses, each with the metrics that look at it: (position, loss)."""
     groups = {}
-    for place, response in enumerate(responses):
+    for i, metric in enumerate(metrics):
+        response, row_loss = _prepared(metric, estimator, sample)
         key = response.method, response.classes is None
-        groups.setdefault(key, (response, []))[1].append(place)
+        groups.setdefault(key, (response, []))[1].append((i, row_loss))
     return groups.values()
 
 
 def _prepared(metric, estimator, sample):
-    """How the model is asked for a metric, and its loss with the targets."""
+    """The response that a metric looks at, and its loss with the targets."""
     if isinstance(metric.scorer, LossOfModel):
         loss = metric.scorer
-        response = loss.response
         _check_is_mean(metric.name, loss, estimator, sample)
-        return response, _GivenLoss(loss, sample.y)
+        return loss.response, _CallableLoss(loss, sample.y)
     if metric.row_loss is None:
         raise ValueError(
             f'scoring: method="exact" takes losses that are means over rows, and '
@@ -257,7 +207,7 @@ def _indicators(metric, y, classes):
 
 
 def _r2_shares(targets, weights):
-    """What a squared error of each output counts in one minus R squared."""
+    """Factors of each output's mean squared error in one minus R squared."""
     mean = np.average(targets, axis=0, weights=weights)
     variance = np.average((targets - mean) ** 2, axis=0, weights=weights)
     if not (variance > 0).all():
@@ -266,19 +216,20 @@ def _r2_shares(targets, weights):
 
 
 def _check_is_mean(name, loss, estimator, sample):
-    """Refuse losses that are not the mean of those of parts of the rows."""
-    answer, weights = loss.predictions(estimator, sample.rows.native), sample.weights
-    whole = loss.mean(sample.y, answer, weights)
-    if len(weights) < 2:
-        return
-    total, size = 0.0, abs(whole)
-    for part in (slice(None, None, 2), slice(1, None, 2)):
-        mean = loss.mean(sample.y[part], answer[part], weights[part])
-        total += mean * weights[part].sum() / weights.sum()
-        size += abs(mean)
-    if not abs(total - whole) <= _RELATIVE_ERROR * size:
+    """Refuse a loss that is not the mean of its values on two halves of the rows."""
+    predictions, weights = (
+        loss.predictions(estimator, sample.rows.native),
+        sample.weights,
+    )
+    whole = loss.mean(sample.y, predictions, weights)
+    mean, size = 0.0, abs(whole)
+    for half in (slice(None, None, 2), slice(1, None, 2)):
+        of_half = loss.mean(sample.y[half], predictions[half], weights[half])
+        mean += of_half * weights[half].sum() / weights.sum()
+        size += abs(of_half)
+    if not abs(mean - whole) <= _RELATIVE_ERROR * size:
         raise ValueError(
             f'scoring: method="exact" takes losses that are means over rows, and '
             f"{name!r} is not: of all rows it is {whole:g}, and the mean over both "
-            f"halves of the rows is {total:g}."
+            f"halves of the rows is {mean:g}."
         )

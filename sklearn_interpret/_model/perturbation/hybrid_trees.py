@@ -18,7 +18,7 @@ from sklearn_interpret._core.trees.effects.pairs import (
     steps_of_parts,
 )
 from sklearn_interpret._core.trees.effects.responses import TreeEffects
-from sklearn_interpret._core.trees.effects.steps import Part
+from sklearn_interpret._core.trees.effects.steps import MovedFeatures
 from sklearn_interpret._model.parallel import run_in_threads, slices
 from sklearn_interpret._model.trees.coded_rows import CodedRows, TellingRows
 from sklearn_interpret._model.trees.linked import linked_trees
@@ -265,7 +265,7 @@ class ObservedTrees:
         return np.concatenate(list(self._run(_outputs, tasks))) + self._trees.base
 
     def _summed(self, made):
-        """Sums over all rows of what ``made.arrivals`` returns."""
+        """Sums over all rows of what ``made.leaf_weights`` returns."""
         size = self._effects.rows_at_once
         tasks = [
             (made, self._codes[rows], self._weights[rows], size)
@@ -331,13 +331,14 @@ def read_observed(
 def _part(codes, features):
     """Features that move together over the points that rows have; those of the rows."""
     points, at = np.unique(codes[:, features], axis=0, return_inverse=True)
-    return Part(features, points.astype(np.intp), (len(points),)), at.reshape(-1)
+    moved = MovedFeatures(features, points.astype(np.intp), (len(points),))
+    return moved, at.reshape(-1)
 
 
 def _arrivals(made, codes, weights, size):
     total = None
     for rows in slices(len(codes), size):
-        total = _added(total, made.arrivals(codes[rows], weights[rows]))
+        total = _added(total, made.leaf_weights(codes[rows], weights[rows]))
     return total
 
 

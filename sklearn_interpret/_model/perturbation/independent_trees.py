@@ -7,7 +7,7 @@ follow from the trees themselves: see `moments`.
 
 import numpy as np
 
-from sklearn_interpret._core.trees.effects.steps import Part
+from sklearn_interpret._core.trees.effects.steps import MovedFeatures
 from sklearn_interpret._core.trees.moments.moments import TreeProducts
 from sklearn_interpret._model.trees.additive import additive_trees
 from sklearn_interpret._model.trees.coded_rows import CodedRows, TellingRows
@@ -57,7 +57,7 @@ class ProductTrees:
         parts = []
         for column, size in enumerate(sizes):
             features = np.flatnonzero(model.columns == column)
-            parts.append(Part(features, codes[:size, features], (size,)))
+            parts.append(MovedFeatures(features, codes[:size, features], (size,)))
             _refuse_large(model.ensemble, parts[-1], levels.names[column])
         self._products = TreeProducts(model.ensemble, trees.values, trees.base, parts)
         self.rows_at_once = self._products.at_once

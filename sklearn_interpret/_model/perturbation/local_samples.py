@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from sklearn_interpret._core.statistics.quasi_random import even_points
-from sklearn_interpret._model.rows.marginals import drawn_places
+from sklearn_interpret._model.rows.marginals import draw_positions
 
 
 class LocalDraws:
@@ -36,7 +36,7 @@ class LocalDraws:
         others = np.flatnonzero(marginals.nominal).tolist()
         if correlated:
             points = even_points(n_samples, 1 + len(self._numeric), rng)
-            drawn = drawn_places(weights / weights.sum(), points[:, 0])
+            drawn = draw_positions(weights / weights.sum(), points[:, 0])
             self._donors = dict.fromkeys(others, drawn)
             self._shifts = self._smoothed(drawn, weights, ndtri(points[:, 1:]))
         else:

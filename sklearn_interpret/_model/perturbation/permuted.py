@@ -1,6 +1,7 @@
 """Scores of a model on rows whose columns take values of other rows."""
 
-from itertools import chain, pairwise
+from functools import wraps
+from itertools import pairwise
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -9,16 +10,18 @@ from sklearn_interpret._core.statistics.permutations import (
     exchanged_halves,
     random_donors,
 )
-from sklearn_interpret._model.parallel import batch_rows, run
-from sklearn_interpret._model.perturbation.cached_model import RememberingModel
-from sklearn_interpret._model.perturbation.repeated_scores import RepeatedScore
+from sklearn_interpret._model.parallel import batch_rows, stream
+from sklearn_interpret._model.response import RESPONSE_METHODS
 from sklearn_interpret._model.rows.base import copy_of, same_content
 from sklearn_interpret._model.rows.containers import as_rows
 
-# Tables of few rows go to the model together; with more, that is no quicker.
+# Permuted copies of small tables go to the model together, up to so many rows.
 _ROWS_TOGETHER = 2**12
 
-DRAWS = {"permutation": random_donors, "split": exchanged_halves}
+_DRAWS = {"permutation": random_donors, "split": exchanged_halves}
+
+_NUMBERS = "biuf"
+_ROUNDING = 1e-10
 
 
 class PermutedScores:
@@ -27,11 +30,13 @@ class PermutedScores:
     Parameters
     ----------
     estimator : fitted predictor
-        The model, asked through its own methods with the user's own containers.
+        The model. Scorers see it with the user's own containers.
     sample : Sample
         Rows, targets and weights.
     metrics : list of Metric
-        The scores. All that look at the same method of the model share its answer.
+        The scores. Those that look at the same method of the model share its answer.
+    method : {"permutation", "split"}
+        How values are exchanged.
 
     Attributes
     ----------
@@ -39,109 +44,184 @@ class PermutedScores:
         Scores on the rows as they are.
     """
 
-    def __init__(self, estimator, sample, metrics):
-        self._estimator = estimator
+    def __init__(self, estimator, sample, metrics, method):
+        self._estimator, self._draw_donors = estimator, _DRAWS[method]
         self._rows, self._weights = sample.rows, sample.weights
         equal = (sample.weights == sample.weights[0]).all()
         weights = None if equal else sample.weights
-        self._scores = [RepeatedScore(metric, sample.y, weights) for metric in metrics]
-        self.baseline = self._watched_baseline()
-
-    def _watched_baseline(self):
-        """Scores of the rows; looks whether the model writes to what it is given."""
+        self._metrics = [RepeatedScore(metric, sample.y, weights) for metric in metrics]
+        # A model may write to its input: it gets copies from then on.
         sent = copy_of(self._rows.native)
-        model = RememberingModel(self._estimator, changes_input=False)
-        model.look_at(sent, [sent])
-        found = np.array([score.of_own_rows(model, sent) for score in self._scores])
+        model = _CachedModel(estimator, sent, [sent], changes_input=False)
+        baseline = [score.baseline(model, sent) for score in self._metrics]
+        self.baseline = np.array(baseline)
         self._changes_input = not same_content(self._rows.native, sent)
-        return found
 
-    def permuted(self, tasks, n_repeats, *, n_jobs=None, verbose=0, on_block=None):
-        """Scores with players permuted.
+    def scores(self, players, seeds, strata, *, n_jobs=None, verbose=0, on_block=None):
+        """Scores with each player permuted: (n_players, n_repeats, n_metrics).
 
-        Parameters
-        ----------
-        tasks : list of tuple
-            For each player its columns, how donors are drawn (a key of `DRAWS`), a seed
-            for each repeat, and the rows' strata or None.
-        n_repeats : int
-            Draws of donors for each.
-        n_jobs : int or None, default=None
-            Workers.
-        verbose : int, default=0
-            Passed to joblib.
-        on_block : callable, optional
-            Called with no arguments after each block of work.
-
-        Returns
-        -------
-        ndarray of shape (n_players, n_repeats, n_metrics)
+        `players` are tuples of columns, `seeds` (n_players, n_repeats) seed the
+        permutations, and `strata` has for each player the groups of rows that exchange
+        values, None for one.
         """
-        at_once = min(_ROWS_TOGETHER, batch_rows(self._rows.row_bytes)) // self.n_rows
-        at_once = max(1, min(n_repeats, at_once))
+        n_repeats = seeds.shape[1]
+        at_once = batch_rows(self._rows.row_bytes)
+        at_once = max(1, min(_ROWS_TOGETHER, at_once) // self._rows.n_rows)
         blocks = [
-            (columns, draw, seeds[start : start + at_once], strata)
-            for columns, draw, seeds, strata in tasks
+            (columns, of_player[start : start + at_once], stratum)
+            for columns, of_player, stratum in zip(players, seeds, strata, strict=True)
             for start in range(0, n_repeats, at_once)
         ]
         workers = effective_n_jobs(n_jobs)
-        if workers <= 1:
-            answered = self.of_blocks(blocks)
-        else:
-            edges = np.linspace(0, len(blocks), min(len(blocks), 4 * workers) + 1)
-            groups = [(self, blocks[a:b]) for a, b in pairwise(edges.astype(int))]
-            answered = chain.from_iterable(
-                run(_scores_of_blocks, groups, n_jobs=n_jobs, verbose=verbose)
-            )
+        n_groups = min(len(blocks), 4 * workers) if workers > 1 else 1
+        edges = np.linspace(0, len(blocks), n_groups + 1).astype(int)
+        groups = [(self, blocks[start:stop]) for start, stop in pairwise(edges)]
         found = []
-        for scores in answered:
-            found.append(scores)
+        loop = {"n_jobs": n_jobs, "verbose": verbose}
+        for of_block in stream(_scores_of_blocks, groups, **loop):
+            found.append(of_block)
             if on_block is not None:
                 on_block()
-        return np.concatenate(found).reshape(len(tasks), n_repeats, -1)
-
-    @property
-    def n_rows(self):
-        """Number of rows."""
-        return self._rows.n_rows
+        return np.concatenate(found).reshape(*seeds.shape, -1)
 
     def of_blocks(self, blocks):
-        """Scores of a player for some repeats, block by block: (n_repeats, n_metrics).
-
-        The work copy of the rows serves all blocks of as many repeats.
-        """
-        tiles, standing = None, 0
-        rng = np.random.RandomState(0)  # which takes longer to make than to seed
-        for columns, draw, seeds, strata in blocks:
-            if len(seeds) != standing:
-                standing = len(seeds)
-                tiles = self._rows.tiles(0, self.n_rows, standing)
-            donors = np.empty((self.n_rows, standing), dtype=np.intp)
+        """For each block, scores of a player's repeats: (n_repeats, n_metrics)."""
+        tiles = {}
+        rng = np.random.RandomState(0)  # seeding it is much faster than making it
+        for columns, seeds, strata in blocks:
+            n_copies = len(seeds)
+            if n_copies not in tiles:
+                tiles[n_copies] = self._rows.tiles(0, self._rows.n_rows, n_copies)
+            donors = np.empty((self._rows.n_rows, n_copies), dtype=np.intp)
             for repeat, seed in enumerate(seeds):
                 rng.seed(seed)
-                donors[:, repeat] = DRAWS[draw](self._weights, rng, strata)
-            whole = tiles.replaced(
-                columns,
-                [self._rows.column(j) for j in columns],
-                [donors] * len(columns),
+                donors[:, repeat] = self._draw_donors(self._weights, rng, strata)
+            levels = [self._rows.column(j) for j in columns]
+            whole = tiles[n_copies].replaced(columns, levels, [donors] * len(columns))
+            parts = _interleaved(whole, n_copies)
+            model = _CachedModel(
+                self._estimator, whole, parts, changes_input=self._changes_input
             )
-            yield self._scores_of(whole, _apart(whole, standing))
-
-    def _scores_of(self, whole, parts):
-        model = RememberingModel(self._estimator, self._changes_input)
-        model.look_at(whole, parts)
-        return np.array([[score(model, X) for score in self._scores] for X in parts])
+            of_parts = [[score(model, X) for score in self._metrics] for X in parts]
+            yield np.array(of_parts)
 
 
 def _scores_of_blocks(scores, blocks):
-    return list(scores.of_blocks(blocks))
+    return scores.of_blocks(blocks)
 
 
-def _apart(whole, n_parts):
-    """Tables whose rows stand in `whole` in turn."""
+def _interleaved(whole, n_parts):
+    """The tables of which `whole` holds a row each in turn."""
     if n_parts == 1:
         return [whole]
     if isinstance(whole, np.ndarray):
         return [whole[part::n_parts] for part in range(n_parts)]
-    tiled, index = as_rows(whole), np.arange(0, whole.shape[0], n_parts)
-    return [tiled.take(index + part).native for part in range(n_parts)]
+    rows, index = as_rows(whole), np.arange(0, whole.shape[0], n_parts)
+    return [rows.take(index + part).native for part in range(n_parts)]
+
+
+class RepeatedScore:
+    """A score, or a loss, on one table after another with the same targets.
+
+    Scikit-learn's metrics check the targets at each call, which takes longer than the
+    predictions of small models. Where the plain formula of a score gives the scorer's
+    number for the rows as they are, it is used instead.
+    """
+
+    def __init__(self, metric, y, weights):
+        self._metric, self._y, self._weights = metric, y, weights
+        self._targets, self._scale = None, 1.0
+        if not isinstance(y, np.ndarray) or y.ndim != 1:
+            return
+        if metric.row_loss == "zero_one":
+            self._targets = y
+        elif metric.row_loss in ("squared", "absolute", "r2") and _are_numbers(y):
+            self._targets = y.astype(np.float64)
+        if metric.row_loss == "r2" and self._targets is not None:
+            centred = self._targets - np.average(self._targets, weights=weights)
+            self._scale = np.average(centred**2, weights=weights)
+            if not self._scale > 0:
+                self._targets = None
+
+    def baseline(self, model, X):
+        """The number for the rows as they are; to be called first."""
+        number = self._metric(model, X, self._y, self._weights)
+        found = self._by_formula(model, X)
+        if found is not None and np.isclose(found, number, rtol=_ROUNDING, atol=0):
+            return found
+        self._targets = None
+        return number
+
+    def __call__(self, model, X):
+        """The number for other rows."""
+        found = self._by_formula(model, X)
+        if found is not None:
+            return found
+        return self._metric(model, X, self._y, self._weights)
+
+    def _by_formula(self, model, X):
+        """The number by its formula; None where there is none, or it is not finite."""
+        if self._targets is None:
+            return None
+        predictions, y = model.predict(X), self._targets
+        if getattr(predictions, "shape", None) != y.shape:
+            return None
+        if _are_numbers(predictions) != _are_numbers(y):
+            return None
+        if self._metric.row_loss == "zero_one":
+            losses = predictions != y
+        elif self._metric.row_loss == "absolute":
+            losses = np.abs(predictions - y)
+        else:
+            losses = np.square(predictions - y)
+        loss = np.average(losses, weights=self._weights) / self._scale
+        return float(self._metric.as_loss(loss)) if np.isfinite(loss) else None
+
+
+def _are_numbers(values):
+    return values.dtype.kind in _NUMBERS
+
+
+class _CachedModel:
+    """A fitted model that predicts once for several tables, and for all scorers.
+
+    It has the model's attributes and kind. The tables lie in `whole`, row by row in
+    turn; the first question about any of them goes to the model about all of them.
+    """
+
+    def __init__(self, estimator, whole, parts, *, changes_input):
+        self._estimator = estimator
+        self._whole, self._parts = whole, parts
+        self._changes_input = changes_input
+        self._cache = {}
+
+    def __getattr__(self, name):
+        attribute = getattr(self._estimator, name)
+        if name not in (*RESPONSE_METHODS, "score"):
+            return attribute
+
+        @wraps(attribute)
+        def call(X, *args, **kwargs):
+            plain = name != "score" and not (args or kwargs)
+            for place, part in enumerate(self._parts):
+                if plain and X is part:
+                    if name not in self._cache:
+                        self._cache[name] = attribute(self._own(self._whole))
+                    return self._of_part(self._cache[name], place)
+            return attribute(self._own(X), *args, **kwargs)
+
+        return call
+
+    @property
+    def __class__(self):
+        """The model's: checks of its kind see that."""
+        return type(self._estimator)
+
+    def _own(self, X):
+        """What the model may write to."""
+        return copy_of(X) if self._changes_input else X
+
+    def _of_part(self, answer, place):
+        if isinstance(answer, list):  # one array for each output
+            return [self._of_part(one, place) for one in answer]
+        return answer[place :: len(self._parts)]

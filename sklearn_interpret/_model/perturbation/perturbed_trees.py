@@ -7,9 +7,9 @@ pass through the model's own encoder, so that they are compared as the model doe
 
 import numpy as np
 
+from sklearn_interpret._core.trees.effects.leaf_weights import order_of_likeness
 from sklearn_interpret._core.trees.effects.responses import TreeEffects
-from sklearn_interpret._core.trees.effects.row_order import order_of_likeness
-from sklearn_interpret._core.trees.effects.steps import Part
+from sklearn_interpret._core.trees.effects.steps import MovedFeatures
 from sklearn_interpret._model.parallel import portion_rows, run_in_threads, slices
 from sklearn_interpret._model.rows.lazy_rows import Stretch
 from sklearn_interpret._model.trees.additive import additive_trees
@@ -61,7 +61,7 @@ class AlteredTrees:
             for entry, codes in zip(
                 which, _points(trees, response, rows, chosen), strict=True
             ):
-                self._parts[entry] = Part(*codes, shapes[entry])
+                self._parts[entry] = MovedFeatures(*codes, shapes[entry])
 
     @property
     def n_outputs(self):
@@ -330,8 +330,8 @@ class _Ordered:
 
 
 def _arrivals(effects, codes, weights):
-    """Sum of the arrivals of some rows."""
-    return effects.arrivals(codes, weights)
+    """Sum of the leaf weights of some rows."""
+    return effects.leaf_weights(codes, weights)
 
 
 def _curves(effects, codes, start, which, reduce):

@@ -1,7 +1,5 @@
 """Rows of numpy arrays."""
 
-from functools import cached_property
-
 import numpy as np
 
 from sklearn_interpret._model.rows.base import Rows, Tiles, checked_cast, plain_list
@@ -27,16 +25,11 @@ class ArrayRows(Rows):
         """Some of the columns."""
         return ArrayRows(self.native[:, columns])
 
-    @cached_property
-    def all_finite(self):
-        """Whether all entries are finite, as their sum then is, short of overflow."""
-        if self.native.dtype.kind != "f":
-            return self.native.dtype.kind in "iub"
-        with np.errstate(over="ignore", invalid="ignore"):
-            return bool(np.isfinite(self.native.sum()))
+    def _number_arrays(self):
+        return [self.native]
 
     def mixed(self, index, donors):
-        """Rows put together; no work copy is needed for a container of one dtype."""
+        """Rows whose columns come from several rows, without the copy in `Tiles`."""
         mixed = self.native[index]
         for j, places in donors.items():
             mixed[:, j] = self.native[places, j]
@@ -53,28 +46,10 @@ class ArrayRows(Rows):
         return ArrayRows(np.concatenate([self.native, below]))
 
     def blended(self, n_bases, donors, present):
-        """The first rows, with some columns taken from a later one, column by column.
-
-        Columns are long stretches of memory, and mostly half the copies of one have a
-        single value.
-        """
-        blended = np.empty((self.n_columns, len(donors), n_bases), self.native.dtype)
-        taken = self.native[donors]
-        for j, column in enumerate(blended):
-            column[:] = self.native[:n_bases, j]
-            copies = np.flatnonzero(present[:, j])
-            column[copies] = taken[copies, j, None]
-        return blended.reshape(self.n_columns, -1).T
-
-    def agreeing(self, n_bases):
-        """Whether the first rows all have the value that a later row has."""
-        if self.native.dtype.kind not in "iufb":
-            return super().agreeing(n_bases)
-        first = self.native[0]
-        same = (self.native == first) | (
-            (self.native != self.native) & (first != first)
-        )
-        return same[:n_bases].all(axis=0) & same[n_bases:]
+        """Copies of the first rows, with some columns taken from a later row."""
+        taken = self.native[donors][:, None]
+        blended = np.where(present[:, None], taken, self.native[:n_bases])
+        return blended.reshape(-1, self.n_columns)
 
     def column(self, j):
         """Column `j`."""
@@ -116,13 +91,13 @@ class ArrayRows(Rows):
 
 
 class ArrayTiles(Tiles):
-    """One work array; exchanged columns are put back before the next exchange."""
+    """One work array; replaced columns are restored before the next replacement."""
 
     def __init__(self, block, repeats):
         super().__init__(len(block), repeats)
         self._set_work(np.repeat(block, repeats, axis=0))
-        self._columns = np.asfortranarray(block)  # contiguous to put back from
-        self._exchanged = ()
+        self._columns = np.asfortranarray(block)  # contiguous, to restore from
+        self._replaced = ()
 
     def _set_work(self, work):
         self._work = work
@@ -133,10 +108,10 @@ class ArrayTiles(Tiles):
         widest = np.result_type(self._work, *levels)
         if widest != self._work.dtype:  # longer texts, or fractions among integers
             self._set_work(self._work.astype(widest))
-        for j in self._exchanged:
+        for j in self._replaced:
             if j not in columns:
                 self._cube[:, :, j] = self._columns[:, j, None]
         for j, values, places in zip(columns, levels, codes, strict=True):
             self._cube[:, :, j] = values[places]
-        self._exchanged = tuple(columns)
+        self._replaced = tuple(columns)
         return self._work

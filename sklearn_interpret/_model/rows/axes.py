@@ -1,4 +1,4 @@
-"""The axis of an effect: which values a feature, or a group, takes along it."""
+"""The axis of an effect: the values of a feature, or of a group of features."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,54 +16,30 @@ from sklearn_interpret._model.rows.lazy_rows import MadeRows
 
 @dataclass(frozen=True)
 class Axis:
-    """Values of one feature or group along an effect.
+    """Values of one feature or group; built by the three functions of this module."""
 
-    Build it with one of the three functions of this module.
-
-    Parameters
-    ----------
-    name : str
-        Name of the feature or group.
-    columns : tuple of int
-        Columns that move.
-    values : ndarray of shape (n_values,)
-        What the user sees: numbers, or labels (tuples for groups).
-    levels : tuple of native vectors
-        The same values as the model sees them, one vector per column.
-    categorical : bool
-        Whether values are looked up, and not interpolated.
-    """
-
-    name: str
+    name: str  # of the feature or group
     columns: tuple
-    values: np.ndarray
-    levels: tuple
-    categorical: bool
+    values: np.ndarray  # as the user sees them: numbers, or labels (tuples for groups)
+    levels: tuple  # as the model sees them: a native vector per column
+    categorical: bool  # whether values are looked up rather than interpolated
 
     def codes(self, rows):
-        """Position in `values` of each row's label; -1 for labels not among them."""
+        """Position of each row's label in `values`; -1 for other labels."""
         codes, labels, _ = rows.encode(self.columns)
         known = {label_key(label): code for code, label in enumerate(self.values)}
         mapping = [known.get(label_key(label), -1) for label in labels]
         return np.array(mapping, dtype=np.intp)[codes]
 
     def cells(self, rows):
-        """Interval or level of each row; -1 for rows that are in none."""
+        """Interval or level of each row; -1 outside of all."""
         if self.categorical:
             return self.codes(rows)
         return interval_index(rows.numbers(self.columns[0]), self.values)
 
 
 class CellsOfRows(MadeRows):
-    """Cells of rows along several axes, which need not be held all at once.
-
-    Parameters
-    ----------
-    axes : list of Axis
-        The axes.
-    rows : Rows
-        The rows.
-    """
+    """Cells of rows along several axes, which need not be held all at once."""
 
     def __init__(self, axes, rows):
         self._axes = axes
@@ -93,16 +69,8 @@ def labels_array(labels):
 def level_axis(rows, columns, name, *, custom=None):
     """Axis over the levels of a categorical feature, or the joint levels of a group.
 
-    Parameters
-    ----------
-    rows : Rows
-        The data.
-    columns : tuple of int
-        One column, or those of a group.
-    name : str
-        Name of the feature or group.
-    custom : sequence of labels, optional
-        Levels to use, in this order; None means those observed, in natural order.
+    Custom levels keep the order in which they are given; without any, the observed ones
+    come in their natural order.
     """
     _, labels, first = rows.encode(columns)
     if custom is None:
@@ -145,59 +113,50 @@ def _custom_levels(custom, n_columns, name):
 
 
 def grid_axis(rows, column, weights, *, resolution, percentiles, custom=None):
-    """Axis over a grid of a numeric feature.
+    """Axis over a grid of a numeric feature; empty if all of its values are missing."""
 
-    The grid is empty where the feature has no observed value.
-    """
-    name = rows.names[column]
-    if custom is not None:
-        values = _custom_numbers(custom, name, smallest=1)
-    else:
-        values, weights = _observed(rows.numbers(column), weights)
-        if len(values):
-            values = numeric_grid(
-                values,
-                weights,
-                resolution,
-                percentiles,
-                observed_only=rows.is_integer(column),
-            )
+    def grid(values, weights):
+        whole = rows.is_integer(column)
+        return numeric_grid(
+            values, weights, resolution, percentiles, observed_only=whole
+        )
+
+    values = _numeric_values(rows, column, weights, grid, custom, smallest=1)
     levels = rows.cast(column, values)
     # What the model sees may be rounded (float32): report that, and each point once.
     seen, first = np.unique(np.asarray(levels, dtype=np.float64), return_index=True)
     levels = gather(levels, first)
-    return Axis(name, (column,), seen, (levels,), False)
+    return Axis(rows.names[column], (column,), seen, (levels,), False)
 
 
 def interval_axis(
     rows, column, weights, *, n_intervals, custom=None, make_edges=interval_edges
 ):
-    """Axis over the edges of intervals of a numeric feature.
+    """Axis over interval edges of a numeric feature; none if all values are missing."""
 
-    There is no edge where the feature has no observed value.
-    """
-    name = rows.names[column]
-    if custom is not None:
-        edges = _custom_numbers(custom, name, smallest=2)
-    else:
-        edges, weights = _observed(rows.numbers(column), weights)
-        if len(edges):
-            edges = make_edges(edges, weights, n_intervals)
-    levels = rows.cast(column, edges)
+    def edges(values, weights):
+        return make_edges(values, weights, n_intervals)
+
+    values = _numeric_values(rows, column, weights, edges, custom, smallest=2)
+    levels = rows.cast(column, values)
     seen = np.asarray(levels).astype(np.float64)
-    return Axis(name, (column,), seen, (levels,), False)
+    return Axis(rows.names[column], (column,), seen, (levels,), False)
+
+
+def _numeric_values(rows, column, weights, choose, custom, smallest):
+    """Custom numbers, or what ``choose(values, weights)`` takes of the known values."""
+    if custom is not None:
+        return _custom_numbers(custom, rows.names[column], smallest)
+    values = rows.numbers(column)
+    known = ~np.isnan(values)
+    if not known.any():
+        return values[known]
+    return choose(values[known], None if weights is None else weights[known])
 
 
 def has_missing(rows, column):
     """Whether a numeric column has missing values."""
-    return not rows.all_finite and bool(np.isnan(rows.numbers(column)).any())
-
-
-def _observed(numbers, weights):
-    known = ~np.isnan(numbers)
-    if known.all():
-        return numbers, weights
-    return numbers[known], None if weights is None else weights[known]
+    return bool(np.isnan(rows.numbers(column)).any())
 
 
 def _custom_numbers(custom, name, smallest):
@@ -222,7 +181,7 @@ def _custom_numbers(custom, name, smallest):
 
 
 def label_text(label):
-    """A label as it stands in names: tuples joined, missing spelled out."""
+    """A label as text in names: tuples joined, missing spelled out."""
     if isinstance(label, tuple):
         return ", ".join(map(label_text, label))
     return "missing" if is_missing(label) else str(label)

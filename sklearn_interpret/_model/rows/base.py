@@ -1,8 +1,8 @@
-"""Arrays, sparse matrices and data frames behind one face.
+"""Arrays, sparse matrices and data frames behind one interface.
 
-The model has to see altered rows in the container, with the columns, dtypes and
+The model has to see perturbed rows in the container, with the columns, dtypes and
 categories, that it was trained on. Everything that depends on the kind of container is
-here; nothing here changes what the user passed in.
+in this folder; nothing in it changes what the user passed in.
 """
 
 from abc import ABC, abstractmethod
@@ -10,18 +10,13 @@ from functools import cached_property
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import assert_all_finite
 
 from sklearn_interpret._model.rows.features import default_names
 
 
 class Rows(ABC):
-    """Rows of one kind of container.
-
-    Parameters
-    ----------
-    native : container
-        What the user passed in.
-    """
+    """Rows of one kind of container, `native`, which the user passed in."""
 
     named = False
 
@@ -30,18 +25,18 @@ class Rows(ABC):
         self.n_rows, self.n_columns = native.shape
 
     def __reduce__(self):
-        # What is only kept at hand does not travel.
+        # Caches are not pickled.
         return type(self), (self.native,)
 
     @cached_property
     def names(self):
-        """Column names; made up where the container has none."""
+        """Column names; default ones where the container has none."""
         return default_names(self.n_columns)
 
     @property
-    @abstractmethod
     def row_bytes(self):
-        """Memory that one row takes, about, in bytes."""
+        """Approximate memory of one row, in bytes."""
+        return 8 * max(self.n_columns, 1)
 
     @abstractmethod
     def take(self, index):
@@ -71,7 +66,7 @@ class Rows(ABC):
         """Whether the dtype of column `j` says that it holds categories."""
 
     def is_ordered(self, j):
-        """Whether the categories of column `j` have an order of their own."""
+        """Whether the dtype of column `j` gives its categories an order."""
         return self.values(j).dtype.kind == "b"
 
     def is_integer(self, j):
@@ -86,29 +81,22 @@ class Rows(ABC):
     def cast(self, j, values):
         """`values` as a native vector of the dtype of column `j`.
 
-        Raises
-        ------
-        ValueError
-            A value that the dtype cannot hold.
+        A ValueError names a value that the dtype cannot hold.
         """
 
     @abstractmethod
     def tiles(self, start, stop, repeats):
-        """Rows start..stop, each `repeats` times in a row, as `Tiles`."""
+        """Rows start..stop, each repeated `repeats` times, as `Tiles`."""
 
     def mixed(self, index, donors):
-        """Rows put together from several rows each, in the native container.
+        """Rows whose columns come from several rows, in the native container.
 
         Parameters
         ----------
         index : ndarray of int of shape (m,)
-            Where each row comes from.
+            The row that each new row is a copy of.
         donors : dict of int to ndarray of int of shape (m,)
-            For some columns, the rows that these come from instead.
-
-        Returns
-        -------
-        native container of m rows
+            For some columns, the rows that their values come from instead.
         """
         tiles = self.take(index).tiles(0, len(index), 1)
         levels = [self.column(j) for j in donors]
@@ -116,48 +104,51 @@ class Rows(ABC):
             list(donors), levels, [places[:, None] for places in donors.values()]
         )
 
-    @cached_property
-    def all_finite(self):
-        """Whether all entries are numbers, none missing or infinite; if easily told."""
-        return False
+    def check_finite(self, estimator_name):
+        """Raise scikit-learn's error for missing or infinite numbers."""
+        for values in self._number_arrays():
+            if values.dtype.kind in "fc":
+                with np.errstate(invalid="ignore"):  # of inf - inf
+                    assert_all_finite(
+                        values, estimator_name=estimator_name, input_name="X"
+                    )
+
+    def _number_arrays(self):
+        """Arrays that hold all numbers."""
+        return map(self.values, range(self.n_columns))
+
+    @property
+    def is_finite(self):
+        """Whether no number is missing or infinite."""
+        try:
+            self.check_finite("")
+        except ValueError:
+            return False
+        return True
 
     @abstractmethod
     def followed_by(self, others):
-        """These rows with others behind them, in a container of this kind.
+        """These `Rows` with others, of any kind, behind them.
 
-        Parameters
-        ----------
-        others : Rows
-            With as many columns, of this kind or another.
-
-        Returns
-        -------
-        Rows
-            Numbers of two dtypes get one that holds both.
-
-        Raises
-        ------
-        ValueError
-            A value of the others that is no number, or a category that this column's
-            dtype cannot hold.
+        Numbers of two dtypes get one that holds both; a ValueError names a value that
+        a column's dtype cannot hold.
         """
 
     def blended(self, n_bases, donors, present):
-        """The first rows, with some columns taken from a later one, again and again.
+        """Copies of the first rows, with some columns taken from a later row.
 
         Parameters
         ----------
         n_bases : int
             How many rows come first.
         donors : ndarray of shape (m,), int
-            The later row that each copy of these takes from.
+            The later row that each copy takes from.
         present : ndarray of shape (m, n_columns), bool
             The columns that it takes.
 
         Returns
         -------
-        native container of m x n_bases rows
-            Copy after copy.
+        native container of m x n_bases rows, copy after copy
         """
         bases = np.arange(n_bases)
         places = {
@@ -167,24 +158,18 @@ class Rows(ABC):
         return self.mixed(np.tile(bases, len(donors)), places)
 
     def agreeing(self, n_bases):
-        """Whether the first rows all have the value that a later row has.
+        """Whether all of the first rows have a later row's value, column by column.
 
-        Parameters
-        ----------
-        n_bases : int
-            How many rows come first.
-
-        Returns
-        -------
-        ndarray of shape (n_rows - n_bases, n_columns), bool
-            Missing values are all alike.
+        Flags of shape (n_rows - n_bases, n_columns); missing values are all alike.
         """
-        agree = np.empty((self.n_rows - n_bases, self.n_columns), dtype=bool)
+        same = np.empty((self.n_rows, self.n_columns), dtype=bool)
         for j in range(self.n_columns):
-            codes, _ = self._encode_one(j)
-            constant = (codes[:n_bases] == codes[0]).all()
-            agree[:, j] = constant & (codes[n_bases:] == codes[0])
-        return agree
+            values = self.values(j)
+            if values.dtype.kind not in "iufb":
+                values, _ = self._encode_one(j)
+            missing = values != values
+            same[:, j] = (values == values[0]) | (missing & missing[0])
+        return same[:n_bases].all(axis=0) & same[n_bases:]
 
     @property
     def detected_categorical(self):
@@ -198,13 +183,7 @@ class Rows(ABC):
         return np.array([kind in "iuf" for kind in kinds], bool)
 
     def numbers(self, j):
-        """Column `j` as float64, NaN where it is missing.
-
-        Raises
-        ------
-        ValueError
-            The column is not numeric, or has infinite values.
-        """
+        """Column `j` as float64, NaN where it is missing; infinity is refused."""
         values = self.values(j)
         try:
             if values.dtype.kind in "cmM":  # numpy would cast dates to bare counts
@@ -215,7 +194,7 @@ class Rows(ABC):
                 f"The feature {self.names[j]!r} is not numeric (dtype {values.dtype}): "
                 "name it in categorical_features, or leave it out of features."
             ) from error
-        if not self.all_finite and np.isinf(numbers).any():
+        if np.isinf(numbers).any():
             raise ValueError(
                 f"Input X contains infinity or a value too large for float64: the "
                 f"feature {self.names[j]!r} cannot be given a grid."
@@ -224,11 +203,6 @@ class Rows(ABC):
 
     def encode(self, columns):
         """Joint levels of one or several columns.
-
-        Parameters
-        ----------
-        columns : sequence of int
-            The columns.
 
         Returns
         -------
@@ -240,38 +214,67 @@ class Rows(ABC):
         first : ndarray of shape (n_levels,)
             A row that has the level.
         """
-        parts = [self._encode_one(j) for j in columns]
-        if len(parts) == 1:
-            codes, labels = parts[0]
-            used, first, codes = np.unique(
-                codes, return_index=True, return_inverse=True
-            )
-            return codes.reshape(-1), [labels[level] for level in used], first
-        stacked = np.stack([codes for codes, _ in parts], axis=1)
+        encoded = [self._encode_one(j) for j in columns]
+        if len(encoded) == 1:
+            ((codes, labels),) = encoded
+        else:
+            codes = np.stack([codes for codes, _ in encoded], axis=1)
         used, first, codes = np.unique(
-            stacked, axis=0, return_index=True, return_inverse=True
+            codes, axis=0, return_index=True, return_inverse=True
         )
-        labels = [
-            tuple(part[1][level] for part, level in zip(parts, row, strict=True))
-            for row in used
-        ]
+        if len(encoded) == 1:
+            labels = [labels[level] for level in used]
+        else:
+            parts = [
+                [labels[level] for level in levels]
+                for (_, labels), levels in zip(encoded, used.T, strict=True)
+            ]
+            labels = list(zip(*parts, strict=True))
         return codes.reshape(-1), labels, first
 
     def _encode_one(self, j):
         """Codes and ordered labels of one column; some labels may be unused."""
-        values = self.values(j)
-        declared = self.categories(j)
         try:
-            distinct, inverse = _distinct(values)
+            distinct, inverse = _distinct(self.values(j))
         except TypeError as error:
             raise ValueError(
                 f"The feature {self.names[j]!r} has values that cannot be levels: "
                 f"{error}."
             ) from error
-        labels = order_labels(distinct, declared)
+        labels = order_labels(distinct, self.categories(j))
         lookup = {label_key(label): code for code, label in enumerate(labels)}
         mapping = np.array([lookup[label_key(v)] for v in distinct], dtype=np.intp)
         return mapping[inverse], labels
+
+
+class Tiles(ABC):
+    """Rows, each repeated, in which columns are replaced for one call of the model."""
+
+    def __init__(self, n_rows, repeats):
+        self.n_rows = n_rows
+        self.repeats = repeats
+
+    @abstractmethod
+    def replaced(self, columns, levels, codes):
+        """The repeated rows with some columns replaced.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            Columns to replace.
+        levels : sequence of native vectors
+            For each column, the values that occur.
+        codes : sequence of ndarray of shape (1 or n_rows, repeats)
+            For each column, positions in its levels.
+
+        Returns
+        -------
+        native container of n_rows x repeats rows
+            Valid until the next call.
+        """
+
+    def _cells(self, codes):
+        return np.broadcast_to(codes, (self.n_rows, self.repeats)).reshape(-1)
 
 
 def _distinct(values):
@@ -280,27 +283,27 @@ def _distinct(values):
         distinct, inverse = np.unique(values, return_inverse=True)
         return distinct.tolist(), inverse.reshape(-1)
     # Objects need not be comparable: hash them.
-    positions, distinct = {}, []
-    inverse = np.empty(len(values), dtype=np.intp)
-    for row, value in enumerate(values):
-        key = label_key(value)
-        if key not in positions:
-            positions[key] = len(distinct)
-            distinct.append(np.nan if key is _MISSING else value)
-        inverse[row] = positions[key]
-    return distinct, inverse
+    positions = {}
+    inverse = [positions.setdefault(label_key(v), len(positions)) for v in values]
+    distinct = [np.nan if key is _MISSING else key for key in positions]
+    return distinct, np.array(inverse, dtype=np.intp)
 
 
 _MISSING = "<missing>", None
 
 
 def label_key(label):
-    """A hashable key under which equal labels, and all missing ones, fall together."""
+    """A hashable key that equal labels share, and all missing ones."""
     if isinstance(label, tuple):
         return tuple(label_key(part) for part in label)
     if is_missing(label):
         return _MISSING
     return label.item() if isinstance(label, np.generic) else label
+
+
+def same_labels(left, right):
+    """Whether two sequences hold equal labels."""
+    return list(map(label_key, left)) == list(map(label_key, right))
 
 
 def is_missing(value):
@@ -330,44 +333,6 @@ def gather(vector, codes):
     if hasattr(vector, "gather"):  # a polars Series
         return vector.gather(codes)
     return vector.take(codes)
-
-
-class Tiles(ABC):
-    """Repeated rows in which single columns are exchanged for one call of the model.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows.
-    repeats : int
-        How often each one stands in a row.
-    """
-
-    def __init__(self, n_rows, repeats):
-        self.n_rows = n_rows
-        self.repeats = repeats
-
-    @abstractmethod
-    def replaced(self, columns, levels, codes):
-        """The tiled rows with `columns` exchanged.
-
-        Parameters
-        ----------
-        columns : sequence of int
-            Columns to exchange.
-        levels : sequence of native vectors
-            For each column, the values that occur.
-        codes : sequence of ndarray of shape (1 or n_rows, repeats)
-            For each column, which of its values stands where.
-
-        Returns
-        -------
-        native container of n_rows x repeats rows
-            Valid until the next call.
-        """
-
-    def _cells(self, codes):
-        return np.broadcast_to(codes, (self.n_rows, self.repeats)).reshape(-1)
 
 
 def plain_list(values):
@@ -409,15 +374,8 @@ def same_content(left, right):
         return left.shape == right.shape and (left != right).nnz == 0
     if isinstance(left, list):
         return left == right
-    if isinstance(left, np.ndarray):
-        if left.dtype.kind in "OUS":
-            return _same_objects(left, right)
-        return np.array_equal(left, right, equal_nan=left.dtype.kind in "fc")
-    return left.equals(right)
-
-
-def _same_objects(left, right):
-    return left.shape == right.shape and all(
-        label_key(a) == label_key(b)
-        for a, b in zip(left.ravel(), right.ravel(), strict=True)
-    )
+    if not isinstance(left, np.ndarray):
+        return left.equals(right)
+    if left.dtype.kind in "OUS":
+        return left.shape == right.shape and same_labels(left.ravel(), right.ravel())
+    return np.array_equal(left, right, equal_nan=left.dtype.kind in "fc")

@@ -1,4 +1,4 @@
-"""Which rows serve which container; pandas and polars are asked for by type alone."""
+"""The `Rows` of each kind of container."""
 
 import sys
 
@@ -13,31 +13,19 @@ from sklearn_interpret._model.rows.sparse import SparseRows
 
 
 def as_rows(X):
-    """Wrap `X` in the `Rows` of its kind.
+    """Wrap `X` in the `Rows` of its kind; array-likes become arrays.
 
-    Parameters
-    ----------
-    X : ndarray, sparse matrix or array, pandas or polars DataFrame, or array-like
-        The rows. Lists and other array-likes become arrays.
-
-    Returns
-    -------
-    Rows
-
-    Raises
-    ------
-    TypeError
-        A kind of data frame that is not supported; nothing is converted in silence.
+    Other kinds of data frames are refused by a TypeError, and not converted silently.
     """
     if isinstance(X, Rows):
         return X
     if sparse.issparse(X):
         return SparseRows(X)
     for library, kind in (("pandas", PandasRows), ("polars", PolarsRows)):
-        module = sys.modules.get(library)
+        module = sys.modules.get(library)  # not imported: then X is none of it
         if module is not None and isinstance(X, module.DataFrame):
             return kind(X)
-    # Asked of the type: a lazy frame would resolve its columns.
+    # Look at the type: a lazy frame would resolve its columns.
     if hasattr(type(X), "__dataframe__") or hasattr(type(X), "columns"):
         raise TypeError(
             f"X is a {type(X).__module__}.{type(X).__name__}; supported containers are "

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from functools import partial
 from numbers import Integral
 
 import numpy as np
@@ -30,17 +31,6 @@ def feature_index(feature, names, *, named=True, parameter="features"):
         Whether the data has names; otherwise strings are refused.
     parameter : str, default="features"
         Parameter to name in an error.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        Unknown name (near matches are listed) or position out of range.
-    TypeError
-        Neither a position nor a name.
     """
     if isinstance(feature, Integral) and not isinstance(feature, bool | np.bool_):
         if not 0 <= feature < len(names):
@@ -61,11 +51,9 @@ def feature_index(feature, names, *, named=True, parameter="features"):
         )
     if feature not in names:
         near = get_close_matches(feature, names, n=3)
-        hint = (
-            f"did you mean {' or '.join(map(repr, near))}?"
-            if near
-            else f"known names: {_shortened(names)}."
-        )
+        hint = f"known names: {_shortened(names)}."
+        if near:
+            hint = f"did you mean {' or '.join(map(repr, near))}?"
         raise ValueError(f"{parameter} has the unknown feature {feature!r}; {hint}")
     return names.index(feature)
 
@@ -80,11 +68,11 @@ def resolve_features(
     max_order=2,
     parameter="features",
 ):
-    """Turn `features` into tuples of columns or group names.
+    """Turn `features` into a list of tuples of columns (int) or group names (str).
 
     Parameters
     ----------
-    features : None, int, str, slice, bool mask, or list of ints, strs and pairs
+    features : None, int, str, slice, bool mask, or list of ints, strs and tuples
         None stands for every feature alone, a group in place of its members.
     names : list of str
         Names of all columns.
@@ -96,23 +84,17 @@ def resolve_features(
         Smallest and largest number of features in one entry.
     parameter : str, default="features"
         Parameter to name in an error.
-
-    Returns
-    -------
-    list of tuple of (int or str)
-        Columns, or names of groups.
     """
     groups = groups or {}
     if features is None:
         taken = {column for members in groups.values() for column in members}
         alone = [(column,) for column in range(len(names)) if column not in taken]
         return alone + [(name,) for name in groups]
-    features = _listed(features, names, named, parameter)
-    if _is_mask(features):
-        features = _mask_positions(features, len(names), parameter)
+    index = partial(feature_index, names=names, named=named, parameter=parameter)
     orders = min_order, max_order
     entries = [
-        _entry(entry, names, named, groups, orders, parameter) for entry in features
+        _entry(entry, index, groups, orders, parameter)
+        for entry in _listed(features, names, parameter)
     ]
     if not entries:
         what = "feature" if min_order == 1 else f"entry of {min_order} features"
@@ -123,24 +105,30 @@ def resolve_features(
     return entries
 
 
-def _listed(features, names, named, parameter):
-    """Features as a list; a single one stands for a list of it."""
-    if isinstance(features, str):
-        return [features]
+def _listed(features, names, parameter):
+    """Features as a list: of a single one, of a slice, or of those under a mask."""
     if isinstance(features, slice):
         return list(range(len(names)))[features]
-    if not isinstance(features, Iterable):
-        return [feature_index(features, names, named=named, parameter=parameter)]
-    return list(features)
+    if isinstance(features, str) or not isinstance(features, Iterable):
+        return [features]
+    features = list(features)
+    kinds = {type(feature) for feature in features}
+    if not kinds or not kinds <= {bool, np.bool_}:
+        return features
+    if len(features) != len(names):
+        raise ValueError(
+            f"{parameter} is a boolean mask of length {len(features)}, but X has "
+            f"{len(names)} features."
+        )
+    return np.flatnonzero(features).tolist()
 
 
-def _entry(entry, names, named, groups, orders, parameter):
+def _entry(entry, index, groups, orders, parameter):
     """One entry of `features` as a tuple."""
     if isinstance(entry, str | Integral):
         entry = (entry,)
     elif not isinstance(entry, tuple | list | np.ndarray):
-        # raises the fitting TypeError
-        feature_index(entry, names, named=named, parameter=parameter)
+        index(entry)  # raises the TypeError
     fewest, most = orders
     if not fewest <= len(entry) <= most:
         accepted = f"one to {most}" if fewest == 1 else f"{fewest} to {most}"
@@ -149,9 +137,7 @@ def _entry(entry, names, named, groups, orders, parameter):
             f"{accepted} features can be taken together."
         )
     resolved = tuple(
-        part
-        if isinstance(part, str) and part in groups
-        else feature_index(part, names, named=named, parameter=parameter)
+        part if isinstance(part, str) and part in groups else index(part)
         for part in entry
     )
     if len(set(resolved)) < len(resolved):
@@ -171,68 +157,21 @@ def _refuse_repetition(entries, names, parameter):
         seen.add(key)
 
 
-def _is_mask(features):
-    """Whether `features` is a boolean mask."""
-    kinds = {type(entry) for entry in features}
-    return bool(kinds) and kinds <= {bool, np.bool_}
-
-
-def _mask_positions(mask, n_features, parameter):
-    mask = np.asarray(mask)
-    if len(mask) != n_features:
-        raise ValueError(
-            f"{parameter} is a boolean mask of length {len(mask)}, but X has "
-            f"{n_features} features."
-        )
-    return np.flatnonzero(mask).tolist()
-
-
 def resolve_categorical(categorical_features, detected, names, *, named=True):
-    """Boolean flags of the categorical columns.
-
-    Parameters
-    ----------
-    categorical_features : "auto", None, bool mask or list of ints and strs
-        "auto" takes `detected`; None and an empty list mean none.
-    detected : ndarray of bool of shape (n_features,)
-        What the dtypes say.
-    names : list of str
-        Names of all columns.
-    named : bool, default=True
-        Whether the data has names.
-
-    Returns
-    -------
-    ndarray of bool of shape (n_features,)
-    """
+    """Boolean flags of the categorical columns; "auto" takes those `detected`."""
     if isinstance(categorical_features, str) and categorical_features == "auto":
         return np.array(detected, dtype=bool)
     flags = np.zeros(len(names), dtype=bool)
     if categorical_features is None:
         return flags
-    categorical_features = _listed(
-        categorical_features, names, named, "categorical_features"
-    )
-    if _is_mask(categorical_features):
-        categorical_features = _mask_positions(
-            categorical_features, len(names), "categorical_features"
-        )
-    for feature in categorical_features:
-        flags[
-            feature_index(feature, names, named=named, parameter="categorical_features")
-        ] = True
+    parameter = "categorical_features"
+    for feature in _listed(categorical_features, names, parameter):
+        flags[feature_index(feature, names, named=named, parameter=parameter)] = True
     return flags
 
 
 def resolve_groups(feature_groups, names, *, named=True):
-    """Feature groups as a dict of name to list of columns.
-
-    Raises
-    ------
-    ValueError
-        A feature in two groups, an empty group, or a group named like a feature
-        outside of it.
-    """
+    """Feature groups as a dict of name to list of columns."""
     if feature_groups is None:
         return {}
     if not isinstance(feature_groups, Mapping):
@@ -244,7 +183,7 @@ def resolve_groups(feature_groups, names, *, named=True):
     for name, members in feature_groups.items():
         columns = [
             feature_index(m, names, named=named, parameter="feature_groups")
-            for m in _listed(members, names, named, "feature_groups")
+            for m in _listed(members, names, "feature_groups")
         ]
         if not columns:
             raise ValueError(f"feature_groups has the empty group {name!r}.")
@@ -265,7 +204,7 @@ def resolve_groups(feature_groups, names, *, named=True):
 
 
 def resolve_players(names, groups, entries=None):
-    """Columns and name of each player: a feature, or a group that moves as one.
+    """Columns and name of each player: a feature, or a group of features.
 
     Parameters
     ----------
@@ -283,11 +222,6 @@ def resolve_players(names, groups, entries=None):
         Columns of each player.
     player_names : list of str
         Names of features or groups.
-
-    Raises
-    ------
-    ValueError
-        A feature beside a group that has it.
     """
     if entries is None:
         owner = {column: name for name, columns in groups.items() for column in columns}

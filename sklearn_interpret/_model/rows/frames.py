@@ -1,4 +1,4 @@
-"""Rows of pandas and polars data frames; neither library is imported by us."""
+"""Rows of pandas and polars data frames, which only their users import."""
 
 import sys
 from functools import cached_property
@@ -15,13 +15,12 @@ from sklearn_interpret._model.rows.base import (
     label_key,
     plain_list,
     refuse_values,
+    same_labels,
 )
 
 
 class PandasRows(Rows):
     """Rows of a pandas DataFrame."""
-
-    named = True
 
     def __init__(self, native):
         super().__init__(native)
@@ -31,11 +30,6 @@ class PandasRows(Rows):
     def names(self):
         """Column names."""
         return [str(name) for name in self.native.columns]
-
-    @property
-    def row_bytes(self):
-        """Memory of a row, eight bytes a cell."""
-        return 8 * max(self.n_columns, 1)
 
     def take(self, index):
         """Rows at `index`, renumbered."""
@@ -51,11 +45,7 @@ class PandasRows(Rows):
         whole = {}
         for j in range(self.n_columns):
             own = self.native.iloc[:, j]
-            below = pandas.Series(
-                others.native.iloc[:, j]
-                if isinstance(others, PandasRows)
-                else others.values(j)
-            )
+            below = pandas.Series(others.column(j))
             if own.dtype != below.dtype and not _are_numbers(own.dtype, below.dtype):
                 below = pandas.Series(self.cast(j, others.values(j)))
             whole[j] = pandas.concat([own, below], ignore_index=True)
@@ -68,36 +58,31 @@ class PandasRows(Rows):
         return self.native.iloc[:, j].array
 
     def values(self, j):
-        """Numbers as numbers, everything else as objects."""
+        """Numbers as numbers (missing ones as NaN), everything else as objects."""
         series = self.native.iloc[:, j]
-        dtype = series.dtype
-        if self.is_categorical(j) and getattr(dtype, "kind", "O") != "b":
-            return series.to_numpy(dtype=object)
-        if isinstance(dtype, np.dtype):
+        if isinstance(series.dtype, np.dtype):
             return series.to_numpy()
-        if dtype.kind in "iuf":
-            if dtype.kind != "f" and not series.isna().any():
-                return series.to_numpy(dtype=np.int64)
+        kind = _kind(series.dtype)
+        missing = kind in "iub" and series.isna().any()
+        if kind == "f" or (kind in "iu" and missing):
             return series.to_numpy(dtype=np.float64, na_value=np.nan)
-        if dtype.kind == "b":
-            missing = series.isna().any()
-            return series.to_numpy(dtype=object if missing else bool)
-        return series.to_numpy(dtype=object)
+        if kind in "iu":
+            return series.to_numpy(dtype=np.int64)
+        return series.to_numpy(dtype=bool if kind == "b" and not missing else object)
 
     def is_categorical(self, j):
         """Category, object, string and boolean dtypes are categorical."""
         dtype = self.native.dtypes.iloc[j]
-        kind = getattr(dtype, "kind", "O")
-        return dtype.name == "category" or kind == "b" or _is_text(dtype)
+        return dtype.name == "category" or _kind(dtype) in "Ob"
 
     def is_ordered(self, j):
         """Ordered categories and booleans have an order."""
         dtype = self.native.dtypes.iloc[j]
-        return bool(getattr(dtype, "ordered", False)) or dtype.kind == "b"
+        return bool(getattr(dtype, "ordered", False)) or _kind(dtype) == "b"
 
     def is_integer(self, j):
         """Whole-number dtypes."""
-        return getattr(self.native.dtypes.iloc[j], "kind", "O") in "iu"
+        return _kind(self.native.dtypes.iloc[j]) in "iu"
 
     def categories(self, j):
         """The categories of a category dtype."""
@@ -117,7 +102,7 @@ class PandasRows(Rows):
             cast = pandas.Series(values, dtype=dtype).array
         except (TypeError, ValueError):
             refuse_values(values, dtype, self.names[j])
-        if dtype.kind != "f" and not _same_labels(cast, values):
+        if dtype.kind != "f" and not same_labels(cast, values):
             refuse_values(values, dtype, self.names[j])
         return cast
 
@@ -155,16 +140,13 @@ def _are_numbers(*dtypes):
     return all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in dtypes)
 
 
-def _same_labels(left, right):
-    return list(map(label_key, left)) == list(map(label_key, right))
-
-
-def _is_text(dtype):
-    return getattr(dtype, "kind", "O") == "O" and dtype.name != "category"
+def _kind(dtype):
+    """Kind of a dtype as numpy has it; dtypes of pandas may have none."""
+    return getattr(dtype, "kind", "O")
 
 
 class _PandasTiles(Tiles):
-    """Columns are exchanged in a shallow copy, one assignment per column."""
+    """Columns are assigned to a shallow copy."""
 
     def __init__(self, frame, n_rows, repeats):
         super().__init__(n_rows, repeats)
@@ -174,7 +156,7 @@ class _PandasTiles(Tiles):
         pandas = sys.modules["pandas"]
         frame = self._frame.copy(deep=False)
         for j, values, places in zip(columns, levels, codes, strict=True):
-            # With its dtype said, or objects that are all texts become strings.
+            # Without a dtype, objects that are all texts would become strings.
             fresh = pandas.Series(
                 gather(values, self._cells(places)),
                 index=frame.index,
@@ -186,11 +168,10 @@ class _PandasTiles(Tiles):
 
 
 class _PlainPandasTiles(Tiles):
-    """Frames of one numpy dtype: a work array under a fresh frame, without copies.
+    """Frames of one numpy dtype: a fresh frame around a work array, without copies."""
 
-    Assigning a column to a frame splits the block that holds all columns, which every
-    call of the model would pay for by putting them together again.
-    """
+    # Assigning a column to a frame would split the block that holds all columns, and
+    # every call of the model would have to join the pieces again.
 
     def __init__(self, frame, repeats):
         super().__init__(len(frame), repeats)
@@ -213,11 +194,6 @@ class PolarsRows(Rows):
         """Column names."""
         return list(self.native.columns)
 
-    @property
-    def row_bytes(self):
-        """Memory of a row, eight bytes a cell."""
-        return 8 * max(self.n_columns, 1)
-
     def take(self, index):
         """Rows at `index`."""
         return PolarsRows(self.native[np.asarray(index)])
@@ -232,12 +208,9 @@ class PolarsRows(Rows):
         whole = []
         for j, name in enumerate(self.names):
             own = self.column(j)
-            below = polars.Series(
-                name,
-                others.column(j)
-                if isinstance(others, PolarsRows)
-                else others.values(j),
-            )
+            same_kind = isinstance(others, PolarsRows)
+            below = others.column(j) if same_kind else others.values(j)
+            below = polars.Series(name, below)
             numbers = own.dtype.is_numeric() and below.dtype.is_numeric()
             if own.dtype != below.dtype and not numbers:
                 below = self.cast(j, others.values(j)).alias(name)
@@ -252,18 +225,16 @@ class PolarsRows(Rows):
     def values(self, j):
         """Numbers as numbers (missing ones as NaN), everything else as objects."""
         series = self.column(j)
-        if series.dtype.is_numeric():
-            return series.to_numpy()
-        if series.dtype == sys.modules["polars"].Boolean and not series.null_count():
+        is_boolean = series.dtype == sys.modules["polars"].Boolean
+        if series.dtype.is_numeric() or (is_boolean and not series.null_count()):
             return series.to_numpy()
         return np.array(series.to_list(), dtype=object)
 
     def is_categorical(self, j):
         """Categorical, enum, string, object and boolean dtypes are categorical."""
         polars = sys.modules["polars"]
-        dtype = self.native.dtypes[j]
-        kinds = (polars.Categorical, polars.Enum, polars.String, polars.Boolean)
-        return dtype in kinds or dtype == polars.Object or dtype.base_type() in kinds
+        kinds = polars.Categorical, polars.Enum, polars.String, polars.Boolean
+        return self.native.dtypes[j].base_type() in (*kinds, polars.Object)
 
     def is_ordered(self, j):
         """Enums and booleans have an order."""
@@ -294,7 +265,7 @@ class PolarsRows(Rows):
         if dtype.is_float():
             exact = cast.is_infinite().sum() == series.cast(float).is_infinite().sum()
         else:
-            exact = _same_labels(cast.to_list(), plain)
+            exact = same_labels(cast.to_list(), plain)
         if not exact:
             refuse_values(plain, dtype, self.names[j])
         return cast
@@ -306,7 +277,7 @@ class PolarsRows(Rows):
 
 
 class _PolarsTiles(Tiles):
-    """An exchange makes a new frame that shares all other columns."""
+    """Columns are set in a new frame that shares all others."""
 
     def __init__(self, frame, n_rows, repeats):
         super().__init__(n_rows, repeats)
@@ -314,11 +285,8 @@ class _PolarsTiles(Tiles):
 
     def replaced(self, columns, levels, codes):
         polars = sys.modules["polars"]
-        fresh = [
-            polars.Series(
-                self._frame.columns[j],
-                gather(polars.Series(values), self._cells(places)),
-            )
+        names = self._frame.columns
+        return self._frame.with_columns(
+            polars.Series(names[j], gather(values, self._cells(places)))
             for j, values, places in zip(columns, levels, codes, strict=True)
-        ]
-        return self._frame.with_columns(fresh)
+        )

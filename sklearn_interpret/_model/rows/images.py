@@ -9,15 +9,13 @@ from sklearn_interpret._model.rows.arrays import ArrayRows
 from sklearn_interpret._model.rows.samples import SampleRows
 from sklearn_interpret._model.rows.segments import segment_means
 
-# Models that take images need much memory for each: no more of them at once, but for
-# a few.
+# Models that take images need much memory for each: send no more of them at once, but
+# always a few.
 _BYTES_AT_ONCE, _FEW = 2**24, 16
 
 
 class Images:
-    """Images and the container that holds them.
-
-    As much of :class:`~sklearn_interpret._model.rows.base.Rows` as samples have.
+    """Images in a container, with the part of the interface of `Rows` that they need.
 
     Parameters
     ----------
@@ -27,11 +25,6 @@ class Images:
         Height, width and, if any, channels.
     segments : list of ndarray of shape (height, width), default=None
         Their segments, where these are known.
-
-    Raises
-    ------
-    ValueError
-        Pixels that are no numbers.
     """
 
     def __init__(self, rows, shape, segments=None):
@@ -44,7 +37,7 @@ class Images:
 
     @property
     def row_bytes(self):
-        """Memory that one image takes, about, in bytes."""
+        """Approximate memory of one image, in bytes."""
         return self.rows.row_bytes
 
     def take(self, index):
@@ -59,7 +52,7 @@ class Images:
 
     @cached_property
     def pixels(self):
-        """Pixels as an array of shape (n_rows, height, width[, channels])."""
+        """Pixels, (n_rows, height, width[, channels]); all must be numbers."""
         rows, shape = self.rows, (self.n_rows, *self.shape)
         if _is_numeric(rows):
             return rows.native.reshape(shape)
@@ -70,11 +63,10 @@ class Images:
         return {k: v for k, v in self.__dict__.items() if k != "pixels"}
 
     def __iter__(self):
-        """Go through the images, which can be copied with segments left out."""
-        copies = _ArrayCopies if _is_numeric(self.rows) else _TableCopies
+        """Yield the images one by one, each ready to be copied with segments hidden."""
+        kind = _ArrayImage if _is_numeric(self.rows) else _TableImage
         for i in range(self.n_rows):
-            one = self.rows.take(np.array([i]))
-            yield copies(one, self.pixels[i], self.segments[i])
+            yield kind(self.rows.take(np.array([i])), self.pixels[i], self.segments[i])
 
 
 def _is_numeric(rows):
@@ -95,26 +87,18 @@ def _numbers(rows, j):
 
 
 def as_image_rows(X):
-    """Wrap images that have a shape of their own.
+    """Wrap images that have a shape of their own as `SampleRows`.
 
-    Parameters
-    ----------
-    X : object
-        What the user passed in.
-
-    Returns
-    -------
-    SampleRows or None
-        Of an array, (n, height, width) or (n, height, width, channels); None where `X`
-        is neither such an array nor a list of images: then it is a table of pixels.
-
-    Raises
-    ------
-    ValueError
-        Images of several shapes, none at all, or what are no images.
+    None where `X` is neither an array of three or four axes nor a list of images: then
+    it is a table of pixels. A ValueError refuses images of several shapes, or none.
     """
     if isinstance(X, list | tuple) and np.ndim(X[0] if len(X) else 0) >= 2:
-        X = _stacked(X)
+        shapes = {np.shape(image) for image in X}
+        if len(shapes) > 1:
+            raise ValueError(
+                f"X has images of the shapes {sorted(shapes)}; all must have the same."
+            )
+        X = np.asarray(X)
     if getattr(X, "ndim", 2) < 3:
         return None
     X = np.asarray(X)
@@ -132,84 +116,63 @@ def as_image_rows(X):
     return SampleRows(X)
 
 
-def _stacked(images):
-    """A list of images as an array."""
-    shapes = {np.shape(image) for image in images}
-    if len(shapes) > 1:
-        raise ValueError(
-            f"X has images of the shapes {sorted(shapes)}; all must have the same."
-        )
-    return np.asarray(images)
+class _Image:
+    """One image, to be copied with some of its segments hidden.
 
-
-class _Copies:
-    """Copies of one image in which segments are hidden.
-
-    Parameters
-    ----------
-    row : SampleRows or Rows
-        The image.
-    pixels : ndarray of shape (height, width[, channels])
-        The same, in its shape.
-    segments : ndarray of shape (height, width), intp
-        Its segments, from 0 on.
+    `row` holds it in its container, `pixels` in its shape; segments count from 0.
     """
 
     def __init__(self, row, pixels, segments):
         self.row = row
         self.pixels = pixels
-        self.segments = segments
         self.n_segments = int(segments.max()) + 1
+        self._segments = segments.reshape(-1)
+        # The segment of each number, where a pixel has one for each channel.
+        n_channels = pixels.size // segments.size
+        self.segment_of = np.repeat(self._segments, n_channels)
 
     @property
     def at_once(self):
-        """How many to make at once."""
+        """How many copies to make at once."""
         row_bytes = self.row.row_bytes
         most = max(_FEW, _BYTES_AT_ONCE // max(row_bytes, 1))
         return min(batch_rows(row_bytes), most)
 
     def hidden(self, colour):
-        """The image with everything hidden.
+        """The numbers of the image with everything hidden, not rounded.
 
-        Parameters
-        ----------
-        colour : float, ndarray of shape (channels,) or None
-            What hides; None takes the mean colour of each segment, and for a segment
-            of one pixel, which is all of that colour, the mean colour of the image.
-
-        Returns
-        -------
-        ndarray of the shape of the image
-            Not rounded.
+        The colour None is the mean colour of each segment; a segment of one pixel,
+        which is all of that colour, gets the mean colour of the image.
         """
-        shape = self.pixels.shape
         if colour is not None:
-            return np.broadcast_to(np.asarray(colour, dtype=np.float64), shape)
-        points = self.pixels.reshape(self.segments.size, -1).astype(np.float64)
-        flat = self.segments.reshape(-1)
-        means = segment_means(points, flat, self.n_segments)
-        single = np.bincount(flat) == 1
-        means[single] = segment_means(points, np.zeros_like(flat), 1)
-        return means[flat].reshape(shape)
+            colour = np.asarray(colour, dtype=np.float64)
+            return np.broadcast_to(colour, self.pixels.shape).reshape(-1)
+        segments = self._segments
+        points = self.pixels.reshape(segments.size, -1).astype(np.float64)
+        means = segment_means(points, segments, self.n_segments)
+        single = np.bincount(segments) == 1
+        means[single] = segment_means(points, np.zeros_like(segments), 1)
+        return means[segments].reshape(-1)
 
 
-class _ArrayCopies(_Copies):
-    """Copies of an image in an array."""
+class _ArrayImage(_Image):
+    """An image in an array."""
 
     def masker(self, colour):
         """A function of the segments that are kept, (m, n_segments), to copies."""
         dtype = self.pixels.dtype
-        bits = _bits_of(dtype)
+        size = min(dtype.itemsize, 8)
+        bits = np.dtype(f"u{size}")
         image, hidden = (
-            np.ascontiguousarray(array).reshape(-1).view(bits)
-            for array in (self.pixels, rounded(self.hidden(colour), dtype))
+            np.ascontiguousarray(numbers).reshape(-1).view(bits)
+            for numbers in (self.pixels, rounded(self.hidden(colour), dtype))
         )
-        # Bit by bit, several times faster than to choose between numbers.
+        # Bit by bit, this is several times faster than np.where on the numbers.
         change, seen = image ^ hidden, ~bits.type(0)
-        segments = np.repeat(self.segments, image.size // self.segments.size)
+        segment_of = np.repeat(self.segment_of, dtype.itemsize // size)
 
         def copies(kept):
-            made = np.where(kept, seen, bits.type(0)).take(segments, axis=1)
+            made = np.where(kept, seen, bits.type(0)).take(segment_of, axis=1)
             made &= change
             made ^= hidden
             return made.view(dtype).reshape(len(kept), *self.row.native.shape[1:])
@@ -217,40 +180,27 @@ class _ArrayCopies(_Copies):
         return copies
 
 
-def _bits_of(dtype):
-    """Unsigned integers that the numbers of a dtype are one or more of."""
-    size = next(size for size in (8, 4, 2, 1) if dtype.itemsize % size == 0)
-    return np.dtype(f"u{size}")
-
-
-class _TableCopies(_Copies):
-    """Copies of an image in a table, whose columns may have dtypes of their own."""
+class _TableImage(_Image):
+    """An image in a table, whose columns may have dtypes of their own."""
 
     def masker(self, colour):
         """A function of the segments that are kept, (m, n_segments), to copies."""
-        columns = range(self.row.n_columns)
-        pixels = self.pixels.reshape(-1)
-        segments = self.segments.reshape(-1)
-        segments = np.repeat(segments, len(pixels) // len(segments))
-        levels = [
-            self._levels(*entry)
-            for entry in zip(
-                columns, pixels, self.hidden(colour).reshape(-1), strict=True
-            )
-        ]
+        columns = list(range(self.row.n_columns))
+        hidden, shown = self.hidden(colour), self.pixels.reshape(-1)
+        levels = [self._levels(j, hidden[j], shown[j]) for j in columns]
 
         def copies(kept):
             codes = kept.astype(np.intp)
             return self.row.tiles(0, 1, len(kept)).replaced(
-                list(columns), levels, [codes[None, :, j] for j in segments]
+                columns, levels, [codes[None, :, j] for j in self.segment_of]
             )
 
         return copies
 
-    def _levels(self, j, pixel, hidden):
-        """A pixel hidden and shown, in the column's dtype."""
+    def _levels(self, j, hidden, shown):
+        """A number hidden and shown, in the column's dtype."""
         whole = self.row.values(j).dtype.kind in "biu"
-        return self.row.cast(j, np.array([np.rint(hidden) if whole else hidden, pixel]))
+        return self.row.cast(j, np.array([np.rint(hidden) if whole else hidden, shown]))
 
 
 def rounded(values, dtype):

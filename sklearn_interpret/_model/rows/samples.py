@@ -1,4 +1,6 @@
-"""Texts, images and whatever else a model takes that is no table."""
+"""Samples that are no rows of a table: texts, and images of their own shape."""
+
+import sys
 
 import numpy as np
 
@@ -6,10 +8,9 @@ from sklearn_interpret._model._sklearn_compat import safe_indexing
 
 
 class SampleRows:
-    """Samples along the first axis of a list, a series or an array.
+    """Samples along the first axis of a list, a Series or an array.
 
-    As much of `Rows` as samples have that are no
-    rows of a table.
+    They have the part of the interface of `Rows` that needs no columns.
 
     Parameters
     ----------
@@ -25,18 +26,71 @@ class SampleRows:
 
     @property
     def row_bytes(self):
-        """Memory that one sample takes, about, in bytes."""
+        """Approximate memory of one sample, in bytes."""
         if isinstance(self.native, np.ndarray) and self.native.dtype != object:
             return self.native[:1].nbytes
         return sum(len(str(sample)) for sample in self.native) // max(1, self.n_rows)
 
     def take(self, index):
-        """Samples at the integer positions `index`, as `SampleRows`."""
-        return SampleRows(safe_indexing(self.native, index))
+        """Samples at the integer positions `index`."""
+        return type(self)(safe_indexing(self.native, index))
 
     def part(self, rows):
-        """Samples of a slice, as `SampleRows`."""
+        """Samples of a slice."""
         start, stop, _ = rows.indices(self.n_rows)
         if stop - start == self.n_rows:
             return self
         return self.take(np.arange(start, stop))
+
+
+class TextRows(SampleRows):
+    """Texts in the container in which the user passed them in; see :func:`as_texts`."""
+
+    def like(self, texts):
+        """A list of other texts, in such a container."""
+        native = self.native
+        if isinstance(native, list):
+            return texts
+        if isinstance(native, np.ndarray):
+            # Fixed widths would cut longer texts off.
+            dtype = str if native.dtype.kind == "U" else native.dtype
+            return np.array(texts, dtype=dtype)
+        series = type(native)
+        if hasattr(native, "iloc"):
+            categories = getattr(native.dtype, "categories", None)
+            dtype = native.dtype if categories is None else categories.dtype
+            return series(texts, dtype=dtype, name=native.name)
+        return series(native.name, texts)
+
+
+def as_texts(X):
+    """Wrap a list, tuple, one-dimensional array or Series of str as `TextRows`.
+
+    A TypeError or ValueError says what is wrong with anything else.
+    """
+    if isinstance(X, str | bytes):
+        raise TypeError(f"X is a single {type(X).__name__}: pass a list of texts, [X].")
+    if isinstance(X, tuple):
+        X = list(X)
+    libraries = map(sys.modules.get, ("pandas", "polars"))
+    series = tuple(library.Series for library in libraries if library is not None)
+    if not isinstance(X, (list, np.ndarray, *series)) or getattr(X, "ndim", 1) == 0:
+        hint = "; pass one of its columns" if hasattr(X, "columns") else ""
+        raise TypeError(
+            "X must be a list, a one-dimensional array or a Series of str; got "
+            f"{type(X).__module__}.{type(X).__name__}{hint}."
+        )
+    if isinstance(X, np.ndarray) and X.ndim > 1:
+        raise ValueError(
+            f"X has the shape {X.shape}; texts stand along a single axis, as in "
+            "X[:, 0]."
+        )
+    if not len(X):
+        raise ValueError("Found array with 0 sample(s): X has no texts.")
+    for place, text in enumerate(X):
+        if not isinstance(text, str):
+            raise TypeError(
+                f"X has {text!r}, a {type(text).__name__}, at position {place}; texts "
+                "must be str."
+            )
+    return TextRows(X)

@@ -7,28 +7,18 @@ from scipy.ndimage import uniform_filter
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-# So far apart in colour, as a share of the image's range, is as far as a segment is
-# wide: less makes stripes along edges, more makes squares.
+# Means that differ by this share of the image's range in colour are as far apart as the
+# width of a segment: less makes stripes along edges, more makes squares.
 _COMPACTNESS = 0.2
-# Means are found on about so many pixels, and then all pixels join the nearest.
-_PIXELS_LOOKED_AT = 2**14
-_PIXELS_AT_ONCE = 2**18
+_PIXELS_FOR_MEANS = 2**14
 _N_ITERATIONS = 20
 _MOST_SEGMENTS = 50
 
 
 def default_number(shape):
-    """How many segments an image is cut into unless the user says it.
+    """Number of segments that an image of this shape is cut into by default.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Height, width and, if any, channels.
-
-    Returns
-    -------
-    int
-        50; in small images fewer, of four pixels. A strip may have one for each pixel.
+    It is 50, fewer in small images, of four pixels; a strip may have one for each.
     """
     height, width = shape[:2]
     least = 4 if min(height, width) > 1 else 1
@@ -36,24 +26,16 @@ def default_number(shape):
 
 
 def colour_segments(image, n_segments):
-    """Connected patches of like colour: k-means on colours and positions.
+    """Connected patches of similar colour: k-means on colours and positions.
 
-    Means start on a grid, so that nothing is left to chance; threads of BLAS and OpenMP
-    may change the last bits, and should be limited to one. Pieces that hang together
-    become segments of their own; those that are small join the neighbour with which
-    they share most of their border.
+    Means start on a grid, so that nothing is random; threads of BLAS and OpenMP may
+    change the last bits, and should be limited to one. Connected pieces become segments
+    of their own; a small one joins the neighbour with which it shares the longest
+    border.
 
-    Parameters
-    ----------
-    image : ndarray of shape (height, width[, channels])
-        Colours; missing ones are passed over.
-    n_segments : int
-        About how many; from the number of pixels on each pixel is one.
-
-    Returns
-    -------
-    ndarray of shape (height, width), intp
-        Segments, numbered as they appear, row by row.
+    The image has the shape (height, width[, channels]); missing colours are ignored.
+    The segments (height, width) are numbered as they appear, row by row. If at least
+    as many as pixels are wanted, each pixel is a segment.
 
     References
     ----------
@@ -65,11 +47,9 @@ def colour_segments(image, n_segments):
     height, width = image.shape[:2]
     if n_segments >= height * width:
         return np.arange(height * width).reshape(height, width)
-    grid = _grid(height, width, n_segments)
-    colours = _scaled(image)
-    labels = _nearest_means(colours, grid)
+    labels = _nearest_means(_scaled(image), _grid(height, width, n_segments))
     smallest = max(height * width // (4 * n_segments), min(height, width, 2))
-    return _numbered(_connected(labels, smallest))
+    return _connected(labels, smallest)
 
 
 def _grid(height, width, n_segments):
@@ -100,41 +80,26 @@ def _nearest_means(colours, grid):
     from sklearn.cluster import KMeans  # late: nothing else needs it
 
     height, width = colours.shape[:2]
-    step = max(1, int(math.sqrt(height * width / _PIXELS_LOOKED_AT)))
+    step = max(1, int(math.sqrt(height * width / _PIXELS_FOR_MEANS)))
     if height // step < 2 * grid[0] or width // step < 2 * grid[1]:
         step = 1
+    rows = np.arange(height) * (grid[0] / height)
+    columns = np.arange(width) * (grid[1] / width)
+    # Of large images the means are found on a sample of smoothed pixels.
+    sample = slice(step // 2, None, step)
+    smooth = colours
     if step > 1:
         smooth = uniform_filter(colours, size=(step, step, 0), mode="nearest")
         colours = uniform_filter(colours, size=(3, 3, 0), mode="nearest")
-        looked_at = smooth[step // 2 :: step, step // 2 :: step]
-    else:
-        looked_at = colours
-    rows = np.arange(height) * (grid[0] / height)
-    columns = np.arange(width) * (grid[1] / width)
-    places = rows[step // 2 :: step], columns[step // 2 :: step]
-    points = _points(looked_at, *places)
+    points = _points(smooth[sample, sample], rows[sample], columns[sample])
     means = KMeans(
         grid[0] * grid[1],
-        init=_cell_means(points, *places, grid),
+        init=_cell_means(points, rows[sample], columns[sample], grid),
         n_init=1,
         max_iter=_N_ITERATIONS,
         random_state=0,
     ).fit(points)
-    if step == 1:
-        return means.labels_.reshape(height, width)
-    at_once = max(1, _PIXELS_AT_ONCE // width)
-    return np.concatenate(
-        [
-            means.predict(
-                _points(
-                    colours[start : start + at_once],
-                    rows[start : start + at_once],
-                    columns,
-                )
-            ).reshape(-1, width)
-            for start in range(0, height, at_once)
-        ]
-    )
+    return means.predict(_points(colours, rows, columns)).reshape(height, width)
 
 
 def _points(colours, rows, columns):
@@ -155,22 +120,7 @@ def _cell_means(points, rows, columns, grid):
 
 
 def segment_means(points, segments, n_segments):
-    """Means of points by segment, of those that are known.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n, p)
-        Missing values are passed over.
-    segments : ndarray of shape (n,), intp
-        Where each point belongs; every segment has one.
-    n_segments : int
-        How many segments there are.
-
-    Returns
-    -------
-    ndarray of shape (n_segments, p)
-        NaN where nothing is known.
-    """
+    """Means (n_segments, p) of each segment's points (n, p), ignoring missing ones."""
     means = np.empty((n_segments, points.shape[1]))
     for column, mean in zip(points.T, means.T, strict=True):
         known = ~np.isnan(column)
@@ -183,7 +133,7 @@ def segment_means(points, segments, n_segments):
 
 
 def _connected(labels, smallest):
-    """Pieces that hang together, small ones joined to a neighbour."""
+    """Connected pieces of equal label; small ones are joined to a neighbour."""
     pieces = _pieces(labels)
     while True:
         sizes = np.bincount(pieces.reshape(-1))
@@ -194,14 +144,14 @@ def _connected(labels, smallest):
 
 
 def _neighbours(labels):
-    """Pairs of labels of pixels side by side, below each other."""
-    beside = labels[:, :-1].reshape(-1), labels[:, 1:].reshape(-1)
-    below = labels[:-1].reshape(-1), labels[1:].reshape(-1)
-    return [np.concatenate(pair) for pair in zip(beside, below, strict=True)]
+    """Labels of the left or upper, and of the right or lower, of adjacent pixels."""
+    first = labels[:, :-1].reshape(-1), labels[:-1].reshape(-1)
+    second = labels[:, 1:].reshape(-1), labels[1:].reshape(-1)
+    return np.concatenate(first), np.concatenate(second)
 
 
 def _pieces(labels):
-    """Connected pieces of equal label."""
+    """Connected pieces of equal label, numbered as they appear."""
     pixels = np.arange(labels.size).reshape(labels.shape)
     left, right = _neighbours(labels)
     one, other = _neighbours(pixels)
@@ -215,50 +165,21 @@ def _components(one, other, n):
 
 
 def _joined(pieces, small):
-    """Each small piece made one with the neighbour of the longest common border."""
+    """Each small piece joined to the neighbour with the longest common border."""
     n = len(small)
     left, right = _neighbours(pieces)
-    ends = left != right
-    left, right = left[ends], right[ends]
     pairs = np.concatenate([left * n + right, right * n + left])
     pairs, lengths = np.unique(pairs, return_counts=True)
     one, other = np.divmod(pairs, n)
-    mine = small[one]
-    one, other, lengths = one[mine], other[mine], lengths[mine]
+    borders = small[one] & (one != other)
+    one, other, lengths = one[borders], other[borders], lengths[borders]
     order = np.lexsort((other, -lengths, one))
     first = order[np.unique(one[order], return_index=True)[1]]
     return _components(one[first], other[first], n)[pieces]
 
 
-def _numbered(labels):
-    """Labels 0, 1, ... in the order in which they appear."""
-    _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
-    numbers = np.empty(len(first), dtype=np.intp)
-    numbers[np.argsort(first)] = np.arange(len(first))
-    return numbers[codes].reshape(labels.shape)
-
-
 def checked_segments(labels, shape, source):
-    """Labels that the user's function gave, as numbers 0, 1, ... in their order.
-
-    Parameters
-    ----------
-    labels : array-like of shape (height, width)
-        Whole numbers.
-    shape : tuple of int
-        Height, width and, if any, channels of the image.
-    source : str
-        Where they come from, for the error.
-
-    Returns
-    -------
-    ndarray of shape (height, width), intp
-
-    Raises
-    ------
-    ValueError
-        Labels of another shape, or no whole numbers.
-    """
+    """Whole numbers from the user's function as labels 0, 1, ... in the same order."""
     labels = np.asarray(labels)
     if labels.shape != tuple(shape[:2]) or labels.dtype.kind not in "iub":
         raise ValueError(

@@ -1,6 +1,7 @@
 """Rows of scipy's sparse matrices and arrays."""
 
 from functools import cached_property
+from operator import itemgetter
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +14,7 @@ class SparseRows(Rows):
 
     def __init__(self, native):
         super().__init__(native)
-        # Chosen and altered rows have no diagonals worth storing: scipy warns.
+        # Perturbed rows have no diagonals worth storing: scipy warns.
         self._format = "csr" if native.format == "dia" else native.format
 
     @cached_property
@@ -37,28 +38,30 @@ class SparseRows(Rows):
         """Some of the columns, in the same format."""
         return SparseRows(self._csc[:, columns].asformat(self._format))
 
+    def _number_arrays(self):
+        return [self._csr]
+
     def followed_by(self, others):
         """Rows behind these, in the same format."""
         below = others.native
         if not isinstance(others, SparseRows):
             numbers = [others.numbers(j) for j in range(others.n_columns)]
-            below = sparse.csr_array(np.stack(numbers, axis=1))
-        stacked = sparse.vstack([self._csr, below.tocsr()], format=self._format)
-        return SparseRows(_same_sparse_kind(stacked, self.native))
+            below = np.stack(numbers, axis=1)
+        below = type(self._csr)(below)
+        return SparseRows(sparse.vstack([self._csr, below], format=self._format))
 
     def blended(self, n_bases, donors, present):
-        """The first rows, with some columns taken from a later one, entry by entry."""
+        """Copies of the first rows, with some columns taken from a later row."""
         own = self._csr[np.tile(np.arange(n_bases), len(donors))]
         taken = self._csr[np.repeat(donors, n_bases)]
         for part, wanted in ((own, False), (taken, True)):
             entries = np.repeat(np.arange(part.shape[0]), np.diff(part.indptr))
             part.data[present[entries // n_bases, part.indices] != wanted] = 0
             part.eliminate_zeros()
-        blended = (own + taken).asformat(self._format)
-        return _same_sparse_kind(blended, self.native)
+        return (own + taken).asformat(self._format)
 
     def agreeing(self, n_bases):
-        """Whether the first rows all have the value that a later row has."""
+        """Whether all of the first rows have a later row's value, column by column."""
         first = self._csr[:1].toarray()
         own = self._csr[:n_bases]
         low, high = own.min(axis=0).toarray(), own.max(axis=0).toarray()
@@ -69,12 +72,10 @@ class SparseRows(Rows):
         """Column `j`, dense."""
         return self._csc[:, [j]].toarray().ravel()
 
-    def values(self, j):
-        """Column `j`, dense."""
-        return self.column(j)
+    values = column
 
     def is_categorical(self, j):
-        """Never: a sparse matrix holds numbers."""
+        """Booleans are categories; numbers never are."""
         return self.native.dtype.kind == "b"
 
     def cast(self, j, values):
@@ -82,38 +83,27 @@ class SparseRows(Rows):
         return checked_cast(values, self.native.dtype, self.names[j])
 
     def tiles(self, start, stop, repeats):
-        """Repeated rows in which columns are exchanged by stacking."""
+        """Repeated rows, in the same format."""
         index = np.repeat(np.arange(start, stop), repeats)
         return _SparseTiles(self._csr[index], stop - start, repeats, self._format)
 
 
 class _SparseTiles(Tiles):
-    """Columns are cut out and new ones set in between."""
+    """Columns are cut out and new ones stacked in between."""
 
     def __init__(self, repeated, n_rows, repeats, format):
         super().__init__(n_rows, repeats)
         self._columns = repeated.tocsc()
+        self._kind = type(self._columns)  # a matrix or an array, as the rows
         self._format = format
 
     def replaced(self, columns, levels, codes):
         pieces, begin = [], 0
-        by_column = sorted(zip(columns, levels, codes, strict=True), key=_first)
+        by_column = sorted(zip(columns, levels, codes, strict=True), key=itemgetter(0))
         for j, values, places in by_column:
             fresh = np.asarray(values)[self._cells(places)]
-            pieces += [self._columns[:, begin:j], sparse.csc_array(fresh[:, None])]
+            pieces += [self._columns[:, begin:j], self._kind(fresh[:, None])]
             begin = j + 1
         pieces.append(self._columns[:, begin:])
         kept = [piece for piece in pieces if piece.shape[1]]
-        stacked = sparse.hstack(kept, format=self._format)
-        return _same_sparse_kind(stacked, self._columns)
-
-
-def _first(entry):
-    return entry[0]
-
-
-def _same_sparse_kind(matrix, like):
-    """A sparse matrix where `like` is one, else a sparse array."""
-    if isinstance(like, sparse.spmatrix) and not isinstance(matrix, sparse.spmatrix):
-        return getattr(sparse, f"{matrix.format}_matrix")(matrix)
-    return matrix
+        return sparse.hstack(kept, format=self._format)

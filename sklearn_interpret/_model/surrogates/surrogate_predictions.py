@@ -1,4 +1,4 @@
-"""Simple models that are taught the answers of another, and answer in its terms."""
+"""Surrogates of a model: how they are fitted, and their predictions in its terms."""
 
 from dataclasses import dataclass, replace
 
@@ -23,7 +23,7 @@ from sklearn_interpret._model.tags import (
 
 MAX_LEVELS = 20
 
-# Responses above which a label is the likelier one.
+# Responses above which the positive class is the likelier one.
 _THRESHOLDS = {
     "predict_proba": 0.5,
     "predict": 0.5,
@@ -34,19 +34,9 @@ _THRESHOLDS = {
 
 
 def default_surrogate(rows, random_state):
-    """An unfitted tree of depth three, behind encoders where there are categories.
+    """An unfitted tree of depth three, behind encoders where `Rows` have categories.
 
-    Parameters
-    ----------
-    rows : Rows
-        What it will be fitted on. Categories with an order become their positions,
-        others a column each.
-    random_state : int, RandomState or None
-        Of the tree.
-
-    Returns
-    -------
-    estimator
+    Ordered categories become their positions, others a column each.
     """
     tree = DecisionTreeRegressor(max_depth=3, random_state=random_state)
     categorical = np.flatnonzero(rows.detected_categorical).tolist()
@@ -54,57 +44,41 @@ def default_surrogate(rows, random_state):
         return tree
     orders = {j: _order(rows, j) for j in categorical}
     ordered = [j for j in categorical if orders[j] is not None]
+    unordered = [j for j in categorical if orders[j] is None]
     positions = OrdinalEncoder(
         categories=[orders[j] for j in ordered],
         handle_unknown="use_encoded_value",
         unknown_value=np.nan,
     )
-    columns = OneHotEncoder(
+    indicators = OneHotEncoder(
         max_categories=MAX_LEVELS,
         handle_unknown="infrequent_if_exist",
         sparse_output=False,
     )
-    parts = [
-        (positions, ordered),
-        (columns, [j for j in categorical if orders[j] is None]),
-    ]
-    # Hands numbers on as they are, of any data frame and in any version.
-    numbers = StandardScaler(with_mean=False, with_std=False)
+    # It leaves numbers as they are, for any data frame and in any version.
+    identity = StandardScaler(with_mean=False, with_std=False)
     encoders = make_column_transformer(
-        *[part for part in parts if part[1]], remainder=numbers
+        (positions, ordered), (indicators, unordered), remainder=identity
     )
     return make_pipeline(encoders, tree)
 
 
-def without_chance(answers, weights):
-    """Answers and weights whose sums do not depend on the order of adding.
+def with_exact_sums(targets, weights):
+    """Round targets, and scale weights, so that their sums are exact in any order.
 
-    Among features that part the rows alike, a tree takes the one whose sums rounding
-    makes largest. That would tell a row of weight two from the same row twice.
-
-    Parameters
-    ----------
-    answers : ndarray of shape (n,) or (n, k)
-        What a tree is to learn.
-    weights : ndarray of shape (n,)
-        Weights of the rows, positive.
-
-    Returns
-    -------
-    answers : ndarray of shape (n,) or (n, k)
-        Rounded so far that their sums are exact, where weights are whole numbers.
-    weights : ndarray of shape (n,)
-        Multiples of the smallest, where they are no whole numbers.
+    Among features that split the rows alike, a tree takes the one whose sums rounding
+    makes largest: a row of weight two would differ from the same row twice. Sums are
+    exact where weights are multiples of the smallest one.
     """
     if (weights != np.round(weights)).any():
         weights = np.round(weights / weights.min(), 9)
-    largest = np.abs(answers).max()
-    constant = (answers == answers[:1]).all()
+    largest = np.abs(targets).max()
+    constant = (targets == targets[:1]).all()
     _, exponent = np.frexp(largest * weights.sum())
     if constant or not 0 < largest < 1e200 or exponent < -900:
-        return answers, weights
+        return targets, weights
     step = np.ldexp(1.0, int(exponent) - 52)
-    return np.round(answers / step) * step, weights
+    return np.round(targets / step) * step, weights
 
 
 def _order(rows, j):
@@ -120,29 +94,11 @@ def _order(rows, j):
     return order.tolist() if kept and len(order) else None
 
 
-def taught(surrogate, X, lesson, weights):
-    """A clone of the surrogate, fitted to answers of a model.
+def fit_surrogate(surrogate, X, targets, weights):
+    """A clone of a surrogate, fitted to responses or labels of the model.
 
-    Parameters
-    ----------
-    surrogate : estimator
-        One that takes one output only is fitted once for each.
-    X : container
-        Rows.
-    lesson : ndarray of shape (n,) or (n, k)
-        Answers to them.
-    weights : ndarray of shape (n,)
-        Weights of the rows.
-
-    Returns
-    -------
-    estimator
-        Fitted.
-
-    Raises
-    ------
-    ValueError
-        Weights that the surrogate does not take, and that differ.
+    A surrogate that takes a single output is fitted once for each. It must take the
+    weights if they differ.
     """
     if not (hasattr(surrogate, "fit") and hasattr(surrogate, "predict")):
         raise TypeError(
@@ -156,122 +112,105 @@ def taught(surrogate, X, lesson, weights):
             "sample_weight, and rows have different weights."
         )
     learner = clone(surrogate)
-    if lesson.ndim == 2 and not tags_of(surrogate).target_tags.multi_output:
+    if targets.ndim == 2 and not tags_of(surrogate).target_tags.multi_output:
         learner = MultiOutputRegressor(learner)
     weighted = name is not None and (weights != 1).any()
-    # The weights go to the surrogate whatever it may have requested of a user's.
+    # The weights go to the surrogate whatever it requests by metadata routing.
     with config_context(enable_metadata_routing=False):
-        return learner.fit(X, lesson, **({name: weights} if weighted else {}))
+        return learner.fit(X, targets, **({name: weights} if weighted else {}))
 
 
-def flat(values):
-    """Answers without the axis of outputs where there is one alone."""
+def squeeze_outputs(values):
+    """Values without the axis of outputs where there is only one."""
     return values[:, 0] if values.shape[1] == 1 else values
 
 
 @dataclass(frozen=True)
-class StandIn:
-    """A fitted surrogate that answers in the terms of the model that taught it.
+class SurrogatePredictions:
+    """Predictions of a fitted surrogate, in the terms of its model."""
 
-    Parameters
-    ----------
-    surrogate : fitted estimator
-        A regressor that was taught the response, or a classifier that was taught the
-        labels.
-    response : Response
-        How the model is asked.
-    """
-
-    surrogate: object
-    response: Response
+    surrogate: object  # a regressor fitted to responses, or a classifier to labels
+    response: Response  # of the model
 
     @property
-    def knows_labels(self):
-        """Whether it was taught labels."""
+    def predicts_labels(self):
+        """Whether it was fitted to labels."""
         return is_classifier(self.surrogate)
 
     @property
-    def gives_probabilities(self):
+    def has_probabilities(self):
         """Whether it can give probabilities of the model's classes."""
-        if self.knows_labels:
+        if self.predicts_labels:
             return hasattr(self.surrogate, "predict_proba")
-        taught_shares = self.response.method in ("predict_proba", "predict")
-        return taught_shares and self.why_no_labels() is None
+        return self._of_probabilities and self.why_no_labels() is None
+
+    @property
+    def _of_probabilities(self):
+        """Whether the response is a probability, or an average of labels 0 and 1."""
+        return self.response.method in ("predict_proba", "predict")
 
     @property
     def methods(self):
-        """Names of the methods of a classifier that it can serve beside `predict`."""
-        asked = self.response.method, self.response.target
-        learnt = not self.knows_labels and self.why_no_labels() is None
-        if learnt and asked == ("decision_function", None):
-            return {"decision_function"}
-        if self.gives_probabilities:
+        """Names of a classifier's methods, beside `predict`, that it can provide."""
+        if self.has_probabilities:
             return {"predict_proba", "predict_log_proba"}
+        response = self.response.method, self.response.target
+        regresses = not self.predicts_labels and self.why_no_labels() is None
+        if regresses and response == ("decision_function", None):
+            return {"decision_function"}
         return set()
 
     def responses(self, X):
-        """What the surrogate answers where the model's response is asked for.
+        """Its estimate of the model's responses, (n, k).
 
-        Returns
-        -------
-        ndarray of shape (n, k), or None
-            None where a classifier's probabilities have no like in the response.
+        None if it is a classifier without probabilities of the kind of the response.
         """
-        if not self.knows_labels:
+        if not self.predicts_labels:
             values = np.asarray(self.surrogate.predict(X), dtype=np.float64)
             return values.reshape(len(values), -1)
-        shares = self.response.method in ("predict_proba", "predict")
-        if not (shares and self.gives_probabilities):
+        if not (self._of_probabilities and self.has_probabilities):
             return None
         as_probabilities = replace(self.response, method="predict_proba")
         return as_probabilities.read(self.probabilities(X))
 
     def predictions(self, X):
         """What the model's `predict` would return: numbers, or labels of classes."""
-        if self.knows_labels:
+        if self.predicts_labels:
             return np.asarray(self.surrogate.predict(X))
         values = self.responses(X)
         if is_classifier(self.response.estimator):
             return self._labels(values)
-        return flat(values)
+        return squeeze_outputs(values)
 
     def probabilities(self, X):
-        """Probabilities of the model's classes.
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes), or list of those
-            A list for a model of several outputs.
-        """
-        if self.knows_labels:
+        """Probabilities of the model's classes, a list of them for several outputs."""
+        if self.predicts_labels:
             known = np.asarray(self.surrogate.predict_proba(X), dtype=np.float64)
             order = self.response.classes.tolist()
             shares = np.zeros((len(known), len(order)))
-            # It may never have been shown some of the classes.
+            # Some classes may be missing among the labels it was fitted to.
             shares[:, list(map(order.index, self.surrogate.classes_.tolist()))] = known
             return shares
         values, classes = self._signed(self.responses(X)), self.response.classes
         if classes is None:
             return np.clip(values, 0, 1)
         if isinstance(classes, list):
-            parts = _split(values, classes)
-            return [_shares(p, len(c)) for p, c in zip(parts, classes, strict=True)]
-        return _shares(values, len(classes))
+            parts = zip(_split(values, classes), classes, strict=True)
+            return [_normalised(part, len(labels)) for part, labels in parts]
+        return _normalised(values, len(classes))
 
     def why_no_labels(self):
-        """Why no labels follow from the surrogate's responses, or None if they do."""
+        """Why its responses determine no labels; None if they do."""
         method, classes = self.response.method, self.response.classes
-        if self.knows_labels:
+        if self.predicts_labels:
             return None
         if callable(method):
-            return "it was taught what a callable response_method returns"
+            return "it was fitted to what a callable response_method returns"
         if self.response.target is not None and not _is_binary(classes):
-            return f"it was taught one output, target={self._target_name()!r}"
+            (name,) = self.response.output_names(1)
+            name = name.item() if isinstance(name, np.generic) else name
+            return f"it was fitted to one output, target={name!r}"
         return None
-
-    def _target_name(self):
-        (name,) = self.response.output_names(1)
-        return name.item() if isinstance(name, np.generic) else name
 
     def _labels(self, values):
         values, classes = self._signed(values), self.response.classes
@@ -287,7 +226,7 @@ class StandIn:
         """Responses of the positive class, where the target is the negative one."""
         if self.response.target != 0 or not _is_binary(self.response.classes):
             return values
-        if self.response.method in ("predict_proba", "predict"):
+        if self._of_probabilities:
             return 1 - values
         if self.response.method == "predict_log_proba":
             return np.log1p(-np.exp(np.minimum(values, -1e-12)))
@@ -299,7 +238,7 @@ def _is_binary(classes):
 
 
 def _split(values, classes):
-    """Columns of each output: one of two classes, else one each."""
+    """Columns of each output: one for two classes, else one per class."""
     widths = [1 if len(labels) == 2 else len(labels) for labels in classes]
     return np.split(values, np.cumsum(widths)[:-1], axis=1)
 
@@ -310,19 +249,19 @@ def _likeliest(values, classes, threshold):
         return classes[(values[:, 0] > threshold).astype(np.intp)]
     if values.shape[1] != len(classes):
         raise ValueError(
-            f"The surrogate was taught {values.shape[1]} responses, of which no label "
-            f"of {len(classes)} classes follows: use another response_method."
+            f"The surrogate was fitted to {values.shape[1]} responses, which determine "
+            f"no label of {len(classes)} classes: use another response_method."
         )
     return classes[values.argmax(axis=1)]
 
 
-def _shares(values, n_classes):
-    """Numbers made probabilities that keep their order."""
+def _normalised(values, n_classes):
+    """Responses clipped and scaled to probabilities, in the same order."""
     if n_classes == 2 and values.shape[1] == 1:
         second = np.clip(values, 0, 1)
         return np.hstack([1 - second, second])
-    values = np.maximum(values, 0) + (
-        # Where none is positive, the largest has it all.
-        (values == values.max(axis=1, keepdims=True)) & (values <= 0).all(1)[:, None]
-    )
-    return values / values.sum(axis=1, keepdims=True)
+    positive = np.maximum(values, 0)
+    # Where none is positive, the largest has all of the probability.
+    none = ~positive.any(axis=1)
+    positive[none] = values[none] == values[none].max(axis=1, keepdims=True)
+    return positive / positive.sum(axis=1, keepdims=True)

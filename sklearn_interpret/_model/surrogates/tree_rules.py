@@ -7,89 +7,79 @@ FEWEST_DIGITS = 3
 MANY_LABELS = 4
 
 
-def read_tree(part, rows):
-    """The tree of a surrogate, in words, and the leaves of rows.
+def read_tree(inner, rows):
+    """The tree of a surrogate in words, and the leaves of rows.
 
     Parameters
     ----------
-    part : Part
-        Whose predictor is a tree.
+    inner : InnerPredictor
+        Its predictor is a tree.
     rows : Rows
-        To be sorted into leaves. Thresholds are rounded as far as these rows still fall
-        where they fall.
+        Thresholds are rounded as far as none of these rows changes sides.
 
     Returns
     -------
     tree : dict
         Arrays ``left`` and ``right`` of child nodes, -1 for leaves, the root first;
-        lists ``tests``, what is asked at a node, ``yes_left``, whether rows that pass
-        go left, and ``rules``, the way to a node in words.
+        lists ``tests`` of the nodes, ``yes_left``, whether rows that pass the test go
+        left, and ``rules``, the path to each node in words.
     leaves : ndarray of shape (n_rows,)
         Node of each row.
     """
-    columns = part.columns_of(rows)
-    reader = _Reader(part.last.tree_, part.described(rows), columns)
-    tests = [reader.test(node) for node in range(reader.n_nodes)]
+    columns = inner.columns_of(rows)
+    words = _TreeInWords(inner.predictor.tree_, inner.described(rows), columns)
+    tests = [words.test(node) for node in range(words.tree.node_count)]
     tree = {
-        "left": reader.tree.children_left.copy(),
-        "right": reader.tree.children_right.copy(),
+        "left": words.tree.children_left.copy(),
+        "right": words.tree.children_right.copy(),
         "tests": [text for text, _ in tests],
         "yes_left": [yes_left for _, yes_left in tests],
-        "rules": reader.rules(),
+        "rules": words.rules(),
     }
-    return tree, part.last.apply(columns.native)
+    return tree, inner.predictor.apply(columns.native)
 
 
-class _Reader:
-    """Puts splits into words.
+class _TreeInWords:
+    """Splits and paths of a tree in words.
 
     Parameters
     ----------
     tree : sklearn.tree._tree.Tree
         The tree.
     described : list of Column
-        What its columns are.
+        Its columns in words.
     columns : Rows
         The rows as it gets them.
     """
 
     def __init__(self, tree, described, columns):
         self.tree = tree
-        self.n_nodes = tree.node_count
         used = np.unique(tree.feature[tree.children_left != LEAF]).tolist()
         self._columns = described
-        # Trees look at float32, and so the rows must be compared.
+        # Trees compare float32.
         self._values = {
             j: columns.values(j).astype(np.float32).astype(np.float64) for j in used
         }
         self._missing = {j: bool(np.isnan(v).any()) for j, v in self._values.items()}
 
     def test(self, node):
-        """What is asked at a node, and whether rows that pass go left."""
+        """The test of a node, and whether rows that pass it go left."""
         if self.tree.children_left[node] == LEAF:
             return "", True
         j = self.tree.feature[node]
         column, threshold = self._columns[j], self.tree.threshold[node]
         if column.category is not None:
             return str(column), False
-        left = self.tree.missing_go_to_left[node]
-        if column.levels is not None:
-            return self._test_of_levels(column, threshold, j, left)
-        text = f"{column.name} ≤ {self._number(j, threshold)}"
-        if not self._missing[j]:
-            return text, True
-        if left:
-            return f"{text} or missing", True
-        return text, True
-
-    def _test_of_levels(self, column, threshold, j, left):
+        left = self._missing[j] and self.tree.missing_go_to_left[node]
+        or_missing = " or missing" if left else ""
+        if column.levels is None:
+            return f"{column.name} ≤ {self._number(j, threshold)}{or_missing}", True
         cut = int(np.floor(threshold)) + 1
         low, high = column.levels[:cut], column.levels[cut:]
-        if len(high) == 1 and not (self._missing[j] and not left):
+        if len(high) == 1 and (left or not self._missing[j]):
             return f"{column.name} = {high[0]}", False
-        text = f"{column.name} = {low[0]}" if len(low) == 1 else ""
-        text = text or f"{column.name} ≤ {low[-1]}"
-        return (f"{text} or missing" if self._missing[j] and left else text), True
+        sign = "=" if len(low) == 1 else "≤"
+        return f"{column.name} {sign} {low[-1]}{or_missing}", True
 
     def _number(self, j, threshold):
         """A threshold as short as the rows allow."""
@@ -99,8 +89,8 @@ class _Reader:
         return rounded_between(threshold, self._values[j])
 
     def rules(self):
-        """The way to each node in words, conditions on one feature drawn together."""
-        rules = [""] * self.n_nodes
+        """The path to each node in words, conditions on one feature merged."""
+        rules = [""] * self.tree.node_count
         waiting = [(0, ())]
         while waiting:
             node, path = waiting.pop()
@@ -112,40 +102,34 @@ class _Reader:
         return rules
 
     def _rule(self, path):
+        """A path of pairs (node, whether it went left) in words."""
         by_feature = {}
         for node, went_left in path:
             j = int(self.tree.feature[node])
             column = self._columns[j]
             key = j if column.category is None else column.name
-            by_feature.setdefault(key, []).append((node, j, went_left))
-        parts = [self._condition(steps) for steps in by_feature.values()]
-        return " and ".join(parts) if parts else "all rows"
+            by_feature.setdefault(key, []).append((node, went_left))
+        return " and ".join(map(self._condition, by_feature.values())) or "all rows"
 
     def _condition(self, steps):
         """All conditions on one feature, as one."""
-        j = steps[0][1]
-        column = self._columns[j]
-        if column.category is not None:
-            return self._condition_of_categories(column.name, steps)
-        lows = [self.tree.threshold[n] for n, _, went_left in steps if not went_left]
-        highs = [self.tree.threshold[n] for n, _, went_left in steps if went_left]
+        columns = [self._columns[self.tree.feature[node]] for node, _ in steps]
+        if columns[0].category is not None:
+            return _categories_text(columns, [went_left for _, went_left in steps])
+        threshold = self.tree.threshold
+        lows = [threshold[node] for node, went_left in steps if not went_left]
+        highs = [threshold[node] for node, went_left in steps if went_left]
         low, high = max(lows, default=None), min(highs, default=None)
-        if column.levels is not None:
-            text = _levels_text(column, low, high)
+        j = self.tree.feature[steps[0][0]]
+        if columns[0].levels is not None:
+            text = _levels_text(columns[0], low, high)
         else:
-            text = self._interval(column.name, j, low, high)
+            text = self._interval(columns[0].name, j, low, high)
         takes_missing = self._missing[j] and all(
-            bool(self.tree.missing_go_to_left[n]) == went_left
-            for n, _, went_left in steps
+            bool(self.tree.missing_go_to_left[node]) == went_left
+            for node, went_left in steps
         )
         return f"{text} or missing" if takes_missing else text
-
-    def _condition_of_categories(self, name, steps):
-        taken = [self._columns[j].category for _, j, left in steps if not left]
-        if taken:
-            return f"{name} = {taken[0]}"
-        refused = [self._columns[j].category for _, j, _ in steps]
-        return f"{name} ≠ {', '.join(refused)}"
 
     def _interval(self, name, j, low, high):
         if low is None:
@@ -153,6 +137,14 @@ class _Reader:
         if high is None:
             return f"{name} > {self._number(j, low)}"
         return f"{self._number(j, low)} < {name} ≤ {self._number(j, high)}"
+
+
+def _categories_text(columns, absent):
+    """The category of a feature that is present, else those that are not."""
+    for column, is_absent in zip(columns, absent, strict=True):
+        if not is_absent:
+            return str(column)
+    return f"{columns[0].name} ≠ {', '.join(column.category for column in columns)}"
 
 
 def _levels_text(column, low, high):
@@ -165,18 +157,7 @@ def _levels_text(column, low, high):
 
 
 def rounded_between(threshold, values):
-    """A threshold in few digits that parts numbers as it does itself.
-
-    Parameters
-    ----------
-    threshold : float
-        What is at most this is on the one side.
-    values : ndarray of shape (n,)
-        NaN allowed.
-
-    Returns
-    -------
-    str
+    """A threshold in few digits that splits numbers as it does itself.
 
     Examples
     --------
@@ -197,7 +178,7 @@ def rounded_between(threshold, values):
 
 
 def _roundings(number):
-    """A number in more and more digits, rounded to the nearest and downwards."""
+    """A number in more and more digits, rounded to nearest and down."""
     for digits in range(FEWEST_DIGITS, 18):
         nearest = f"{number:.{digits}g}"
         yield nearest

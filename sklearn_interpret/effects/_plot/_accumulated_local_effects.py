@@ -1,17 +1,16 @@
 """Display of accumulated local effects."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
-
-from numpy.typing import ArrayLike
 
 from sklearn_interpret.effects._accumulated_local_effects import (
     AccumulatedLocalEffects,
 )
 from sklearn_interpret.effects._plot._effect import with_outputs
 from sklearn_interpret.effects._plot._entries import EffectDisplay
-from sklearn_interpret.effects._plot._making import folds_mean, stacked
 
 
+@dataclass(eq=False, repr=False)
 class AccumulatedLocalEffectsDisplay(EffectDisplay):
     """Accumulated local effects (ALE) of features and pairs.
 
@@ -32,6 +31,12 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
         Names of the outputs; None where there is one that needs no name.
     response_name : str, default="response"
         What the values are effects on.
+    categorical : list of bool or pair of bool, default=None
+        Which axes are categories; None takes those whose values are not numbers.
+    data : list of ndarray of shape (n,), or pair of those, default=None
+        The features' values in the data, to be marked on the axes.
+    importances : list of float, default=None
+        Ranks the entries for `max_entries`; None takes the spread of the effects.
     intervals_low, intervals_high : list of ndarray or None, default=None
         Ends of the confidence bands, of the shapes of `effects`.
     confidence_level : float, default=None
@@ -39,12 +44,6 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     fold_effects : list of ndarray of shape (n_folds, ...), default=None
         The effects of several models, of which `effects` is the mean. Bands then
         reach one standard deviation over folds to each side.
-    categorical : list of bool or pair of bool, default=None
-        Which axes are categories; None takes those whose values are not numbers.
-    data : list of ndarray of shape (n,), or pair of those, default=None
-        The features' values in the data, to be marked on the axes.
-    importances : list of float, default=None
-        Ranks the entries for `max_entries`; None takes the spread of the effects.
 
     Attributes
     ----------
@@ -89,40 +88,19 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     (1, False)
     """
 
-    _kind = AccumulatedLocalEffects
+    _kinds = (AccumulatedLocalEffects,)
+    _points, _by_fold = ("edges",), "fold_effects"
+    _means, _spreads = ("effects",), ("intervals_low", "intervals_high")
     _what = "Accumulated local effect"
     _zero = True
 
-    def __init__(
-        self,
-        edges: list[Any],
-        effects: list[Any],
-        *,
-        feature_names: list[Any],
-        output_names: list[Any] | None = None,
-        response_name: str = "response",
-        intervals_low: list[Any] | None = None,
-        intervals_high: list[Any] | None = None,
-        confidence_level: float | None = None,
-        fold_effects: list[Any] | None = None,
-        categorical: list[Any] | None = None,
-        data: list[Any] | None = None,
-        importances: ArrayLike | None = None,
-    ) -> None:
-        super().__init__(
-            feature_names=feature_names,
-            output_names=output_names,
-            response_name=response_name,
-            categorical=categorical,
-            data=data,
-            importances=importances,
-        )
-        self.edges = edges
-        self.effects = effects
-        self.intervals_low = intervals_low
-        self.intervals_high = intervals_high
-        self.confidence_level = confidence_level
-        self.fold_effects = fold_effects
+    edges: list[Any]
+    effects: list[Any]
+    _: KW_ONLY
+    intervals_low: list[Any] | None = None
+    intervals_high: list[Any] | None = None
+    confidence_level: float | None = None
+    fold_effects: list[Any] | None = None
 
     @property
     def _band_text(self):
@@ -131,24 +109,7 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
         return f"{100 * self.confidence_level:g} % confidence band"
 
     @classmethod
-    def _read(cls, inspector):
-        arrays = {"edges": inspector.edges_, "effects": inspector.effects_}
-        if inspector.confidence_level is not None:
-            arrays["intervals_low"] = inspector.intervals_low_
-            arrays["intervals_high"] = inspector.intervals_high_
-        return arrays
-
-    @classmethod
-    def _read_folds(cls, inspectors):
-        folds = stacked(inspectors, "effects_")
-        return {
-            "edges": inspectors[0].edges_,
-            "effects": folds_mean(folds),
-            "fold_effects": folds,
-        }
-
-    @classmethod
-    def _read_looks(cls, inspector):
+    def _settings_of(cls, inspector):
         return {"confidence_level": inspector.confidence_level}
 
     def _effect(self, entry):

@@ -1,26 +1,27 @@
 """Display of several effects of one feature on one axes."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from sklearn_interpret._plotting.labels import colours, response_of
-from sklearn_interpret.effects._plot._base import PanelDisplay
 from sklearn_interpret.effects._plot._compared import (
     COMPARED,
 )
-from sklearn_interpret.effects._plot._comparison_making import FromMethods
 from sklearn_interpret.effects._plot._effect import (
     Effect,
+    effect_columns,
     fold_band,
+    long_frame,
     with_outputs,
 )
-from sklearn_interpret.effects._plot._frames import effect_columns, long_frame
-from sklearn_interpret.effects._plot._line_panel import LinePanel
-from sklearn_interpret.effects._plot._looks import Looks
+from sklearn_interpret.effects._plot._panels import LinePanel, Looks, PanelDisplay
+from sklearn_interpret.effects._plot._sources import ComparisonSources
 
 
-class EffectComparisonDisplay(FromMethods, PanelDisplay):
+@dataclass(eq=False, repr=False)
+class EffectComparisonDisplay(ComparisonSources, PanelDisplay):
     """Several effects of one feature, all centred at zero over the rows.
 
     With dependent features the three part: partial dependence averages over rows that
@@ -85,28 +86,16 @@ class EffectComparisonDisplay(FromMethods, PanelDisplay):
     3
     """
 
-    def __init__(
-        self,
-        points: list[Any],
-        effects: list[Any],
-        *,
-        methods: list[str],
-        feature_name: str,
-        output_names: list[Any] | None = None,
-        response_name: str = "response",
-        fold_effects: list[Any] | None = None,
-        categorical: bool | None = None,
-        data: Any = None,
-    ) -> None:
-        self.points = points
-        self.effects = effects
-        self.methods = methods
-        self.feature_name = feature_name
-        self.output_names = output_names
-        self.response_name = response_name
-        self.fold_effects = fold_effects
-        self.categorical = categorical
-        self.data = data
+    points: list[Any]
+    effects: list[Any]
+    _: KW_ONLY
+    methods: list[str]
+    feature_name: str
+    output_names: list[Any] | None = None
+    response_name: str = "response"
+    fold_effects: list[Any] | None = None
+    categorical: bool | None = None
+    data: Any = None
 
     def plot(
         self,
@@ -169,36 +158,29 @@ class EffectComparisonDisplay(FromMethods, PanelDisplay):
 
     def _effects(self):
         """One `Effect` per method."""
-        made = []
-        for place, (points, values) in enumerate(
-            zip(self.points, self.effects, strict=True)
-        ):
-            points, parts = np.asarray(points), {}
+        effects = []
+        for place, values in enumerate(self.effects):
+            points, parts = np.asarray(self.points[place]), {}
             levelled = self.categorical
             if levelled is None:
                 levelled = points.dtype.kind not in "iuf"
             if self.fold_effects is not None:
                 parts = fold_band(self.fold_effects[place], n_axes=1)
-            made.append(
-                Effect(
-                    (self.feature_name,),
-                    (points,),
-                    (levelled,),
-                    with_outputs(values, 1),
-                    **parts,
-                )
+            values = with_outputs(values, 1)
+            effect = Effect(
+                (self.feature_name,), (points,), (levelled,), values, **parts
             )
-        return made
+            effects.append(effect)
+        return effects
 
     def _panel(self, effects, output):
         """All methods on one output."""
-        levels = effects[0].places[0] if effects[0].levelled[0] else None
+        levels = effects[0].levels
         several = len(effects[0].values) > 1
-        texts = [getattr(COMPARED.get(m), "text", m) for m in self.methods]
         series = [
-            effect.series(output, text, colour, levels=levels)
-            for effect, text, colour in zip(
-                effects, texts, _method_colours(self.methods), strict=True
+            effect.series(output, _method_text(method), colour, levels=levels)
+            for effect, method, colour in zip(
+                effects, self.methods, _method_colours(self.methods), strict=True
             )
         ]
         return LinePanel(
@@ -235,8 +217,12 @@ def _method_colours(methods):
     """A known method has one colour in all figures; other names get those after."""
     others = [method for method in methods if method not in COMPARED]
     palette = [*COMPARED, *others]
-    found = colours(len(palette))
-    return [found[palette.index(method)] for method in methods]
+    shades = dict(zip(palette, colours(len(palette)), strict=True))
+    return [shades[method] for method in methods]
+
+
+def _method_text(method):
+    return COMPARED[method].text if method in COMPARED else method
 
 
 def _output_name(names, output):

@@ -1,14 +1,13 @@
 """Display of conditional dependence, the M-plot."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
-
-from numpy.typing import ArrayLike
 
 from sklearn_interpret.effects._conditional_dependence import ConditionalDependence
 from sklearn_interpret.effects._plot._entries import EffectDisplay
-from sklearn_interpret.effects._plot._making import folds_mean, stacked
 
 
+@dataclass(eq=False, repr=False)
 class ConditionalDependenceDisplay(EffectDisplay):
     """Mean responses over intervals of features (M-plot).
 
@@ -30,18 +29,18 @@ class ConditionalDependenceDisplay(EffectDisplay):
         Names of the outputs; None where there is one that needs no name.
     response_name : str, default="response"
         What the values are values of.
-    standard_errors : list of ndarray, default=None
-        Standard errors, of the shapes of `average`. Bands reach two of them to each
-        side.
-    fold_averages : list of ndarray of shape (n_folds, ...), default=None
-        The averages of several models, of which `average` is the mean. Bands then
-        reach one standard deviation over folds to each side.
     categorical : list of bool or pair of bool, default=None
         Which axes are categories; None takes those whose values are not numbers.
     data : list of ndarray of shape (n,), or pair of those, default=None
         The features' values in the data, to be marked on the axes.
     importances : list of float, default=None
         Ranks the entries for `max_entries`; None takes the spread of the averages.
+    standard_errors : list of ndarray, default=None
+        Standard errors, of the shapes of `average`. Bands reach two of them to each
+        side.
+    fold_averages : list of ndarray of shape (n_folds, ...), default=None
+        The averages of several models, of which `average` is the mean. Bands then
+        reach one standard deviation over folds to each side.
 
     Attributes
     ----------
@@ -86,56 +85,17 @@ class ConditionalDependenceDisplay(EffectDisplay):
     10
     """
 
-    _kind = ConditionalDependence
+    _kinds = (ConditionalDependence,)
+    _points, _by_fold = ("edges", "centers"), "fold_averages"
+    _means, _spreads = ("average",), ("standard_errors",)
     _what = "Conditional mean"
 
-    def __init__(
-        self,
-        edges: list[Any],
-        centers: list[Any],
-        average: list[Any],
-        *,
-        feature_names: list[Any],
-        output_names: list[Any] | None = None,
-        response_name: str = "response",
-        standard_errors: list[Any] | None = None,
-        fold_averages: list[Any] | None = None,
-        categorical: list[Any] | None = None,
-        data: list[Any] | None = None,
-        importances: ArrayLike | None = None,
-    ) -> None:
-        super().__init__(
-            feature_names=feature_names,
-            output_names=output_names,
-            response_name=response_name,
-            categorical=categorical,
-            data=data,
-            importances=importances,
-        )
-        self.edges = edges
-        self.centers = centers
-        self.average = average
-        self.standard_errors = standard_errors
-        self.fold_averages = fold_averages
-
-    @classmethod
-    def _read(cls, inspector):
-        return {
-            "edges": inspector.edges_,
-            "centers": inspector.centers_,
-            "average": inspector.average_,
-            "standard_errors": inspector.standard_errors_,
-        }
-
-    @classmethod
-    def _read_folds(cls, inspectors):
-        folds = stacked(inspectors, "average_")
-        return {
-            "edges": inspectors[0].edges_,
-            "centers": inspectors[0].centers_,
-            "average": folds_mean(folds),
-            "fold_averages": folds,
-        }
+    edges: list[Any]
+    centers: list[Any]
+    average: list[Any]
+    _: KW_ONLY
+    standard_errors: list[Any] | None = None
+    fold_averages: list[Any] | None = None
 
     def _effect(self, entry):
         average = self.average[entry]

@@ -1,6 +1,7 @@
 """The base of displays that show the effects of one inspector, entry by entry."""
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -8,47 +9,40 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._plotting.labels import colours, response_of
 from sklearn_interpret._plotting.surfaces import colour_limits
-from sklearn_interpret.effects._plot._base import PanelDisplay
 from sklearn_interpret.effects._plot._effect import (
     Effect,
+    effect_columns,
     error_band,
     fold_band,
+    long_frame,
     with_outputs,
 )
-from sklearn_interpret.effects._plot._frames import effect_columns, long_frame
-from sklearn_interpret.effects._plot._line_panel import LinePanel
-from sklearn_interpret.effects._plot._looks import Looks
-from sklearn_interpret.effects._plot._making import FromInspectors
-from sklearn_interpret.effects._plot._surface_panel import SurfacePanel
+from sklearn_interpret.effects._plot._panels import (
+    LinePanel,
+    Looks,
+    PanelDisplay,
+    SurfacePanel,
+)
+from sklearn_interpret.effects._plot._sources import EffectSources
 
 
-class EffectDisplay(FromInspectors, PanelDisplay):
+@dataclass(kw_only=True, eq=False, repr=False)
+class EffectDisplay(EffectSources, PanelDisplay):
     """Base of displays of one inspector's effects, entry by entry.
 
-    A subclass names its inspector (`_kind`) and what it shows (`_what`), reads the
-    inspector's arrays (`_read`, `_read_folds`) and gives the numbers of one entry
-    (`_effect`).
+    A subclass names its inspector and its arrays (see `EffectSources`) and what it
+    shows (`_what`), and gives the numbers of one entry (`_effect`).
     """
 
-    _what: str | None = None
+    _what = None
     _zero = False
 
-    def __init__(
-        self,
-        *,
-        feature_names: list[Any],
-        output_names: list[Any] | None,
-        response_name: str,
-        categorical: list[Any] | None,
-        data: list[Any] | None,
-        importances: ArrayLike | None,
-    ) -> None:
-        self.feature_names = feature_names
-        self.output_names = output_names
-        self.response_name = response_name
-        self.categorical = categorical
-        self.data = data
-        self.importances = importances
+    feature_names: list[Any]
+    output_names: list[Any] | None = None
+    response_name: str = "response"
+    categorical: list[Any] | None = None
+    data: list[Any] | None = None
+    importances: ArrayLike | None = None
 
     @abstractmethod
     def _effect(self, entry):
@@ -209,20 +203,24 @@ class EffectDisplay(FromInspectors, PanelDisplay):
             series = [
                 effect.series(o, outputs[o], palette[o]) for o in range(n_outputs)
             ]
-            panel = LinePanel(
-                effect.names[0],
-                series,
-                self._shown(),
-                self._of(None if n_outputs > 1 else 0),
-                levels=effect.places[0] if effect.levelled[0] else None,
-                data=None if effect.data is None else effect.data[0],
-                zero=self._zero,
-            )
-            return [(panel, None)]
+            return [(self._line_panel(effect, series), None)]
         limits = colour_limits(effect.values, self._zero, self._negligible())
         return [
             (self._surface(effect, output, limits), None) for output in range(n_outputs)
         ]
+
+    def _line_panel(self, effect, series, title=None, curves=None):
+        return LinePanel(
+            effect.names[0],
+            series,
+            self._shown(),
+            self._of(None if len(effect.values) > 1 else 0),
+            levels=effect.levels,
+            data=None if effect.data is None else effect.data[0],
+            title=title,
+            curves=curves,
+            zero=self._zero,
+        )
 
     def _negligible(self):
         """Size of rounding errors beside the display's largest effect."""

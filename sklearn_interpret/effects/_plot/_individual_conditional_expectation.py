@@ -1,25 +1,26 @@
 """Display of individual conditional expectation."""
 
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from sklearn_interpret._plotting.labels import colours
 from sklearn_interpret.effects._individual_conditional_expectation import (
     IndividualConditionalExpectation,
 )
-from sklearn_interpret.effects._plot._curve_panels import CurvePanels
-from sklearn_interpret.effects._plot._entries import EffectDisplay
-from sklearn_interpret.effects._plot._looks import Looks
-from sklearn_interpret.effects._plot._making import (
-    folds_mean,
-    running_mean,
-    stacked,
+from sklearn_interpret.effects._plot._effect import (
+    curve_columns,
+    effect_columns,
+    with_outputs,
 )
+from sklearn_interpret.effects._plot._entries import EffectDisplay
+from sklearn_interpret.effects._plot._panels import Looks, SpreadPanel
 
 
-class IndividualConditionalExpectationDisplay(CurvePanels, EffectDisplay):
+@dataclass(eq=False, repr=False)
+class IndividualConditionalExpectationDisplay(EffectDisplay):
     """Curves of single rows, with their average on top (ICE).
 
     Build it with `from_estimator` or `from_cv_results`, or from arrays of your own.
@@ -41,6 +42,12 @@ class IndividualConditionalExpectationDisplay(CurvePanels, EffectDisplay):
         Names of the outputs; None where there is one that needs no name.
     response_name : str, default="response"
         What the values are values of.
+    categorical : list of bool or pair of bool, default=None
+        Which axes are categories; None takes those whose values are not numbers.
+    data : list of ndarray of shape (n,), or pair of those, default=None
+        The features' values in the data, to be marked on the axes.
+    importances : list of float, default=None
+        Ranks the entries for `max_entries`; None takes the spread of the averages.
     derivatives : list of ndarray of shape (n, G) or None, default=None
         Slopes of the curves, for the table.
     derivative_std : list of ndarray of shape (G,) or None, default=None
@@ -52,12 +59,6 @@ class IndividualConditionalExpectationDisplay(CurvePanels, EffectDisplay):
         reach one standard deviation over folds to each side.
     centered : bool, default=False
         Whether the curves are centred, which the axis label then says.
-    categorical : list of bool or pair of bool, default=None
-        Which axes are categories; None takes those whose values are not numbers.
-    data : list of ndarray of shape (n,), or pair of those, default=None
-        The features' values in the data, to be marked on the axes.
-    importances : list of float, default=None
-        Ranks the entries for `max_entries`; None takes the spread of the averages.
 
     Attributes
     ----------
@@ -108,71 +109,22 @@ class IndividualConditionalExpectationDisplay(CurvePanels, EffectDisplay):
     50
     """
 
-    _kind = IndividualConditionalExpectation
+    _kinds = (IndividualConditionalExpectation,)
+    _points, _by_fold = ("grid_values",), "fold_averages"
+    _means = ("average", "curves", "derivatives", "derivative_std")
 
-    def __init__(
-        self,
-        grid_values: list[Any],
-        curves: list[Any],
-        average: list[Any],
-        *,
-        feature_names: list[Any],
-        output_names: list[Any] | None = None,
-        response_name: str = "response",
-        derivatives: list[Any] | None = None,
-        derivative_std: list[Any] | None = None,
-        rows: np.ndarray | None = None,
-        fold_averages: list[Any] | None = None,
-        centered: bool = False,
-        categorical: list[Any] | None = None,
-        data: list[Any] | None = None,
-        importances: ArrayLike | None = None,
-    ) -> None:
-        super().__init__(
-            feature_names=feature_names,
-            output_names=output_names,
-            response_name=response_name,
-            categorical=categorical,
-            data=data,
-            importances=importances,
-        )
-        self.grid_values = grid_values
-        self.curves = curves
-        self.average = average
-        self.derivatives = derivatives
-        self.derivative_std = derivative_std
-        self.rows = rows
-        self.fold_averages = fold_averages
-        self.centered = centered
+    grid_values: list[Any]
+    curves: list[Any]
+    average: list[Any]
+    _: KW_ONLY
+    derivatives: list[Any] | None = None
+    derivative_std: list[Any] | None = None
+    rows: np.ndarray | None = None
+    fold_averages: list[Any] | None = None
+    centered: bool = False
 
     @classmethod
-    def _read(cls, inspector):
-        arrays = {
-            "grid_values": inspector.grid_values_,
-            "curves": inspector.curves_,
-            "average": inspector.average_,
-        }
-        if inspector.derivative:
-            arrays["derivatives"] = inspector.derivatives_
-            arrays["derivative_std"] = inspector.derivative_std_
-        return arrays
-
-    @classmethod
-    def _read_folds(cls, inspectors):
-        folds = stacked(inspectors, "average_")
-        arrays = {
-            "grid_values": inspectors[0].grid_values_,
-            "curves": running_mean(inspectors, "curves_"),
-            "average": folds_mean(folds),
-            "fold_averages": folds,
-        }
-        if inspectors[0].derivative:
-            for name in ("derivatives", "derivative_std"):
-                arrays[name] = running_mean(inspectors, f"{name}_")
-        return arrays
-
-    @classmethod
-    def _read_looks(cls, inspector):
+    def _settings_of(cls, inspector):
         return {
             "centered": inspector.center is not None,
             "rows": inspector.sample_indices_,
@@ -273,3 +225,54 @@ class IndividualConditionalExpectationDisplay(CurvePanels, EffectDisplay):
             return np.arange(n_rows)
         draw = check_random_state(random_state)
         return np.sort(draw.choice(n_rows, n_curves, replace=False))
+
+    def _curves_of(self, entry):
+        """Curves (k, n, G) or (k, n, G1, G2) of an entry."""
+        return with_outputs(self.curves[entry], 1 + self._n_axes(entry))
+
+    def _panels(self, effect, entry):
+        if len(effect.names) > 1:
+            return super()._panels(effect, entry)
+        curves = self._curves_of(entry)[:, self.curve_rows_]
+        n_outputs = len(curves)
+        outputs, palette = self._outputs(n_outputs), colours(n_outputs)
+        panels = []
+        for output in range(n_outputs):
+            series = effect.series(output, outputs[output], palette[output])
+            title = outputs[output] if n_outputs > 1 else None
+            panel = self._line_panel(effect, [series], title, curves[output])
+            panels.append((panel, self._spread_panel(entry, output, series)))
+        return panels
+
+    def _spread_panel(self, entry, output, series):
+        spread = _of_entry(self.derivative_std, entry, 1)
+        if spread is None:
+            return None
+        series = replace(series, y=spread[output], low=None, high=None, folds=None)
+        return SpreadPanel(self.feature_names[entry], [series], "Std of slopes", "")
+
+    def _publish(self, artists, lower):
+        super()._publish(artists, lower)
+        self.curves_ = [drawn.curves for drawn in artists]
+        self.spread_lines_ = [
+            None if drawn is None else drawn.lines[0] for drawn in lower
+        ]
+
+    def _frame_blocks(self, entry):
+        effect = self._effect(entry)
+        outputs = self._outputs(len(effect.values))
+        curves = self._curves_of(entry)
+        rows = np.arange(curves.shape[1]) if self.rows is None else self.rows
+        spread = _of_entry(self.derivative_std, entry, 1)
+        slopes = _of_entry(self.derivatives, entry, 2)
+        return [
+            *effect_columns(effect, outputs, slope_std=spread),
+            *curve_columns(effect, outputs, curves, rows, slopes),
+        ]
+
+
+def _of_entry(parts, entry, n_axes):
+    """The part of one entry with an axis of outputs, or None where it has none."""
+    if parts is None or parts[entry] is None:
+        return None
+    return with_outputs(parts[entry], n_axes)

@@ -1,20 +1,15 @@
 """Display of partial dependence."""
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from sklearn_interpret.effects._partial_dependence import PartialDependence
 from sklearn_interpret.effects._plot._entries import EffectDisplay
-from sklearn_interpret.effects._plot._making import (
-    folds_mean,
-    running_mean,
-    stacked,
-)
 
 
+@dataclass(eq=False, repr=False)
 class PartialDependenceDisplay(EffectDisplay):
     """Partial dependence curves and surfaces.
 
@@ -32,6 +27,12 @@ class PartialDependenceDisplay(EffectDisplay):
         Names of the outputs; None where there is one that needs no name.
     response_name : str, default="response"
         What the values are values of.
+    categorical : list of bool or pair of bool, default=None
+        Which axes are categories; None takes those whose values are not numbers.
+    data : list of ndarray of shape (n,), or pair of those, default=None
+        The features' values in the data, to be marked on the axes.
+    importances : list of float, default=None
+        Ranks the entries for `max_entries`; None takes the spread of the averages.
     standard_errors : list of ndarray, default=None
         Standard errors, of the shapes of `average`. Bands reach two of them to each
         side.
@@ -42,12 +43,6 @@ class PartialDependenceDisplay(EffectDisplay):
         reach one standard deviation over folds to each side.
     centered : bool, default=False
         Whether the averages are centred, which the axis label then says.
-    categorical : list of bool or pair of bool, default=None
-        Which axes are categories; None takes those whose values are not numbers.
-    data : list of ndarray of shape (n,), or pair of those, default=None
-        The features' values in the data, to be marked on the axes.
-    importances : list of float, default=None
-        Ranks the entries for `max_entries`; None takes the spread of the averages.
 
     Attributes
     ----------
@@ -96,60 +91,20 @@ class PartialDependenceDisplay(EffectDisplay):
     ['feature', 'output', 'x', 'value', 'low', 'high']
     """
 
-    _kind = PartialDependence
+    _kinds = (PartialDependence,)
+    _points, _by_fold = ("grid_values",), "fold_averages"
+    _means, _spreads = ("average", "missing_average"), ("standard_errors",)
 
-    def __init__(
-        self,
-        grid_values: list[Any],
-        average: list[Any],
-        *,
-        feature_names: list[Any],
-        output_names: list[Any] | None = None,
-        response_name: str = "response",
-        standard_errors: list[Any] | None = None,
-        missing_average: list[Any] | None = None,
-        fold_averages: list[Any] | None = None,
-        centered: bool = False,
-        categorical: list[Any] | None = None,
-        data: list[Any] | None = None,
-        importances: ArrayLike | None = None,
-    ) -> None:
-        super().__init__(
-            feature_names=feature_names,
-            output_names=output_names,
-            response_name=response_name,
-            categorical=categorical,
-            data=data,
-            importances=importances,
-        )
-        self.grid_values = grid_values
-        self.average = average
-        self.standard_errors = standard_errors
-        self.missing_average = missing_average
-        self.fold_averages = fold_averages
-        self.centered = centered
+    grid_values: list[Any]
+    average: list[Any]
+    _: KW_ONLY
+    standard_errors: list[Any] | None = None
+    missing_average: list[Any] | None = None
+    fold_averages: list[Any] | None = None
+    centered: bool = False
 
     @classmethod
-    def _read(cls, inspector):
-        return {
-            "grid_values": inspector.grid_values_,
-            "average": inspector.average_,
-            "standard_errors": inspector.standard_errors_,
-            "missing_average": inspector.missing_average_,
-        }
-
-    @classmethod
-    def _read_folds(cls, inspectors):
-        folds = stacked(inspectors, "average_")
-        return {
-            "grid_values": inspectors[0].grid_values_,
-            "average": folds_mean(folds),
-            "fold_averages": folds,
-            "missing_average": running_mean(inspectors, "missing_average_"),
-        }
-
-    @classmethod
-    def _read_looks(cls, inspector):
+    def _settings_of(cls, inspector):
         return {"centered": inspector.centered}
 
     def _shown(self):

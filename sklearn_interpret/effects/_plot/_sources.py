@@ -1,109 +1,421 @@
-"""From what the user passes in to inspectors fitted on the rows to be shown."""
+"""How displays of effects are made from predictors, inspectors and folds."""
 
+from collections.abc import Mapping, Sequence
 from numbers import Integral
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import validate_data
 
-from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.containers import as_rows
-from sklearn_interpret._model.tags import check_predictor_is_fitted
-from sklearn_interpret._plotting.parameters import fold_estimators, refuse_settings
+from sklearn_interpret._plotting.displays import Display, FoldsMixin
+from sklearn_interpret._plotting.sources import (
+    Data,
+    check_same_in_folds,
+    fold_estimators,
+    inspectors_of_folds,
+    is_inspector,
+    keyword_names,
+    outputs_have_names,
+    parameter_names,
+    response_name,
+    split_keywords,
+)
 from sklearn_interpret.base import BaseInspector
+from sklearn_interpret.effects._plot._compared import (
+    COMPARED,
+    centred_effect,
+    checked_methods,
+    method_of,
+)
 
 MAX_DATA_ROWS = 5000
 
 
-def inspected(estimator, X, kind, *, sample_weight, parameters, display):
-    """A fitted inspector of class `kind` of a fitted predictor, or the one given.
+class EffectSources(FoldsMixin, Display):
+    """How a display of one inspector's effects is made, entry by entry.
 
-    Raises
-    ------
-    TypeError
-        An inspector of another class.
-    NotFittedError
-        Predictor or inspector not fitted.
-    ValueError
-        Parameters given beside a fitted inspector, which they cannot change.
+    A subclass names the arguments of its constructor that hold fitted attributes of
+    the same names: where the effects are known (`_points`), the numbers of which the
+    mean over folds is drawn (`_means`, the effects first), those that folds have not
+    (`_spreads`), and the argument for the effects fold by fold (`_by_fold`).
     """
-    refuse_other_inspectors(estimator, kind, display)
-    check_predictor_is_fitted(estimator)
-    if isinstance(estimator, kind):
-        refuse_settings(estimator, parameters, sample_weight)
-        estimator._check_rows(X, reset=False)
-        return estimator
-    inspector = kind(FrozenEstimator(estimator), **parameters)
-    return inspector.fit(X, sample_weight=sample_weight)
 
+    _choices = frozenset({"features"})
+    _shows_rows = _inspects_again = True
+    _points: ClassVar[tuple[str, ...]]
+    _means: ClassVar[tuple[str, ...]]
+    _spreads: ClassVar[tuple[str, ...]] = ()
+    _by_fold: ClassVar[str]
 
-def inspected_folds(cv_results, X, kind, *, sample_weight, parameters, display):
-    """One inspector per fold's model, all fitted on the same rows.
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        features: Any = None,
+        sample_weight: ArrayLike | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Compute the effects of a fitted predictor on `X`, and draw them.
 
-    Raises
-    ------
-    ValueError
-        No estimators in `cv_results`, or models of different outputs.
-    """
-    inspectors = []
-    # Without a number of its own, each fold would draw other rows.
-    seed = int(np.random.default_rng().integers(np.iinfo(np.int32).max))
-    for estimator in fold_estimators(cv_results):
-        refuse_other_inspectors(estimator, kind, display)
-        check_predictor_is_fitted(estimator)
-        settings = {}
-        if isinstance(estimator, kind):
-            settings = estimator.get_params(deep=False)
-            del settings["estimator"]
-            estimator = estimator.estimator_
-        settings |= parameters
-        if not isinstance(settings.get("random_state"), Integral):
-            settings["random_state"] = seed
-        inspector = kind(FrozenEstimator(estimator), **settings)
-        inspectors.append(inspector.fit(X, sample_weight=sample_weight))
-    outputs = [list(inspector.output_names_) for inspector in inspectors]
-    if any(names != outputs[0] for names in outputs):
-        raise ValueError(
-            "The models of the folds have different outputs, which cannot be averaged: "
-            f"{outputs!r}."
+        Parameters
+        ----------
+        estimator : fitted predictor or inspector
+            A predictor is inspected on `X` as it is. A fitted inspector of the kind
+            that the display shows is drawn as it is, and not fitted again.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows to inspect on, whose values are also marked on the axes.
+        features : None, int, str, bool mask, or list of ints, strs and pairs, \
+default=None
+            Features to show; None shows all. Of a fitted inspector, which of its
+            entries.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        ax : matplotlib Axes or array of Axes, default=None
+            As in `plot`.
+        **params : dict
+            Parameters of the inspector (such as `target` or `response_method`), and
+            of `plot`.
+
+        Returns
+        -------
+        display : object
+            The display, drawn.
+
+        Raises
+        ------
+        NotFittedError
+            The estimator is not fitted.
+        TypeError
+            An inspector of another kind, or an unknown parameter.
+        ValueError
+            Parameters of the inspector beside one that is fitted; bad input.
+        """
+        return super().from_estimator(
+            estimator,
+            X,
+            sample_weight=sample_weight,
+            ax=ax,
+            features=features,
+            **params,
         )
-    return inspectors
 
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results: Mapping[str, Any],
+        X: Any,
+        *,
+        features: Any = None,
+        sample_weight: ArrayLike | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Draw the effects of the models of a cross-validation, and their mean.
 
-def refuse_other_inspectors(estimator, kind, display):
-    """An inspector of another class answers another question: say so."""
-    if isinstance(estimator, BaseInspector) and not isinstance(estimator, kind):
-        raise TypeError(
-            f"{display} shows {kind.__name__}; got {type(estimator).__name__}, which "
-            "inspects something else. Pass its estimator_, or another display."
+        All models are inspected on the same rows and over the same grid, so that the
+        curves differ by the models alone.
+
+        Parameters
+        ----------
+        cv_results : dict
+            Result of :func:`~sklearn.model_selection.cross_validate` with
+            ``return_estimator=True``. Its estimators are predictors, or inspectors of
+            the kind that the display shows, whose parameters are then taken.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows to inspect all models on.
+        features : None, int, str, bool mask, or list of ints, strs and pairs, \
+default=None
+            Features to show; None shows all (those of the inspectors).
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        ax : matplotlib Axes or array of Axes, default=None
+            As in `plot`.
+        **params : dict
+            Parameters of the inspector, and of `plot`.
+
+        Returns
+        -------
+        display : object
+            The display, drawn: the mean over folds, a band of one standard deviation
+            over folds to each side, and one thin line per fold.
+
+        Raises
+        ------
+        ValueError
+            No key "estimator"; models with different outputs.
+        TypeError
+            Inspectors of another kind, or an unknown parameter.
+        """
+        if features is not None:
+            params["features"] = features
+        return super().from_cv_results(
+            cv_results, X, sample_weight=sample_weight, ax=ax, **params
         )
+
+    @classmethod
+    def _from_inspector(cls, inspector, X, sample_weight, *, features=None):
+        names = (*cls._points, *cls._means, *cls._spreads)
+        arrays = {name: getattr(inspector, f"{name}_", None) for name in names}
+        entries = chosen_entries(inspector, features)
+        return cls._made([inspector], arrays, X, sample_weight, entries)
+
+    @classmethod
+    def _from_folds(cls, inspectors, X, sample_weight):
+        check_outputs(inspectors)
+        first, effects = inspectors[0], f"{cls._means[0]}_"
+        arrays = {name: getattr(first, f"{name}_") for name in cls._points}
+        arrays |= {name: _mean(inspectors, f"{name}_") for name in cls._means}
+        parts = zip(*(getattr(one, effects) for one in inspectors), strict=True)
+        arrays[cls._by_fold] = list(map(np.stack, parts))
+        entries = range(len(first.axes_))
+        return cls._made(inspectors, arrays, X, sample_weight, entries)
+
+    @classmethod
+    def _made(cls, inspectors, arrays, X, sample_weight, entries):
+        """The display of those entries of the inspectors."""
+        first = inspectors[0]
+        by_feature = [
+            getattr(one, "feature_importances_", np.zeros(one.n_features_in_))
+            for one in inspectors
+        ]
+        importances = np.mean(by_feature, axis=0)
+        arrays = {
+            **arrays,
+            "feature_names": first.effect_names_,
+            "categorical": [
+                tuple(axis.categorical for axis in axes) for axes in first.axes_
+            ],
+            "data": data_along(first, X, sample_weight),
+            "importances": [
+                importances[columns[0]] if len(axes) == 1 else np.nan
+                for axes, columns in zip(first.axes_, first.features_, strict=True)
+            ],
+        }
+        picked = {
+            name: None if values is None else [values[entry] for entry in entries]
+            for name, values in arrays.items()
+        }
+        return cls(
+            **picked,
+            output_names=output_texts(first),
+            response_name=response_name(first),
+            **cls._settings_of(first),
+        )
+
+    @classmethod
+    def _settings_of(cls, inspector):
+        """Arguments of the constructor that are not one per entry."""
+        return {}
+
+
+class ComparisonSources:
+    """How the display of several effects of one feature is made."""
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        feature: int | str,
+        methods: Sequence[str] = tuple(COMPARED),
+        sample_weight: ArrayLike | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Compute several effects of a feature in a fitted predictor; draw them.
+
+        Parameters
+        ----------
+        estimator : fitted predictor, or list of fitted inspectors
+            A predictor is inspected on `X` as it is. Inspectors (of the classes that
+            `methods` stand for) are drawn as they are, and not fitted again; `methods`
+            is then not looked at.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows to inspect on, and over which the effects are centred.
+        feature : int or str
+            The feature (or feature group).
+        methods : sequence of str, default=("partial_dependence", \
+"conditional_dependence", "accumulated_local_effects")
+            Effects to draw, of those three.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        ax : matplotlib Axes or array of Axes, default=None
+            As in `plot`.
+        **params : dict
+            Parameters of the inspectors, each given to those that have it, and of
+            `plot`.
+
+        Returns
+        -------
+        display : EffectComparisonDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        NotFittedError
+            The estimator is not fitted.
+        TypeError
+            An unknown parameter; inspectors of another kind.
+        ValueError
+            An unknown method; bad input.
+        """
+        if isinstance(estimator, BaseInspector):
+            raise TypeError(
+                f"{cls.__name__} compares several effects: pass the predictor, or a "
+                f"list of fitted inspectors; got {type(estimator).__name__}."
+            )
+        given = [estimator]
+        if isinstance(estimator, list | tuple):
+            given = estimator
+            methods = [method_of(inspector, cls.__name__) for inspector in given]
+        methods = checked_methods(methods)
+        given = given if len(given) > 1 else given * len(methods)
+        sources = {method: [one] for method, one in zip(methods, given, strict=True)}
+        return cls._drawn(sources, X, sample_weight, feature, ax, params)
+
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results: Mapping[str, Any],
+        X: Any,
+        *,
+        feature: int | str,
+        methods: Sequence[str] = tuple(COMPARED),
+        sample_weight: ArrayLike | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Draw several effects of a feature in the models of a cross-validation.
+
+        Parameters
+        ----------
+        cv_results : dict
+            Result of :func:`~sklearn.model_selection.cross_validate` with
+            ``return_estimator=True``, whose estimators are predictors.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows to inspect all models on, and over which the effects are centred.
+        feature : int or str
+            The feature (or feature group).
+        methods : sequence of str, default=("partial_dependence", \
+"conditional_dependence", "accumulated_local_effects")
+            Effects to draw, of those three.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        ax : matplotlib Axes or array of Axes, default=None
+            As in `plot`.
+        **params : dict
+            Parameters of the inspectors, each given to those that have it, and of
+            `plot`.
+
+        Returns
+        -------
+        display : EffectComparisonDisplay
+            The display, drawn: for each method the mean over folds, a band of one
+            standard deviation over folds to each side, and one thin line per fold.
+        """
+        sources = dict.fromkeys(checked_methods(methods), fold_estimators(cv_results))
+        return cls._drawn(sources, X, sample_weight, feature, ax, params, folds=True)
+
+    @classmethod
+    def _drawn(cls, sources, X, sample_weight, feature, ax, params, *, folds=False):
+        """The display of the estimators given for each method, drawn."""
+        if not isinstance(feature, str | Integral):
+            raise TypeError(
+                f"feature={feature!r} must be one feature: an int or a str."
+            )
+        takers = [parameter_names(COMPARED[method].kind) for method in sources]
+        takers.append(keyword_names(cls.plot))
+        *parameters, looks = split_keywords(params, takers, cls.__name__)
+        inspectors = {}
+        for (method, estimators), given in zip(
+            sources.items(), parameters, strict=True
+        ):
+            # Weights beside fitted inspectors are those of the mean that is zero.
+            shown = is_inspector(estimators[0]) and not folds
+            inspectors[method] = inspectors_of_folds(
+                estimators,
+                Data(X, None, None if shown else sample_weight),
+                given if shown else {**given, "features": [feature]},
+                kinds=(COMPARED[method].kind,),
+                display=cls.__name__,
+                again=folds,
+            )
+            check_outputs(inspectors[method])
+        display = cls._made(inspectors, X, sample_weight, feature, folds=folds)
+        return display.plot(ax=ax, **looks)
+
+    @classmethod
+    def _made(cls, inspectors, X, sample_weight, feature, *, folds=False):
+        points, fold_effects = [], []
+        for method, parts in inspectors.items():
+            compared = COMPARED[method]
+            (entry,) = chosen_entries(parts[0], feature)
+            points.append(getattr(parts[0], compared.points)[entry])
+            curves = [
+                centred_effect(
+                    part, getattr(part, compared.values)[entry], entry, X, sample_weight
+                )
+                for part in parts
+            ]
+            fold_effects.append(np.stack(curves))
+        first = next(iter(inspectors.values()))[0]
+        (entry,) = chosen_entries(first, feature)
+        return cls(
+            points,
+            [curves.mean(axis=0) for curves in fold_effects],
+            methods=list(inspectors),
+            feature_name=first.effect_names_[entry],
+            output_names=output_texts(first),
+            response_name=response_name(first),
+            fold_effects=fold_effects if folds else None,
+            categorical=first.axes_[entry][0].categorical,
+            data=data_along(first, X, sample_weight)[entry],
+        )
+
+
+def check_outputs(inspectors):
+    """Refuse folds of different outputs."""
+    check_same_in_folds([list(one.output_names_) for one in inspectors], "outputs")
+
+
+def output_texts(inspector):
+    """Names of the outputs, or None where there is one that needs no name."""
+    names = list(inspector.output_names_)
+    return names if len(names) > 1 or outputs_have_names(inspector) else None
+
+
+def _mean(inspectors, attribute):
+    """Mean over folds, entry by entry; None where there is nothing."""
+    lists = [getattr(inspector, attribute, None) for inspector in inspectors]
+    if lists[0] is None:
+        return None
+    return [
+        None if parts[0] is None else sum(parts) / len(parts)
+        for parts in zip(*lists, strict=True)
+    ]
 
 
 def data_along(inspector, X, sample_weight=None):
-    """Values of each entry's features in the data, cut to a bounded number of rows.
-
-    Returns
-    -------
-    list of ndarray of shape (n,), or pair of those
-        Numbers with NaN, or labels.
-    """
+    """Values (n,) of each entry's features in some of the rows; of pairs a pair."""
     rows = as_rows(X)
+    validate_data(inspector, rows.native, reset=False, skip_check_array=True)
     kept = np.arange(rows.n_rows)
     if sample_weight is not None:
         kept = np.flatnonzero(np.asarray(sample_weight) > 0)
     if len(kept) > MAX_DATA_ROWS:
         draw = np.random.default_rng(0).choice(len(kept), MAX_DATA_ROWS, replace=False)
         kept = kept[np.sort(draw)]
-    if len(kept) < rows.n_rows:
-        rows = rows.take(kept)
-    columns = {}
-    for axis in {id(axis): axis for axes in inspector.axes_ for axis in axes}.values():
-        columns[id(axis)] = _values_along(axis, rows)
-    return [
-        columns[id(axes[0])]
-        if len(axes) == 1
-        else tuple(columns[id(axis)] for axis in axes)
-        for axes in inspector.axes_
+    rows = rows.take(kept)
+    values = [
+        tuple(_values_along(axis, rows) for axis in axes) for axes in inspector.axes_
     ]
+    return [entry if len(entry) > 1 else entry[0] for entry in values]
 
 
 def _values_along(axis, rows):
@@ -113,28 +425,6 @@ def _values_along(axis, rows):
     values = np.empty(len(labels), dtype=object)
     values[:] = labels
     return values[codes]
-
-
-def response_text(inspector):
-    """What the response is called: the model's method."""
-    if getattr(inspector, "method", None) == "recursion":
-        classifier = hasattr(inspector.estimator_, "classes_")
-        return "decision_function" if classifier else "predict"
-    method = make_response(
-        inspector.estimator_, inspector.response_method, inspector.target
-    ).method
-    return (
-        getattr(method, "__name__", type(method).__name__)
-        if callable(method)
-        else method
-    )
-
-
-def output_texts(inspector):
-    """Names of the outputs, or None where there is one that needs no name."""
-    names = list(inspector.output_names_)
-    unnamed = not hasattr(inspector.estimator_, "classes_") and inspector.target is None
-    return None if len(names) == 1 and unnamed else names
 
 
 def chosen_entries(inspector, features):
@@ -147,23 +437,24 @@ def chosen_entries(inspector, features):
         features = np.flatnonzero(features).tolist()
     chosen = []
     for entry in features:
-        wanted = tuple(entry) if isinstance(entry, tuple | list) else (entry,)
-        for place, axes in enumerate(inspector.axes_):
-            keys = [{axis.name, *_only_column(axis)} for axis in axes]
-            if len(keys) == len(wanted) and all(map(_is_in, wanted, keys)):
-                chosen.append(place)
-                break
-        else:
+        names = tuple(entry) if isinstance(entry, tuple | list) else (entry,)
+        found = [
+            place for place, axes in enumerate(inspector.axes_) if _named(axes, names)
+        ]
+        if not found:
             raise ValueError(
                 f"The fitted {type(inspector).__name__} has no entry {entry!r}; it has "
                 f"{inspector.effect_names_!r}."
             )
+        chosen.append(found[0])
     return chosen
 
 
-def _only_column(axis):
-    return axis.columns if len(axis.columns) == 1 else ()
-
-
-def _is_in(value, collection):
-    return value in collection
+def _named(axes, names):
+    """Whether axes are those of some names, or of positions of single columns."""
+    keys = [
+        {axis.name, *(axis.columns if len(axis.columns) == 1 else ())} for axis in axes
+    ]
+    return len(keys) == len(names) and all(
+        name in key for name, key in zip(names, keys, strict=True)
+    )

@@ -1,171 +1,179 @@
-"""Bars, boxes, spreads and null distributions on the lines of an axes."""
+"""Lines of a display of importances, and the bars, boxes and spreads on them."""
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from sklearn_interpret._plotting.axes import merged_style
+from sklearn_interpret._plotting.bars import (
+    draw_bars,
+    draw_spreads,
+    grey_last,
+    others_text,
+    ranked,
+    side_by_side,
+)
 from sklearn_interpret._plotting.labels import NEUTRAL_COLOUR, colours
-from sklearn_interpret.importance._plot._lines import deviation
 
-THICKNESS = 0.78
 PALE = 0.35
-SPREAD_STYLE = {"color": "0.15", "linewidth": 1.1, "zorder": 2.6}
 MEDIAN_STYLE = {"color": "black", "linewidth": 1.4, "zorder": 2.6}
 NULL_STYLE = {"color": "black", "linewidth": 2.2, "zorder": 2.5}
+FOLD_STYLE = {"facecolor": "white", "edgecolor": "black", "linewidth": 0.8, "zorder": 3}
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The numbers of the lines of a display, the first on top."""
+
+    names: list  # what stands beside each line
+    samples: list  # (n_lines, n_draws): the draws of each sample of rows
+    # Importances without a relation to the targets (n_lines, n_permutations).
+    null: np.ndarray | None
+    pvalues: np.ndarray | None  # (n_lines,): NaN for the line of the others
+    n_others: int  # number of features that share the last line
+
+    def __len__(self):
+        return len(self.names)
+
+    @property
+    def places(self):
+        """Where the lines stand across."""
+        return np.arange(len(self.names))[::-1]
+
+
+def line_order(samples, no_effect, max_display):
+    """Features from the largest down, and those that are too weak to be shown.
+
+    A feature is shown for its distance from `no_effect` in one of the `samples` (each
+    of shape (p, n_draws)), be it above or below; those shown are ordered by the larger
+    of their means.
+    """
+    means = np.stack([sample.mean(axis=1) for sample in samples])
+    shown, others = ranked(np.abs(means - no_effect).max(axis=0), max_display)
+    shown = np.sort(shown)
+    return shown[np.argsort(-means.max(axis=0)[shown], kind="stable")], others
+
+
+def make_lines(names, samples, null, pvalues, *, no_effect, max_display):
+    """The `Lines` of the features that are shown, and one for the mean of the others.
+
+    All are given for all features, `null` as (n_permutations, p).
+    """
+    shown, others = line_order(samples, no_effect, max_display)
+
+    def pick(draws):
+        if not len(others):
+            return draws[shown]
+        return np.vstack([draws[shown], draws[others].mean(axis=0)])
+
+    names = [names[j] for j in shown]
+    if pvalues is not None:
+        pvalues = pvalues[shown]
+    if len(others):
+        names.append(f"mean of {others_text(len(others))}")
+        pvalues = None if pvalues is None else np.append(pvalues, np.nan)
+    null = None if null is None else pick(null.T)
+    return Lines(names, [pick(s) for s in samples], null, pvalues, len(others))
+
+
+def deviation(draws):
+    """Standard deviation of each line's draws, of whatever magnitude these are."""
+    scale = np.abs(draws).max(initial=0.0)
+    return scale * (draws / scale).std(axis=1) if scale > 0 else np.zeros(len(draws))
 
 
 @dataclass
 class Marks:
-    """Artists of a display of importances, and how far they reach.
+    """Artists of a display of importances, and how far they reach."""
 
-    Parameters
-    ----------
-    bars : list of BarContainer
-        Of each sample, bars or boxes.
-    spreads : list of LineCollection
-        Of each sample, lines for the spread, or the whiskers of the boxes.
-    points : list of PathCollection
-        Of each sample, its folds, or where a null distribution has the boxes, the
-        importances.
-    null : artist or None
-        The null distribution.
-    ends : list of ndarray of shape (n_lines,)
-        Places that the axis must hold.
-    """
-
-    bars: list = field(default_factory=list)
+    bars: list = field(default_factory=list)  # of each sample, bars or boxes
+    # Of each sample, lines for the spread, or the whiskers of the boxes.
     spreads: list = field(default_factory=list)
+    # Of each sample, its folds; beside boxes of a null distribution, the importances.
     points: list = field(default_factory=list)
-    null: object = None
-    ends: list = field(default_factory=list)
+    null: object = None  # the null distribution
+    ends: list = field(default_factory=list)  # places that the axis must hold
 
 
-def offsets(n_samples):
-    """Where the bars of each sample stand across a line, and how thick they are."""
-    thickness = THICKNESS / n_samples
-    return ((n_samples - 1) / 2 - np.arange(n_samples)) * thickness, thickness
-
-
-def draw_bars(ax, lines, *, no_effect, alpha, as_points, style):
+def mark_means(ax, lines, *, no_effect, alpha, as_points, style):
     """Bars for the means, with their spread; a null distribution as a line on them.
 
-    Parameters
-    ----------
-    ax : Axes
-        Where to draw.
-    lines : Lines
-        What to draw.
-    no_effect : float
-        Where bars start.
-    alpha : float or None
-        Bars of p-values that are not below it are pale.
-    as_points : bool
-        Whether the draws are shown as points, and not as their spread.
-    style : dict or None
-        Of the bars.
-
-    Returns
-    -------
-    Marks
+    Bars of p-values that are not below `alpha` are pale. Draws are shown `as_points` or
+    by their standard deviation.
     """
     marks = Marks()
-    places = np.arange(len(lines))[::-1]
-    across, thickness = offsets(len(lines.samples))
-    for place, draws, colour in zip(
-        across, lines.samples, colours(len(lines.samples)), strict=True
-    ):
-        means = draws.mean(axis=1)
-        bars = _bars(ax, places + place, no_effect, means, thickness, colour, style)
-        _mute(bars, lines, alpha, draws.shape[1], len(lines.samples))
+    offsets, height = side_by_side(len(lines.samples))
+    palette = colours(len(lines.samples))
+    for offset, draws, colour in zip(offsets, lines.samples, palette, strict=True):
+        places, means = lines.places + offset, draws.mean(axis=1)
+        lengths = means - no_effect
+        bars = draw_bars(
+            ax, places, lengths, colour, style, height=height, starts=no_effect
+        )
+        _mute(bars, lines, alpha)
         marks.bars.append(bars)
         marks.ends.append(means)
-        if draws.shape[1] == 1:
+        n_draws = draws.shape[1]
+        if n_draws == 1:
             continue
         if as_points:
-            marks.points.append(_fold_points(ax, draws, places + place))
+            at = np.repeat(places, n_draws)
+            marks.points.append(ax.scatter(draws.ravel(), at, s=14, **FOLD_STYLE))
             marks.ends += [draws.min(axis=1), draws.max(axis=1)]
         else:
             low, high = means - deviation(draws), means + deviation(draws)
-            marks.spreads.append(ax.hlines(places + place, low, high, **SPREAD_STYLE))
+            marks.spreads.append(draw_spreads(ax, places, low, high))
             marks.ends += [low, high]
     if lines.null is not None:
-        low, high = null_ends(lines.null, alpha)
-        seam = {**NULL_STYLE, "color": "white", "linewidth": 5, "zorder": 2.4}
-        ax.hlines(places, low, high, **seam)  # to stand out against the bars
-        marks.null = ax.hlines(places, low, high, **NULL_STYLE)
+        tail = 0.05 if alpha is None else alpha
+        low, high = np.quantile(lines.null, [tail, 1 - tail], axis=1)
+        edge = {"color": "white", "linewidth": 5, "zorder": 2.4}
+        ax.hlines(lines.places, low, high, **edge)  # to stand out against the bars
+        marks.null = ax.hlines(lines.places, low, high, **NULL_STYLE)
         marks.ends += [low, high]
     return marks
 
 
-def null_ends(null, alpha):
-    """Quantiles of the null distribution that are shown."""
-    tail = 0.05 if alpha is None else alpha
-    return np.quantile(null, [tail, 1 - tail], axis=1)
+def _mute(bars, lines, alpha):
+    """Pale bars for what is not significant, a grey one for the others."""
+    if lines.pvalues is not None and alpha is not None:
+        for patch, pvalue in zip(bars.patches, lines.pvalues, strict=True):
+            if pvalue >= alpha:
+                patch.set_alpha(PALE)
+    if lines.n_others and len(lines.samples) == 1:
+        grey_last(bars)
 
 
-def draw_boxes(ax, lines, *, style):
+def mark_quartiles(ax, lines, *, style):
     """Boxes from quartile to quartile, with whiskers to the smallest and largest draw.
 
     Where there is a null distribution the boxes are its, and points the importances.
-
-    Returns
-    -------
-    Marks
     """
     marks = Marks()
-    places = np.arange(len(lines))[::-1]
-    samples = lines.samples if lines.null is None else [lines.null]
-    shades = colours(len(samples)) if lines.null is None else [NEUTRAL_COLOUR]
-    across, thickness = offsets(len(samples))
-    for place, draws, colour in zip(across, samples, shades, strict=True):
-        low, first, middle, third, high = np.quantile(
-            draws, [0, 0.25, 0.5, 0.75, 1], axis=1
-        )
-        at = places + place
-        marks.spreads.append(ax.hlines(at, low, high, **{**SPREAD_STYLE, "zorder": 1}))
+    samples, shades = lines.samples, colours(len(lines.samples))
+    if lines.null is not None:
+        samples, shades = [lines.null], [NEUTRAL_COLOUR]
+    offsets, height = side_by_side(len(samples))
+    for offset, draws, colour in zip(offsets, samples, shades, strict=True):
+        quartiles = np.quantile(draws, [0, 0.25, 0.5, 0.75, 1], axis=1)
+        low, first, middle, third, high = quartiles
+        places = lines.places + offset
+        marks.spreads.append(draw_spreads(ax, places, low, high, zorder=1))
         # Edges of the same colour, so that a box without width is seen, and a median
         # that leaves its ends free.
         looks = {"edgecolor": colour, "linewidth": 1.2, **(style or {})}
-        boxes = _bars(ax, at, first, third, 0.8 * thickness, colour, looks)
+        thick = 0.8 * height
+        boxes = draw_bars(
+            ax, places, third - first, colour, looks, height=thick, starts=first
+        )
         marks.bars.append(boxes)
-        half = 0.22 * thickness
-        ax.vlines(middle, at - half, at + half, **MEDIAN_STYLE)
+        half = 0.22 * height
+        ax.vlines(middle, places - half, places + half, **MEDIAN_STYLE)
         marks.ends += [low, high]
     if lines.null is not None:
         marks.null = marks.bars[0]
         for draws in lines.samples:
             means = draws.mean(axis=1)
             looks = {"s": 30, "marker": "D", "color": colours(1)[0], "zorder": 3}
-            marks.points.append(ax.scatter(means, places, **looks))
+            marks.points.append(ax.scatter(means, lines.places, **looks))
             marks.ends.append(means)
     return marks
-
-
-def _bars(ax, places, starts, stops, thickness, colour, style):
-    from matplotlib.patches import Rectangle
-
-    defaults = {"facecolor": colour, "edgecolor": "white", "linewidth": 0.5}
-    return ax.barh(
-        places,
-        stops - starts,
-        left=starts,
-        height=thickness,
-        **merged_style({**defaults, "zorder": 2}, style, Rectangle),
-    )
-
-
-def _mute(bars, lines, alpha, n_draws, n_samples):
-    """Pale bars for what is not significant, a grey one for the others."""
-    if lines.pvalues is not None and alpha is not None:
-        for patch, pvalue in zip(bars.patches, lines.pvalues, strict=True):
-            if pvalue >= alpha:
-                patch.set_alpha(PALE)
-    if lines.n_others and n_samples == 1:
-        bars.patches[-1].set_facecolor(NEUTRAL_COLOUR)
-
-
-def _fold_points(ax, draws, places):
-    looks = {"s": 14, "facecolor": "white", "edgecolor": "black", "linewidth": 0.8}
-    at = np.repeat(places, draws.shape[1])
-    return ax.scatter(draws.ravel(), at, zorder=3, **looks)

@@ -1,39 +1,37 @@
 """Display of importances, with their spread, on one or two samples of rows."""
 
-from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._plotting.attributions import name_rows
 from sklearn_interpret._plotting.axes import side_legend, take_single
-from sklearn_interpret._plotting.labels import literal, shorten
-from sklearn_interpret._plotting.layouts import row_height
-from sklearn_interpret._plotting.numbers import number_text, plain_number_ticks
-from sklearn_interpret._plotting.parameters import split_parameters
-from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.importance._permutation import PermutationImportance
-from sklearn_interpret.importance._plot._lines import (
+from sklearn_interpret._plotting.bars import label_ends, name_rows, row_height
+from sklearn_interpret._plotting.labels import (
+    literal_lines,
+    number_text,
+    plain_number_ticks,
+)
+from sklearn_interpret._plotting.tables import stacked
+from sklearn_interpret.importance._plot._marks import (
     deviation,
     line_order,
     make_lines,
+    mark_means,
+    mark_quartiles,
 )
-from sklearn_interpret.importance._plot._marks import draw_bars, draw_boxes
-from sklearn_interpret.importance._plot._sources import (
-    fold_arrays,
-    inspector_arrays,
-)
+from sklearn_interpret.importance._plot._sources import ImportanceSources
 
 KINDS = ("bar", "box")
 SAMPLES = ("train", "test")
 ROOM, NUMBER_ROOM, P_ROOM = 0.04, 0.16, 0.24  # shares of the width of the marks
 WIDTH, LEGEND_WIDTH = 6.0, 1.5  # inches
 SMALLEST_P = 1e-4
-LABEL_WIDTH = 60
 
 
-class PermutationImportanceDisplay:
+@dataclass(eq=False, repr=False)
+class PermutationImportanceDisplay(ImportanceSources):
     """Importance of features, as bars with their spread, or as boxes.
 
     It shows every inspector of :mod:`sklearn_interpret.importance`. Importances on
@@ -110,160 +108,16 @@ default=None
     5     age         0.3  NaN       1
     """
 
-    def __init__(
-        self,
-        importances: ArrayLike,
-        *,
-        feature_names: Any,
-        test_importances: ArrayLike | None = None,
-        null_importances: ArrayLike | None = None,
-        pvalues: ArrayLike | None = None,
-        alpha: float | None = None,
-        importance_name: str = "Importance",
-        draws_name: str = "repeats",
-        no_effect: float = 0.0,
-    ) -> None:
-        self.importances = importances
-        self.feature_names = feature_names
-        self.test_importances = test_importances
-        self.null_importances = null_importances
-        self.pvalues = pvalues
-        self.alpha = alpha
-        self.importance_name = importance_name
-        self.draws_name = draws_name
-        self.no_effect = no_effect
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any = None,
-        y: ArrayLike | None = None,
-        *,
-        X_test: Any = None,
-        y_test: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        test_sample_weight: ArrayLike | None = None,
-        score_name: str | None = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Find the importances of a fitted predictor's features, and draw them.
-
-        Parameters
-        ----------
-        estimator : fitted predictor or inspector
-            A predictor is inspected by :class:`PermutationImportance` as it is. A
-            fitted inspector of this family is shown as it is, and not fitted again.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
-default=None
-            Rows to inspect on; not needed for a fitted inspector.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
-            Their targets.
-        X_test : {array-like, sparse matrix, DataFrame} of shape (n_samples, \
-n_features), default=None
-            Rows that the predictor was not fitted on, to show beside. A fitted
-            :class:`PermutationImportance` is repeated on them with its parameters.
-        y_test : array-like of shape (n_samples,) or (n_samples, n_outputs), \
-default=None
-            Their targets.
-        sample_weight, test_sample_weight : array-like of shape (n_samples,), \
-default=None
-            Weights of the rows.
-        score_name : str, default=None
-            Which of several scores to show; None shows the first.
-        ax : matplotlib Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of :class:`PermutationImportance`, and of `plot`.
-
-        Returns
-        -------
-        display : object
-            The display, drawn.
-
-        Raises
-        ------
-        NotFittedError
-            The estimator is not fitted.
-        TypeError
-            An inspector of another family, an unknown parameter, or test rows for an
-            inspector other than :class:`PermutationImportance`.
-        ValueError
-            Parameters of the inspector beside one that is fitted; an unknown score;
-            rows or targets missing.
-        """
-        parameters, looks = split_parameters(
-            params, [PermutationImportance], cls.plot, cls.__name__
-        )
-        arrays = inspector_arrays(
-            estimator,
-            (X, y, sample_weight),
-            (X_test, y_test, test_sample_weight),
-            parameters=parameters,
-            score_name=score_name,
-            display=cls.__name__,
-        )
-        return cls(**arrays).plot(ax=ax, **looks)
-
-    @classmethod
-    def from_cv_results(
-        cls,
-        cv_results: Mapping[str, Any],
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        score_name: str | None = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Draw the importances of the models of a cross-validation, and their mean.
-
-        Parameters
-        ----------
-        cv_results : dict
-            Result of :func:`~sklearn.model_selection.cross_validate` with
-            ``return_estimator=True``. Its estimators are predictors, or
-            :class:`PermutationImportance`, whose parameters are then taken. With
-            ``return_indices=True`` each model is inspected on its own rows of training
-            and of test, which stand side by side, and else on all rows.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            The rows that went to `cross_validate`.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
-            Their targets.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        score_name : str, default=None
-            As in `from_estimator`.
-        ax : matplotlib Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of :class:`PermutationImportance`, and of `plot`.
-
-        Returns
-        -------
-        display : object
-            The display, drawn: bars for the means, and a point for each fold.
-
-        Raises
-        ------
-        ValueError
-            No key "estimator"; indices of other rows; an unknown score.
-        TypeError
-            Inspectors of another kind, or an unknown parameter.
-        """
-        parameters, looks = split_parameters(
-            params, [PermutationImportance], cls.plot, cls.__name__
-        )
-        arrays = fold_arrays(
-            cv_results,
-            (X, y, sample_weight),
-            parameters=parameters,
-            score_name=score_name,
-            display=cls.__name__,
-        )
-        return cls(**arrays).plot(ax=ax, **looks)
+    importances: ArrayLike
+    _: KW_ONLY
+    feature_names: Any
+    test_importances: ArrayLike | None = None
+    null_importances: ArrayLike | None = None
+    pvalues: ArrayLike | None = None
+    alpha: float | None = None
+    importance_name: str = "Importance"
+    draws_name: str = "repeats"
+    no_effect: float = 0.0
 
     def plot(
         self,
@@ -320,9 +174,9 @@ default=None
         ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")
         self.figure_, self.ax_ = ax.figure, ax
         if kind == "box":
-            marks = draw_boxes(ax, lines, style=bar_kw)
+            marks = mark_quartiles(ax, lines, style=bar_kw)
         else:
-            marks = draw_bars(
+            marks = mark_means(
                 ax,
                 lines,
                 no_effect=self.no_effect,
@@ -359,21 +213,12 @@ default=None
         """Numbers, or p-values, to the right of all marks of a line."""
         if len(lines.samples) > 1:
             return []
-        texts = [number_text(mean) for mean in lines.samples[0].mean(axis=1)]
+        means, texts = lines.samples[0].mean(axis=1), None
         if lines.pvalues is not None:
-            texts = [_p_text(pvalue) for pvalue in lines.pvalues]
-        places = np.arange(len(lines))[::-1]
-        return [
-            self.ax_.annotate(
-                text,
-                (end, place),
-                xytext=(8 if self.points_ else 4, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize="small",
-            )
-            for text, end, place in zip(texts, ends.max(axis=0), places, strict=True)
-        ]
+            texts = list(map(_p_text, lines.pvalues))
+        gap = 8 if self.points_ else 4
+        reach = ends.max(axis=0)
+        return label_ends(self.ax_, reach, lines.places, means, texts=texts, gap=gap)
 
     def _finish(self, ends, kind):
         """Limits, ticks, axis label and legend."""
@@ -388,15 +233,12 @@ default=None
         plain_number_ticks(ax)
         if low < self.no_effect:
             ax.axvline(self.no_effect, color="0.2", linewidth=0.8, zorder=2.3)
-        lines = str(self.importance_name).split("\n")
-        ax.set_xlabel(literal("\n".join(shorten(one, LABEL_WIDTH) for one in lines)))
+        ax.set_xlabel(literal_lines(self.importance_name))
         ax.spines[["top", "right"]].set_visible(False)
         handles, texts = self._legend_entries(kind)
         self.legend_ = None
         if handles:
-            self.legend_ = side_legend(
-                ax, handles, texts, title=None, corner="lower right"
-            )
+            self.legend_ = side_legend(ax, handles, texts, corner="lower right")
 
     def _legend_entries(self, kind):
         """Handles and texts of what is more than a plain bar."""
@@ -438,33 +280,28 @@ default=None
             several draws, each has lines, too, with the column "repeat" or "fold"
             (missing for the mean).
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
+        caller = f"{type(self).__name__}.to_frame"
         samples, _, pvalues = self._arrays()
         order, _ = line_order(samples, self.no_effect, None)
         names = np.array(list(map(str, self.feature_names)), dtype=object)[order]
         which = {"repeats": "repeat", "folds": "fold"}.get(self.draws_name, "draw")
-        means, single = [], []
+        means, singles = [], []
         for sample, label in zip(samples, SAMPLES, strict=False):
             draws = sample[order]
             columns = {"feature": names}
             if len(samples) > 1:
                 columns["sample"] = label
-            mean = pandas.DataFrame({**columns, "importance": draws.mean(axis=1)})
+            mean = {**columns, "importance": draws.mean(axis=1)}
             if draws.shape[1] > 1:
                 mean["std"] = deviation(draws)
-                single += [
-                    pandas.DataFrame({**columns, "importance": draw, which: place})
+                singles += [
+                    {**columns, "importance": draw, which: place}
                     for place, draw in enumerate(draws.T)
                 ]
             if pvalues is not None:
                 mean["pvalue"] = pvalues[order]
             means.append(mean)
-        joined = pandas.concat(means, ignore_index=True)
-        if not single:
-            return joined
-        joined[which] = pandas.array([pandas.NA] * len(joined), dtype="Int64")
-        parts = [part.astype({which: "Int64"}) for part in single]
-        return pandas.concat([joined, *parts], ignore_index=True)
+        return stacked(means + singles, whole=which, caller=caller)
 
 
 def _draws(values, n_features, name):

@@ -1,17 +1,24 @@
-"""From predictors and inspectors to the arrays that are shown."""
+"""How the display of importances is made from predictors, inspectors and folds."""
+
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._model.response import check_is_predictor
-from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.scoring import resolve_metrics
-from sklearn_interpret._model.tags import check_predictor_is_fitted
-from sklearn_interpret._plotting.parameters import fold_estimators, refuse_settings
-from sklearn_interpret.base import BaseInspector
-from sklearn_interpret.importance._base import BaseImportance
+from sklearn_interpret._plotting.displays import Display
+from sklearn_interpret._plotting.sources import (
+    Data,
+    check_same_in_folds,
+    fold_estimators,
+    fold_rows,
+    inspector_of,
+    inspectors_of_folds,
+    is_inspector,
+)
 from sklearn_interpret.importance._drop_column import DropColumnImportance
 from sklearn_interpret.importance._partial_dependence import (
     PartialDependenceImportance,
@@ -20,142 +27,190 @@ from sklearn_interpret.importance._permutation import PermutationImportance
 from sklearn_interpret.importance._permutation_test import PermutationTest
 
 
-def inspector_arrays(estimator, train, test, *, parameters, score_name, display):
-    """Constructor arguments that hold the importances of a predictor or inspector.
+class ImportanceSources(Display):
+    """How a display of importances is made, on one or two samples of rows."""
 
-    `train` and `test` are triples (X, y, sample_weight).
-    """
-    inspector = _inspected(estimator, train, parameters, display)
-    arrays = _arrays(inspector, score_name)
-    if test[0] is None:
-        _refuse_targets_alone(test)
-        return arrays
-    repeated = _repeated(inspector, test, display)
-    arrays["test_importances"] = _arrays(repeated, score_name)["importances"]
-    return arrays
-
-
-def fold_arrays(cv_results, data, *, parameters, score_name, display):
-    """The same for the models of a cross-validation, whose folds are the draws."""
-    estimators = fold_estimators(cv_results)
-    splits = _splits(cv_results, data[0], len(estimators))
-    folds = [
-        _fold(estimator, data, split, parameters, score_name, display)
-        for estimator, split in zip(estimators, splits, strict=True)
-    ]
-    first = folds[0]
-    if any(fold["feature_names"] != first["feature_names"] for fold in folds):
-        raise ValueError(
-            "The folds' inspectors speak of different features, or groups of them: "
-            "their importances cannot be averaged."
-        )
-    kept = ("feature_names", "importance_name", "no_effect")
-    arrays = {name: first[name] for name in kept}
-    for name in ("importances", "test_importances"):
-        if name in first:
-            arrays[name] = np.stack([f[name].mean(axis=1) for f in folds], axis=1)
-    return {**arrays, "draws_name": "folds"}
-
-
-def _fold(estimator, data, split, parameters, score_name, display):
-    """Arrays of one fold, on its own rows where these are known."""
-    _refuse_others(estimator, display)
-    if isinstance(estimator, BaseImportance):
-        refuse_settings(estimator, parameters)
-        check_is_fitted(estimator)
-        if not isinstance(estimator, PermutationImportance):
-            return _arrays(estimator, score_name)
-    if isinstance(estimator, PermutationImportance):
-        settings = estimator.get_params(deep=False)
-        parameters = {n: v for n, v in settings.items() if n != "estimator"}
-        estimator = estimator.estimator_
-    train, test = (data, (None, None, None))
-    if split is not None:
-        train, test = (_taken(data, part) for part in split)
-    return inspector_arrays(
-        estimator,
-        train,
-        test,
-        parameters=parameters,
-        score_name=score_name,
-        display=display,
+    _kinds = (
+        PermutationImportance,
+        DropColumnImportance,
+        PartialDependenceImportance,
+        PermutationTest,
     )
 
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        *,
+        X_test: Any = None,
+        y_test: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        test_sample_weight: ArrayLike | None = None,
+        score_name: str | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Find the importances of a fitted predictor's features, and draw them.
 
-def _splits(cv_results, X, n_folds):
-    """Positions of each fold's rows of training and of test, or None."""
-    if "indices" not in cv_results:
-        return [None] * n_folds
-    indices = cv_results["indices"]
-    splits = list(zip(indices["train"], indices["test"], strict=True))
-    n_rows = as_rows(X).n_rows
-    largest = max(int(part.max(initial=0)) for split in splits for part in split)
-    if largest >= n_rows:
-        raise ValueError(
-            f"cv_results has the index {largest}, but X has {n_rows} rows: pass the "
-            "rows that went to cross_validate."
+        Parameters
+        ----------
+        estimator : fitted predictor or inspector
+            A predictor is inspected by :class:`PermutationImportance` as it is. A
+            fitted inspector of this family is shown as it is, and not fitted again.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
+default=None
+            Rows to inspect on; not needed for a fitted inspector.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Their targets.
+        X_test : {array-like, sparse matrix, DataFrame} of shape (n_samples, \
+n_features), default=None
+            Rows that the predictor was not fitted on, to show beside. A fitted
+            :class:`PermutationImportance` is repeated on them with its parameters.
+        y_test : array-like of shape (n_samples,) or (n_samples, n_outputs), \
+default=None
+            Their targets.
+        sample_weight, test_sample_weight : array-like of shape (n_samples,), \
+default=None
+            Weights of the rows.
+        score_name : str, default=None
+            Which of several scores to show; None shows the first.
+        ax : matplotlib Axes, default=None
+            As in `plot`.
+        **params : dict
+            Parameters of :class:`PermutationImportance`, and of `plot`.
+
+        Returns
+        -------
+        display : object
+            The display, drawn.
+
+        Raises
+        ------
+        NotFittedError
+            The estimator is not fitted.
+        TypeError
+            An inspector of another family, an unknown parameter, or test rows for an
+            inspector other than :class:`PermutationImportance`.
+        ValueError
+            Parameters of the inspector beside one that is fitted; an unknown score;
+            rows or targets missing.
+        """
+        parameters, _, looks = cls._split(params, is_inspector(estimator))
+        test = Data(X_test, y_test, test_sample_weight)
+        if X_test is None and any(part is not None for part in test):
+            raise ValueError("y_test and test_sample_weight need X_test.")
+        inspector = inspector_of(
+            estimator,
+            Data(X, y, sample_weight),
+            parameters,
+            kinds=cls._kinds,
+            display=cls.__name__,
         )
-    return splits
-
-
-def _taken(data, index):
-    """Rows, targets and weights at positions."""
-    X, y, sample_weight = data
-    return (
-        as_rows(X).take(index).native,
-        None if y is None else np.asarray(y)[index],
-        None if sample_weight is None else np.asarray(sample_weight)[index],
-    )
-
-
-def _inspected(estimator, data, parameters, display):
-    """A fitted predictor's inspector on the rows, or the fitted one given."""
-    _refuse_others(estimator, display)
-    if isinstance(estimator, BaseImportance):
-        check_is_fitted(estimator)
-        refuse_settings(estimator, parameters, data[2])
-        return estimator
-    check_is_predictor(estimator)
-    check_predictor_is_fitted(estimator)
-    X, y, sample_weight = data
-    if X is None:
-        raise ValueError(
-            f"{display} inspects a predictor on rows: pass X and y, or a fitted "
-            "inspector."
+        display = cls._from_inspector(
+            inspector, X, sample_weight, score_name=score_name, test=test
         )
-    inspector = PermutationImportance(FrozenEstimator(estimator), **parameters)
-    return inspector.fit(X, y, sample_weight=sample_weight)
+        return display.plot(ax=ax, **looks)
 
+    @classmethod
+    def _from_inspector(cls, inspector, X, sample_weight, *, score_name, test):
+        arrays = _arrays(inspector, score_name)
+        if test.X is not None:
+            repeated = _arrays(cls._repeated(inspector, test), score_name)
+            arrays["test_importances"] = repeated["importances"]
+        return cls(**arrays)
 
-def _repeated(inspector, data, display):
-    """The inspector's like, fitted on other rows."""
-    if not isinstance(inspector, PermutationImportance):
-        raise TypeError(
-            f"{display} repeats a PermutationImportance on test rows, and no "
-            f"{type(inspector).__name__}."
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results: Mapping[str, Any],
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        score_name: str | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Draw the importances of the models of a cross-validation, and their mean.
+
+        Parameters
+        ----------
+        cv_results : dict
+            Result of :func:`~sklearn.model_selection.cross_validate` with
+            ``return_estimator=True``. Its estimators are predictors, or inspectors of
+            this family, which are shown as they are. With ``return_indices=True`` each
+            predictor is inspected on its own rows of training, else on all rows; and
+            on its rows of test, which stand beside, as :class:`PermutationImportance`
+            is too.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            The rows that went to `cross_validate`.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Their targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows that predictors are inspected on.
+        score_name : str, default=None
+            As in `from_estimator`.
+        ax : matplotlib Axes, default=None
+            As in `plot`.
+        **params : dict
+            Parameters of :class:`PermutationImportance`, and of `plot`.
+
+        Returns
+        -------
+        display : object
+            The display, drawn: bars for the means, and a point for each fold.
+
+        Raises
+        ------
+        ValueError
+            No key "estimator"; indices of other rows; an unknown score.
+        TypeError
+            Inspectors of another kind, or an unknown parameter.
+        """
+        estimators = fold_estimators(cv_results)
+        parameters, _, looks = cls._split(params, is_inspector(estimators[0]))
+        data = Data(X, y, sample_weight)
+        rows = fold_rows(cv_results, data)
+        inspectors = inspectors_of_folds(
+            estimators,
+            data if rows is None else [train for train, _ in rows],
+            parameters,
+            kinds=cls._kinds,
+            display=cls.__name__,
         )
-    X, y, sample_weight = data
-    settings = clone(inspector).get_params(deep=False)
-    settings["estimator"] = FrozenEstimator(inspector.estimator_)
-    repeated = type(inspector)(**settings)
-    return repeated.fit(X, y, sample_weight=sample_weight)
+        folds = [_arrays(inspector, score_name) for inspector in inspectors]
+        check_same_in_folds([fold["feature_names"] for fold in folds], "features")
+        check_same_in_folds([fold["importance_name"] for fold in folds], "quantities")
+        kept = ("feature_names", "importance_name", "no_effect")
+        arrays = {name: folds[0][name] for name in kept}
+        arrays["importances"] = _fold_means(folds)
+        if rows is not None and isinstance(inspectors[0], PermutationImportance):
+            tests = [
+                _arrays(cls._repeated(inspector, test), score_name)
+                for inspector, (_, test) in zip(inspectors, rows, strict=True)
+            ]
+            arrays["test_importances"] = _fold_means(tests)
+        return cls(**arrays, draws_name="folds").plot(ax=ax, **looks)
+
+    @classmethod
+    def _repeated(cls, inspector, data):
+        """The inspector's like, fitted on other rows."""
+        if not isinstance(inspector, PermutationImportance):
+            raise TypeError(
+                f"{cls.__name__} repeats a PermutationImportance on test rows, and no "
+                f"{type(inspector).__name__}."
+            )
+        settings = clone(inspector).get_params(deep=False)
+        settings["estimator"] = FrozenEstimator(inspector.estimator_)
+        repeated = type(inspector)(**settings)
+        return repeated.fit(data.X, data.y, sample_weight=data.sample_weight)
 
 
-def _refuse_others(estimator, display):
-    """An inspector of another family answers another question: say so."""
-    if isinstance(estimator, BaseInspector) and not isinstance(
-        estimator, BaseImportance
-    ):
-        raise TypeError(
-            f"{display} shows importances; got {type(estimator).__name__}, which "
-            "inspects something else. Pass its estimator_, or another display."
-        )
-
-
-def _refuse_targets_alone(test):
-    _, y, sample_weight = test
-    if y is not None or sample_weight is not None:
-        raise ValueError("y_test and test_sample_weight need X_test.")
+def _fold_means(folds):
+    """Mean importances over the draws, one column for each fold."""
+    return np.stack([fold["importances"].mean(axis=1) for fold in folds], axis=1)
 
 
 def _arrays(inspector, score_name):

@@ -19,42 +19,16 @@ STEPS = 20
 
 @dataclass(frozen=True)
 class Chosen:
-    """What of a network is drawn.
+    """What of a network is drawn."""
 
-    Parameters
-    ----------
-    players : ndarray of intp
-        Positions of the features, in their order.
-    edges : ndarray of shape (n_edges, 2), intp
-        Positions within `players`, the weakest first.
-    strengths : ndarray of shape (n_edges,)
-        Of these edges.
-    left_out : tuple of two ints
-        Numbers of edges and of features that are not drawn.
-    """
-
-    players: np.ndarray
-    edges: np.ndarray
-    strengths: np.ndarray
-    left_out: tuple
+    players: np.ndarray  # positions of the features, in their order
+    edges: np.ndarray  # (n_edges, 2): positions within `players`, the weakest first
+    strengths: np.ndarray  # of these edges
+    left_out: tuple  # numbers of edges and of features that are not drawn
 
 
 def choose(adjacency, main_effects, max_display, max_edges):
-    """The features with the strongest edges, and the strongest edges of these.
-
-    Parameters
-    ----------
-    adjacency : ndarray of shape (p, p)
-        Strengths of edges, zero or NaN where there is none.
-    main_effects : ndarray of shape (p,) or None
-        They rank features without edges.
-    max_display, max_edges : int or None
-        Largest numbers of features and of edges.
-
-    Returns
-    -------
-    Chosen
-    """
+    """The features with the strongest edges, and the strongest edges of these."""
     p = len(adjacency)
     pairs = np.argwhere(np.triu(np.nan_to_num(adjacency) > 0, 1))
     strengths = adjacency[tuple(pairs.T)]
@@ -79,17 +53,9 @@ def choose(adjacency, main_effects, max_display, max_edges):
 
 @dataclass(frozen=True)
 class Room:
-    """Parts of an axes, in inches.
+    """An axes in inches, and strips of it that the circle leaves to other things."""
 
-    Parameters
-    ----------
-    size : pair of float
-        Width and height of the axes.
-    right, bottom : float
-        Strips that are left to other things than the circle and its labels.
-    """
-
-    size: tuple
+    size: tuple  # width and height
     right: float = 0.0
     bottom: float = 0.0
 
@@ -109,27 +75,13 @@ class Room:
 
 @dataclass(frozen=True)
 class Layout:
-    """Places of nodes and labels.
+    """Places of nodes, at distance one from the middle, and of their labels."""
 
-    Parameters
-    ----------
-    angles : ndarray of shape (n,)
-        Of the nodes, in radians; these stand at distance one from the middle.
-    names : list of str
-        Names, shortened to what there is room for.
-    level : bool
-        Whether labels are level; else they point outwards.
-    font_size : float
-        Points.
-    radius : float
-        Of the circle, in inches.
-    """
-
-    angles: np.ndarray
-    names: list
-    level: bool
-    font_size: float
-    radius: float
+    angles: np.ndarray  # of the nodes, in radians
+    names: list  # shortened to what there is room for
+    level: bool  # whether labels are level; else they point outwards
+    font_size: float  # points
+    radius: float  # of the circle, in inches
 
     @property
     def largest(self):
@@ -168,19 +120,7 @@ def needed_size(names):
 
 
 def lay_out(names, room):
-    """Nodes on a circle with labels outside of it that do not overlap.
-
-    Parameters
-    ----------
-    names : list of str
-        Names of the nodes.
-    room : Room
-        The axes.
-
-    Returns
-    -------
-    Layout
-    """
+    """Nodes on a circle with labels outside of it that do not overlap."""
     n, half = len(names), room.half
     angles = circle_angles(n)
     if n <= MOST_LEVEL:

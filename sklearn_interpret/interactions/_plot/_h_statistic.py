@@ -1,52 +1,50 @@
 """Display of interactions of pairs, and of each feature with all others."""
 
-from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._plotting.axes import (
-    merged_style,
-    side_legend,
-    take_single,
+from sklearn_interpret._plotting.axes import side_legend, take_single
+from sklearn_interpret._plotting.bars import (
+    check_count,
+    draw_bars,
+    draw_spreads,
+    label_ends,
+    row_height,
 )
 from sklearn_interpret._plotting.labels import (
     colours,
-    literal,
-    shorten,
+    literal_lines,
+    plain_number_ticks,
 )
-from sklearn_interpret._plotting.layouts import row_height
-from sklearn_interpret._plotting.numbers import number_text, plain_number_ticks
-from sklearn_interpret._plotting.parameters import split_parameters
-from sklearn_interpret._plotting.ranking import check_count
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.interactions._h_statistic import HStatistic
-from sklearn_interpret.interactions._plot._heat_map import draw_pairs, heat_map_size
-from sklearn_interpret.interactions._plot._lines import (
+from sklearn_interpret.interactions._plot._pairs import (
+    checked_strengths,
+    draw_table,
     known_pairs,
     make_group,
     name_lines,
+    table_size,
 )
-from sklearn_interpret.interactions._plot._sources import (
-    h_arrays,
-    h_fold_arrays,
-)
+from sklearn_interpret.interactions._plot._sources import PairSources
 
 KINDS = ("bar", "heatmap")
 ROOM = 0.16  # share of the longest bar, for the numbers
 WIDTH, LEGEND_WIDTH = 6.4, 1.6  # inches
-LABEL_WIDTH = 60
-SPREAD_STYLE = {"color": "0.15", "linewidth": 1.1, "zorder": 2.6}
 
 
-class HStatisticDisplay:
+@dataclass(eq=False, repr=False)
+class HStatisticDisplay(PairSources):
     """Strengths of interactions, as bars or as a heat map.
 
     Bars show each feature with all others, and the strongest pairs. It shows
     :class:`HStatistic`, and the pairs of :class:`PartialDependenceInteraction`.
 
     Build it with `from_estimator` or `from_cv_results`, or from arrays of your own.
+    Both take ``unnormalized=True``, which shows standard deviations, in the units of
+    the response, in place of H squared.
 
     Parameters
     ----------
@@ -101,139 +99,14 @@ class HStatisticDisplay:
     2     age   income       0.3
     """
 
-    def __init__(
-        self,
-        pairwise: ArrayLike,
-        *,
-        feature_names: Any,
-        overall: ArrayLike | None = None,
-        pairwise_std: ArrayLike | None = None,
-        overall_std: ArrayLike | None = None,
-        strength_name: str = "Interaction",
-        spread_name: str = "draws",
-    ) -> None:
-        self.pairwise = pairwise
-        self.feature_names = feature_names
-        self.overall = overall
-        self.pairwise_std = pairwise_std
-        self.overall_std = overall_std
-        self.strength_name = strength_name
-        self.spread_name = spread_name
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        unnormalized: bool = False,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Find the interactions of a fitted predictor's features, and draw them.
-
-        Parameters
-        ----------
-        estimator : fitted predictor or inspector
-            A predictor is inspected by :class:`HStatistic` as it is. A fitted
-            :class:`HStatistic` or :class:`PartialDependenceInteraction` is shown as it
-            is, and not fitted again.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
-default=None
-            Rows to inspect on; not needed for a fitted inspector.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        unnormalized : bool, default=False
-            Show standard deviations, in the units of the response, in place of H^2.
-        ax : matplotlib Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of :class:`HStatistic`, and of `plot`. Of a fitted inspector of
-            several outputs, `target` names the one to show.
-
-        Returns
-        -------
-        display : object
-            The display, drawn.
-
-        Raises
-        ------
-        NotFittedError
-            The estimator is not fitted.
-        TypeError
-            An inspector of another kind, or an unknown parameter.
-        ValueError
-            Parameters of the inspector beside one that is fitted; several outputs and
-            no `target`; rows missing.
-        """
-        parameters, looks = split_parameters(
-            params, [HStatistic], cls.plot, cls.__name__
-        )
-        arrays = h_arrays(
-            estimator,
-            (X, sample_weight),
-            parameters,
-            unnormalized=unnormalized,
-            display=cls.__name__,
-        )
-        return cls(**arrays).plot(ax=ax, **looks)
-
-    @classmethod
-    def from_cv_results(
-        cls,
-        cv_results: Mapping[str, Any],
-        X: Any = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        unnormalized: bool = False,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Draw the mean interactions of the models of a cross-validation.
-
-        Parameters
-        ----------
-        cv_results : dict
-            Result of :func:`~sklearn.model_selection.cross_validate` with
-            ``return_estimator=True``. Its estimators are predictors, which are all
-            inspected on `X`, or inspectors, which are shown as they are.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
-default=None
-            Rows to inspect predictors on.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        unnormalized : bool, default=False
-            As in `from_estimator`.
-        ax : matplotlib Axes, default=None
-            As in `plot`.
-        **params : dict
-            As in `from_estimator`.
-
-        Returns
-        -------
-        display : object
-            The display, drawn, with the standard deviations over the folds.
-
-        Raises
-        ------
-        ValueError
-            No key "estimator"; folds of different features; several outputs and no
-            `target`.
-        TypeError
-            Inspectors of another kind, or an unknown parameter.
-        """
-        parameters, looks = split_parameters(
-            params, [HStatistic], cls.plot, cls.__name__
-        )
-        arrays = h_fold_arrays(
-            cv_results,
-            (X, sample_weight),
-            parameters,
-            unnormalized=unnormalized,
-            display=cls.__name__,
-        )
-        return cls(**arrays).plot(ax=ax, **looks)
+    pairwise: ArrayLike
+    _: KW_ONLY
+    feature_names: Any
+    overall: ArrayLike | None = None
+    pairwise_std: ArrayLike | None = None
+    overall_std: ArrayLike | None = None
+    strength_name: str = "Interaction"
+    spread_name: str = "draws"
 
     def plot(
         self,
@@ -289,20 +162,12 @@ default=None
     def _arrays(self):
         """The four arrays by name, checked against the names of the features."""
         p = len(self.feature_names)
-        shapes = {
-            "pairwise": (p, p),
-            "overall": (p,),
-            "pairwise_std": (p, p),
-            "overall_std": (p,),
-        }
+        shapes = {"pairwise": (p, p), "overall": (p,)}
+        shapes |= {f"{name}_std": shape for name, shape in shapes.items()}
         arrays = {
-            name: _checked(getattr(self, name), shape, name)
+            name: checked_strengths(getattr(self, name), shape, name)
             for name, shape in shapes.items()
         }
-        for name in ("pairwise", "pairwise_std"):
-            values = arrays[name]
-            if values is not None and not np.array_equal(values, values.T, True):
-                raise ValueError(f"{name} is not symmetric.")
         if arrays["overall"] is None and not len(known_pairs(arrays["pairwise"])):
             raise ValueError("There is no pair of features: nothing to draw.")
         return arrays
@@ -312,25 +177,17 @@ default=None
         names = list(map(str, self.feature_names))
         groups = []
         if arrays["overall"] is not None:
-            group = make_group(
-                "with all others",
-                [(name,) for name in names],
-                arrays["overall"],
-                arrays["overall_std"],
-                max_display,
-            )
+            numbers = arrays["overall"], arrays["overall_std"]
+            singles = [(name,) for name in names]
+            group = make_group("with all others", singles, *numbers, max_display)
             groups.append(group)
         pairs = known_pairs(arrays["pairwise"])
         if len(pairs):
             place, spreads = tuple(pairs.T), arrays["pairwise_std"]
-            group = make_group(
-                "pairs",
-                [(names[first], names[second]) for first, second in pairs],
-                arrays["pairwise"][place],
-                None if spreads is None else spreads[place],
-                max_display,
-            )
-            groups.append(group)
+            spreads = None if spreads is None else spreads[place]
+            pairs = [(names[first], names[second]) for first, second in pairs]
+            values = arrays["pairwise"][place]
+            groups.append(make_group("pairs", pairs, values, spreads, max_display))
         return groups
 
     def _plot_bars(self, ax, arrays, max_display, style):
@@ -338,20 +195,18 @@ default=None
         n_lines = sum(map(len, groups)) + len(groups) - 1
         spread = any(group.spreads is not None for group in groups)
         width = WIDTH + LEGEND_WIDTH if len(groups) > 1 or spread else WIDTH
-        ax = take_single(
-            ax, (width, row_height(n_lines)), caller=f"{type(self).__name__}.plot"
-        )
+        size = (width, row_height(n_lines))
+        ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")
         self.figure_, self.ax_ = ax.figure, ax
+        places, palette = name_lines(ax, groups), colours(len(groups))
         ends = [
             self._draw_group(group, at, colour, style)
-            for group, at, colour in zip(
-                groups, name_lines(ax, groups), colours(len(groups)), strict=True
-            )
+            for group, at, colour in zip(groups, places, palette, strict=True)
         ]
         longest = np.concatenate(ends).max()
         ax.set_xlim(0, longest * (1 + ROOM) if longest > 0 else 1.0)
         plain_number_ticks(ax)
-        ax.set_xlabel(_lines_of(self.strength_name))
+        ax.set_xlabel(literal_lines(self.strength_name))
         ax.spines[["top", "right"]].set_visible(False)
         handles = [bars.patches[0] for bars in self.bars_] if len(groups) > 1 else []
         texts = [group.title for group in groups][: len(handles)]
@@ -359,16 +214,11 @@ default=None
             handles.append(self.spreads_[0])
             texts.append(f"± 1 std of {self.spread_name}")
         if handles:
-            corner = "lower right"
-            self.legend_ = side_legend(ax, handles, texts, title=None, corner=corner)
+            self.legend_ = side_legend(ax, handles, texts, corner="lower right")
 
     def _draw_group(self, group, at, colour, style):
         """Bars of a group with their spread and numbers; how far they reach."""
-        from matplotlib.patches import Rectangle
-
-        defaults = {"facecolor": colour, "edgecolor": "white", "linewidth": 0.5}
-        looks = merged_style({**defaults, "zorder": 2}, style, Rectangle)
-        bars = self.ax_.barh(at, group.values, height=0.74, **looks)
+        bars = draw_bars(self.ax_, at, group.values, colour, style, height=0.74)
         if group.n_others:
             bars.patches[-1].set_alpha(0.45)
         self.bars_.append(bars)
@@ -376,19 +226,9 @@ default=None
         if group.spreads is not None:
             low, high = group.values - group.spreads, group.values + group.spreads
             low = np.maximum(low, 0)
-            self.spreads_.append(self.ax_.hlines(at, low, high, **SPREAD_STYLE))
+            self.spreads_.append(draw_spreads(self.ax_, at, low, high))
             ends = np.fmax(ends, high)
-        self.labels_ += [
-            self.ax_.annotate(
-                number_text(value),
-                (end, place),
-                xytext=(4, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize="small",
-            )
-            for value, end, place in zip(group.values, ends, at, strict=True)
-        ]
+        self.labels_ += label_ends(self.ax_, ends, at, group.values)
         return ends
 
     def _plot_table(self, ax, arrays, max_display, style):
@@ -397,15 +237,14 @@ default=None
             raise ValueError("There is no pair of features: nothing to draw.")
         shown = self._strongest(arrays, max_display)
         names = [str(self.feature_names[place]) for place in shown]
-        size = heat_map_size(len(names))
+        size = table_size(len(names))
         ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")
         self.figure_, self.ax_ = ax.figure, ax
         table = pairwise[np.ix_(shown, shown)]
         np.fill_diagonal(table, np.nan)
-        name = _lines_of(self.strength_name)
-        self.heatmap_, self.colorbar_, self.labels_ = draw_pairs(
-            ax, table, names, name, style
-        )
+        name = literal_lines(self.strength_name).split("\n")[0]
+        drawn = draw_table(ax, table, names, name, style)
+        self.heatmap_, self.colorbar_, self.labels_ = drawn
         left_out = len(self.feature_names) - len(names)
         if left_out:
             ax.set_title(f"without {left_out} weaker features", fontsize="small")
@@ -437,35 +276,12 @@ default=None
             "feature2": pandas.array(seconds, dtype="string"),
             "strength": np.concatenate([group.values for group in groups]),
         }
-        spreads = [
-            np.full(len(group), np.nan) if group.spreads is None else group.spreads
-            for group in groups
-        ]
         if any(group.spreads is not None for group in groups):
-            columns["std"] = np.concatenate(spreads)
+            unknown = [np.full(len(group), np.nan) for group in groups]
+            columns["std"] = np.concatenate(
+                [
+                    nan if group.spreads is None else group.spreads
+                    for group, nan in zip(groups, unknown, strict=True)
+                ]
+            )
         return pandas.DataFrame(columns)
-
-
-def _lines_of(name):
-    """A name for an axis, line by line."""
-    return literal("\n".join(shorten(one, LABEL_WIDTH) for one in name.split("\n")))
-
-
-def _checked(values, shape, name):
-    """Numbers of a shape, finite but for pairs that are not known."""
-    if values is None:
-        return None
-    values = np.array(values, dtype=np.float64)
-    if values.shape != shape or not values.size:
-        raise ValueError(
-            f"{name} has the shape {values.shape}; {shape} is needed, for {shape[0]} "
-            "feature names."
-        )
-    fine = np.isfinite(values) & (values >= 0)
-    if len(shape) == 2:
-        fine |= np.isnan(values)
-    if not fine.all():
-        bad = np.argwhere(~fine)[0]
-        place = tuple(map(int, bad)) if len(bad) > 1 else int(bad[0])
-        raise ValueError(f"{name} is negative or not finite at position {place}.")
-    return values

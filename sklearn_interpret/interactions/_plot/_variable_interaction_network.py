@@ -1,5 +1,6 @@
 """Display of a network of features on a circle."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -13,10 +14,8 @@ from sklearn_interpret._plotting.axes import (
     named_legend,
     take_single,
 )
-from sklearn_interpret._plotting.labels import SEQUENTIAL_MAP, literal
-from sklearn_interpret._plotting.numbers import number_text
-from sklearn_interpret._plotting.parameters import split_parameters
-from sklearn_interpret._plotting.ranking import check_count
+from sklearn_interpret._plotting.bars import check_count
+from sklearn_interpret._plotting.labels import SEQUENTIAL_MAP, ink, literal, number_text
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.interactions._plot._circle import (
     Room,
@@ -24,12 +23,8 @@ from sklearn_interpret.interactions._plot._circle import (
     lay_out,
     needed_size,
 )
-from sklearn_interpret.interactions._plot._sources import (
-    network_arrays,
-)
-from sklearn_interpret.interactions._variable_interaction_network import (
-    VariableInteractionNetwork,
-)
+from sklearn_interpret.interactions._plot._pairs import checked_strengths
+from sklearn_interpret.interactions._plot._sources import NetworkSources
 
 LEGEND_WIDTH, LEGEND_HEIGHT, NOTE_HEIGHT = 1.65, 0.8, 0.2  # inches
 SMALLEST, USUAL = 5.0, 9.0  # diameters of nodes in points
@@ -37,7 +32,8 @@ THINNEST, THICKEST = 0.8, 6.0  # widths of edges in points
 NODE_COLOUR, ALONE_COLOUR, ALONE_TEXT = "#E69F00", "0.78", "0.45"
 
 
-class VariableInteractionNetworkDisplay:
+@dataclass(eq=False, repr=False)
+class VariableInteractionNetworkDisplay(NetworkSources):
     """Features on a circle, joined where they act together.
 
     The stronger an edge, the wider and darker it is; the larger a node, the larger the
@@ -90,70 +86,11 @@ class VariableInteractionNetworkDisplay:
     0     age   income       0.3
     """
 
-    def __init__(
-        self,
-        adjacency: ArrayLike,
-        *,
-        feature_names: Any,
-        main_effects: ArrayLike | None = None,
-        strength_name: str = "Share of variance",
-    ) -> None:
-        self.adjacency = adjacency
-        self.feature_names = feature_names
-        self.main_effects = main_effects
-        self.strength_name = strength_name
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Find the network of a fitted predictor's features, and draw it.
-
-        Parameters
-        ----------
-        estimator : fitted predictor or inspector
-            A predictor is inspected by :class:`VariableInteractionNetwork` as it is. A
-            fitted :class:`VariableInteractionNetwork` is shown as it is, and not fitted
-            again.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
-default=None
-            Rows to inspect on; not needed for a fitted inspector.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        ax : matplotlib Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of :class:`VariableInteractionNetwork`, and of `plot`. Of a
-            fitted inspector of several outputs, `target` names the one to show.
-
-        Returns
-        -------
-        display : object
-            The display, drawn.
-
-        Raises
-        ------
-        NotFittedError
-            The estimator is not fitted.
-        TypeError
-            An inspector of another kind, or an unknown parameter.
-        ValueError
-            Parameters of the inspector beside one that is fitted; several outputs and
-            no `target`; rows missing.
-        """
-        parameters, looks = split_parameters(
-            params, [VariableInteractionNetwork], cls.plot, cls.__name__
-        )
-        arrays = network_arrays(
-            estimator, (X, sample_weight), parameters, display=cls.__name__
-        )
-        return cls(**arrays).plot(ax=ax, **looks)
+    adjacency: ArrayLike
+    _: KW_ONLY
+    feature_names: Any
+    main_effects: ArrayLike | None = None
+    strength_name: str = "Share of variance"
 
     def plot(
         self,
@@ -220,43 +157,21 @@ default=None
     def _arrays(self):
         """Adjacency and main effects, checked against the names."""
         p = len(self.feature_names)
-        adjacency = np.array(self.adjacency, dtype=np.float64)
-        if adjacency.shape != (p, p) or not p:
-            raise ValueError(
-                f"adjacency has the shape {adjacency.shape}; (n_features, n_features) "
-                f"is needed, for {p} feature names."
-            )
-        if not np.array_equal(adjacency, adjacency.T, equal_nan=True):
-            raise ValueError("adjacency is not symmetric.")
-        if np.isinf(adjacency).any() or (adjacency < 0).any():
-            raise ValueError("adjacency has negative or infinite strengths.")
-        if self.main_effects is None:
-            return adjacency, None
-        main_effects = np.array(self.main_effects, dtype=np.float64)
-        if main_effects.shape != (p,):
-            raise ValueError(
-                f"main_effects has the shape {main_effects.shape}; (n_features,) is "
-                f"needed, for {p} feature names."
-            )
-        if not (np.isfinite(main_effects) & (main_effects >= 0)).all():
-            raise ValueError("main_effects has negative or not finite numbers.")
-        return adjacency, main_effects
+        adjacency = checked_strengths(self.adjacency, (p, p), "adjacency")
+        return adjacency, checked_strengths(self.main_effects, (p,), "main_effects")
 
     def _draw_edges(self, chosen, points, style):
         from matplotlib.collections import LineCollection
 
         shares = _shares(chosen.strengths)
-        # Short names are resolved by the collection, so that they overrule these.
-        defaults = {
-            "linewidths": _widths(shares),
-            "colors": _shades(shares),
-            "capstyle": "round",
-            "zorder": 1,
-        }
-        names = {"linewidth": "linewidths", "color": "colors"}
-        given = merged_style({}, style, LineCollection)
-        given = {names.get(name, name): value for name, value in given.items()}
-        edges = LineCollection(points[chosen.edges], **{**defaults, **given})
+        edges = LineCollection(
+            points[chosen.edges],
+            linewidths=_widths(shares),
+            colors=_shades(shares),
+            capstyle="round",
+            zorder=1,
+        )
+        edges.set(**merged_style({}, style, LineCollection))
         self.ax_.add_collection(edges, autolim=False)
         return edges
 
@@ -279,21 +194,19 @@ default=None
             layout.names, layout.points, layout.angles, alone, strict=True
         ):
             right, up = np.round(point, 9)
-            looks = {"ha": "left" if right > 0 else "right", "va": "center"}
+            looks = {"ha": "left" if right >= 0 else "right", "va": "center"}
             if layout.level and right == 0:
                 looks = {"ha": "center", "va": "bottom" if up > 0 else "top"}
             if not layout.level:
-                turn = np.degrees(angle) % 360
-                turn = turn - 180 if right < 0 else turn
+                turn = np.degrees(angle) % 360 - 180 * (right < 0)
                 looks |= {"rotation": turn, "rotation_mode": "anchor"}
-                looks["ha"] = "right" if right < 0 else "left"
             label = self.ax_.annotate(
                 literal(name),
                 point,
                 xytext=layout.gap * point,
                 textcoords="offset points",
                 fontsize=layout.font_size,
-                color=ALONE_TEXT if lonely else "black",
+                color=ALONE_TEXT if lonely else ink(),
                 annotation_clip=False,
                 **looks,
             )
@@ -354,26 +267,18 @@ default=None
         adjacency, main_effects = self._arrays()
         names = list(map(str, self.feature_names))
         chosen = choose(adjacency, main_effects, None, None)
-        seconds = [names[place] for place in chosen.edges[::-1, 1]]
-        edges = pandas.DataFrame(
-            {
-                "feature": [names[place] for place in chosen.edges[::-1, 0]],
-                "feature2": pandas.array(seconds, dtype="string"),
-                "strength": chosen.strengths[::-1],
-            }
-        )
-        if main_effects is None:
-            return edges
-        nodes = pandas.DataFrame(
-            {
-                "feature": names,
-                "feature2": pandas.array([pandas.NA] * len(names), dtype="string"),
-                "strength": np.full(len(names), np.nan),
-                "main_effect": main_effects,
-            }
-        )
-        edges["main_effect"] = np.full(len(edges), np.nan)
-        return pandas.concat([edges, nodes], ignore_index=True) if len(edges) else nodes
+        firsts, seconds = chosen.edges[::-1].T
+        n_nodes = 0 if main_effects is None else len(names)
+        seconds = [names[place] for place in seconds] + [pandas.NA] * n_nodes
+        columns = {
+            "feature": [names[place] for place in firsts] + names[:n_nodes],
+            "feature2": pandas.array(seconds, dtype="string"),
+            "strength": np.append(chosen.strengths[::-1], np.full(n_nodes, np.nan)),
+        }
+        if main_effects is not None:
+            unknown = np.full(len(firsts), np.nan)
+            columns["main_effect"] = np.append(unknown, main_effects)
+        return pandas.DataFrame(columns)
 
 
 def _note(chosen):
@@ -419,8 +324,8 @@ def _edge_entries(strengths, n_examples):
     entries = []
     for strength in _examples(strengths, n_examples):
         share = strength / strengths.max()
-        looks = {"color": _shades(share), "linewidth": _widths(share)}
-        entries.append((Line2D([], [], **looks), f"edge {number_text(strength, 2)}"))
+        handle = Line2D([], [], color=_shades(share), linewidth=_widths(share))
+        entries.append((handle, f"edge {number_text(strength, 2)}"))
     return entries
 
 
@@ -428,11 +333,12 @@ def _node_entries(effects, strongest, n_examples, *, largest, colour):
     """Handles and texts for some nodes."""
     from matplotlib.lines import Line2D
 
+    looks = {"marker": "o", "linestyle": "", "color": colour}
+    looks["markeredgecolor"] = "white"
     entries = []
     for effect in _examples(effects, n_examples):
-        looks = {"marker": "o", "linestyle": "", "color": colour}
         size = _diameter_of(effect / strongest, largest)
-        handle = Line2D([], [], markersize=size, markeredgecolor="white", **looks)
+        handle = Line2D([], [], markersize=size, **looks)
         entries.append((handle, f"main effect {number_text(effect, 2)}"))
     return entries
 

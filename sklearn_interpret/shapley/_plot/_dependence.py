@@ -1,5 +1,6 @@
 """Display of a feature's Shapley values along its values."""
 
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -7,32 +8,40 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._choosing import output_position
 from sklearn_interpret._core.statistics.residual_interactions import residual_strengths
-from sklearn_interpret._plotting.attributions import point_area
-from sklearn_interpret._plotting.axes import take_single
+from sklearn_interpret._plotting.axes import SIDE_WIDTH, side_legend, take_single
 from sklearn_interpret._plotting.curves import (
     HISTOGRAM_HEIGHT,
     draw_histogram,
     draw_shares,
 )
 from sklearn_interpret._plotting.labels import (
+    DOWN_COLOUR,
+    NEUTRAL_COLOUR,
+    colours,
+    feature_map,
     label_levels,
     literal,
+    plain_number_ticks,
     shorten,
     wrapped,
 )
-from sklearn_interpret._plotting.numbers import plain_number_ticks
-from sklearn_interpret._plotting.surfaces import jittered
+from sklearn_interpret._plotting.points import (
+    clipped_range,
+    draw_shaded_points,
+    jittered,
+    point_area,
+)
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.base import Explanation
-from sklearn_interpret.shapley._plot._base import ExplanationDisplay
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader
-from sklearn_interpret.shapley._plot._shading import draw_with_companion
 
 MAX_ROWS = 5000  # that the search for a companion looks at
 MAX_JOINT_LEVELS = 60
+MAX_COLOURS = 6
 
 
-class ShapleyDependenceDisplay(ExplanationDisplay):
+class ShapleyDependenceDisplay(ShapleyDisplay):
     """Shapley values of a feature along its values, one point for each row.
 
     Build it with `from_estimator` or `from_explanation`. Where points above one value
@@ -221,8 +230,7 @@ default="auto"
             return None
         if not (isinstance(self.color_by, str) and self.color_by == "auto"):
             place = reader.position(self.color_by, "color_by")
-            found = reader.values(place)
-            return reader.joint_values(place) if found is None else found
+            return reader.any_values(place)
         others = [
             j
             for j in range(len(explanation.feature_names))
@@ -248,7 +256,8 @@ default="auto"
         """Mean absolute interaction of the feature with each one."""
         array = np.asarray(self.interaction_values, dtype=np.float64)
         n_rows, n_features = explanation.values.shape
-        n_outputs = len(self.explanation.output_names)
+        names = self.explanation.output_names
+        n_outputs = len(names)
         shapes = [(n_rows, n_features, n_features)]
         shapes = [(*shapes[0], n_outputs), *(shapes if n_outputs == 1 else [])]
         if array.shape not in shapes:
@@ -257,7 +266,7 @@ default="auto"
                 f"needs {shapes[-1]}."
             )
         if array.ndim == 4:
-            array = array[..., output_position(self.explanation, self.target)]
+            array = array[..., output_position(names, self.target)]
         return np.abs(array[:, feature]).mean(axis=0)
 
     def to_frame(self) -> Any:
@@ -303,18 +312,14 @@ def _places(ax, own):
         ax.set_xlim(-0.6, len(texts) - 0.4)
         label_levels(ax, texts, share=0.85)
         return x, strip
-    low, high = (
-        (own.numbers[known].min(), own.numbers[known].max())
-        if known.any()
-        else (0.0, 0.0)
-    )
+    low, high = 0.0, 0.0
+    if known.any():
+        low, high = own.numbers[known].min(), own.numbers[known].max()
     span = (high - low) or max(abs(low), 1.0) * 0.1
-    if known.all():
-        ax.set_xlim(low - 0.04 * span, high + 0.04 * span)
-        plain_number_ticks(ax)
-        return own.numbers, None
     ax.set_xlim(low - 0.04 * span, high + 0.04 * span)
     plain_number_ticks(ax)
+    if known.all():
+        return own.numbers, None
     ticks = [tick for tick in ax.get_xticks() if low <= tick <= high + 0.04 * span]
     ax.set_xticks(ticks if known.any() else [])
     left, right = high + 0.06 * span, high + 0.18 * span
@@ -347,3 +352,108 @@ def _draw_data(ax, own, style):
     codes = np.where(own.known, own.numbers, len(own.levels)).astype(np.intp)
     counts = np.bincount(codes, minlength=n_places)
     return draw_shares(ax, counts / max(len(codes), 1), style)
+
+
+@dataclass
+class Shaded:
+    """What was drawn."""
+
+    points: list = field(default_factory=list)
+    grey: Any = None
+    colorbar: Any = None
+    legend: Any = None
+
+
+def draw_with_companion(ax, x, y, companion, style, *, area, explained):
+    """Points coloured by a scale of numbers, by levels, or in one colour (None).
+
+    `explained` asks for a bar or a legend.
+    """
+    style = style or {}
+    if companion is None:
+        return Shaded([_draw_plain(ax, x, y, DOWN_COLOUR, style, area)])
+    if companion.levels is not None:
+        return _draw_levels(ax, x, y, companion, style, area, explained)
+    limits = clipped_range(companion.numbers)
+    if limits[0] == limits[1]:  # one colour needs a range to stand in
+        limits = limits[0] - 0.5, limits[0] + 0.5
+    points, grey = draw_shaded_points(
+        ax, x, y, companion.numbers, style, area=area, limits=limits
+    )
+    drawn = Shaded([] if points is None else [points], grey)
+    if explained and points is not None and points.get_array() is not None:
+        drawn.colorbar = _add_bar(ax, points, companion, limits, grey is not None)
+    return drawn
+
+
+def _add_bar(ax, points, companion, limits, has_grey):
+    from matplotlib.ticker import MaxNLocator
+
+    known = companion.numbers[companion.known]
+    below, above = known.min() < limits[0], known.max() > limits[1]
+    extend = ("both" if above else "min") if below else ("max" if above else "neither")
+    whole = bool(np.all(known == np.round(known)))
+    bar = ax.figure.colorbar(
+        points,
+        ax=ax,
+        extend=extend,
+        ticks=MaxNLocator(nbins=6, integer=whole),
+        aspect=30,
+        pad=0.02,
+    )
+    bar.outline.set_visible(False)
+    bar.solids.set_alpha(1)
+    label = shorten(companion.name)
+    bar.set_label(literal(f"{label}\n(grey: missing)" if has_grey else label))
+    return bar
+
+
+def _draw_levels(ax, x, y, companion, style, area, explained):
+    """One colour for each level; the rarest levels share a grey where they are many."""
+    texts = companion.level_texts
+    counts = np.bincount(
+        companion.numbers[companion.known].astype(np.intp), minlength=len(texts)
+    )
+    named = np.arange(len(texts))
+    if len(texts) > MAX_COLOURS:
+        named = np.sort(np.argsort(-counts, kind="stable")[: MAX_COLOURS - 1])
+    palette = colours(max(len(named), 1))
+    if companion.ordered:
+        palette = list(feature_map()(np.linspace(0, 1, max(len(named), 1))))
+    drawn, handles, labels = Shaded(), [], []
+    left = np.ones(len(x), dtype=bool)
+    for level, colour in zip(named, palette, strict=False):
+        mask = companion.numbers == level
+        left &= ~mask
+        if mask.any():
+            points = _draw_plain(ax, x[mask], y[mask], colour, style, area)
+            drawn.points.append(points)
+            handles.append(points)
+            labels.append(texts[level])
+    if left.any():
+        drawn.grey = _draw_plain(ax, x[left], y[left], NEUTRAL_COLOUR, style, area)
+        handles.append(drawn.grey)
+        labels.append(_rest_text(companion, len(texts) - len(named)))
+    if explained:
+        drawn.legend = side_legend(
+            ax,
+            handles,
+            labels,
+            title=literal(shorten(companion.name, SIDE_WIDTH)),
+            scatterpoints=1,
+            markerscale=1.6,
+        )
+    return drawn
+
+
+def _draw_plain(ax, x, y, colour, style, area):
+    shades = np.full(len(x), np.nan)
+    style = {"facecolor": [colour], **style}
+    return draw_shaded_points(ax, x, y, shades, style, area=area)[1]
+
+
+def _rest_text(companion, n_others):
+    parts = [f"{n_others} others"] if n_others else []
+    if not companion.known.all():
+        parts.append("missing")
+    return ", ".join(parts)

@@ -8,32 +8,21 @@ from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.rows.features import feature_index, resolve_categorical
-from sklearn_interpret._plotting.labels import shorten
-from sklearn_interpret._plotting.numbers import number_text
+from sklearn_interpret._plotting.labels import number_text, shorten
 
 NAME_LENGTH, VALUE_LENGTH = 28, 18
 
 
 @dataclass(frozen=True)
 class FeatureValues:
-    """A feature's values in the explained rows.
+    """A feature's values in the explained rows."""
 
-    Parameters
-    ----------
-    name : str
-        The feature, or the column of it.
-    numbers : ndarray of shape (n_rows,)
-        Its numbers, or positions of its levels; NaN where missing or not finite.
-    levels : list or None
-        Levels in order, without the missing one; None for numbers.
-    ordered : bool
-        Whether low and high mean something.
-    """
-
-    name: str
+    name: str  # the feature, or the column of it
+    # Its numbers (n_rows,), or positions of its levels; NaN where missing.
     numbers: np.ndarray
+    # Levels in order, without the missing one; None for numbers.
     levels: list | None = None
-    ordered: bool = True
+    ordered: bool = True  # whether low and high mean something
 
     @property
     def level_texts(self):
@@ -111,18 +100,18 @@ class FeatureReader:
         """Joint levels of the columns of a group."""
         return self._levels(self._columns[feature], self._names[feature], ordered=False)
 
+    def any_values(self, feature):
+        """Values of the feature, or joint levels for a group of columns."""
+        if self.is_group(feature):
+            return self.joint_values(feature)
+        return self.values(feature)
+
     def members(self, feature):
         """Names of the columns behind a feature."""
         return [self._rows.names[j] for j in self._columns[feature]]
 
     def member_values(self, feature, column, parameter):
-        """Values of one column of a feature.
-
-        Raises
-        ------
-        ValueError
-            The column is not one of the feature's.
-        """
+        """Values of one column of a feature."""
         members, names = self._columns[feature], self.members(feature)
         place = feature_index(column, names, parameter=parameter)
         return self._column_values(members[place], names[place])
@@ -144,17 +133,12 @@ class FeatureReader:
         return FeatureValues(name, numbers, labels, ordered)
 
     def table(self, features):
-        """Values of features as they stand in a table, None where there are none.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, len(features)), dtype object
-        """
+        """Values of features as they stand in a table, None where there are none."""
         cells = np.full((self.n_rows, len(features)), None, dtype=object)
         for place, feature in enumerate(features):
-            found = self.values(feature)
-            if found is not None:
-                cells[:, place] = found.cells()
+            values = self.values(feature)
+            if values is not None:
+                cells[:, place] = values.cells()
         return cells
 
     def entry_text(self, feature, row):

@@ -5,19 +5,19 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._choosing import predictions_of
-from sklearn_interpret._core.statistics.seriation import similarity_order
+from sklearn_interpret._core.statistics.seriation import order_rows
 from sklearn_interpret._plotting.axes import take_single
+from sklearn_interpret._plotting.bars import others_text, ranked
 from sklearn_interpret._plotting.labels import literal, shorten
-from sklearn_interpret._plotting.ranking import others_text, ranked
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.base import Explanation
-from sklearn_interpret.shapley._plot._base import RowDisplay
-from sklearn_interpret.shapley._plot._features import FeatureReader, value_text
-from sklearn_interpret.shapley._plot._force_areas import (
+from sklearn_interpret.shapley._plot._balance import (
+    draw_balance,
     draw_balances,
     label_rows,
 )
-from sklearn_interpret.shapley._plot._force_arrows import draw_balance
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay
+from sklearn_interpret.shapley._plot._features import FeatureReader, value_text
 
 HOW = {
     "similarity": "by the similarity of their Shapley values",
@@ -26,7 +26,7 @@ HOW = {
 }
 
 
-class ShapleyForceDisplay(RowDisplay):
+class ShapleyForceDisplay(ShapleyDisplay):
     """Predictions where the forces of the features balance, for one row or many.
 
     Build it with `from_estimator` or `from_explanation`. For one row, arrows along a
@@ -141,50 +141,51 @@ class ShapleyForceDisplay(RowDisplay):
         single = len(explanation) == 1
         ax = take_single(ax, (9.0, 3.0 if single else 4.2), caller=self._caller())
         self.figure_, self.ax_ = ax.figure, ax
+        parts = explanation.values[:, shown]
+        if len(others):
+            rest = explanation.values[:, others].sum(axis=1)
+            parts = np.column_stack([parts, rest])
         draw = self._draw_one if single else self._draw_many
-        draw(ax, explanation, shown, others, force_kw)
+        drawn = draw(ax, explanation, parts, shown, force_kw)
+        self.ups_, self.downs_, self.areas_ = drawn.ups, drawn.downs, list(drawn.areas)
+        self.labels_, self.legend_ = list(drawn.labels), drawn.legend
+        self.base_line_, self.prediction_line_ = drawn.base, drawn.prediction
         return self
 
-    def _draw_one(self, ax, explanation, shown, others, style):
-        parts = _parts(explanation.values, shown, others)
+    def _draw_one(self, ax, explanation, parts, shown, style):
         reader = FeatureReader(explanation)
-        drawn = draw_balance(
+        names = [reader.entry_text(j, 0) for j in shown]
+        ax.set_xlabel(literal(shorten(self._response(), 60)))
+        return draw_balance(
             ax,
             parts[0],
-            [reader.entry_text(j, 0) for j in shown] + _others(others),
+            _with_others(names, explanation),
             base=explanation.base_values[0],
             prediction=predictions_of(explanation)[0],
             style=style,
         )
-        self.ups_, self.downs_, self.labels_ = drawn.ups, drawn.downs, drawn.labels
-        self.base_line_, self.prediction_line_ = drawn.base, drawn.prediction
-        self.legend_, self.areas_ = drawn.legend, []
-        ax.set_xlabel(literal(shorten(self._response(), 60)))
 
-    def _draw_many(self, ax, explanation, shown, others, style):
-        parts = _parts(explanation.values, shown, others)
+    def _draw_many(self, ax, explanation, parts, shown, style):
+        names = [explanation.feature_names[j] for j in shown]
         ordered = explanation[self.row_order_]
         drawn = draw_balances(
             ax,
             parts[self.row_order_],
-            [explanation.feature_names[j] for j in shown] + _others(others),
+            _with_others(names, explanation),
             n_alone=len(shown),
             bases=ordered.base_values,
             predictions=predictions_of(ordered),
             style=style,
         )
-        self.areas_, self.legend_ = drawn.areas, drawn.legend
-        self.base_line_, self.prediction_line_ = drawn.base, drawn.prediction
-        self.ups_, self.downs_, self.labels_ = None, None, []
         ax.set_ylabel(literal(shorten(self._response(), 40)))
         if isinstance(self.order, str) and self.order in HOW:
             label_rows(ax, list(map(str, self.row_order_)))
             ax.set_xlabel(f"Row, {HOW[self.order]}")
-            return
-        along = self._along(explanation)
-        cells = along.cells()[self.row_order_]
-        label_rows(ax, list(map(value_text, cells)))
-        ax.set_xlabel(literal(f"Rows by {shorten(along.name)}"))
+        else:
+            along = self._along(explanation)
+            label_rows(ax, list(map(value_text, along.cells()[self.row_order_])))
+            ax.set_xlabel(literal(f"Rows by {shorten(along.name)}"))
+        return drawn
 
     def _row_order(self, explanation):
         """Positions of the rows from the left."""
@@ -193,7 +194,7 @@ class ShapleyForceDisplay(RowDisplay):
                 return np.arange(len(explanation))
             if self.order == "prediction":
                 return np.argsort(predictions_of(explanation), kind="stable")
-            return similarity_order(explanation.values)
+            return order_rows(explanation.values)
         return np.argsort(self._along(explanation).numbers, kind="stable")
 
     def _along(self, explanation):
@@ -205,8 +206,7 @@ class ShapleyForceDisplay(RowDisplay):
                 f"order={self.order!r} asks for the values of a feature, but the "
                 "explanation has no data."
             )
-        found = reader.values(feature)
-        return reader.joint_values(feature) if found is None else found
+        return reader.any_values(feature)
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a long DataFrame, all features on lines of their own.
@@ -241,13 +241,7 @@ class ShapleyForceDisplay(RowDisplay):
         return pandas.DataFrame(columns)
 
 
-def _parts(values, shown, others):
-    """Pushes of the features shown, and the net push of the others (n_rows, p)."""
-    parts = values[:, shown]
-    if len(others):
-        parts = np.column_stack([parts, values[:, others].sum(axis=1)])
-    return parts
-
-
-def _others(others):
-    return [f"{others_text(len(others))}, net"] if len(others) else []
+def _with_others(names, explanation):
+    """The names, and one for the net push of the features that have none."""
+    n_others = len(explanation.feature_names) - len(names)
+    return names + ([f"{others_text(n_others)}, net"] if n_others else [])

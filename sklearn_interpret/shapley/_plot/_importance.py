@@ -1,26 +1,33 @@
 """Display of the mean size of Shapley values."""
 
-from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._plotting.attributions import name_rows
-from sklearn_interpret._plotting.axes import merged_style, side_legend, take_single
+from sklearn_interpret._plotting.axes import side_legend, take_single
+from sklearn_interpret._plotting.bars import (
+    draw_bars,
+    grey_last,
+    name_rows,
+    others_text,
+    ranked,
+    row_height,
+    side_by_side,
+)
+from sklearn_interpret._plotting.displays import FoldsMixin
 from sklearn_interpret._plotting.labels import (
-    NEUTRAL_COLOUR,
     colours,
     literal,
+    number_text,
+    plain_number_ticks,
     shorten,
 )
-from sklearn_interpret._plotting.layouts import row_height
-from sklearn_interpret._plotting.numbers import number_text, plain_number_ticks
-from sklearn_interpret._plotting.parameters import fold_estimators
-from sklearn_interpret._plotting.ranking import others_text, ranked
+from sklearn_interpret._plotting.sources import check_same_in_folds
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.shapley._plot._base import ShapleyDisplay
-from sklearn_interpret.shapley._plot._outputs import (
+from sklearn_interpret.shapley._plot._base import (
+    ShapleyDisplay,
     checked,
     one_output,
     output_text,
@@ -32,7 +39,8 @@ MOST_IN_COLUMN = 12
 LONGEST_OTHERS = 1.5  # times the longest bar of a single feature
 
 
-class ShapleyImportanceDisplay(ShapleyDisplay):
+@dataclass(eq=False, repr=False)
+class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     """Importance of features: their mean absolute Shapley values, as bars.
 
     Build it with `from_estimator` or `from_explanation`, or from arrays of your own.
@@ -86,89 +94,19 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
     1     age        0.75
     """
 
-    def __init__(
-        self,
-        importances: ArrayLike,
-        *,
-        feature_names: Any,
-        output_names: Any = None,
-        response_name: str = "response",
-        fold_importances: ArrayLike | None = None,
-    ) -> None:
-        self.importances = importances
-        self.feature_names = feature_names
-        self.output_names = output_names
-        self.response_name = response_name
-        self.fold_importances = fold_importances
+    importances: ArrayLike
+    _: KW_ONLY
+    feature_names: Any
+    output_names: Any = None
+    response_name: str = "response"
+    fold_importances: ArrayLike | None = None
 
     @classmethod
-    def _setting_names(cls):
+    def _choice_names(cls):
         return {"target", "response_name"}
 
     @classmethod
-    def from_cv_results(
-        cls,
-        cv_results: Mapping[str, Any],
-        X: Any,
-        *,
-        sample_weight: ArrayLike | None = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Draw the importances of the models of a cross-validation, and their mean.
-
-        Parameters
-        ----------
-        cv_results : dict
-            Result of :func:`~sklearn.model_selection.cross_validate` with
-            ``return_estimator=True``. Its estimators are predictors, or inspectors
-            that have ``explain``.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows that all models are explained on.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the background's rows, for predictors.
-        ax : matplotlib Axes, default=None
-            As in `plot`.
-        **params : dict
-            As in `from_estimator`.
-
-        Returns
-        -------
-        display : object
-            The display, drawn: bars for the means, and a point for each fold.
-
-        Raises
-        ------
-        ValueError
-            No key "estimator"; models with different outputs.
-        TypeError
-            Inspectors that have no ``explain``, or an unknown parameter.
-        """
-        displays = []
-        for estimator in fold_estimators(cv_results):
-            kind, parameters, settings, looks = cls._divided(estimator, params)
-            explanation, settings = cls._explained(
-                estimator, X, kind, sample_weight, parameters, settings
-            )
-            displays.append(cls._made(explanation, **settings))
-        first = displays[0]
-        labels = [(one.response_name, one.output_names) for one in displays]
-        if any(label != labels[0] for label in labels):
-            raise ValueError(
-                "The models of the folds have different outputs, which cannot be "
-                f"averaged: {labels!r}."
-            )
-        folds = np.stack([one.importances for one in displays])
-        return cls(
-            folds.mean(axis=0),
-            feature_names=first.feature_names,
-            output_names=first.output_names,
-            response_name=first.response_name,
-            fold_importances=folds,
-        ).plot(ax=ax, **looks)
-
-    @classmethod
-    def _made(cls, explanation, *, target=None, response_name=None):
+    def _of(cls, explanation, *, target=None, response_name=None):
         checked(explanation)
         several = len(explanation.output_names) > 1 and target is None
         if several:
@@ -181,6 +119,25 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
             feature_names=explanation.feature_names,
             output_names=explanation.output_names if several else None,
             response_name=response_name,
+        )
+
+    @classmethod
+    def _from_folds(cls, inspectors, X, sample_weight, **choices):
+        displays = [
+            cls._from_inspector(inspector, X, sample_weight, **choices)
+            for inspector in inspectors
+        ]
+        first = displays[0]
+        check_same_in_folds([list(one.feature_names) for one in displays], "features")
+        outputs = [(one.response_name, one.output_names) for one in displays]
+        check_same_in_folds(outputs, "outputs")
+        folds = np.stack([one.importances for one in displays])
+        return cls(
+            folds.mean(axis=0),
+            feature_names=first.feature_names,
+            output_names=first.output_names,
+            response_name=first.response_name,
+            fold_importances=folds,
         )
 
     def plot(
@@ -235,14 +192,17 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
         name_rows(ax, names)
         self.fold_points_ = self._draw_folds(shown, others, arrangement)
         numbered = lengths.shape[1] == 1 and not self.fold_points_
-        self.labels_ = self._label_bars(lengths) if numbered else []
+        self.labels_ = []
+        if numbered:
+            texts = list(map(number_text, lengths[:, 0]))
+            bars = self.bars_[0]
+            self.labels_ = ax.bar_label(bars, texts, padding=3, fontsize="small")
         cut = self._set_limits(lengths, len(others) > 0, arrangement)
         if cut:
             self.labels_ = [*self.labels_[: len(shown)], self._note_cut(lengths[-1])]
         plain_number_ticks(ax)
-        ax.set_xlabel(
-            literal(f"Mean |Shapley value|\nfor {shorten(self.response_name)}")
-        )
+        label = f"Mean |Shapley value|\nfor {shorten(self.response_name)}"
+        ax.set_xlabel(literal(label))
         ax.spines[["top", "right"]].set_visible(False)
         self.legend_ = self._add_legend() if lengths.shape[1] > 1 else None
         return self
@@ -250,13 +210,11 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
     def _by_output(self):
         """Importances with an axis of outputs."""
         importances = np.asarray(self.importances, dtype=np.float64)
-        if importances.ndim not in (1, 2) or len(importances) != len(
-            self.feature_names
-        ):
+        n_features = len(self.feature_names)
+        if importances.ndim not in (1, 2) or len(importances) != n_features:
             raise ValueError(
                 f"importances has the shape {importances.shape}; (n_features,) or "
-                f"(n_features, n_outputs) is needed, for {len(self.feature_names)} "
-                "feature names."
+                f"(n_features, n_outputs) is needed, for {n_features} feature names."
             )
         return importances.reshape(len(importances), -1)
 
@@ -264,8 +222,6 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
         return range(n_outputs) if self.output_names is None else self.output_names
 
     def _draw_bars(self, ax, lengths, has_others, arrangement, style):
-        from matplotlib.patches import Rectangle
-
         n_lines, n_outputs = lengths.shape
         places = np.arange(n_lines)[::-1]
         lefts = np.zeros_like(lengths)
@@ -273,21 +229,21 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
         if arrangement == "stacked":
             lefts = np.cumsum(lengths, axis=1) - lengths
         else:
-            height = BAR_HEIGHT / n_outputs
-            offsets = (n_outputs - 1) / 2 * height - height * np.arange(n_outputs)
-        bars = []
-        for output, colour in enumerate(colours(n_outputs)):
-            defaults = {"facecolor": colour, "edgecolor": "white", "linewidth": 0.5}
-            drawn = ax.barh(
+            offsets, height = side_by_side(n_outputs, BAR_HEIGHT)
+        bars = [
+            draw_bars(
+                ax,
                 places + offsets[output],
                 lengths[:, output],
+                colour,
+                style,
                 height=height,
-                left=lefts[:, output],
-                **merged_style(defaults, style, Rectangle),
+                starts=lefts[:, output],
             )
-            if has_others and n_outputs == 1:
-                drawn.patches[-1].set_facecolor(NEUTRAL_COLOUR)
-            bars.append(drawn)
+            for output, colour in enumerate(colours(n_outputs))
+        ]
+        if has_others and n_outputs == 1:
+            grey_last(bars[0])
         return bars
 
     def _draw_folds(self, shown, others, arrangement):
@@ -309,10 +265,6 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
             self.ax_.scatter(fold.T.ravel(), np.ravel(places), linewidth=0.8, **looks)
             for fold in ends
         ]
-
-    def _label_bars(self, lengths):
-        texts = [number_text(length) for length in lengths[:, 0]]
-        return self.ax_.bar_label(self.bars_[0], texts, padding=3, fontsize="small")
 
     def _set_limits(self, lengths, has_others, arrangement):
         """End the axis at the longest bar; whether the others' bar is cut off there.
@@ -345,6 +297,7 @@ class ShapleyImportanceDisplay(ShapleyDisplay):
             ha="right",
             va="center",
             fontsize="small",
+            color="black",
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
         )
 

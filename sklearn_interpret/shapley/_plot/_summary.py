@@ -4,30 +4,29 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._plotting.attributions import (
-    clipped_range,
-    draw_shaded_points,
-    name_rows,
-    point_area,
-    shares_of_range,
-    swarm_sizes,
-)
 from sklearn_interpret._plotting.axes import take_single
+from sklearn_interpret._plotting.bars import name_rows, others_text, ranked, row_height
 from sklearn_interpret._plotting.labels import (
     feature_map,
     literal,
+    plain_number_ticks,
     shorten,
 )
-from sklearn_interpret._plotting.layouts import row_height, swarm_offsets
-from sklearn_interpret._plotting.numbers import plain_number_ticks
-from sklearn_interpret._plotting.ranking import others_text, ranked
+from sklearn_interpret._plotting.points import (
+    clipped_range,
+    draw_shaded_points,
+    point_area,
+    shares_of_range,
+    swarm_offsets,
+    swarm_sizes,
+)
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.base import Explanation
-from sklearn_interpret.shapley._plot._base import ExplanationDisplay
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader
 
 
-class ShapleySummaryDisplay(ExplanationDisplay):
+class ShapleySummaryDisplay(ShapleyDisplay):
     """All Shapley values of an output: a swarm of points (beeswarm) for each feature.
 
     Build it with `from_estimator` or `from_explanation`. Each point is a row. Its place
@@ -223,14 +222,14 @@ def _shades(reader, feature):
     n_rows = reader.n_rows
     if not reader.has_data:
         return np.zeros(n_rows), None
-    found = reader.values(feature)
-    if found is None:
+    values = reader.values(feature)
+    if values is None:
         return np.full(n_rows, np.nan), "groups of columns"
-    if not found.ordered:
+    if not values.ordered:
         return np.full(n_rows, np.nan), "categories without order"
-    if found.levels is None:
-        limits = clipped_range(found.numbers)
+    if values.levels is None:
+        limits = clipped_range(values.numbers)
     else:
-        limits = (0.0, max(len(found.levels) - 1.0, 0.0))
-    note = None if found.known.all() else "missing values"
-    return shares_of_range(found.numbers, *limits), note
+        limits = (0.0, max(len(values.levels) - 1.0, 0.0))
+    note = None if values.known.all() else "missing values"
+    return shares_of_range(values.numbers, *limits), note

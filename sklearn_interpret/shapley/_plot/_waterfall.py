@@ -1,36 +1,43 @@
 """Display of one prediction's Shapley values, as steps from the base value."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from sklearn_interpret._choosing import predictions_of
-from sklearn_interpret._plotting.attributions import draw_arrows, name_rows
 from sklearn_interpret._plotting.axes import axes_inches, take_single
+from sklearn_interpret._plotting.bars import (
+    check_count,
+    draw_arrows,
+    draw_spreads,
+    label_ends,
+    name_rows,
+    others_text,
+    ranked,
+    row_height,
+)
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     DOWN_COLOUR,
     UP_COLOUR,
+    ink,
     literal,
-    shorten,
-)
-from sklearn_interpret._plotting.layouts import row_height
-from sklearn_interpret._plotting.numbers import (
     number_beside,
     number_text,
     plain_number_ticks,
+    shorten,
 )
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.shapley._base_explanation import BreakDownExplanation
-from sklearn_interpret.shapley._plot._base import RowDisplay
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from sklearn_interpret.shapley._plot._features import FeatureReader
-from sklearn_interpret.shapley._plot._waterfall_lines import waterfall_lines
 
 STEP_HEIGHT = 0.72
 N_ERRORS = 2.0
 
 
-class ShapleyWaterfallDisplay(RowDisplay):
+class ShapleyWaterfallDisplay(ShapleyDisplay):
     """One prediction, taken apart step by step: from the base value to the prediction.
 
     Build it with `from_estimator` or `from_explanation`. From the bottom up, each arrow
@@ -117,35 +124,35 @@ class ShapleyWaterfallDisplay(RowDisplay):
             The display.
         """
         explanation = self._one_row()
-        lines = waterfall_lines(explanation, max_display)
-        names, starts, ends = lines.names, lines.starts, lines.ends
-        ax = take_single(ax, (7.0, row_height(len(names)) + 0.3), caller=self._caller())
+        steps = steps_of(explanation, max_display)
+        size = (7.0, row_height(len(steps.names)) + 0.3)
+        ax = take_single(ax, size, caller=self._caller())
         self.figure_, self.ax_ = ax.figure, ax
-        name_rows(ax, names)
-        reach = N_ERRORS * np.nan_to_num(lines.errors)
-        self._draw_steps(ax, starts, ends, reach, step_kw)
-        self._connect(ax, starts if lines.downwards else ends)
-        self.errors_ = self._draw_errors(ax, ends, reach)
-        self._mark_ends(ax, explanation, np.ptp([*starts, *ends]))
+        name_rows(ax, steps.names)
+        self._draw_steps(ax, steps, step_kw)
+        self._connect(ax, steps)
+        self.errors_ = self._draw_errors(ax, steps)
+        self._mark_ends(ax, explanation, np.ptp([*steps.starts, *steps.ends]))
         label = shorten(self._response(), 60)
         if self.errors_ is not None:
-            label += "\n(black: two standard errors to each side)"
+            label += "\n(thin lines: two standard errors to each side)"
         ax.set_xlabel(literal(label))
         ax.spines[["top", "right", "left"]].set_visible(False)
         return self
 
-    def _draw_steps(self, ax, starts, ends, reach, style):
-        """Arrows, connecting lines, and the size of each step beside its point."""
-        low, high = _range(starts, ends)
-        low, high = min(low, (ends - reach).min()), max(high, (ends + reach).max())
+    def _draw_steps(self, ax, steps, style):
+        """Arrows, and the size of each step beside its point."""
+        starts, ends, reach = steps.starts, steps.ends, steps.reach
+        edges = np.concatenate([starts, ends, ends - reach, ends + reach])
+        low, high = edges.min(), edges.max()
         span = (high - low) or max(abs(low), 1.0) * 0.1
-        texts = [number_text(step, signed=True) for step in ends - starts]
+        sizes = ends - starts
+        texts = [number_text(size, signed=True) for size in sizes]
         # What is beside the arrows needs room within the axes.
         inches = (max(map(len, texts)) + 2) / CHARACTERS_PER_INCH
         margin = max(0.08, inches / max(axes_inches(ax)[0] - 2 * inches, 1.0)) * span
         ax.set_xlim(low - margin, high + margin)
-        places = np.arange(len(starts))[::-1]
-        up = ends >= starts
+        places, up = steps.places, sizes >= 0
         self.ups_, self.downs_ = (
             draw_arrows(
                 ax,
@@ -160,47 +167,26 @@ class ShapleyWaterfallDisplay(RowDisplay):
             for mask, colour in ((up, UP_COLOUR), (~up, DOWN_COLOUR))
         )
         outer = np.where(up, ends + reach, ends - reach)
-        self.labels_ = list(map(self._label_step, texts, outer, places, ends - starts))
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+        self.labels_ = label_ends(ax, outer, places, sizes, signed=True, box=box)
         plain_number_ticks(ax)
 
-    def _connect(self, ax, meetings):
-        """Thin lines from each step to the next, where the lower one meets the upper.
+    def _connect(self, ax, steps):
+        """Thin lines from each step to the next."""
+        # A step taken from below ends where the one above it starts; one taken from
+        # above starts where that one ended.
+        meetings = steps.starts if steps.downwards else steps.ends
+        low = steps.places[1:] + STEP_HEIGHT / 2
+        high = steps.places[:-1] - STEP_HEIGHT / 2
+        ax.vlines(meetings[1:], low, high, color="0.6", linewidth=0.8)
 
-        A step taken from below ends where the one above it starts, and the other way
-        round.
-        """
-        places, half = np.arange(len(meetings))[::-1], STEP_HEIGHT / 2
-        ax.vlines(
-            meetings[1:],
-            places[1:] + half,
-            places[:-1] - half,
-            color="0.6",
-            linewidth=0.8,
-        )
-
-    def _label_step(self, text, outer, place, step):
-        colour = UP_COLOUR if step > 0 else DOWN_COLOUR if step < 0 else "0.4"
-        return self.ax_.annotate(
-            text,
-            (outer, place),
-            xytext=(-4 if step < 0 else 4, 0),
-            textcoords="offset points",
-            ha="right" if step < 0 else "left",
-            va="center",
-            fontsize="small",
-            color=colour,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
-        )
-
-    def _draw_errors(self, ax, ends, reach):
-        if not reach.any():
+    def _draw_errors(self, ax, steps):
+        known = steps.reach > 0
+        if not known.any():
             return None
-        known = reach > 0
-        places = np.arange(len(ends))[::-1][known]
-        ends, reach = ends[known], reach[known]
-        return ax.hlines(
-            places, ends - reach, ends + reach, color="black", linewidth=1.2, zorder=3
-        )
+        ends, reach = steps.ends[known], steps.reach[known]
+        places, ends = steps.places[known], (ends - reach, ends + reach)
+        return draw_spreads(ax, places, *ends, linewidth=1.2, zorder=3)
 
     def _mark_ends(self, ax, explanation, span):
         """Lines and numbers at the base value and at the prediction."""
@@ -208,7 +194,7 @@ class ShapleyWaterfallDisplay(RowDisplay):
         prediction = predictions_of(explanation)[0]
         style = {"linewidth": 0.9, "zorder": 0.8}
         self.base_line_ = ax.axvline(base, color="0.5", linestyle="--", **style)
-        self.prediction_line_ = ax.axvline(prediction, color="black", **style)
+        self.prediction_line_ = ax.axvline(prediction, color=ink(), **style)
         for place, text, beside in (
             (base, "base value\nE[f(X)]", prediction),
             (prediction, "prediction\nf(x)", base),
@@ -238,25 +224,93 @@ class ShapleyWaterfallDisplay(RowDisplay):
         """
         pandas = import_pandas(self._caller("to_frame"))
         explanation = self._one_row()
-        lines = waterfall_lines(explanation, None)
+        steps = steps_of(explanation, None)
         table = FeatureReader(explanation).table(range(explanation.values.shape[1]))[0]
-        entries = [tuple(table[list(step)]) for step in lines.members]
+        entries = [tuple(table[list(step)]) for step in steps.members]
         own = isinstance(explanation, BreakDownExplanation)
         features = np.array(explanation.feature_names, dtype=object)
         columns = {
-            "feature": [":".join(features[list(step)]) for step in lines.members],
+            "feature": [":".join(features[list(step)]) for step in steps.members],
             "value": [each[0] if len(each) == 1 else each for each in entries],
-            "contribution" if own else "shapley_value": lines.sizes,
-            "start": lines.starts,
-            "end": lines.ends,
+            "contribution" if own else "shapley_value": steps.sizes,
+            "start": steps.starts,
+            "end": steps.ends,
         }
         if explanation.data is None:
             del columns["value"]
         if explanation.standard_errors is not None:
-            columns["standard_error"] = lines.errors
+            columns["standard_error"] = steps.errors
         return pandas.DataFrame(columns)
 
 
-def _range(starts, ends):
-    edges = np.concatenate([starts, ends])
-    return edges.min(), edges.max()
+@dataclass(frozen=True)
+class Steps:
+    """Steps of one row, listed from the top."""
+
+    members: list  # features of each step; the others are in the last one
+    names: list  # what stands beside each step
+    sizes: np.ndarray  # (n_steps,)
+    starts: np.ndarray
+    ends: np.ndarray
+    # Standard errors: zero where values are exact, NaN for several features.
+    errors: np.ndarray
+    # Whether each step starts where the one above it ended, not the one below.
+    downwards: bool
+
+    @property
+    def places(self):
+        """Where the steps stand across."""
+        return np.arange(len(self.names))[::-1]
+
+    @property
+    def reach(self):
+        """How far the errors reach from the steps' ends."""
+        return N_ERRORS * np.nan_to_num(self.errors)
+
+
+def steps_of(explanation, max_display):
+    """Steps of an explanation of one row and one output, at most `max_display`.
+
+    One with an order of its own is taken in that, any other by strength.
+    """
+    values = explanation.values[0]
+    downwards = isinstance(explanation, BreakDownExplanation)
+    choose = _in_order if downwards else _by_strength
+    members, others = choose(explanation, max_display)
+    reader = FeatureReader(explanation)
+    names = [reader.joint_entry_text(step, 0) for step in members]
+    if downwards:
+        names = [f"{number}. {name}" for number, name in enumerate(names, start=1)]
+    errors = _errors(explanation, members)
+    if others:
+        members, errors = [*members, others], np.append(errors, np.nan)
+        names.append(others_text(len(others)))
+    sizes = np.array([values[list(step)].sum() for step in members])
+    way = sizes if downwards else sizes[::-1]
+    edges = explanation.base_values[0] + np.concatenate([[0.0], np.cumsum(way)])
+    starts, ends = edges[:-1], edges[1:]
+    if not downwards:
+        starts, ends = starts[::-1], ends[::-1]
+    return Steps(members, names, sizes, starts, ends, errors, downwards)
+
+
+def _by_strength(explanation, max_display):
+    shown, others = ranked(np.abs(explanation.values[0]), max_display)
+    return [(j,) for j in shown.tolist()], tuple(others.tolist())
+
+
+def _in_order(explanation, max_display):
+    """Steps as they were taken; the last of them together where there are too many."""
+    check_count(max_display, "max_display")
+    steps = explanation.steps(0)
+    if max_display is None or len(steps) <= max_display:
+        return steps, ()
+    others = [feature for step in steps[max_display - 1 :] for feature in step]
+    return steps[: max_display - 1], tuple(others)
+
+
+def _errors(explanation, members):
+    if explanation.standard_errors is None:
+        return np.zeros(len(members))
+    errors = explanation.standard_errors[0]
+    return np.array([errors[step[0]] if len(step) == 1 else np.nan for step in members])

@@ -1,178 +1,107 @@
-"""What the displays of local surrogates share: how they are made, what they say."""
+"""What the displays of local surrogates share: what they hold, and what they say."""
 
-from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, replace
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
 
-from sklearn_interpret._choosing import output_position, response_text, row_position
-from sklearn_interpret._model.response import check_is_predictor
-from sklearn_interpret._model.tags import check_predictor_is_fitted
-from sklearn_interpret._plotting.labels import drawn_response, shorten
-from sklearn_interpret._plotting.numbers import number_text
-from sklearn_interpret._plotting.parameters import (
-    divided,
-    keyword_names,
-    parameter_names,
-    refuse_settings,
+from sklearn_interpret._choosing import output_position
+from sklearn_interpret._plotting.axes import axes_inches
+from sklearn_interpret._plotting.bars import (
+    draw_bars,
+    draw_spreads,
+    label_ends,
+    name_rows,
+    sign_colours,
 )
-from sklearn_interpret.base import BaseInspector
+from sklearn_interpret._plotting.curves import note_empty
+from sklearn_interpret._plotting.displays import ExplanationDisplay
+from sklearn_interpret._plotting.labels import (
+    CHARACTERS_PER_INCH,
+    drawn_response,
+    literal,
+    number_text,
+    plain_number_ticks,
+    shorten,
+)
+from sklearn_interpret._plotting.tables import stacked
 from sklearn_interpret.surrogates._base_explanation import LocalExplanation
-from sklearn_interpret.surrogates._plot._weight_bars import Weights
+from sklearn_interpret.surrogates._base_text_explanation import highlight
 
 # Outputs drawn side by side where none is chosen.
 MOST_OUTPUTS = 6
+N_ERRORS = 2.0
 
 
-class LocalDisplay(ABC):
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Features and their weights, in the order in which they are drawn."""
+
+    features: np.ndarray  # (n,): positions of the features
+    names: list  # what the weights are of
+    weights: np.ndarray
+    errors: np.ndarray  # standard errors, NaN where there are none
+
+    def __len__(self):
+        return len(self.names)
+
+    @property
+    def margins(self):
+        """How far the errors reach beyond the weights, zero where there are none."""
+        return N_ERRORS * np.nan_to_num(self.errors)
+
+    @property
+    def reach(self):
+        """How far weights and errors reach from zero."""
+        return float((np.abs(self.weights) + self.margins).max(initial=0.0))
+
+    @property
+    def largest(self):
+        """Largest absolute weight."""
+        return float(np.abs(self.weights).max(initial=0.0))
+
+    def rounded(self, largest):
+        """The same without weights that rounding has left beside a large one."""
+
+        def rounded(numbers):
+            return np.array([x if highlight(x, largest) else 0.0 for x in numbers])
+
+        return replace(self, weights=rounded(self.weights), errors=rounded(self.errors))
+
+    def first(self, most):
+        """The first `most` of them; None takes all."""
+        return self.those(np.arange(len(self))[:most])
+
+    def those(self, places):
+        """Those at some places."""
+        return Weights(
+            self.features[places],
+            [self.names[place] for place in places],
+            self.weights[places],
+            self.errors[places],
+        )
+
+
+class LocalDisplay(ExplanationDisplay):
     """Base of the displays of one surrogate each."""
 
-    # What explains a predictor, what that gives, and what is explained.
-    _inspector: ClassVar[type]
-    _kind: ClassVar[type] = LocalExplanation
-    _sample: ClassVar[str] = "row"
-
-    def __init__(
-        self,
-        explanation: LocalExplanation,
-        *,
-        row: int | None = None,
-        target: Any = None,
-        response_name: str | None = None,
-    ) -> None:
-        self.explanation = explanation
-        self.row = row
-        self.target = target
-        self.response_name = response_name
-
-    @abstractmethod
-    def plot(self, ax: Any = None) -> Self:
-        """Draw."""
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, *, ax: Any = None, **params: Any
-    ) -> Self:
-        """Explain a sample by a fitted predictor, or a fitted inspector, and draw it.
-
-        Parameters
-        ----------
-        estimator : fitted predictor or inspector
-            A predictor is explained by the inspector that belongs to the display, for
-            which all of `X` serves as data. A fitted inspector of that kind is used as
-            it is, and not fitted again.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, ...)
-            Samples, as the inspector takes them: rows of a table, texts or images.
-            Where `row` is given, that one alone is explained.
-        ax : matplotlib Axes or array of Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of the inspector, for a predictor (such as `n_samples`, `target`
-            or `random_state`), of the display's constructor and of `plot`.
-
-        Returns
-        -------
-        display : object
-            The display, drawn.
-
-        Raises
-        ------
-        NotFittedError
-            The estimator is not fitted.
-        TypeError
-            An inspector of another kind, or an unknown parameter.
-        ValueError
-            Several samples and no `row`; parameters of the inspector beside one that is
-            fitted; bad input.
-        """
-        own = parameter_names(cls._inspector)
-        if isinstance(estimator, BaseInspector):
-            own -= cls._setting_names()  # which output is drawn can still be said
-        names = [own, cls._setting_names(), keyword_names(cls.plot)]
-        parameters, settings, looks = divided(params, names, cls.__name__)
-        rows = cls._rows(X)
-        row = cls._row_position(settings.pop("row", None), rows.n_rows)
-        inspector = cls._fitted(estimator, rows.native, parameters)
-        explanation = inspector.explain(rows.take([row]).native)
-        name = response_text(inspector, explanation)
-        settings = {"response_name": name, **settings}
-        return cls(explanation, **settings).plot(ax=ax, **looks)
-
-    @classmethod
-    def from_explanation(
-        cls, explanation: LocalExplanation, *, ax: Any = None, **params: Any
-    ) -> Self:
-        """Draw an explanation that was made before.
-
-        Parameters
-        ----------
-        explanation : LocalExplanation
-            Explained samples.
-        ax : matplotlib Axes or array of Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of the display's constructor (such as `row`) and of `plot`.
-
-        Returns
-        -------
-        display : object
-            The display, drawn.
-
-        Raises
-        ------
-        TypeError
-            No explanation of the display's kind, or an unknown parameter.
-        ValueError
-            Several samples and no `row`.
-        """
-        names = [cls._setting_names(), keyword_names(cls.plot)]
-        settings, looks = divided(params, names, cls.__name__)
-        return cls(explanation, **settings).plot(ax=ax, **looks)
-
-    @classmethod
-    def _setting_names(cls):
-        return keyword_names(cls.__init__, without=("self", "explanation"))
-
-    @classmethod
-    @abstractmethod
-    def _rows(cls, X):
-        """What the user passes in, as samples that can be taken one by one."""
-
-    @classmethod
-    def _fitted(cls, estimator, X, parameters):
-        """An inspector of a fitted predictor, or the one given."""
-        if not isinstance(estimator, BaseInspector):
-            check_is_predictor(estimator)
-            check_predictor_is_fitted(estimator)
-            return cls._inspector(FrozenEstimator(estimator), **parameters).fit(X)
-        if not isinstance(estimator, cls._inspector):
-            raise TypeError(
-                f"{cls.__name__} shows what {cls._inspector.__name__} finds; got a "
-                f"{type(estimator).__name__}. Pass its estimator_, or another display."
-            )
-        check_predictor_is_fitted(estimator)
-        refuse_settings(estimator, parameters, use="explains")
-        return estimator
+    _explanation_kind = LocalExplanation
 
     @classmethod
     def _row_position(cls, row, n_rows):
         """Position of the sample to draw, counted from the front."""
-        if row is None:
-            if n_rows != 1:
-                raise ValueError(
-                    f"There are {n_rows} {cls._sample}s: choose one by row=, counted "
-                    "from 0."
-                )
-            return 0
-        return row_position(row, n_rows, cls._sample)
+        if row is None and n_rows != 1:
+            raise ValueError(
+                f"There are {n_rows} {cls._sample}s: choose one by row=, counted from "
+                "0."
+            )
+        return super()._row_position(0 if row is None else row, n_rows)
 
     def _position(self):
         """Position of the sample that is drawn."""
-        if not isinstance(self.explanation, self._kind):
+        if not isinstance(self.explanation, self._explanation_kind):
             raise TypeError(
-                f"{type(self).__name__} draws one kind of explanation, "
-                f"{self._kind.__name__}; got {type(self.explanation).__name__}."
+                f"{type(self).__name__} draws a {self._explanation_kind.__name__}; got "
+                f"{type(self.explanation).__name__}."
             )
         return self._row_position(self.row, len(self.explanation))
 
@@ -181,7 +110,7 @@ class LocalDisplay(ABC):
         n_outputs = len(self.explanation.output_names)
         if self.target is None and n_outputs <= MOST_OUTPUTS:
             return list(range(n_outputs))
-        return [output_position(self.explanation, self.target)]
+        return [output_position(self.explanation.output_names, self.target)]
 
     def _weights(self, row, output):
         """Effects of the selected features, the largest first."""
@@ -200,6 +129,16 @@ class LocalDisplay(ABC):
         names = [texts[j] for j in order]
         return Weights(order, names, effects[order], errors[order])
 
+    def _frame(self, columns):
+        """A table with lines for each output: `columns(row, weights)`."""
+        row = self._position()
+        parts = []
+        for output in self._outputs():
+            weights = self._weights(row, output)
+            names = [self.explanation.output_names[output]] * len(weights)
+            parts.append({"output": names, **columns(row, weights)})
+        return stacked(parts, caller=f"{type(self).__name__}.to_frame")
+
     def _names_of(self, row):
         """A name for each feature of a sample."""
         return self.explanation.feature_names
@@ -210,7 +149,7 @@ class LocalDisplay(ABC):
         return drawn_response(self.response_name, names, output)
 
     def _title(self, row, output):
-        """What the model answers, and how well the surrogate follows it: two lines."""
+        """The model's response, and how well the surrogate follows it: two lines."""
 
         def equation(name, field):
             array = getattr(self.explanation, field)
@@ -222,3 +161,70 @@ class LocalDisplay(ABC):
         known = (("surrogate", "local_predictions"), ("local R²", "fidelity"))
         second = [equation(*one) for one in known]
         return f"{first}\n{', '.join(text for text in second if '=' in text)}"
+
+
+def draw_weights(ax, weights, *, reach, most, label, what, style, families=None):
+    """Draw weights as horizontal bars, the first on top.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where to draw.
+    weights : Weights
+        What to draw.
+    reach : float
+        How far the axes reaches to each side of zero.
+    most : int or None
+        Largest number of bars.
+    label : str
+        What the bars show.
+    what : str
+        What the weights are of: "words".
+    style : dict or None
+        Of the bars.
+    families : list of str, optional
+        Fonts of the names.
+
+    Returns
+    -------
+    bars : BarContainer
+    errors : LineCollection or None
+    """
+    shown = weights.first(most)
+    name_rows(ax, shown.names)
+    for tick in ax.get_yticklabels() if families else []:
+        tick.set_fontfamily(families)
+    if not len(shown):
+        note_empty(ax, f"no {what}")
+        ax.set(ylim=(-0.6, 0.6), xticks=[])
+        return ax.barh([], []), None
+    values, margins = shown.weights, shown.margins
+    places = np.arange(len(shown))[::-1]
+    bars = draw_bars(ax, places, values, sign_colours(values), style, height=0.7)
+    ax.axvline(0, color="0.4", linewidth=0.8, zorder=2.5)
+    errors = None
+    if margins.any():
+        ends = values - margins, values + margins
+        errors = draw_spreads(ax, places, *ends, linewidth=1.0, zorder=3)
+        label += "\n(thin lines: two standard errors to each side)"
+    if len(shown) < len(weights):
+        label += f"\n({len(weights) - len(shown)} weaker {what} have no bar)"
+    _set_range(ax, values, reach or 1.0)
+    ends = values + np.where(values < 0, -margins, margins)
+    label_ends(ax, ends, places, values, signed=True, gap=3)
+    plain_number_ticks(ax)
+    ax.set_xlabel(literal(label))
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    return bars, errors
+
+
+def _set_range(ax, weights, reach):
+    """A common range on all axes, as far as there are bars, with room for numbers."""
+    longest = max(len(number_text(weight, signed=True)) for weight in weights)
+    inches = (longest + 1) / CHARACTERS_PER_INCH
+    sides = [(weights < 0).any(), (weights > 0).any()]
+    n_sides = max(1, sum(sides))
+    width = max(axes_inches(ax)[0] - n_sides * inches, 1.0)
+    reach += n_sides * reach * inches / width
+    low, high = (reach if there else 0.04 * reach for there in sides)
+    ax.set_xlim(-low, high)

@@ -3,32 +3,33 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from sklearn_interpret._core.statistics.fidelity import r_squared
-from sklearn_interpret._plotting.axes import import_pyplot, named_legend, take_axes
-from sklearn_interpret._plotting.labels import literal, shorten
-from sklearn_interpret._plotting.layouts import Slot, row_height
-from sklearn_interpret._plotting.numbers import number_beside
-from sklearn_interpret._plotting.parameters import (
-    divided,
-    keyword_names,
-    parameter_names,
+from sklearn_interpret._core.statistics.losses import r_squared
+from sklearn_interpret._plotting.axes import Slot, merged_style, named_legend, take_axes
+from sklearn_interpret._plotting.bars import (
+    check_count,
+    draw_bars,
+    label_ends,
+    name_rows,
+    row_height,
+    sign_colours,
 )
-from sklearn_interpret._plotting.ranking import check_count
+from sklearn_interpret._plotting.labels import (
+    OKABE_ITO,
+    literal,
+    number_beside,
+    number_text,
+    plain_number_ticks,
+    shorten,
+)
+from sklearn_interpret._plotting.points import MANY_POINTS, point_area
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.surrogates._global import GlobalSurrogate
-from sklearn_interpret.surrogates._plot._global_arrays import SurrogateArrays
-from sklearn_interpret.surrogates._plot._global_sources import (
-    fitted_surrogate,
-    surrogate_arrays,
+from sklearn_interpret.surrogates._plot._global_arrays import (
+    QUANTILES,
+    SurrogateArrays,
+    leaf_order,
 )
-from sklearn_interpret.surrogates._plot._leaves import QUANTILES, leaf_order
-from sklearn_interpret.surrogates._plot._plain_panels import (
-    draw_answers,
-    draw_effects,
-    strongest,
-)
+from sklearn_interpret.surrogates._plot._global_sources import SurrogateSources
 from sklearn_interpret.surrogates._plot._tree_panel import (
     KEY,
     MODEL_COLOUR,
@@ -40,35 +41,37 @@ from sklearn_interpret.surrogates._plot._tree_panel import (
 )
 
 KINDS = ("auto", "tree", "rules", "bar", "scatter")
-NAMES = {"response_name", "model_name", "surrogate_name"}
 MOST_LEAVES = 16
 RULE_PITCH = 0.78  # inches
+NUMBER_ROOM = 0.2
+TIMES = "\N{MULTIPLICATION SIGN}"
 
 
-class GlobalSurrogateDisplay(SurrogateArrays):
-    """A surrogate, and what the model answers where the surrogate says one thing.
+class GlobalSurrogateDisplay(SurrogateSources, SurrogateArrays):
+    """A surrogate, and how the model responds where the surrogate predicts one value.
 
     Of a tree, the tests stand above the leaves, and in each leaf is the distribution
-    of what the model answers to the rows that fall into it, on a common scale; a line
-    marks the surrogate's answer. A leaf of one narrow heap is a rule that the model
+    of the model's responses to the rows that fall into it, on a common scale; a line
+    marks the surrogate's response. A leaf of one narrow heap is a rule that the model
     keeps; a wide one lumps together rows that the model tells apart. Larger trees are
     shown by the rules of their largest leaves. Linear surrogates are shown by
     coefficients, in units of the response for one standard deviation of the column; any
-    other by its answers against the model's. Each title has the fidelity on the rows
+    other by its responses against the model's. Each title has the fidelity on the rows
     shown.
 
-    Build it with `from_estimator`, or from arrays of your own.
+    Build it with `from_estimator`, or from arrays of your own. Of the rows given to
+    `from_estimator`, those in the surrogate's subset are shown, with their weights.
 
     Parameters
     ----------
     responses : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        What the model answers.
+        Responses of the model.
     surrogate_responses : array-like of shape (n_samples,) or (n_samples, n_outputs), \
 default=None
-        What the surrogate answers, where that can be compared.
+        Those of the surrogate, where they can be compared.
     trees : sequence of dict, default=None
         The surrogate's tree, or one for each output: arrays ``left`` and ``right`` of
-        child nodes (-1 for leaves), lists ``tests`` (what is asked at each node),
+        child nodes (-1 for leaves), lists ``tests`` (the condition at each node),
         ``yes_left`` (whether rows that pass go left) and ``rules`` (the way to each
         node).
     leaves : array-like of shape (n_samples,) or (n_samples, n_trees), default=None
@@ -88,7 +91,7 @@ default=None
     agreement : float, default=None
         Share of rows to which model and surrogate give the same label.
     response_name : str, default="response"
-        What the model is asked for, for the axis.
+        Name of the model's response, for the axis.
     model_name, surrogate_name : str, default=None
         For the title.
 
@@ -125,61 +128,6 @@ default=None
     's5 > 0.0244 and bmi ≤ 0.0267'
     """
 
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        *,
-        sample_weight: ArrayLike | None = None,
-        target: Any = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Fit a surrogate to a fitted predictor, and draw it.
-
-        Parameters
-        ----------
-        estimator : fitted predictor or GlobalSurrogate
-            A predictor gets a :class:`GlobalSurrogate` that is taught on `X`. A fitted
-            :class:`GlobalSurrogate` is shown as it is, and not fitted again.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows; of these, the ones in the surrogate's subset are shown.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Their weights.
-        target : class label or int, default=None
-            The output to show; the surrogate of a predictor is taught all of them.
-        ax : matplotlib Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of :class:`GlobalSurrogate`, for a predictor, `response_name`,
-            `model_name` and `surrogate_name`, and parameters of `plot`.
-
-        Returns
-        -------
-        display : object
-            The display, drawn.
-
-        Raises
-        ------
-        NotFittedError
-            The estimator is not fitted.
-        TypeError
-            An inspector of another kind, or an unknown parameter.
-        ValueError
-            Parameters of the surrogate beside one that is fitted; bad input.
-        """
-        parameters, names, looks = divided(
-            params,
-            [parameter_names(GlobalSurrogate), NAMES, keyword_names(cls.plot)],
-            cls.__name__,
-        )
-        inspector = fitted_surrogate(
-            estimator, X, sample_weight, parameters, cls.__name__
-        )
-        arrays = surrogate_arrays(inspector, X, sample_weight)
-        return cls(**{**arrays, **names}, target=target).plot(ax=ax, **looks)
-
     def plot(
         self,
         ax: Any = None,
@@ -196,7 +144,7 @@ default=None
             None makes a figure; one axes is divided where there are several panels.
         kind : {"auto", "tree", "rules", "bar", "scatter"}, default="auto"
             "tree" draws tests and leaves, "rules" a line for each of the largest
-            leaves, "bar" coefficients, and "scatter" answers against answers. "auto"
+            leaves, "bar" coefficients, and "scatter" responses over responses. "auto"
             takes the first that there is something for: "rules" for trees of more than
             16 leaves, or where they have no room.
         max_display : int, default=20
@@ -252,26 +200,13 @@ default=None
 
     def _canvas(self, ax, outputs, kind, max_display):
         """Axes for the panels; a figure made here is as large as these need."""
-        caller = f"{type(self).__name__}.plot"
-        slots = [Slot() for _ in outputs]
-        n_columns = 3 if kind in ("bar", "scatter") else 1
-        if ax is not None:
-            return take_axes(ax, slots, n_columns=n_columns, caller=caller)
-        n_columns = min(n_columns, len(outputs))
-        n_rows = -(-len(outputs) // n_columns)
-        width, height = self._panel_size(outputs, kind, max_display)
-        plt = import_pyplot(caller)
-        figure = plt.figure(
-            figsize=(width * n_columns, height * n_rows), layout="constrained"
+        return take_axes(
+            ax,
+            [Slot()] * len(outputs),
+            n_columns=3 if kind in ("bar", "scatter") else 1,
+            caller=f"{type(self).__name__}.plot",
+            panel_size=self._panel_size(outputs, kind, max_display),
         )
-        grid = figure.add_gridspec(n_rows, n_columns)
-        axes = [
-            figure.add_subplot(grid[place // n_columns, place % n_columns])
-            for place in range(len(outputs))
-        ]
-        canvas = take_axes(np.array(axes), slots, n_columns=n_columns, caller=caller)
-        canvas.own_figure = True
-        return canvas
 
     def _panel_size(self, outputs, kind, max_display):
         if kind == "tree":
@@ -281,8 +216,8 @@ default=None
             n_lines = min(max(counts), max_display or max(counts))
             return 8.6, row_height(n_lines, RULE_PITCH)
         if kind == "bar":
-            _, effects, _ = self._lines(outputs[0])
-            shown, _ = strongest(effects, max_display)
+            _, coefficients, _ = self._columns(outputs[0])
+            shown, _ = _strongest(coefficients, max_display)
             return 6.0, 0.4 + row_height(len(shown))
         return 4.8, 4.4
 
@@ -291,25 +226,25 @@ default=None
         name, texts = self._response_text(output), []
         if kind == "tree":
             tree, leaves = self._tree(output), self._leaves(output)
-            marks = draw_tree(ax, tree, leaves, name, style)
-            drawn, texts = marks.bars, marks.texts
+            drawn, texts = draw_tree(ax, tree, leaves, name, style)
         elif kind == "rules":
             check_count(max_display, "max_display")
-            marks = draw_rules(ax, self._leaves(output), max_display, style)
-            drawn, texts = marks.bars, marks.texts
+            leaves = self._leaves(output)
+            drawn, texts = draw_rules(ax, leaves, max_display, style)
             ax.set_xlabel(name)
         elif kind == "bar":
-            names, coefficients, deviations = self._lines(output)
+            names, coefficients, deviations = self._columns(output)
             effects = coefficients * deviations
-            drawn = draw_effects(ax, names, effects, max_display, style)
+            drawn = _draw_effects(ax, names, effects, max_display, style)
         else:
-            values, answers = self._responses()
-            if answers is None:
+            values, surrogate = self._responses()
+            if surrogate is None:
                 raise ValueError(
-                    "What this surrogate answers cannot be compared with the model's "
+                    "What this surrogate predicts cannot be compared with the model's "
                     "response: take a regressor as surrogate."
                 )
-            drawn = draw_answers(ax, values[:, output], answers[:, output], style)
+            pair = values[:, output], surrogate[:, output]
+            drawn = _draw_responses(ax, *pair, style)
             ax.set_xlabel(f"Model: {name}")
             ax.set_ylabel(f"Surrogate: {name}")
         self.bars_.append(drawn)
@@ -323,12 +258,11 @@ default=None
 
     def _title(self, output, first):
         """Who stands in for whom, and how well."""
-        values, answers = self._responses()
+        values, surrogate = self._responses()
         weights, parts = self._weights(), []
-        if answers is not None:
-            (share,) = r_squared(
-                values[:, [output]], answers[:, [output]], weights
-            ).tolist()
+        if surrogate is not None:
+            pair = values[:, [output]], surrogate[:, [output]]
+            share = r_squared(*pair, weights).item()
             parts.append(f"R² = {number_beside(share, 1.0)}")
         if self.agreement is not None:
             parts.append(f"same label for {100 * self.agreement:.0f} % of rows")
@@ -353,10 +287,10 @@ default=None
         from matplotlib.patches import Patch
 
         handles = [Patch(facecolor=MODEL_COLOUR)]
-        labels = ["What the model answers"]
+        labels = ["Responses of the model"]
         if self._responses()[1] is not None:
             handles.append(Line2D([], [], color=SURROGATE_COLOUR, linewidth=1.8))
-            labels.append("What the surrogate answers")
+            labels.append("Mean response of the surrogate")
         place = {"loc": "outside lower center", "ncols": 2, "frameon": False}
         return named_legend(canvas.figure, handles, labels, fontsize="small", **place)
 
@@ -367,7 +301,7 @@ default=None
         -------
         pandas.DataFrame
             Of trees a row for each leaf with rows: its rule, number and share of rows,
-            mean and quantiles of the model's answers, and the surrogate's answer. Of
+            mean and quantiles of the model's responses, and the surrogate's mean. Of
             linear surrogates a row for each column, the strongest first; of others a
             row for each row of the data. Several outputs stand below each other.
         """
@@ -383,36 +317,89 @@ default=None
         if self.trees is not None:
             return map(_leaf_numbers, self._leaves(output))
         if self.coefficients is not None:
-            names, coefficients, deviations = self._lines(output)
+            names, coefficients, deviations = self._columns(output)
             effects = coefficients * deviations
-            order = strongest(effects, None)[0]
-            table = zip(
-                [names[j] for j in order],
-                coefficients[order],
-                deviations[order],
-                effects[order],
-                strict=True,
-            )
-            keys = ("column", "coefficient", "standard_deviation", "effect")
-            return [dict(zip(keys, row, strict=True)) for row in table]
-        values, answers = self._responses()
-        answers = np.full_like(values, np.nan) if answers is None else answers
-        pairs = zip(values[:, output], answers[:, output], strict=True)
+            return [
+                {
+                    "column": names[j],
+                    "coefficient": coefficients[j],
+                    "standard_deviation": deviations[j],
+                    "effect": effects[j],
+                }
+                for j in _strongest(effects, None)[0]
+            ]
+        values, surrogate = self._responses()
+        surrogate = np.full_like(values, np.nan) if surrogate is None else surrogate
+        pairs = zip(values[:, output], surrogate[:, output], strict=True)
         return [
-            {"row": row, "model": model, "surrogate": surrogate}
-            for row, (model, surrogate) in enumerate(pairs)
+            {"row": row, "model": response, "surrogate": prediction}
+            for row, (response, prediction) in enumerate(pairs)
         ]
 
 
 def _leaf_numbers(leaf):
     names = [f"q{100 * q:02.0f}" for q in QUANTILES]
-    quantiles = dict(zip(names, leaf.quantiles.tolist(), strict=True))
     return {
         "leaf": leaf.node,
         "rule": leaf.rule,
         "n_rows": len(leaf.values),
         "share": leaf.share,
         "mean": leaf.mean,
-        **quantiles,
-        "surrogate": leaf.answer,
+        **dict(zip(names, leaf.quantiles.tolist(), strict=True)),
+        "surrogate": leaf.surrogate,
     }
+
+
+def _strongest(effects, max_display):
+    """Positions of the effects that are shown, the largest first, and of the others."""
+    check_count(max_display, "max_display")
+    order = np.argsort(-np.abs(effects), kind="stable")
+    return order[:max_display], order[len(order[:max_display]) :]
+
+
+def _draw_effects(ax, names, effects, max_display, style):
+    """Bars for coefficients times deviations (q,), the strongest on top."""
+    shown, others = _strongest(effects, max_display)
+    values = effects[shown]
+    places = np.arange(len(shown))[::-1]
+    bars = draw_bars(ax, places, values, sign_colours(values), style, height=0.78)
+    low, high = min(values.min(), 0.0), max(values.max(), 0.0)
+    span = high - low if high > low else 1.0
+    room = [NUMBER_ROOM * span * bool(end) for end in (low < 0, high > 0)]
+    ax.set_xlim(low - room[0], high + room[1] if high > low else 1.0)
+    label_ends(ax, values, places, values, signed=True)
+    ax.axvline(0, color="0.2", linewidth=0.8, zorder=2.3)
+    name_rows(ax, [names[j] for j in shown])
+    plain_number_ticks(ax)
+    label = f"Coefficient {TIMES} standard deviation of the column"
+    if len(others):
+        most = np.abs(effects[others]).max()
+        label += f"\n({len(others)} others, none beyond {number_text(most)})"
+    ax.set_xlabel(label)
+    ax.spines[["top", "right"]].set_visible(False)
+    return bars
+
+
+def _draw_responses(ax, values, surrogate, style):
+    """Points, or the density of many, of the surrogate's responses over the model's."""
+    from matplotlib.collections import PathCollection
+
+    both = np.concatenate([values, surrogate])
+    low, high = float(both.min()), float(both.max())
+    room = 0.04 * (high - low) or 0.5
+    ends = low - room, high + room
+    if len(values) > MANY_POINTS:
+        looks = {"gridsize": 40, "mincnt": 1, "bins": "log", "cmap": "viridis"}
+        looks |= {"linewidths": 0.1, "extent": (*ends, *ends), **(style or {})}
+        shown = ax.hexbin(values, surrogate, **looks)
+    else:
+        looks = {"s": point_area(len(values)), "color": OKABE_ITO[0], "alpha": 0.6}
+        looks |= {"linewidths": 0, "zorder": 2}
+        looks = merged_style(looks, style, PathCollection)
+        shown = ax.scatter(values, surrogate, **looks)
+    ax.plot(ends, ends, color="0.2", linewidth=1, zorder=1.5, linestyle="--")
+    ax.set(xlim=ends, ylim=ends)
+    for axis in "xy":
+        plain_number_ticks(ax, axis)
+    ax.spines[["top", "right"]].set_visible(False)
+    return shown

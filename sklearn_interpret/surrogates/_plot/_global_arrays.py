@@ -1,51 +1,38 @@
-"""What the display of a global surrogate holds, checked when it is asked for."""
+"""What the display of a global surrogate holds: arrays, and the leaves of trees."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret.surrogates._plot._leaves import leaves_of
+from sklearn_interpret._choosing import output_position
+from sklearn_interpret._core.statistics.weighted import weighted_quantile
 
 MOST_OUTPUTS = 10
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
+@dataclass(eq=False, repr=False)
 class SurrogateArrays:
     """Base of the display: its arrays, output by output."""
 
-    def __init__(
-        self,
-        responses: ArrayLike,
-        surrogate_responses: ArrayLike | None = None,
-        *,
-        trees: Sequence[dict[str, Any]] | None = None,
-        leaves: ArrayLike | None = None,
-        coefficients: ArrayLike | None = None,
-        deviations: ArrayLike | None = None,
-        column_names: Any = None,
-        output_names: Any = None,
-        target: Any = None,
-        sample_weight: ArrayLike | None = None,
-        agreement: float | None = None,
-        response_name: str = "response",
-        model_name: str | None = None,
-        surrogate_name: str | None = None,
-    ) -> None:
-        self.responses = responses
-        self.surrogate_responses = surrogate_responses
-        self.trees = trees
-        self.leaves = leaves
-        self.coefficients = coefficients
-        self.deviations = deviations
-        self.column_names = column_names
-        self.output_names = output_names
-        self.target = target
-        self.sample_weight = sample_weight
-        self.agreement = agreement
-        self.response_name = response_name
-        self.model_name = model_name
-        self.surrogate_name = surrogate_name
+    responses: ArrayLike
+    surrogate_responses: ArrayLike | None = None
+    _: KW_ONLY
+    trees: Sequence[dict[str, Any]] | None = None
+    leaves: ArrayLike | None = None
+    coefficients: ArrayLike | None = None
+    deviations: ArrayLike | None = None
+    column_names: Any = None
+    output_names: Any = None
+    target: Any = None
+    sample_weight: ArrayLike | None = None
+    agreement: float | None = None
+    response_name: str = "response"
+    model_name: str | None = None
+    surrogate_name: str | None = None
 
     def _table(self, name):
         """One of the arrays as (n, k), checked, or None."""
@@ -63,15 +50,17 @@ class SurrogateArrays:
         return table
 
     def _responses(self):
-        """What model and surrogate answer, (n, k) each; the second may be None."""
+        """Responses of model and surrogate, (n, k) each; the second may be None."""
         values = self._table("responses").astype(np.float64)
-        answers = self._table("surrogate_responses")
-        if answers is not None and answers.shape != values.shape:
+        surrogate = self._table("surrogate_responses")
+        if surrogate is None:
+            return values, None
+        if surrogate.shape != values.shape:
             raise ValueError(
-                f"surrogate_responses has shape {answers.shape}, and responses "
+                f"surrogate_responses has shape {surrogate.shape}, and responses "
                 f"{values.shape}."
             )
-        return values, None if answers is None else answers.astype(np.float64)
+        return values, surrogate.astype(np.float64)
 
     def _weights(self):
         if self.sample_weight is None:
@@ -92,15 +81,10 @@ class SurrogateArrays:
     def _shown_outputs(self):
         """Positions of the outputs that are drawn."""
         names = self._names()
-        shown = ", ".join(map(repr, names[:MOST_OUTPUTS]))
         if self.target is not None:
-            found = [place for place, name in enumerate(names) if name == self.target]
-            if len(found) != 1:
-                raise ValueError(
-                    f"target={self.target!r} is not an output; there are {shown}."
-                )
-            return found
+            return [output_position(names, self.target)]
         if len(names) > MOST_OUTPUTS:
+            shown = ", ".join(map(repr, names[:MOST_OUTPUTS]))
             raise ValueError(
                 f"There are {len(names)} outputs, too many for one figure: choose one "
                 f"by target=, out of {shown}, ..."
@@ -114,25 +98,78 @@ class SurrogateArrays:
 
     def _leaves(self, output):
         """The leaves of an output's tree, from left to right."""
-        values, answers = self._responses()
+        values, surrogate = self._responses()
         nodes = self._table("leaves")
         if nodes is None:
             raise ValueError("leaves is None: the node of each row is needed.")
         nodes = nodes[:, output if nodes.shape[1] > 1 else 0]
-        answers = None if answers is None else answers[:, output]
+        surrogate = None if surrogate is None else surrogate[:, output]
         tree = self._tree(output)
-        return leaves_of(tree, nodes, values[:, output], answers, self._weights())
+        return _leaves_of(tree, nodes, values[:, output], surrogate, self._weights())
 
-    def _lines(self, output):
+    def _columns(self, output):
         """Names, coefficients and deviations of the columns, for an output."""
-        coefficients = np.atleast_2d(np.asarray(self.coefficients, np.float64))
-        deviations = np.ones(coefficients.shape[1])
+        coefficients = _of_output(self.coefficients, output)
+        deviations = np.ones(len(coefficients))
         if self.deviations is not None:
-            deviations = np.asarray(self.deviations, np.float64)
-        coefficients, deviations = (
-            table[output] if len(table) > 1 else table[0]
-            for table in (coefficients, np.atleast_2d(deviations))
-        )
+            deviations = _of_output(self.deviations, output)
         names = self.column_names
         names = [f"x{j}" for j in range(len(coefficients))] if names is None else names
         return list(map(str, names)), coefficients, deviations
+
+
+def _of_output(table, output):
+    """The row of an output, or the one row for all of them."""
+    table = np.atleast_2d(np.asarray(table, np.float64))
+    return table[output] if len(table) > 1 else table[0]
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """The rows in a leaf, and the responses to them."""
+
+    node: int  # its number in the tree
+    rule: str  # the way to it
+    values: np.ndarray  # (n,): responses of the model
+    weights: np.ndarray  # (n,): weights of the rows
+    share: float  # of all weight
+    surrogate: float  # mean response of the surrogate; NaN where that is not known
+
+    @property
+    def mean(self):
+        """Mean response of the model."""
+        return float(np.average(self.values, weights=self.weights))
+
+    @property
+    def quantiles(self):
+        """Quantiles of the model's responses at `QUANTILES`."""
+        return weighted_quantile(self.values, np.array(QUANTILES), self.weights)
+
+
+def leaf_order(tree):
+    """Leaves of a tree from left to right."""
+    order, waiting = [], [0]
+    while waiting:
+        node = waiting.pop()
+        if tree["left"][node] < 0:
+            order.append(int(node))
+        else:
+            waiting += [tree["right"][node], tree["left"][node]]
+    return order
+
+
+def _leaves_of(tree, nodes, values, surrogate, weights):
+    """The `Leaf` of each node that rows fall into, from left to right."""
+    leaves = []
+    for node in leaf_order(tree):
+        inside = nodes == node
+        if not inside.any():
+            continue
+        own = weights[inside]
+        mean = np.nan
+        if surrogate is not None:
+            mean = float(np.average(surrogate[inside], weights=own))
+        share = float(own.sum() / weights.sum())
+        rule = tree["rules"][node]
+        leaves.append(Leaf(node, rule, values[inside], own, share, mean))
+    return leaves

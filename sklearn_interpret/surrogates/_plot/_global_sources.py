@@ -1,53 +1,43 @@
-"""From what the user passes in to the arrays of a display of a global surrogate."""
+"""How the display of a global surrogate is made from a predictor or an inspector."""
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
-from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.statistics.fidelity import agreement
-from sklearn_interpret._model.response import check_is_predictor, make_response
+from sklearn_interpret._core.statistics.losses import agreement
+from sklearn_interpret._model.linear import coefficient_table
+from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.containers import as_rows
-from sklearn_interpret._model.surrogates.parts import (
-    coefficients,
+from sklearn_interpret._model.surrogates.inner_predictors import (
     column_deviations,
+    inner_predictors,
     innermost_name,
-    parts_of,
 )
-from sklearn_interpret._model.surrogates.surrogate_predictions import StandIn
+from sklearn_interpret._model.surrogates.surrogate_predictions import (
+    SurrogatePredictions,
+)
 from sklearn_interpret._model.surrogates.tree_rules import read_tree
-from sklearn_interpret._model.tags import check_predictor_is_fitted, is_classifier
+from sklearn_interpret._model.tags import is_classifier
 from sklearn_interpret._model.validation import check_weights
-from sklearn_interpret._plotting.parameters import refuse_settings
-from sklearn_interpret.base import BaseInspector
+from sklearn_interpret._plotting.displays import Display
+from sklearn_interpret._plotting.sources import response_text
 from sklearn_interpret.surrogates._base_subset import taken_inside
 from sklearn_interpret.surrogates._global import GlobalSurrogate
 
 
-def fitted_surrogate(estimator, X, sample_weight, parameters, display):
-    """The surrogate of a fitted predictor, or the fitted one given.
+class SurrogateSources(Display):
+    """How the display of a global surrogate is made."""
 
-    Raises
-    ------
-    NotFittedError
-        Predictor or inspector not fitted.
-    TypeError
-        An inspector of another kind, or no predictor.
-    ValueError
-        Parameters beside a fitted inspector.
-    """
-    if isinstance(estimator, GlobalSurrogate):
-        check_is_fitted(estimator, "surrogate_")
-        refuse_settings(estimator, parameters)
-        return estimator
-    if isinstance(estimator, BaseInspector):
-        raise TypeError(
-            f"{display} shows a GlobalSurrogate; got {type(estimator).__name__}. Pass "
-            "its estimator_, or another display."
-        )
-    check_is_predictor(estimator)
-    check_predictor_is_fitted(estimator)
-    inspector = GlobalSurrogate(FrozenEstimator(estimator), **parameters)
-    return inspector.fit(X, sample_weight=sample_weight)
+    _kinds = (GlobalSurrogate,)
+    _choices = frozenset({"target", "response_name", "model_name", "surrogate_name"})
+    _shows_rows = _weighs_rows = True
+
+    @classmethod
+    def _parameter_names(cls):
+        # The surrogate is taught all outputs, of which the display shows one.
+        return super()._parameter_names() - {"target"}
+
+    @classmethod
+    def _from_inspector(cls, inspector, X, sample_weight, **choices):
+        return cls(**{**surrogate_arrays(inspector, X, sample_weight), **choices})
 
 
 def surrogate_arrays(inspector, X, sample_weight):
@@ -58,55 +48,46 @@ def surrogate_arrays(inspector, X, sample_weight):
     response = make_response(
         inspector.estimator_, inspector.response_method, inspector.target
     )
-    stand_in = StandIn(inspector.surrogate_, response)
+    surrogate = SurrogatePredictions(inspector.surrogate_, response)
     share = None
     if hasattr(inspector, "agreement_"):
         labels = inspector.predict(rows.native)
         share = agreement(inspector.black_box_predict(rows.native), labels, weights)
     return {
         "responses": response(rows.native),
-        "surrogate_responses": stand_in.responses(rows.native),
+        "surrogate_responses": surrogate.responses(rows.native),
         "sample_weight": weights,
         "agreement": share,
         "output_names": list(inspector.output_names_),
-        "response_name": _response_text(inspector, response),
+        "response_name": response_text(inspector, inspector.output_names_),
         "model_name": innermost_name(inspector.estimator_),
         "surrogate_name": innermost_name(inspector.surrogate_),
         **_inside(inspector, rows, weights),
     }
 
 
-def _response_text(inspector, response):
-    """What the model is asked for, and which output where there is one of several."""
-    method, names = response.method, inspector.output_names_
-    if callable(method):
-        return getattr(method, "__name__", type(method).__name__)
-    chosen = is_classifier(inspector.estimator_) or inspector.target is not None
-    return f"{method}[{names[0]}]" if chosen and len(names) == 1 else method
-
-
 def _inside(inspector, rows, weights):
     """The surrogate's trees, or its coefficients."""
-    parts = parts_of(inspector.surrogate_)
-    if all(hasattr(part.last, "tree_") for part in parts):
-        read = [read_tree(part, rows) for part in parts]
+    predictors = inner_predictors(inspector.surrogate_)
+    if all(hasattr(inner.predictor, "tree_") for inner in predictors):
+        read = [read_tree(inner, rows) for inner in predictors]
         return {
             "trees": [tree for tree, _ in read],
             "leaves": np.stack([leaves for _, leaves in read], axis=1),
         }
-    if all(getattr(part.last, "coef_", None) is not None for part in parts):
-        return _lines(inspector, parts, rows, weights)
+    if all(getattr(p.predictor, "coef_", None) is not None for p in predictors):
+        return _lines(inspector, predictors, rows, weights)
     return {}
 
 
-def _lines(inspector, parts, rows, weights):
+def _lines(inspector, predictors, rows, weights):
     """Coefficients (k, q) and the deviations of their columns, one row each output."""
     tables, deviations, names = [], [], []
-    for part in parts:
-        columns = part.columns_of(rows)
-        tables.append(_for_outputs(part.last, inspector))
+    for inner in predictors:
+        columns = inner.columns_of(rows)
+        tables.append(_for_outputs(inner.predictor, inspector))
         deviations.append(column_deviations(columns, weights))
-        names.append(list(map(str, part.described(rows))))
+        names.append(list(map(str, inner.described(rows))))
     if len({len(one) for one in names}) > 1:
         return {}  # steps that differ from output to output
     return {
@@ -118,7 +99,7 @@ def _lines(inspector, parts, rows, weights):
 
 def _for_outputs(model, inspector):
     """Coefficients of a linear model, in the order of the outputs."""
-    table = coefficients(model)
+    table = coefficient_table(model)
     if not is_classifier(inspector.surrogate_):
         return table
     outputs, known = inspector.output_names_, model.classes_.tolist()

@@ -4,15 +4,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._model.rows.containers import as_rows
-from sklearn_interpret._plotting.axes import take_axes
+from sklearn_interpret._plotting.axes import Slot, take_axes
+from sklearn_interpret._plotting.bars import check_count, row_height
 from sklearn_interpret._plotting.labels import literal, shorten
-from sklearn_interpret._plotting.layouts import Slot, grid_shape, row_height
-from sklearn_interpret._plotting.ranking import check_count
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.surrogates._lime_tabular import LimeTabular
-from sklearn_interpret.surrogates._plot._base import LocalDisplay
-from sklearn_interpret.surrogates._plot._weight_bars import draw_weight_bars
+from sklearn_interpret.surrogates._plot._base import LocalDisplay, draw_weights
 
 # Inches.
 _WIDTH, _NARROW_WIDTH, _TITLE_HEIGHT = 7.0, 5.0, 0.4
@@ -70,11 +66,7 @@ class LimeDisplay(LocalDisplay):
     1    debt    -2.0    -2.0
     """
 
-    _inspector = LimeTabular
-
-    @classmethod
-    def _rows(cls, X):
-        return as_rows(X)
+    _kinds = (LimeTabular,)
 
     def plot(
         self,
@@ -111,24 +103,22 @@ class LimeDisplay(LocalDisplay):
         row, outputs = self._position(), self._outputs()
         weights = [self._weights(row, output) for output in outputs]
         largest = max(one.largest for one in weights)
-        n_bars = max(len(one.first(max_display).names) for one in weights)
+        n_bars = max(len(one.first(max_display)) for one in weights)
+        width = _WIDTH if len(outputs) == 1 else _NARROW_WIDTH
         canvas = take_axes(
             ax,
             [Slot()] * len(outputs),
             n_columns=n_cols,
             caller=f"{type(self).__name__}.plot",
+            panel_size=(width, row_height(n_bars) + _TITLE_HEIGHT),
         )
         if canvas.own_figure:
-            across = grid_shape(len(outputs), n_cols)
-            height = row_height(n_bars) + _TITLE_HEIGHT
-            width = _WIDTH if len(outputs) == 1 else _NARROW_WIDTH
-            canvas.figure.set_size_inches(across[1] * width, across[0] * height)
             canvas.figure.draw_without_rendering()  # settles the axes' widths
         self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
         drawn = []
         for axes, one, output in zip(self.axes_, weights, outputs, strict=True):
             axes.set_title(literal(self._title(row, output)), fontsize="medium")
-            bars = draw_weight_bars(
+            bars = draw_weights(
                 axes,
                 one.rounded(largest),
                 reach=max(each.reach for each in weights),
@@ -169,24 +159,15 @@ class LimeDisplay(LocalDisplay):
         ImportError
             pandas is not installed.
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
-        row, explanation = self._position(), self.explanation
-        tables = []
-        for output in self._outputs():
-            found = self._weights(row, output)
-            names = [explanation.feature_names[j] for j in found.features]
-            texts = explanation.texts(row)
-            scales = explanation.scales[found.features]
-            tables.append(
-                pandas.DataFrame(
-                    {
-                        "output": [explanation.output_names[output]] * len(names),
-                        "feature": names,
-                        "condition": [texts[j] for j in found.features],
-                        "weight": found.weights / scales,
-                        "effect": found.weights,
-                        "standard_error": found.errors,
-                    }
-                )
-            )
-        return pandas.concat(tables, ignore_index=True)
+        return self._frame(self._columns)
+
+    def _columns(self, row, weights):
+        explanation = self.explanation
+        texts = explanation.texts(row)
+        return {
+            "feature": [explanation.feature_names[j] for j in weights.features],
+            "condition": [texts[j] for j in weights.features],
+            "weight": weights.weights / explanation.scales[weights.features],
+            "effect": weights.weights,
+            "standard_error": weights.errors,
+        }

@@ -8,18 +8,22 @@ import numpy as np
 from sklearn_interpret._choosing import predictions_of
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.rows.images import as_image_rows
-from sklearn_interpret._plotting.axes import axes_inches, merged_style, take_axes
+from sklearn_interpret._plotting.axes import (
+    Slot,
+    axes_inches,
+    is_constrained,
+    merged_style,
+    take_axes,
+)
 from sklearn_interpret._plotting.labels import (
     DOWN_COLOUR,
     NICE_STEPS,
     UP_COLOUR,
     literal,
+    number_text,
     shorten,
 )
-from sklearn_interpret._plotting.layouts import Slot
-from sklearn_interpret._plotting.numbers import number_text
 from sklearn_interpret._plotting.surfaces import colour_limits
-from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.surrogates._base_image_explanation import ImageExplanation
 from sklearn_interpret.surrogates._lime_image import LimeImage
 from sklearn_interpret.surrogates._plot._base import LocalDisplay
@@ -94,7 +98,8 @@ class LimeImageDisplay(LocalDisplay):
     1       0  segment 0     0.5             NaN    0.5
     """
 
-    _inspector, _kind, _sample = LimeImage, ImageExplanation, "image"
+    _kinds, _explanation_kind = (LimeImage,), ImageExplanation
+    _sample = "image"
 
     def __init__(
         self,
@@ -111,7 +116,7 @@ class LimeImageDisplay(LocalDisplay):
         self.n_top_labels = n_top_labels
 
     @classmethod
-    def _rows(cls, X):
+    def _as_rows(cls, X):
         rows = as_image_rows(X)
         return as_rows(X) if rows is None else rows
 
@@ -185,26 +190,18 @@ class LimeImageDisplay(LocalDisplay):
         ImportError
             pandas is not installed.
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
-        row = self._position()
+        return self._frame(self._columns)
+
+    def _columns(self, row, weights):
         segments = self.explanation.segments[row].reshape(-1)
         n_segments = self.explanation.values.shape[1]
         shares = np.bincount(segments, minlength=n_segments) / len(segments)
-        parts = []
-        for output in self._outputs():
-            found = self._weights(row, output)
-            name = self.explanation.output_names[output]
-            parts.append(
-                {
-                    "output": [name] * len(found.names),
-                    "segment": found.names,
-                    "weight": found.weights,
-                    "standard_error": found.errors,
-                    "share": shares[found.features],
-                }
-            )
-        frames = [pandas.DataFrame(part) for part in parts]
-        return pandas.concat(frames, ignore_index=True)
+        return {
+            "segment": weights.names,
+            "weight": weights.weights,
+            "standard_error": weights.errors,
+            "share": shares[weights.features],
+        }
 
     def _outputs(self):
         """Positions of the outputs that are drawn, the largest responses first."""
@@ -243,7 +240,7 @@ class LimeImageDisplay(LocalDisplay):
         colours[:, :3] = 1 + colours[:, 3:] * (colours[:, :3] - 1)
         scale = ScalarMappable(Normalize(*limits), ListedColormap(colours[:, :3]))
         fraction = 0.15
-        if not canvas.constrained:  # nobody else makes room for its label
+        if not is_constrained(canvas.figure):  # nobody else makes room for its label
             width = axes_inches(canvas.main[0])[0] * canvas.axes.shape[1]
             fraction = float(np.clip(_BAR_INCHES / width, 0.15, 0.5))
         bar = self.figure_.colorbar(
@@ -321,20 +318,7 @@ def _colours(shares):
 
 
 def _outlines(segments, chosen):
-    """Borders of segments, as lines from corner to corner of pixels.
-
-    Parameters
-    ----------
-    segments : ndarray of shape (height, width), intp
-        Segments.
-    chosen : ndarray of intp
-        Those that are outlined.
-
-    Returns
-    -------
-    ndarray of shape (n_lines, 2, 2)
-        Ends (x, y), in the coordinates that matplotlib gives pixels.
-    """
+    """Borders of segments as lines (n_lines, 2, 2), from corner to corner of pixels."""
     framed = np.where(np.isin(segments, chosen), segments, -1)
     framed = np.pad(framed, 1, constant_values=-1)
     y, x = np.nonzero(framed[1:-1, :-1] != framed[1:-1, 1:])

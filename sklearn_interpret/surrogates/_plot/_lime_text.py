@@ -1,38 +1,29 @@
 """Display of a text with its words highlighted, and their weights as bars."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._model.rows.texts import as_texts
-from sklearn_interpret._plotting.axes import (
-    axes_inches,
-    is_constrained,
-    take_stacks,
-)
-from sklearn_interpret._plotting.fonts import drawable, families_for
-from sklearn_interpret._plotting.labels import (
-    DOWN_COLOUR,
-    UP_COLOUR,
-    literal,
-    shorten,
-)
+from sklearn_interpret._model.rows.samples import as_texts
+from sklearn_interpret._plotting.axes import axes_inches, is_constrained, take_stacks
+from sklearn_interpret._plotting.bars import check_count
+from sklearn_interpret._plotting.labels import DOWN_COLOUR, UP_COLOUR, literal, shorten
 from sklearn_interpret._plotting.passages import (
     LINE_HEIGHT,
-    POINTS_PER_INCH,
     Measure,
     draw_passage,
+    drawable,
+    families_for,
     wrapped_passage,
 )
-from sklearn_interpret._plotting.ranking import check_count
-from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret._plotting.points import POINTS_PER_INCH
 from sklearn_interpret.surrogates._base_text_explanation import (
     TextExplanation,
     highlight,
 )
 from sklearn_interpret.surrogates._lime_text import LimeText
-from sklearn_interpret.surrogates._plot._base import LocalDisplay
-from sklearn_interpret.surrogates._plot._weight_bars import draw_weight_bars
+from sklearn_interpret.surrogates._plot._base import LocalDisplay, draw_weights
 
 LETTER_SIZE, TITLE_SIZE = 10.5, 11.0
 TITLE_HEIGHT = 3.0 * TITLE_SIZE
@@ -103,10 +94,11 @@ class LimeTextDisplay(LocalDisplay):
     1  charge   -0.25
     """
 
-    _inspector, _kind, _sample = LimeText, TextExplanation, "text"
+    _kinds, _explanation_kind = (LimeText,), TextExplanation
+    _sample = "text"
 
     @classmethod
-    def _rows(cls, X):
+    def _as_rows(cls, X):
         return as_texts(X)
 
     def plot(
@@ -160,9 +152,9 @@ class LimeTextDisplay(LocalDisplay):
         reach = max(one.reach for one in words)
         largest = max(one.largest for one in words)
         drawn = [
-            draw_weight_bars(
+            draw_weights(
                 below,
-                one.rounded(largest).named(self._name),
+                self._drawn(one.rounded(largest)),
                 reach=reach,
                 most=max_display,
                 label=f"what a word adds to {shorten(self._response(output), 48)}",
@@ -201,28 +193,18 @@ class LimeTextDisplay(LocalDisplay):
         ImportError
             pandas is not installed.
         """
-        pandas = import_pandas(f"{type(self).__name__}.to_frame")
-        row, outputs = self._position(), self._outputs()
-        found = np.array(self.explanation.token_features[row], dtype=np.intp)
-        times = np.bincount(
-            found[found >= 0], minlength=len(self.explanation.feature_names)
-        )
-        tables = []
-        for output in outputs:
-            words = self._weights(row, output)
-            tables.append(
-                pandas.DataFrame(
-                    {
-                        "output": [self.explanation.output_names[output]]
-                        * len(words.names),
-                        "word": words.names,
-                        "weight": words.weights,
-                        "standard_error": words.errors,
-                        "n_occurrences": times[words.features],
-                    }
-                )
-            )
-        return pandas.concat(tables, ignore_index=True)
+        return self._frame(self._columns)
+
+    def _columns(self, row, words):
+        features = np.array(self.explanation.token_features[row], dtype=np.intp)
+        n_words = len(self.explanation.feature_names)
+        times = np.bincount(features[features >= 0], minlength=n_words)
+        return {
+            "word": words.names,
+            "weight": words.weights,
+            "standard_error": words.errors,
+            "n_occurrences": times[words.features],
+        }
 
     def _pieces(self, row):
         return self.explanation.tokens[row]
@@ -243,12 +225,14 @@ class LimeTextDisplay(LocalDisplay):
             height /= -(-len(words) // N_COLUMNS)
             text = min(text, 0.5 * height)
             return text, height - text
-        n_bars = max(len(one.names) for one in words)
+        n_bars = max(len(one) for one in words)
         n_bars = n_bars if max_display is None else min(n_bars, max_display)
         return text, max(0.6, BAR_PITCH * n_bars)
 
-    def _name(self, word):
-        return drawable(word, self._missing)
+    def _drawn(self, words):
+        """Words with boxes for letters that no font has."""
+        names = [drawable(name, self._missing) for name in words.names]
+        return replace(words, names=names)
 
     def _drawable(self, row):
         """The pieces of the text, with boxes for letters that no font has."""

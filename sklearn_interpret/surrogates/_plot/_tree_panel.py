@@ -1,6 +1,5 @@
-"""A tree drawn above its leaves, each with the distribution of what fell into it."""
+"""A tree above its leaves, or its rules, with the distribution of each leaf's rows."""
 
-from dataclasses import dataclass, field
 from textwrap import wrap
 
 import numpy as np
@@ -11,50 +10,27 @@ from sklearn_interpret._plotting.labels import (
     NICE_STEPS,
     OKABE_ITO,
     literal,
+    number_beside,
+    plain_number_ticks,
     shorten,
     wrapped,
 )
-from sklearn_interpret._plotting.numbers import number_beside, plain_number_ticks
-from sklearn_interpret.surrogates._plot._leaves import (
-    Leaf,
-    leaf_order,
-    places_of,
-    shape_of,
-    share_text,
-    value_range,
-)
+from sklearn_interpret.surrogates._plot._global_arrays import Leaf, leaf_order
 
+N_BINS = 30
 LEAF_HEIGHT, LEVEL_HEIGHT = 2.3, 0.85  # inches
 SLOT_WIDTH, NARROWEST = 1.2, 0.62
 SMALL_PER_INCH, RULES_PER_INCH = 13, 14.5  # characters of small print
 MODEL_COLOUR, SURROGATE_COLOUR = OKABE_ITO[0], OKABE_ITO[1]
+SURROGATE_STYLE = {"color": SURROGATE_COLOUR, "linewidth": 1.8, "zorder": 3}
 LINE_HEIGHT, LEAST_PITCH, TWO_LINES_PITCH = 0.16, 0.42, 0.55  # inches
 KEY = "bars: the model, line: the surrogate"
-
-
-@dataclass
-class Marks:
-    """Artists of a panel.
-
-    Parameters
-    ----------
-    bars : list of StepPatch
-        The distributions, leaf by leaf.
-    answers : artist or None
-        What the surrogate answers.
-    texts : list of Text
-        Tests, or nothing.
-    """
-
-    bars: list = field(default_factory=list)
-    answers: object = None
-    texts: list = field(default_factory=list)
 
 
 def tree_size(trees):
     """Width and height of a panel for trees, in inches."""
     n_leaves = max(len(leaf_order(tree)) for tree in trees)
-    depth = max(int(places_of(tree)[1].max()) for tree in trees)
+    depth = max(int(_places_of(tree)[1].max()) for tree in trees)
     width = float(np.clip(1.0 + SLOT_WIDTH * n_leaves, 5.6, 14.0))
     return width, 1.4 + LEAF_HEIGHT + LEVEL_HEIGHT * depth
 
@@ -65,92 +41,103 @@ def fits(ax, tree):
 
 
 def draw_tree(ax, tree, leaves, name, style):
-    """Draw the tests of a tree and, below, the distribution in each leaf.
-
-    Parameters
-    ----------
-    ax : Axes
-        Where to draw.
-    tree : dict
-        The tree.
-    leaves : list of Leaf
-        Those with rows.
-    name : str
-        Of what the model answers.
-    style : dict or None
-        Of the distributions.
-
-    Returns
-    -------
-    Marks
-    """
-    order = leaf_order(tree)
-    across, depths = places_of(tree)
-    depth = max(int(depths.max()), 0)
-    limits = value_range(_spanned(leaves))
-    height = axes_inches(ax)[1]
-    share = LEAF_HEIGHT / (LEAF_HEIGHT + LEVEL_HEIGHT * depth) if depth else 1.0
-    share = max(share, 0.3) if height > 2 else share
-    low, high = limits
+    """Draw the tests of a tree over the distributions in its leaves; bars and texts."""
+    places = {node: place for place, node in enumerate(leaf_order(tree))}
+    across, depths = _places_of(tree)
+    depth = int(depths.max())
+    low, high = limits = _value_range(leaves)
+    share = LEAF_HEIGHT / (LEAF_HEIGHT + LEVEL_HEIGHT * depth)
+    if axes_inches(ax)[1] > 2:
+        share = max(share, 0.3)
     top = low + (high - low) / share
-    ax.set(xlim=(-0.5, len(order) - 0.5), ylim=(low, top))
-    marks = _draw_leaves(ax, order, leaves, limits, style)
-    _draw_tests(ax, tree, across, depths, (high, top), marks)
-    _finish(ax, limits, order, leaves)
+    ax.set(xlim=(-0.5, len(places) - 0.5), ylim=(low, top))
+    bars = _draw_leaves(ax, places, leaves, limits, style)
+    texts = []
+    if depth:
+        step = (top - high) / depth
+        level = top - (depths + 0.42) * step
+        texts = _draw_ways(ax, tree, across, level, step, high)
+        texts += _draw_tests(ax, tree, across, depths, level)
+    _finish_tree(ax, places, leaves, limits)
     ax.set_ylabel(name, y=(high - low) / 2 / (top - low))  # beside the leaves
-    return marks
+    return bars, texts
 
 
-def _spanned(leaves):
-    """All that is answered."""
-    answers = np.array([leaf.answer for leaf in leaves])
-    values = np.concatenate([leaf.values for leaf in leaves])
-    return np.concatenate([values, answers[np.isfinite(answers)]])
+def _places_of(tree):
+    """Where nodes stand: across, between their children (leaves at 0, 1, ...); depths.
+
+    Both are of shape (n_nodes,); the depth of the root is zero.
+    """
+    n_nodes = len(tree["left"])
+    across, depths = np.zeros(n_nodes), np.zeros(n_nodes, dtype=np.intp)
+    order = leaf_order(tree)
+    across[order] = np.arange(len(order))
+    parents_first, waiting = [], [0]
+    while waiting:
+        node = waiting.pop()
+        if tree["left"][node] < 0:
+            continue
+        parents_first.append(node)
+        children = [int(tree["left"][node]), int(tree["right"][node])]
+        depths[children] = depths[node] + 1
+        waiting += children
+    for node in reversed(parents_first):
+        across[node] = (across[tree["left"][node]] + across[tree["right"][node]]) / 2
+    return across, depths
 
 
-def _draw_leaves(ax, order, leaves, limits, style):
-    from matplotlib.patches import Rectangle, StepPatch
-
-    marks, (low, high) = Marks(), limits
-    for place in range(len(order)):
-        field_ = Rectangle(
-            (place - 0.46, low), 0.92, high - low, facecolor="0.955", linewidth=0
-        )
-        field_.set_zorder(0.5)
-        ax.add_patch(field_)
-    looks = {"facecolor": MODEL_COLOUR, "linewidth": 0, "zorder": 2}
-    for leaf in leaves:
-        place = order.index(leaf.node)
-        lengths, edges = shape_of(leaf.values, leaf.weights, limits)
-        start = place - 0.42
-        marks.bars.append(
-            ax.stairs(
-                start + 0.8 * lengths,
-                edges,
-                baseline=start,
-                orientation="horizontal",
-                fill=True,
-                **merged_style(looks, style, StepPatch),
-            )
-        )
-    known = [leaf for leaf in leaves if np.isfinite(leaf.answer)]
-    if known:
-        at = np.array([order.index(leaf.node) for leaf in known])
-        answers = np.array([leaf.answer for leaf in known])
-        looks = {"color": SURROGATE_COLOUR, "linewidth": 1.8, "zorder": 3}
-        marks.answers = ax.hlines(answers, at - 0.46, at + 0.46, **looks)
-        for place, answer in zip(at, answers, strict=True):
-            _name_answer(ax, place, answer, limits)
-    return marks
+def _value_range(leaves):
+    """Lowest and highest response with some room, never the same."""
+    means = np.array([leaf.surrogate for leaf in leaves])
+    values = np.concatenate([leaf.values for leaf in leaves] + [means])
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    if low == high:
+        reach = max(abs(low), 1e-300) / 2 if low else 0.5
+        return low - reach, high + reach
+    room = 0.04 * (high / 2 - low / 2) * 2
+    return low - room, high + room
 
 
-def _name_answer(ax, place, answer, limits):
-    """The surrogate's answer in figures, above its line or below it."""
+def _draw_distribution(ax, leaf, limits, start, length, style, **looks):
+    """A histogram of a leaf's responses, as high as `length` from `start`."""
+    from matplotlib.patches import StepPatch
+
     low, high = limits
-    above = answer < low + 0.88 * (high - low)
+    edges = np.linspace(low, high, N_BINS + 1)
+    bins = np.clip((leaf.values - low) / (high - low) * N_BINS, 0, N_BINS - 1)
+    heights = np.bincount(bins.astype(np.intp), leaf.weights, minlength=N_BINS)
+    looks = {"facecolor": MODEL_COLOUR, "linewidth": 0, "zorder": 2, **looks}
+    ends = start + length * heights / heights.max()
+    looks = merged_style(looks, style, StepPatch)
+    return ax.stairs(ends, edges, baseline=start, fill=True, **looks)
+
+
+def _draw_leaves(ax, places, leaves, limits, style):
+    """The distributions, on grey fields, and the surrogate's responses on them."""
+    low, high = limits
+    fields = np.arange(len(places))
+    looks = {"width": 0.92, "color": "0.955", "linewidth": 0, "zorder": 0.5}
+    ax.bar(fields, high - low, bottom=low, **looks)
+    bars = []
+    for leaf in leaves:
+        place = places[leaf.node]
+        level = {"orientation": "horizontal"}
+        bar = _draw_distribution(ax, leaf, limits, place - 0.42, 0.8, style, **level)
+        bars.append(bar)
+        if np.isfinite(leaf.surrogate):
+            ends = place - 0.46, place + 0.46
+            ax.hlines(leaf.surrogate, *ends, **SURROGATE_STYLE)
+            _write_number(ax, place, leaf.surrogate, limits)
+    return bars
+
+
+def _write_number(ax, place, number, limits):
+    """The surrogate's response in figures, above its line or below it."""
+    low, high = limits
+    above = number < low + 0.88 * (high - low)
     ax.annotate(
-        number_beside(answer, high - low),
-        (place + 0.45, answer),
+        number_beside(number, high - low),
+        (place + 0.45, number),
         xytext=(0, 2 if above else -2),
         textcoords="offset points",
         ha="right",
@@ -162,20 +149,19 @@ def _name_answer(ax, place, answer, limits):
     )
 
 
-def _draw_tests(ax, tree, across, depths, limits, marks):
-    """The tests in boxes, joined by lines to what follows."""
-    low, high = limits
-    depth = int(depths.max())
-    if depth == 0:
-        return
-    step = (high - low) / depth
-    level = high - (depths + 0.42) * step
-    inches = axes_inches(ax)[0] / (across.max() + 1)
-    inner = [n for n in range(len(across)) if tree["left"][n] >= 0]
-    for node in inner:
+def _inner_nodes(tree):
+    return [node for node in range(len(tree["left"])) if tree["left"][node] >= 0]
+
+
+def _draw_ways(ax, tree, across, level, step, bottom):
+    """Lines from tests to what follows, with "yes" and "no" on them."""
+    box = {"facecolor": "white", "linewidth": 0, "pad": 0.8}
+    looks = {"ha": "center", "va": "center", "fontsize": "small", "color": "0.25"}
+    texts = []
+    for node in _inner_nodes(tree):
         for side in ("left", "right"):
             child = tree[side][node]
-            end = level[child] if tree["left"][child] >= 0 else low
+            end = level[child] if tree["left"][child] >= 0 else bottom
             ax.plot(
                 [across[node], across[child], across[child]],
                 [level[node], level[node], end],
@@ -184,42 +170,30 @@ def _draw_tests(ax, tree, across, depths, limits, marks):
                 zorder=1,
             )
             passes = (side == "left") == bool(tree["yes_left"][node])
-            marks.texts.append(
-                ax.text(
-                    across[child],
-                    level[node] - 0.43 * step,
-                    "yes" if passes else "no",
-                    ha="center",
-                    va="center",
-                    fontsize="small",
-                    color="0.25",
-                    bbox={"facecolor": "white", "linewidth": 0, "pad": 0.8},
-                    zorder=1.5,
-                )
-            )
+            at = across[child], level[node] - 0.43 * step
+            text = "yes" if passes else "no"
+            texts.append(ax.text(*at, text, bbox=box, zorder=1.5, **looks))
+    return texts
+
+
+def _draw_tests(ax, tree, across, depths, level):
+    """The tests in boxes, as wide as their neighbours let them be."""
+    box = {"boxstyle": "round,pad=0.25", "facecolor": "white"}
+    box |= {"edgecolor": "0.45", "linewidth": 0.8}
+    looks = {"ha": "center", "va": "center", "fontsize": "small", "linespacing": 1.05}
+    looks["color"] = "black"  # the boxes are white in any style
+    inner = _inner_nodes(tree)
+    width = across.max() + 1
+    inches = axes_inches(ax)[0] / width
+    texts = []
     for node in inner:
         same = [m for m in inner if depths[m] == depths[node] and m != node]
         gaps = [abs(across[m] - across[node]) for m in same]
-        edges = [2 * (across[node] + 0.5), 2 * (across.max() + 0.5 - across[node])]
-        room = min(gaps + edges) * inches
-        marks.texts.append(
-            ax.text(
-                across[node],
-                level[node],
-                _test_text(tree["tests"][node], room),
-                ha="center",
-                va="center",
-                fontsize="small",
-                linespacing=1.05,
-                zorder=2,
-                bbox={
-                    "boxstyle": "round,pad=0.25",
-                    "facecolor": "white",
-                    "edgecolor": "0.45",
-                    "linewidth": 0.8,
-                },
-            )
-        )
+        gaps += [2 * (across[node] + 0.5), 2 * (width - 0.5 - across[node])]
+        text = _test_text(tree["tests"][node], min(gaps) * inches)
+        at = across[node], level[node]
+        texts.append(ax.text(*at, text, bbox=box, zorder=2, **looks))
+    return texts
 
 
 def _test_text(test, room):
@@ -235,104 +209,80 @@ def _test_text(test, room):
 
 def _halves(test):
     for sign in (" ≤ ", " = "):
-        name, found, rest = test.rpartition(sign)
-        if found:
+        name, sign, rest = test.rpartition(sign)
+        if sign:
             return name, sign.strip(), rest
     return test, "", ""
 
 
-def _finish(ax, limits, order, leaves):
-    """Ticks, and axes that end where the leaves do."""
+def _finish_tree(ax, places, leaves, limits):
+    """Ticks: what is in each leaf, and responses as far as the leaves reach."""
     from matplotlib.ticker import MaxNLocator
 
-    low, high = limits
-    by_place = {order.index(leaf.node): leaf for leaf in leaves}
-    wide = axes_inches(ax)[0] / len(order) >= 0.85
-    texts = [_count_text(by_place.get(place), wide) for place in range(len(order))]
-    ax.set_xticks(range(len(order)), texts, fontsize="small")
+    wide = axes_inches(ax)[0] / len(places) >= 0.85
+    texts = ["no rows"] * len(places)
+    for leaf in leaves:
+        rows = _n_rows(leaf) if wide else f"n={len(leaf.values)}"
+        texts[places[leaf.node]] = f"{_share_text(leaf.share)}\n{rows}"
+    ax.set_xticks(range(len(texts)), texts, fontsize="small")
     ax.tick_params(axis="x", length=0)
+    low, high = limits
     ticks = MaxNLocator(nbins=5, steps=NICE_STEPS).tick_values(low, high)
     ax.set_yticks([tick for tick in ticks if low <= tick <= high])
     ax.spines[["top", "right", "bottom", "left"]].set_visible(False)
 
 
-def _count_text(leaf, wide):
-    if leaf is None:
-        return "no rows"
-    rows = _n_rows(leaf) if wide else f"n={len(leaf.values)}"
-    return f"{share_text(leaf.share)}\n{rows}"
+def _share_text(share):
+    """A share in per cent."""
+    percent = 100 * share
+    return "<1 %" if 0 < percent < 0.95 else f"{percent:.0f} %"
+
+
+def _n_rows(leaf):
+    n = len(leaf.values)
+    return f"{n} {'row' if n == 1 else 'rows'}"
 
 
 def draw_rules(ax, leaves, max_display, style):
-    """Draw one line for each leaf, the largest on top: its rule and its distribution.
+    """Draw the rule and the distribution of each leaf, the largest on top.
 
-    Parameters
-    ----------
-    ax : Axes
-        Where to draw.
-    leaves : list of Leaf
-        Those with rows.
-    max_display : int or None
-        Largest number of lines, fewer where these have no room; the others share the
-        last one.
-    style : dict or None
-        Of the distributions.
-
-    Returns
-    -------
-    Marks
+    Lines beyond `max_display`, or those that have no room, share the last one. Returns
+    the bars and the texts of the rules.
     """
-    from matplotlib.patches import StepPatch
-
     leaves = sorted(leaves, key=lambda leaf: -leaf.share)
-    n_others, (width, height) = 0, axes_inches(ax)
+    cut, (width, height) = False, axes_inches(ax)
     if max_display is not None:
         max_display = min(max_display, max(2, int(height / LEAST_PITCH)))
-    if max_display is not None and len(leaves) > max_display:
-        n_others = len(leaves) - max_display + 1
+        cut = len(leaves) > max_display
+    if cut:
         leaves = [*leaves[: max_display - 1], _together(leaves[max_display - 1 :])]
-    limits, marks = value_range(_spanned(leaves)), Marks()
+    limits = _value_range(leaves)
     pitch = height / len(leaves)
     n_lines = 2 if pitch > TWO_LINES_PITCH else 1
     strip = float(np.clip(0.92 - n_lines * LINE_HEIGHT / pitch, 0.3, 0.6))
-    places = np.arange(len(leaves))[::-1]
-    for place, leaf in zip(places, leaves, strict=True):
-        heights, edges = shape_of(leaf.values, leaf.weights, limits)
-        grey = bool(n_others) and place == 0
-        looks = {
-            "facecolor": NEUTRAL_COLOUR if grey else MODEL_COLOUR,
-            "linewidth": 0,
-            "zorder": 2,
-        }
-        marks.bars.append(
-            ax.stairs(
-                place + strip * heights,
-                edges,
-                baseline=place,
-                fill=True,
-                **merged_style(looks, style, StepPatch),
-            )
-        )
+    bars, texts = [], []
+    for place, leaf in zip(reversed(range(len(leaves))), leaves, strict=True):
+        colour = NEUTRAL_COLOUR if cut and place == 0 else MODEL_COLOUR
+        looks = {"facecolor": colour}
+        bars.append(_draw_distribution(ax, leaf, limits, place, strip, style, **looks))
         ax.axhline(place, color="0.8", linewidth=0.8, zorder=1)
-        if np.isfinite(leaf.answer):
-            looks = {"color": SURROGATE_COLOUR, "linewidth": 1.8, "zorder": 3}
-            marks.answers = ax.vlines(leaf.answer, place, place + strip, **looks)
-        text = f"{share_text(leaf.share)} ({_n_rows(leaf)}): {leaf.rule}"
-        at = (0.0, place + strip + 0.02)
-        marks.texts.append(
-            ax.text(
-                *at,
-                _rule_text(text, int(width * RULES_PER_INCH), n_lines),
-                transform=ax.get_yaxis_transform(),
-                va="bottom",
-                fontsize="small",
-                linespacing=1.05,
-            )
+        if np.isfinite(leaf.surrogate):
+            ax.vlines(leaf.surrogate, place, place + strip, **SURROGATE_STYLE)
+        text = f"{_share_text(leaf.share)} ({_n_rows(leaf)}): {leaf.rule}"
+        text = ax.text(
+            0.0,
+            place + strip + 0.02,
+            _rule_text(text, int(width * RULES_PER_INCH), n_lines),
+            transform=ax.get_yaxis_transform(),
+            va="bottom",
+            fontsize="small",
+            linespacing=1.05,
         )
+        texts.append(text)
     ax.set(yticks=[], ylim=(-0.04, len(leaves)), xlim=limits)
     plain_number_ticks(ax)
     ax.spines[["top", "right", "left"]].set_visible(False)
-    return marks
+    return bars, texts
 
 
 def _rule_text(text, width, most):
@@ -345,11 +295,6 @@ def _rule_text(text, width, most):
     if len(lines) > most:
         lines = wrap(text, width)[:most]
     return literal("\n".join(lines).replace("\N{NO-BREAK SPACE}", " "))
-
-
-def _n_rows(leaf):
-    n = len(leaf.values)
-    return f"{n} {'row' if n == 1 else 'rows'}"
 
 
 def _together(leaves):

@@ -7,13 +7,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn_interpret._core.effects.h_statistics import (
     Strength,
     greenwell_strength,
-    left_over,
     overall_strength,
     pair_strength,
     rounding_floor,
     symmetric,
     three_way_strength,
     total_strength,
+    unexplained,
 )
 
 RNG = np.random.default_rng(0)
@@ -67,9 +67,9 @@ def test_rounding_is_no_interaction(size, offset):
     f = (x + offset) + (z - offset / 3) + offset
     floor = rounding_floor(f, weights)
     noise = 1e-15 * np.abs(f).max() * RNG.normal(size=f.shape)
-    assert left_over(f + noise, x + z, weights, floor).squared == 0
+    assert unexplained(f + noise, x + z, weights, floor).squared == 0
     real = 1e-8 * np.abs(f).max() * (x / size) * (z / size)
-    assert left_over(f + real, x + z, weights, floor).numerator > 0
+    assert unexplained(f + real, x + z, weights, floor).numerator > 0
 
 
 def test_a_matrix_of_pairs():

@@ -16,7 +16,7 @@ from sklearn_interpret._core.local.linear_surrogates import (
     least_norm,
     sampling_errors,
 )
-from sklearn_interpret._core.statistics.fidelity import r_squared
+from sklearn_interpret._core.statistics.losses import r_squared
 
 
 def samples(n=60, p=5, k=2, seed=0):

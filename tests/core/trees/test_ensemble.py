@@ -20,6 +20,7 @@ from sklearn_interpret._core.trees.structure.joining import (
     with_outputs,
 )
 from tests.references import trees as reference
+from tests.references.tree_validity import check_ensemble
 from tests.references.trees import random_ensemble, telling_rows, telling_values
 
 COMPARISONS = [
@@ -61,7 +62,7 @@ def chain(depth, precision=np.float64):
 @pytest.mark.parametrize("n_categorical", [0, 2])
 def test_apply_is_the_definition(how, n_categorical):
     trees = random_ensemble(3, n_categorical=n_categorical, **how)
-    trees.check()
+    check_ensemble(trees)
     X = telling_rows(trees, 300, n_categorical=n_categorical)
     np.testing.assert_array_equal(trees.apply(X), reference.apply(trees, X))
 
@@ -94,7 +95,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
 @pytest.mark.parametrize("depth", [150, 2000])
 def test_deep_trees(depth):
     trees = chain(depth)
-    trees.check()
+    check_ensemble(trees)
     assert trees.depth.max() == depth
     assert len(trees.levels()) == depth + 1
     rows = np.random.default_rng(0).uniform(0, depth / 3, size=(40, 2))
@@ -106,12 +107,12 @@ def test_deep_trees(depth):
 def test_single_leaves_and_no_trees():
     leaf = Tree([-1], [-1], [-2], [np.nan], [[2.0, 3.0]], [1.0])
     trees = join_trees([leaf, leaf], base=[1.0, 0.0], n_features=3, precision="f8")
-    trees.check()
+    check_ensemble(trees)
     X = np.full((2, 3), np.nan)
     np.testing.assert_array_equal(trees.raw(X), [[5, 6], [5, 6]])
     np.testing.assert_array_equal(trees.apply(X), [[0, 1], [0, 1]])
     none = join_trees([], base=[1.0, 0.0], n_features=3, precision="f4")
-    none.check()
+    check_ensemble(none)
     np.testing.assert_array_equal(none.raw(X), [[1, 0], [1, 0]])
     assert none.apply(X).shape == (2, 0)
     assert none.levels() == ()
@@ -191,7 +192,7 @@ LEAF, SPLIT, SET = (
 )
 def test_check_refuses(broken, message):
     with pytest.raises(ValueError, match=message):
-        changed(*broken).check()
+        check_ensemble(changed(*broken))
 
 
 @pytest.mark.parametrize(
@@ -204,7 +205,7 @@ def test_check_refuses(broken, message):
 )
 def test_check_refuses_other_types(fields, message):
     with pytest.raises(ValueError, match=message):
-        replace(random_ensemble(8), **fields).check()
+        check_ensemble(replace(random_ensemble(8), **fields))
 
 
 def test_check_refuses_a_circle():
@@ -224,7 +225,7 @@ def test_check_refuses_a_circle():
         threshold=np.array([np.nan, np.nan, 0.0, np.nan]),
     )
     with pytest.raises(ValueError, match="not reached from any root"):
-        circle.check()
+        check_ensemble(circle)
 
 
 # Codes
@@ -308,7 +309,7 @@ def test_in_float64_moves_no_row(how):
         ),
     )
     converted = in_float64(trees)
-    converted.check()
+    check_ensemble(converted)
     assert converted.precision == np.float64
     assert not converted.strict
     X = telling_rows(trees, 2000, n_categorical=1)
@@ -344,7 +345,7 @@ def test_merged_is_the_sum(second):
         random_ensemble(14, k=2, n_categorical=1, **second),
     ]
     both = merged(parts)
-    both.check()
+    check_ensemble(both)
     X = np.vstack([telling_rows(part, 200, n_categorical=1) for part in parts])
     expected = parts[0].raw(X) + parts[1].raw(X)
     np.testing.assert_allclose(both.raw(X), expected, atol=1e-13)
@@ -364,7 +365,7 @@ def test_merged_pads_tables_of_categories():
     none = random_ensemble(16, n_categorical=0, n_features=4)
     none = replace(none, feature=np.where(none.feature == 0, 1, none.feature))
     both = merged([none, narrow, wide])
-    both.check()
+    check_ensemble(both)
     X = telling_rows(narrow, 100, n_categorical=1)
     X[:20, 0] = 6
     expected = none.raw(X) + narrow.raw(X) + wide.raw(X)
@@ -376,11 +377,11 @@ def test_scaled_placed_and_renamed():
     X = telling_rows(trees, 50)
     np.testing.assert_allclose(scaled(trees, -0.5).raw(X), -0.5 * trees.raw(X))
     placed = with_outputs(trees, [3, 0], 4)
-    placed.check()
+    check_ensemble(placed)
     np.testing.assert_array_equal(placed.raw(X)[:, [3, 0]], trees.raw(X))
     np.testing.assert_array_equal(placed.raw(X)[:, [1, 2]], 0)
     wide = with_features(trees, [5, 0, 0, 2], 6)
-    wide.check()
+    check_ensemble(wide)
     rows = np.zeros((50, 6))
     rows[:, [5, 0, 2]] = X[:, [0, 1, 3]]
     X[:, 2] = X[:, 1]

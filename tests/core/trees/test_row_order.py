@@ -6,8 +6,8 @@ from sklearn_interpret._core.trees.effects import (
     leaf_weights as tree_arrivals,
 )
 from sklearn_interpret._core.trees.effects import responses as module
+from sklearn_interpret._core.trees.effects.leaf_weights import order_of_likeness
 from sklearn_interpret._core.trees.effects.responses import TreeEffects
-from sklearn_interpret._core.trees.effects.row_order import order_of_likeness
 from tests.core.trees.test_responses import effects_of, parts_of
 from tests.references.trees import random_ensemble, telling_rows
 
@@ -35,14 +35,14 @@ def test_averages_depend_on_neither_order_nor_way_nor_portions(monkeypatch):
     codes, parts = many_rows(trees, 700), parts_of(trees)
     weights = np.random.default_rng(1).uniform(0.5, 2, size=700)
     effects = effects_of(trees, parts)
-    expected = effects.averages(effects.arrivals(codes, weights), weights.sum())
+    expected = effects.averages(effects.leaf_weights(codes, weights), weights.sum())
     monkeypatch.setattr(module, "_NODES_OF_SMALL_TREES", 0)
     monkeypatch.setattr(tree_arrivals, "_WORDS_AT_ONCE", 40)
-    monkeypatch.setattr(tree_arrivals.LeafArrivals, "rows_at_once", 128)
+    monkeypatch.setattr(tree_arrivals.DescentWeights, "rows_at_once", 128)
     effects = TreeEffects(trees, trees.value, trees.base, parts, n_rows=10**6)
     assert effects.wants_order
     order = order_of_likeness(trees, codes)
-    arrived = effects.arrivals(codes[order], weights[order])
+    arrived = effects.leaf_weights(codes[order], weights[order])
     for one, other in zip(
         effects.averages(arrived, weights.sum()), expected, strict=True
     ):

@@ -4,13 +4,16 @@ import numpy as np
 import pandas as pd
 from numpy.testing import assert_array_equal
 
-from sklearn_interpret._model.perturbation.neighbourhoods import LEAST_ROWS, alike
+from sklearn_interpret._model.perturbation.neighbourhoods import (
+    LEAST_ROWS,
+    similar_rows,
+)
 from sklearn_interpret._model.rows.containers import as_rows
 
 
 def groups(X, columns, weights=None):
     weights = np.ones(len(X)) if weights is None else weights
-    return alike(as_rows(X), columns, weights)
+    return similar_rows(as_rows(X), columns, weights)
 
 
 def test_what_depends_on_nothing_is_hardly_ever_split():

@@ -1,4 +1,4 @@
-"""Rows of all containers: altered copies keep everything but what is exchanged."""
+"""Rows of all containers: perturbed copies keep everything but what is replaced."""
 
 import tempfile
 
@@ -26,30 +26,30 @@ def container(request):
     return CONTAINERS[request.param]()
 
 
-def literal_tiles(container, start, stop, repeats, exchanges):
+def literal_tiles(container, start, stop, repeats, replacements):
     """The tiled rows, cell by cell."""
     source = cells(container)
     tiled = []
     for row in range(start, stop):
         for repeat in range(repeats):
             copy = list(source[row])
-            for j, donors, codes in exchanges:
+            for j, donors, codes in replacements:
                 place = codes[0 if len(codes) == 1 else row - start][repeat]
                 copy[j] = source[donors[place]][j]
             tiled.append(copy)
     return tiled
 
 
-def exchanged(rows, tiles, exchanges):
+def replaced(rows, tiles, replacements):
     """The tiled rows by `Tiles`, with levels taken from some rows of the source."""
     return tiles.replaced(
-        [j for j, _, _ in exchanges],
-        [gather(rows.column(j), np.array(donors)) for j, donors, _ in exchanges],
-        [codes for _, _, codes in exchanges],
+        [j for j, _, _ in replacements],
+        [gather(rows.column(j), np.array(donors)) for j, donors, _ in replacements],
+        [codes for _, _, codes in replacements],
     )
 
 
-def test_altered_copies_differ_in_the_exchanged_columns_alone(container):
+def test_perturbed_copies_differ_in_the_replaced_columns_alone(container):
     """One after the other on one work copy, which must not remember the last one."""
     before = cells(container)
     rows = as_rows(container)
@@ -59,18 +59,18 @@ def test_altered_copies_differ_in_the_exchanged_columns_alone(container):
     own = rng.integers(0, 2, (stop - start, repeats))
     shared = np.array([[2, 0, 1]])
     last = rows.n_columns - 1
-    for exchanges in (
+    for replacements in (
         [(0, [5, 1, 4], shared)],
         [(last, [3, 2], own), (0, [0, 1], 1 - own)],
         [(1, [4, 0], own)],
         [(1, [1, 2, 3], shared), (last, [0, 5], own)],
         [(0, [2], np.zeros((1, 3), int))],
     ):
-        if len({j for j, *_ in exchanges}) < len(exchanges):
+        if len({j for j, *_ in replacements}) < len(replacements):
             continue
-        found = exchanged(rows, tiles, exchanges)
+        found = replaced(rows, tiles, replacements)
         assert same_cells(
-            cells(found), literal_tiles(container, start, stop, repeats, exchanges)
+            cells(found), literal_tiles(container, start, stop, repeats, replacements)
         )
         assert schema(found) == schema(container)
     assert same_cells(cells(container), before)
@@ -322,15 +322,34 @@ def test_text_has_no_numbers(kind, column):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_arrays_know_whether_they_are_finite(dtype):
+def test_arrays_are_finite_or_not(dtype):
     X = np.ones((4, 3), dtype=dtype)
-    assert as_rows(X).all_finite
+    assert as_rows(X).is_finite
     for bad in (np.nan, np.inf, -np.inf):
         X[2, 1], X[0, 0] = bad, 1
-        assert not as_rows(X).all_finite
+        assert not as_rows(X).is_finite
     X[2, 1], X[0, 0] = np.inf, -np.inf
-    assert not as_rows(X).all_finite
-    assert as_rows(np.arange(6).reshape(3, 2)).all_finite
+    assert not as_rows(X).is_finite
+    assert as_rows(np.arange(6).reshape(3, 2)).is_finite
+
+
+@pytest.mark.parametrize(
+    "kind, finite, gap", [("pandas_numbers", 0, 3), ("polars", 5, 6), ("polars", 5, 7)]
+)
+def test_frames_are_finite_where_no_number_is_missing(kind, finite, gap):
+    rows = as_rows(CONTAINERS[kind]())
+    assert rows.keep_columns([finite]).is_finite
+    for bad in (rows, rows.keep_columns([gap])):
+        assert not bad.is_finite
+        with pytest.raises(ValueError, match=r"X contains NaN\.\nOurs does not"):
+            bad.check_finite("Ours")
+
+
+def test_stored_numbers_of_sparse_matrices_are_finite_or_not():
+    X = CONTAINERS["coo_array"]()
+    assert as_rows(X).is_finite
+    X.data[1] = np.inf
+    assert not as_rows(X).is_finite
 
 
 def test_a_part_of_an_array_is_no_copy():
@@ -422,7 +441,7 @@ def test_sparse_results_keep_their_format_and_flavour():
     for kind in ("csr_matrix", "csc_array", "coo_array"):
         container = CONTAINERS[kind]()
         rows = as_rows(container)
-        found = exchanged(
+        found = replaced(
             rows, rows.tiles(0, N_ROWS, 2), [(1, [0], np.zeros((1, 2), int))]
         )
         assert found.format == container.format

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from sklearn_interpret._model.trees import read_trees
+from tests.references.tree_validity import check_ensemble
 from tests.references.trees import telling_values
 
 
@@ -72,7 +73,7 @@ def assert_read(estimator, X, *, missing=True, infinite=False, rtol=1e-12):
     """
     model = read_trees(estimator)
     trees = model.ensemble
-    trees.check()
+    check_ensemble(trees)
     assert model.columns.shape == (trees.n_features,)
     assert set(model.columns) <= set(range(model.n_columns))
     assert model.n_columns == X.shape[1]

@@ -55,20 +55,11 @@ class TreeSets:
             ]
             self._blocks.append((np.flatnonzero(mine[leaves]), *conditions))
 
-    def arrivals(self, codes, weights):
+    def leaf_weights(self, codes, weights):
         """Weight of the rows that meet each condition on the features outside.
 
-        Parameters
-        ----------
-        codes : ndarray of shape (n_rows, n_features), int
-            The rows' codes.
-        weights : ndarray of shape (n_rows,)
-            Their weights.
-
-        Returns
-        -------
-        list of one ndarray of shape (n_nodes + 1,)
-            By the node that names the condition; last the weight of all rows.
+        A list of one array, by the node that names the condition; last the weight of
+        all rows.
         """
         bits, weigh = RowBits(self.ensemble, codes), RowWeights(weights)
         found = np.empty(self.ensemble.n_nodes + 1)
@@ -78,27 +69,17 @@ class TreeSets:
                 found[outside.nodes] = weigh.of(outside.met(bits))
         return [found]
 
-    def outputs(self, codes, arrived):
-        """Partial dependence at rows.
+    def outputs(self, codes, leaf_weights):
+        """Partial dependence at rows, without the base: (n_rows, k).
 
-        Parameters
-        ----------
-        codes : ndarray of shape (n_rows, n_features), int
-            The rows' codes.
-        arrived : list of one ndarray of shape (n_nodes + 1,)
-            Sums over the background of what :meth:`arrivals` returns.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, k)
-            Without the base of the sum.
+        From sums over the background of what :meth:`leaf_weights` returns.
         """
         n_rows = len(codes)
         bits = RowBits(self.ensemble, codes)
         found = np.zeros((self.values.shape[1], n_rows))
         inside, outside, leaves = self._names
-        (arrived,) = arrived
-        amounts = self.values[leaves] * (arrived[outside] / arrived[-1])[:, None]
+        shares = leaf_weights[0][outside] / leaf_weights[0][-1]
+        amounts = self.values[leaves] * shares[:, None]
         step = max(1, _WORDS_AT_ONCE // bits.n_words)
         place = np.empty(self.ensemble.n_nodes + 1, dtype=np.intp)
         for at, conditions, _ in self._blocks:
@@ -124,11 +105,7 @@ class TreeSets:
 def _conditions_of_leaves(ensemble, paths):
     """Conditions of all leaves on both players, -1 where there is none; the leaves."""
     leaves = np.flatnonzero(ensemble.is_leaf)
-    counts = paths.n_conditions[leaves]
     names = np.full((2, len(leaves)), -1)
-    for slot in range(2):
-        has = np.flatnonzero(counts > slot)
-        place = paths.starts[leaves[has]] + slot * paths.strides[leaves[has]]
-        node = paths.conditions[place]
-        names[paths.player[node], has] = node
+    leaf, name = paths.conditions_of(leaves)
+    names[paths.player[name], leaf] = name
     return *names, leaves

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_interpret._core.trees.effects.quadrants import QuadrantSums
 from sklearn_interpret._core.trees.structure.bits import (
     RowBits,
     RowWeights,
@@ -34,7 +33,6 @@ _WORDS_AT_ONCE = 2**15
 
 # Corners that wait to be put on their grids.
 _CORNERS_AT_ONCE = 2**20
-
 
 # Numbers that are kept for each leaf of each pair.
 _NUMBERS_OF_OPENING = 12
@@ -65,20 +63,11 @@ class TreePairs:
                 for splits in block.groups
             ]
 
-    def arrivals(self, codes, weights):
+    def leaf_weights(self, codes, weights):
         """Weight of the rows that reach leaves if only in spite of two conditions.
 
-        Parameters
-        ----------
-        codes : ndarray of shape (n_rows, n_features), int
-            The rows' codes, at most ``effects.rows_at_once`` of them.
-        weights : ndarray of shape (n_rows,)
-            Their weights.
-
-        Returns
-        -------
-        list of ndarray of shape (2, e)
-            For each group of splits above leaves and each of its children.
+        For each group of splits above leaves and each of its children, (2, e), from at
+        most ``effects.rows_at_once`` rows.
         """
         bits, weigh = RowBits(self.effects.ensemble, codes), RowWeights(weights)
         found, openings = [], iter(self._openings)
@@ -89,15 +78,15 @@ class TreePairs:
                 found.append(next(openings).weights(met, lefts, weigh, bits.valid))
         return found
 
-    def terms(self, arrived, together, total, at):
+    def terms(self, leaf_weights, together, total, at):
         """The terms of rows.
 
         Parameters
         ----------
-        arrived : ndarray
-            Sums over all rows of what ``effects.arrivals`` returns.
+        leaf_weights : ndarray
+            Sums over all rows of what ``effects.leaf_weights`` returns.
         together : list of ndarray
-            Sums of what :meth:`arrivals` returns.
+            Sums of what :meth:`leaf_weights` returns.
         total : float
             Total weight of the rows.
         at : list of ndarray of shape (n,), intp
@@ -110,8 +99,8 @@ class TreePairs:
         """
         sums = _PairSums(self.effects, self.pairs, at)
         groups = ((block, s) for block in self.effects.blocks for s in block.groups)
-        arrived = self.effects.by_arrivals.by_split(arrived)
-        given = zip(groups, self._openings, arrived, together, strict=True)
+        leaf_weights = self.effects.weigher.by_split(leaf_weights)
+        given = zip(groups, self._openings, leaf_weights, together, strict=True)
         for (block, splits), openings, alone, both in given:
             nodes = np.append(block.nodes, -1)
             for child in range(2):
@@ -131,17 +120,7 @@ class TreePairs:
 
 
 def leaves_of_pairs(effects):
-    """How many leaves have conditions on both of two parts.
-
-    Parameters
-    ----------
-    effects : TreeEffects
-        The trees.
-
-    Returns
-    -------
-    ndarray of shape (n_parts, n_parts), intp
-    """
+    """How many leaves have conditions on both of two parts: (n_parts, n_parts)."""
     n = len(effects.parts) + 1
     counts = np.zeros(n * n, dtype=np.intp)
     for block in effects.blocks:
@@ -157,17 +136,7 @@ def leaves_of_pairs(effects):
 
 
 def steps_of_parts(effects):
-    """How often conditions on each part begin or cease to hold, in the mean.
-
-    Parameters
-    ----------
-    effects : TreeEffects
-        The trees.
-
-    Returns
-    -------
-    ndarray of shape (n_parts,)
-    """
+    """How often conditions on each part begin or cease to hold, in the mean."""
     n_parts = len(effects.parts)
     player = effects.paths.player
     own = np.flatnonzero((player >= 0) & (player < n_parts))
@@ -177,23 +146,7 @@ def steps_of_parts(effects):
 
 
 def bytes_of_pair(effects, pair, n_rows, n_leaves):
-    """Memory that the terms of a pair take while they are added up, about.
-
-    Parameters
-    ----------
-    effects : TreeEffects
-        The trees.
-    pair : tuple of int
-        Two parts.
-    n_rows : int
-        Number of rows.
-    n_leaves : int
-        Number of leaves with conditions on both.
-
-    Returns
-    -------
-    int
-    """
+    """About the memory that the terms of a pair of parts take, with so many leaves."""
     shape = tuple(effects.parts[part].n_points for part in pair)
     n_sums = QuadrantSums.n_cells(n_rows, shape) + n_rows
     n_sums *= effects.values.shape[1]
@@ -231,7 +184,7 @@ class _Openings:
 
     @classmethod
     def of_splits(cls, splits, player, wanted, n_conditions):
-        """Openings of a group.
+        """Openings of a group of splits.
 
         Parameters
         ----------
@@ -240,13 +193,9 @@ class _Openings:
         player : ndarray of intp
             The part of each of the block's nodes, and a last one that is none.
         wanted : ndarray of shape (n_parts + 1, n_parts + 1), intp
-            Number of each pair, -1 for those that are not asked for.
+            Number of each pair, -1 for those that are not wanted.
         n_conditions : int
             Number of the block's conditions.
-
-        Returns
-        -------
-        _Openings
         """
         owners = player[splits.names[0]].T
         pairs = wanted[owners[:, :, None], owners[:, None]]
@@ -268,23 +217,10 @@ class _Openings:
         )
 
     def weights(self, met, lefts, weigh, valid):
-        """Weight of the rows that meet all other conditions.
+        """Weight of the rows that meet all other conditions, by child: (2, e).
 
-        Parameters
-        ----------
-        met : ndarray of shape (n_conditions + 1, n_words), uint64
-            Rows that meet each condition, and all rows.
-        lefts : ndarray of shape (m, n_words), uint64
-            Rows that go to the left at each split of the group.
-        weigh : RowWeights
-            The rows' weights.
-        valid : ndarray of shape (n_words,), uint64
-            All rows.
-
-        Returns
-        -------
-        ndarray of shape (2, e)
-            At each child.
+        `met` holds the rows that meet each condition, and all rows; `lefts` those that
+        go to the left at each split of the group.
         """
         d, c = self.others.shape
         found = np.empty((2, len(self.at)))
@@ -407,3 +343,77 @@ class _PairSums:
                 total += along[:, self._at[player]].T
             found.append(total)
         return found
+
+
+class QuadrantSums:
+    r"""Amounts at cells of a grid, added up over the quadrants of given points.
+
+    For each point (u, v) the sum of the amounts at all cells (u', v') with
+    :math:`u' \le u` and :math:`v' \le v`.
+
+    Parameters
+    ----------
+    u, v : ndarray of shape (n,), intp
+        The points.
+    shape : tuple of int
+        Height and width of the grid.
+    k : int
+        Number of sums for each point.
+
+    Notes
+    -----
+    A grid of all cells may be large. So its rows are taken in bands. What lies in
+    earlier bands is counted on a grid that has one row per band. Within a band only
+    the columns of its own points count: its second grid has one column per point.
+    With bands of height :math:`h / \sqrt n` both have some :math:`w \sqrt n` cells.
+    """
+
+    def __init__(self, u, v, shape, k):
+        height, width = shape
+        self._width = width
+        self._band = max(1, round(height / np.sqrt(max(len(u), 1))))
+        n_bands = -(-height // self._band)
+        band = u // self._band
+        order = np.lexsort((v, band))
+        # Each band's columns: one for each of its points, by v, and one behind them.
+        self._column = np.empty(len(u), dtype=np.intp)
+        self._column[order] = np.arange(len(u)) + band[order]
+        # By band and v: the first of the columns whose points are no less.
+        points = np.bincount(band * width + v, minlength=n_bands * width)
+        points = points.reshape(n_bands, width)
+        self._upto = np.cumsum(points, dtype=np.int32).reshape(n_bands, width)
+        self._upto -= points.astype(np.int32)
+        self._upto += np.arange(n_bands, dtype=np.int32)[:, None]
+        self._ends = self._upto[:, 0]
+        self._at = u, v, band
+        self._n_columns = len(u) + n_bands
+        self._bands = np.zeros((k, n_bands * width))
+        self._cells = np.zeros((k, self._band * self._n_columns))
+
+    @staticmethod
+    def n_cells(n, shape):
+        """How many numbers are kept for n points and one sum each."""
+        band = max(1, round(shape[0] / np.sqrt(max(n, 1))))
+        n_bands = -(-shape[0] // band)
+        return 2 * n_bands * shape[1] + band * (n + n_bands)
+
+    def add(self, u, v, amounts):
+        """Put amounts (m, k) on cells (m,) of the grid."""
+        band, inside = np.divmod(u, self._band)
+        in_bands = band * self._width + v
+        in_cells = inside * self._n_columns + self._upto.reshape(-1)[in_bands]
+        for output, amount in enumerate(amounts.T):
+            np.add.at(self._bands[output], in_bands, amount)
+            np.add.at(self._cells[output], in_cells, amount)
+
+    def sums(self):
+        """The sums: (n, k)."""
+        u, v, band = self._at
+        k, n_bands = len(self._bands), len(self._ends)
+        bands = self._bands.reshape(k, n_bands, self._width)
+        before = np.cumsum(np.cumsum(bands, axis=1) - bands, axis=2)
+        cells = self._cells.reshape(k, self._band, self._n_columns)
+        cells = np.cumsum(np.cumsum(cells, axis=1), axis=2)
+        row, first = u % self._band, self._ends[band]
+        earlier = np.where(first > 0, cells[:, row, first - 1], 0.0)
+        return (before[:, band, v] + cells[:, row, self._column] - earlier).T

@@ -8,8 +8,8 @@ With :math:`w_l` the value of leaf l and :math:`a_{lj}` its condition on what mo
 
 So all that is needed of a row is which leaves it would reach if it were not for one
 condition, and all that is needed of a condition is where along the points v it begins
-and ceases to hold. The first are bit sets of rows, the second are `Steps`; the two
-meet only when outputs are added up, and so the grid of points costs next to nothing.
+and ceases to hold. The first are bit sets of rows, the second are `ConditionSteps`.
+The two meet only when outputs are added up: the grid of points costs next to nothing.
 """
 
 from dataclasses import dataclass
@@ -18,14 +18,15 @@ from functools import cached_property
 import numpy as np
 
 from sklearn_interpret._core.trees.effects.leaf_weights import (
-    LeafArrivals,
-    SplitArrivals,
+    DescentWeights,
+    SplitWeights,
 )
-from sklearn_interpret._core.trees.effects.steps import Steps
-from sklearn_interpret._core.trees.effects.tree_blocks import BlockOfTrees
+from sklearn_interpret._core.trees.effects.steps import ConditionSteps
 from sklearn_interpret._core.trees.structure.bits import (
     WORD,
+    Conditions,
     RowBits,
+    all_but_one_and_all,
     blocks_of_trees,
     set_bits,
 )
@@ -37,38 +38,13 @@ _WORDS_AT_ONCE = 2**15
 _WORDS_OF_TABLES = 2**23
 _LEAST_ROWS, _MOST_ROWS = 2**9, 2**13
 
-# Of small trees all parts are worked on for all rows, and of large ones for few rows:
-# only among many rows are enough alike for their ways down to be followed.
+# Small trees: all splits above leaves, for all rows. Large trees: many rows, sorted so
+# that neighbours reach the same leaves, are followed down.
 _NODES_OF_SMALL_TREES = 2**9
 _MANY_ROWS = 2**14
 
-# Amounts that wait to be added up, and outputs of single rows.
+# Outputs of single rows that are added up at once.
 _AMOUNTS_AT_ONCE = 2**20
-
-
-@dataclass(frozen=True, eq=False)
-class Reached:
-    """Leaves, and the rows that reach them if only in spite of one condition.
-
-    Parameters
-    ----------
-    nodes : ndarray of shape (m,), intp
-        The leaves.
-    inside : ndarray of shape (m, n_words), uint64
-        Rows that reach them.
-    names : ndarray of shape (s,), intp
-        Nodes of the leaves' conditions on what moves.
-    leaf : ndarray of shape (s,), intp
-        Position of each one's leaf in `nodes`.
-    beside : ndarray of shape (s, n_words), uint64
-        Rows that reach the leaf if this condition is not looked at.
-    """
-
-    nodes: np.ndarray
-    inside: np.ndarray
-    names: np.ndarray
-    leaf: np.ndarray
-    beside: np.ndarray
 
 
 class TreeEffects:
@@ -82,10 +58,10 @@ class TreeEffects:
         Value of each leaf, zero at other nodes.
     base : ndarray of shape (k,)
         What is added to the sum of the trees.
-    parts : list of Part
+    parts : list of MovedFeatures
         What moves; no two of them share a feature.
     n_rows : int, default=0
-        About how many rows :meth:`arrivals` will be asked for.
+        About how many rows :meth:`leaf_weights` will be asked for.
 
     Attributes
     ----------
@@ -99,12 +75,12 @@ class TreeEffects:
         What does not depend on the row.
     paths : TreePaths
         Paths of the trees, whose first players are the parts.
-    steps : Steps
+    steps : ConditionSteps
         Where along the points the conditions on parts begin and cease to hold.
     blocks : list of BlockOfTrees
         The trees, some at a time.
     wants_order : bool
-        Whether :meth:`arrivals` is fast for rows that are alike side by side.
+        Whether :meth:`leaf_weights` is fast for rows in `order_of_likeness`.
     """
 
     def __init__(self, ensemble, values, base, parts, n_rows=0):
@@ -120,7 +96,7 @@ class TreeEffects:
         self.paths = TreePaths.of_ensemble(ensemble, players)
         ends = np.cumsum([0, *(part.n_points for part in parts)])
         self.first, self.n_points = ends[:-1], int(ends[-1])
-        self.steps = Steps.of_parts(ensemble, self.paths, parts)
+        self.steps = ConditionSteps.of_parts(ensemble, self.paths, parts)
         self.rows_at_once = _rows_at_once(ensemble)
         nodes_per_tree = ensemble.n_nodes / max(1, ensemble.n_trees)
         self.wants_order = (
@@ -137,11 +113,11 @@ class TreeEffects:
         ]
 
     @cached_property
-    def by_arrivals(self):
-        """What finds :meth:`arrivals`, and sorts them."""
+    def weigher(self):
+        """Finds :meth:`leaf_weights`, and sorts them by condition."""
         if self.wants_order:
-            return LeafArrivals(self.ensemble, self.paths, len(self.parts))
-        return SplitArrivals(self.ensemble, self.blocks, self.rows_at_once)
+            return DescentWeights(self.ensemble, self.paths, len(self.parts))
+        return SplitWeights(self.ensemble, self.blocks, self.rows_at_once)
 
     @property
     def curves_at_once(self):
@@ -150,14 +126,13 @@ class TreeEffects:
         n_words = _AMOUNTS_AT_ONCE // (64 * n_amounts)
         return min(self.rows_at_once, 64 * max(1, n_words))
 
-    def arrivals(self, codes, weights):
+    def leaf_weights(self, codes, weights):
         """Weight of the rows that reach each leaf, if only in spite of one condition.
 
         Parameters
         ----------
         codes : ndarray of shape (n_rows, n_features), int
-            The rows' codes, those that are alike side by side; or whatever has slices
-            that are such arrays.
+            The rows' codes, or whatever has slices that are such arrays.
         weights : ndarray of shape (n_rows,)
             Their weights.
 
@@ -166,20 +141,20 @@ class TreeEffects:
         ndarray of float
             To be added up, and given to :meth:`averages`.
         """
-        arrivals = self.by_arrivals
-        found = np.zeros(arrivals.size)
-        for start in range(0, len(codes), arrivals.rows_at_once):
-            rows = slice(start, start + arrivals.rows_at_once)
-            arrivals.add_rows(codes[rows], weights[rows], found)
+        weigher = self.weigher
+        found = np.zeros(weigher.size)
+        for start in range(0, len(codes), weigher.rows_at_once):
+            rows = slice(start, start + weigher.rows_at_once)
+            weigher.add_rows(codes[rows], weights[rows], found)
         return found
 
-    def averages(self, arrived, total):
+    def averages(self, leaf_weights, total):
         """Mean outputs with each part at each of its points.
 
         Parameters
         ----------
-        arrived : ndarray of float
-            Sum over all rows of what :meth:`arrivals` returns.
+        leaf_weights : ndarray of float
+            Sum over all rows of what :meth:`leaf_weights` returns.
         total : float
             Total weight of the rows.
 
@@ -187,31 +162,26 @@ class TreeEffects:
         -------
         list of ndarray of shape (n_points, k)
         """
-        leaves, inside, name, leaf, beside = self.by_arrivals.by_condition(
-            arrived / total
+        leaves, inside, name, leaf, all_but_one = self.weigher.by_condition(
+            leaf_weights / total
         )
         values = self.values[leaves]
         mean = self.constant + inside @ values
-        # By condition: what its leaves give where it is met, and what they give to
-        # the mean, which does not hold when the part moves.
-        met, given = np.empty((2, self.ensemble.n_nodes, len(mean)))
-        for output, value in enumerate(values.T):
-            size = self.ensemble.n_nodes
-            met[:, output] = np.bincount(name, value.take(leaf) * beside, size)
-            given[:, output] = np.bincount(name, (value * inside).take(leaf), size)
-        return self._average_curves(mean, met, given)
-
-    def _average_curves(self, mean, met, given):
-        node, point, sign = self.steps.of_conditions(np.arange(len(met)))
-        player = self.paths.player
-        moves = np.flatnonzero((player >= 0) & (player < len(self.parts)))
+        n_nodes = self.ensemble.n_nodes
+        node, point, sign = self.steps.of_conditions(np.arange(n_nodes))
+        player = self.paths.player[name]
+        moves = np.flatnonzero(player < len(self.parts))
+        starts = self.first < self.n_points
         changes = np.empty((1, self.n_points, len(mean)))
-        for output in range(len(mean)):
-            amounts = met[node, output] * sign
-            changes[0, :, output] = np.bincount(point, amounts, self.n_points)
-            lost = np.bincount(player[moves], given[moves, output], len(self.parts))
-            at = self.first < self.n_points
-            np.add.at(changes[0, :, output], self.first[at], (mean[output] - lost)[at])
+        for output, value in enumerate(values.T):
+            # What leaves give where a condition is met, and what they give to the
+            # mean, which does not hold when the part moves.
+            met = np.bincount(name, value.take(leaf) * all_but_one, n_nodes)
+            of_mean = (value * inside).take(leaf[moves])
+            lost = np.bincount(player[moves], of_mean, len(self.parts))
+            into = changes[0, :, output]
+            into[:] = np.bincount(point, met[node] * sign, self.n_points)
+            np.add.at(into, self.first[starts], (mean[output] - lost)[starts])
         return [curves[0] for curves in self._summed(changes)]
 
     def _summed(self, changes):
@@ -239,38 +209,27 @@ class TreeEffects:
         list of ndarray of shape (n_rows, n_points, k)
         """
         k = len(self.constant)
-        bits = RowBits(self.ensemble, codes)
-        outputs = _Sums(len(codes), k)
-        changes = _Sums(len(codes) * self.n_points, k)
-        for reached in self.leaves(bits, self.curves_at_once):
-            for leaves in reached:
-                which, row = set_bits(leaves.inside)
-                outputs.add(row, self.values[leaves.nodes[which]])
-                for index, amounts in self._row_changes(leaves):
-                    changes.add(index, amounts)
-            outputs.settle()
-            changes.settle()
-        changes = changes.total().reshape(len(codes), self.n_points, k)
+        outputs = np.zeros((k, len(codes)))
+        changes = np.zeros((k, len(codes) * self.n_points))
+        for reached in self.leaves(RowBits(self.ensemble, codes)):
+            which, row = set_bits(reached.inside)
+            _add_to(outputs, row, self.values[reached.nodes[which]])
+            for index, amounts in self._row_changes(reached):
+                _add_to(changes, index, amounts)
+        changes = changes.T.reshape(len(codes), self.n_points, k)
         first = self.first[[part.n_points > 0 for part in self.parts]]
-        changes[:, first] += (outputs.total() + self.constant)[:, None]
+        changes[:, first] += (outputs.T + self.constant)[:, None]
         return self._summed(changes)
 
-    def _row_changes(self, leaves):
-        """Where along the points of all parts the output of rows changes, by how much.
-
-        Yields
-        ------
-        index : ndarray of shape (n,), intp
-            Row and point in one number.
-        amounts : ndarray of shape (n, k)
-        """
-        which, row = set_bits(leaves.beside)
-        leaf, name = leaves.leaf[which], leaves.names[which]
-        values = self.values[leaves.nodes[leaf]]
+    def _row_changes(self, reached):
+        """Changes of outputs along all points: row and point in one number, amount."""
+        which, row = set_bits(reached.all_but_one)
+        leaf, name = reached.leaf[which], reached.names[which]
+        values = self.values[reached.nodes[leaf]]
         step, point, sign = self.steps.of_conditions(name)
         yield row[step] * self.n_points + point, values[step] * sign[:, None]
         # What a leaf adds to the row's own output holds only where it is met.
-        words = leaves.inside[leaf, row >> 6] >> (row & 63).astype(WORD)
+        words = reached.inside[leaf, row >> 6] >> (row & 63).astype(WORD)
         held = np.flatnonzero(words & WORD.type(1))
         player = self.paths.player[name[held]]
         yield row[held] * self.n_points + self.first[player], -values[held]
@@ -296,38 +255,26 @@ class TreeEffects:
         bits = RowBits(self.ensemble, codes)
         crossing = self._rows_by_point(crossings, bits.n_words)
         crossed = crossing.any(axis=1)
-        found = _Sums(len(codes) * n_parts, k)
-        for reached in self.leaves(bits, self.rows_at_once):
-            for leaves in reached:
-                for row, player, amounts in self._crossed(leaves, crossing, crossed):
-                    found.add(row * n_parts + player, amounts)
-            found.settle()
-        return found.total().reshape(len(codes), n_parts, k)
+        found = np.zeros((k, len(codes) * n_parts))
+        for reached in self.leaves(bits):
+            for row, player, amounts in self._crossed(reached, crossing, crossed):
+                _add_to(found, row * n_parts + player, amounts)
+        return found.T.reshape(len(codes), n_parts, k)
 
-    def _crossed(self, leaves, crossing, crossed):
-        """What leaves add to the differences of rows.
-
-        Yields
-        ------
-        row, player : ndarray of shape (n,), intp
-            The row, and the part that moves.
-        amounts : ndarray of shape (n, k)
-        """
-        step, point, sign = self.steps.of_conditions(leaves.names)
+    def _crossed(self, reached, crossing, crossed):
+        """What leaves add to the differences: row, part that moves, amounts (n, k)."""
+        step, point, sign = self.steps.of_conditions(reached.names)
         used = np.flatnonzero(crossed[point])
         size = max(1, _WORDS_AT_ONCE // crossing.shape[1])
         for start in range(0, len(used), size):
             chunk = used[start : start + size]
-            rows = leaves.beside.take(step[chunk], axis=0)
+            rows = reached.all_but_one.take(step[chunk], axis=0)
             rows &= crossing.take(point[chunk], axis=0)
             which, row = set_bits(rows)
             at = step[chunk][which]
-            values = self.values[leaves.nodes[leaves.leaf[at]]]
-            yield (
-                row,
-                self.paths.player[leaves.names[at]],
-                values * sign[chunk][which, None],
-            )
+            values = self.values[reached.nodes[reached.leaf[at]]]
+            player = self.paths.player[reached.names[at]]
+            yield row, player, values * sign[chunk][which, None]
 
     def _rows_by_point(self, crossings, n_words):
         """Rows that step to each point, as bit sets."""
@@ -338,43 +285,24 @@ class TreeEffects:
         np.add.at(sets, (point, row >> 6), bit)
         return sets
 
-    def leaves(self, bits, n_rows):
-        """For each block its leaves, some at a time, with the rows that reach them.
-
-        The order does not depend on how many rows there are, up to `n_rows`: then
-        neither do the last bits of what is added up for one of them.
-
-        Parameters
-        ----------
-        bits : RowBits
-            The rows.
-        n_rows : int
-            As many as there might be.
-
-        Yields
-        ------
-        generator of Reached
-            The leaves of a block.
-        """
+    def leaves(self, bits):
+        """All leaves, some at a time, with the rows that reach them: Reached."""
         for block in self.blocks:
-            yield self._leaves_of(block, bits, n_rows // 64)
-
-    def _leaves_of(self, block, bits, n_words):
-        met = block.conditions.met(bits)
-        for splits in block.groups:
-            for chunk, sets, lefts in splits.beside_and_inside(met, bits, n_words):
-                for child, side in enumerate((lefts, ~lefts)):
-                    yield self._reached(block, splits, chunk, sets, child, side)
+            met = block.conditions.met(bits)
+            for splits in block.groups:
+                for chunk, sets, lefts in splits.rows_at_splits(met, bits):
+                    for child, side in enumerate((lefts, ~lefts)):
+                        yield self._reached(block, splits, chunk, sets, child, side)
 
     def _reached(self, block, splits, chunk, sets, child, side):
         """The leaves on one side of some splits, and the rows that reach them."""
         at = np.flatnonzero(splits.is_leaf[child, chunk])
         own = splits.slot[chunk][at], np.arange(len(at))
-        beside = sets.take(at, axis=1)
-        opened = beside[own]
-        beside &= side.take(at, axis=0)
-        inside = beside[-1].copy()
-        beside[own] = opened
+        all_but_one = sets.take(at, axis=1)
+        opened = all_but_one[own]
+        all_but_one &= side.take(at, axis=0)
+        inside = all_but_one[-1].copy()
+        all_but_one[own] = opened
         names = np.append(block.nodes, -1)[splits.names[child][:, chunk][:, at]]
         player = np.where(names >= 0, self.paths.player[names], -1)
         slot, leaf = np.nonzero((player >= 0) & (player < len(self.parts)))
@@ -383,8 +311,139 @@ class TreeEffects:
             inside=inside,
             names=names[slot, leaf],
             leaf=leaf,
-            beside=beside[slot, leaf],
+            all_but_one=all_but_one[slot, leaf],
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """Leaves, and the rows that reach them if only in spite of one condition.
+
+    Parameters
+    ----------
+    nodes : ndarray of shape (m,), intp
+        The leaves.
+    inside : ndarray of shape (m, n_words), uint64
+        Rows that reach them.
+    names : ndarray of shape (s,), intp
+        Nodes of the leaves' conditions on what moves.
+    leaf : ndarray of shape (s,), intp
+        Position of each one's leaf in `nodes`.
+    all_but_one : ndarray of shape (s, n_words), uint64
+        Rows that reach the leaf if this condition is not looked at.
+    """
+
+    nodes: np.ndarray
+    inside: np.ndarray
+    names: np.ndarray
+    leaf: np.ndarray
+    all_but_one: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class BlockOfTrees:
+    """Some of the trees: conditions of their splits, and the splits above leaves.
+
+    Parameters
+    ----------
+    conditions : Conditions
+        Those of nodes that are no leaves.
+    nodes : ndarray of intp
+        The nodes that name these conditions, and behind them the leaves.
+    groups : list of LastSplits
+        The splits above leaves.
+    """
+
+    conditions: Conditions
+    nodes: np.ndarray
+    groups: list
+
+    @classmethod
+    def of_nodes(cls, ensemble, paths, nodes):
+        """The block that all nodes of some trees make up."""
+        leaves = nodes[ensemble.is_leaf[nodes]]
+        inner = nodes[~ensemble.is_leaf[nodes]]
+        inner = inner[paths.player[inner] >= 0]
+        conditions = Conditions.of_nodes(ensemble, paths, inner)
+        nodes = np.concatenate([conditions.nodes, leaves])
+        place = np.empty(ensemble.n_nodes + 1, dtype=np.intp)
+        place[nodes] = np.arange(len(nodes))
+        place[-1] = len(nodes)
+        splits = np.unique(ensemble.parents[leaves])
+        splits = splits[splits >= 0]
+        counts = paths.n_conditions[splits]
+        groups = [
+            LastSplits.of_splits(ensemble, paths, place, splits[counts == d])
+            for d in np.unique(counts)
+        ]
+        return cls(conditions, nodes, groups)
+
+
+@dataclass(frozen=True, eq=False)
+class LastSplits:
+    """Splits with a leaf below them whose nodes need equally many conditions, d.
+
+    The leaves below a split need what the split needs, and to be on its left or right.
+    That is one more condition, or the last part of one: of the d + 1 *slots* of the
+    leaves, the last of which may be void, the split is about one.
+
+    Parameters
+    ----------
+    nodes : ndarray of shape (m,), intp
+        The splits.
+    conditions : ndarray of shape (d, m), intp
+        Their conditions, by position in the block's.
+    slot : ndarray of shape (m,), intp
+        Which of the slots each split is about.
+    children : ndarray of shape (2, m), intp
+        The nodes on the left and on the right.
+    is_leaf : ndarray of shape (2, m), bool
+        Whether they are leaves.
+    names : ndarray of shape (2, d + 1, m), intp
+        The conditions of the children in each slot, by position in the block's nodes;
+        past their end where a slot is void.
+    """
+
+    nodes: np.ndarray
+    conditions: np.ndarray
+    slot: np.ndarray
+    children: np.ndarray
+    is_leaf: np.ndarray
+    names: np.ndarray
+
+    @classmethod
+    def of_splits(cls, ensemble, paths, place, splits):
+        """The group of some splits; `place` holds positions of nodes in the block's."""
+        conditions = paths.of_nodes(splits)
+        children = np.stack([ensemble.left[splits], ensemble.right[splits]])
+        slot = paths.slot[children[0]]
+        d, m = conditions.shape
+        names = np.full((2, d + 1, m), -1)
+        names[:, :d] = conditions
+        names[:, slot, np.arange(m)] = children
+        is_leaf = ensemble.is_leaf[children]
+        return cls(splits, place[conditions], slot, children, is_leaf, place[names])
+
+    def rows_at_splits(self, met, bits):
+        """Rows at the splits, some splits at a time.
+
+        Yields
+        ------
+        chunk : slice
+            Which of the splits.
+        sets : ndarray of shape (d + 1, c, n_words), uint64
+            Rows that meet all conditions but possibly the one in this slot; in the
+            last place those that meet them all.
+        lefts : ndarray of shape (c, n_words), uint64
+            Rows that go to the left.
+        """
+        d, m = self.conditions.shape
+        step = max(1, _WORDS_AT_ONCE // ((d + 1) * bits.n_words))
+        for start in range(0, m, step):
+            chunk = slice(start, start + step)
+            sets = met.take(self.conditions[:, chunk], axis=0)
+            sets = all_but_one_and_all(sets, bits.valid)
+            yield chunk, sets, bits.lefts(self.nodes[chunk])
 
 
 def _rows_at_once(ensemble):
@@ -399,35 +458,7 @@ def _rows_at_once(ensemble):
     return n_rows
 
 
-class _Sums:
-    """Amounts added up by index; in which portions is left to the caller.
-
-    Parameters
-    ----------
-    size : int
-        Number of sums.
-    k : int
-        Number of outputs.
-    """
-
-    def __init__(self, size, k):
-        self._sums = np.zeros((k, size))
-        self._waiting = []
-
-    def add(self, index, amounts):
-        """Amounts (n, k) for the sums at `index` (n,), to be settled."""
-        self._waiting.append((index, amounts))
-
-    def total(self):
-        """The sums: (size, k)."""
-        self.settle()
-        return self._sums.T
-
-    def settle(self):
-        """Add up what waits."""
-        if self._waiting:
-            index = np.concatenate([index for index, _ in self._waiting])
-            amounts = np.concatenate([amounts for _, amounts in self._waiting])
-            for sums, amount in zip(self._sums, amounts.T, strict=True):
-                sums += np.bincount(index, amount, len(sums))
-        self._waiting = []
+def _add_to(sums, index, amounts):
+    """Add amounts (n, k) to the sums (k, size) at an index (n,)."""
+    for into, amount in zip(sums, amounts.T, strict=True):
+        np.add.at(into, index, amount)

@@ -18,7 +18,7 @@ _WORDS_AT_ONCE = 2**18
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class MovedFeatures:
     """Features of the trees that move together, and the points to which they move.
 
     Parameters
@@ -48,7 +48,7 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class ConditionSteps:
     """Where along its player's points each condition begins and ceases to hold.
 
     A condition is 0 or 1 at each point, and its steps are the differences from each
@@ -72,21 +72,7 @@ class Steps:
 
     @classmethod
     def of_parts(cls, ensemble, paths, parts):
-        """Steps of all conditions on parts.
-
-        Parameters
-        ----------
-        ensemble : TreeEnsemble
-            The trees.
-        paths : TreePaths
-            Their paths; the first players are the parts.
-        parts : list of Part
-            The parts.
-
-        Returns
-        -------
-        Steps
-        """
+        """The steps of conditions on all parts, the first players of the paths."""
         grids, lines = {}, []
         for player, part in enumerate(parts):
             if _is_line(part, ensemble):
@@ -103,25 +89,12 @@ class Steps:
         return cls(starts, point[order], sign[order])
 
     def of_conditions(self, nodes):
-        """All steps of conditions.
-
-        Parameters
-        ----------
-        nodes : ndarray of shape (m,), intp
-            The conditions.
-
-        Returns
-        -------
-        which : ndarray of shape (n,), intp
-            Position in `nodes`.
-        point, sign : ndarray of shape (n,), intp
-            The steps.
-        """
+        """All steps of conditions: position in `nodes`, point, and sign, (n,) each."""
         first = self.starts[nodes]
         counts = self.starts[nodes + 1] - first
         which = np.repeat(np.arange(len(nodes)), counts)
-        steps = np.arange(len(which)) + np.repeat(first - np.cumsum(counts), counts)
-        steps += np.repeat(counts, counts)
+        before = np.cumsum(counts) - counts
+        steps = np.arange(len(which)) + np.repeat(first - before, counts)
         return which, self.point[steps], self.sign[steps]
 
 
@@ -140,7 +113,7 @@ def _of_lines(ensemble, paths, parts, players):
     """Nodes, points and signs of the steps of conditions that are intervals."""
     if not players:
         return
-    low, high = code_intervals(ensemble, paths)
+    low, high = paths.code_intervals(ensemble)
     first = np.cumsum([0, *(part.n_points for part in parts)])
     for player in players:
         nodes = np.flatnonzero(paths.player == player)
@@ -151,19 +124,6 @@ def _of_lines(ensemble, paths, parts, players):
         ceases = holds & (end < len(codes))
         for point, at, sign in ((begin, holds, 1), (end, ceases, -1)):
             yield nodes[at], first[player] + point[at], np.full(at.sum(), sign)
-
-
-def code_intervals(ensemble, paths):
-    """Lowest and highest code with which numbers meet each condition."""
-    low = np.zeros(ensemble.n_nodes, dtype=np.intp)
-    high = np.full(ensemble.n_nodes, np.iinfo(np.intp).max)
-    inner = np.flatnonzero(~ensemble.is_leaf)
-    high[ensemble.left[inner]] = ensemble.split_codes.rank[inner]
-    low[ensemble.right[inner]] = ensemble.split_codes.rank[inner] + 1
-    for nodes, previous in paths.merged:
-        low[nodes] = np.maximum(low[nodes], low[previous])
-        high[nodes] = np.minimum(high[nodes], high[previous])
-    return low, high
 
 
 def _of_grids(ensemble, paths, parts, players, words):

@@ -15,13 +15,12 @@ So two passes over the splits are enough: down for P, up for U. Nothing is sampl
 """
 
 from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from sklearn_interpret._core.trees.moments.split_probabilities import (
-    ConditionTables,
-    matrix_of_ones,
-)
+from sklearn_interpret._core.trees.structure.paths import TreePaths
 
 # Numbers in tables that are kept at once, and distributions that are worked on at once.
 _NUMBERS_AT_ONCE = 2**19
@@ -70,7 +69,7 @@ class TreeProducts:
         Value of each leaf, zero at other nodes.
     base : ndarray of shape (k,)
         What is added to the sum of the trees.
-    parts : list of Part
+    parts : list of MovedFeatures
         What moves, and its points; all features that are split on are in one of them.
 
     Attributes
@@ -88,17 +87,16 @@ class TreeProducts:
         # Trees that are a single leaf add to every output.
         self._constant = base + values[ensemble.roots].sum(axis=0)
         self._n_parts = len(parts)
-        self._tables = ConditionTables.of_parts(ensemble, parts)
-        if (self._tables.places.part[~ensemble.is_leaf] == len(parts)).any():
+        self._tables = _SplitTables(ensemble, parts)
+        if (self._tables.part[~ensemble.is_leaf] == len(parts)).any():
             raise ValueError("The trees split on a feature that belongs to no part.")
         n_splits = np.count_nonzero(~ensemble.is_leaf)
         k = max(1, len(base))
         size = max(1, self._tables.n_places, min(n_splits, _SPLITS_AT_ONCE) * k)
-        # All that is split up depends on the trees alone: so do the last bits.
         self.at_once = int(np.clip(_NUMBERS_AT_ONCE // size, 1, _MOST_AT_ONCE))
         most = _SPLITS_AT_ONCE // (self.at_once * k)
         self._blocks = [
-            _Block(ensemble, values, self._tables.places, roots, len(parts))
+            _Block(ensemble, values, self._tables, roots, len(parts))
             for roots in _roots_of_blocks(ensemble, most)
         ]
 
@@ -115,7 +113,6 @@ class TreeProducts:
         Returns
         -------
         ProductMoments
-            Each distribution's do not depend on those beside it.
         """
         m, n_parts, k = len(shares[0]), self._n_parts, len(self._constant)
         found = ProductMoments(
@@ -134,18 +131,14 @@ class TreeProducts:
                 into = found.statistic[rows, part], found.variance[rows, part]
                 statistic = statistic if statistic.ndim == 1 else statistic[rows]
                 for some, amounts in _centred(share[rows], statistic, *into):
-                    self._put(part, some, amounts, tables, missing)
+                    for table, apart, amount in zip(
+                        tables, missing, amounts, strict=True
+                    ):
+                        self._tables.fill(part, amount, table[:, some], apart[:, some])
             mean, covariance = self._swept(tables, missing)
             found.mean[rows] = mean.T
             found.covariance[rows] = covariance.transpose(2, 1, 0)
         return found
-
-    def _put(self, part, rows, amounts, tables, missing):
-        """Sum up a part's shares and its shares times centred statistics."""
-        if part in self._tables.masses:
-            places, masses = self._tables.masses[part]
-            for table, apart, amount in zip(tables, missing, amounts, strict=True):
-                masses.put(amount, table[places, rows], apart[part, rows])
 
     def _swept(self, tables, missing):
         """Means (k, m) and covariances (k, n_parts, m)."""
@@ -162,18 +155,13 @@ class TreeProducts:
 def _centred(shares, statistics, mean, variance):
     """Find means and variances (m,) of statistics, some distributions at a time.
 
-    Yields
-    ------
-    rows : slice
-        Which distributions.
-    amounts : pair of ndarray of shape (n_rows, n_points), C-contiguous
-        Their shares, and shares times centred statistics.
+    Yields these, with their shares, and shares times centred statistics.
     """
     m, n_points = shares.shape
     step = max(1, _POINTS_AT_ONCE // max(1, n_points))
     for start in range(0, m, step):
         rows = slice(start, start + step)
-        # In the order in memory in which sums of a row are the same in any company.
+        # Rows are summed up: each should be one stretch of memory.
         share = np.ascontiguousarray(shares[rows], dtype=np.float64)
         statistic = statistics if statistics.ndim == 1 else statistics[rows]
         statistic = np.ascontiguousarray(statistic, dtype=np.float64)
@@ -189,7 +177,7 @@ def _centred(shares, statistics, mean, variance):
 class _Block:
     """Some trees, their splits level by level."""
 
-    def __init__(self, ensemble, values, places, roots, n_parts):
+    def __init__(self, ensemble, values, tables, roots, n_parts):
         self._levels, all_splits = [], []
         splits, n_before = roots, 0
         while len(splits):
@@ -214,26 +202,18 @@ class _Block:
             splits = children[inner]
         splits = np.concatenate(all_splits)
         self._low, self._middle, self._high = (
-            table[splits] for table in (places.low, places.middle, places.high)
+            places[splits] for places in (tables.low, tables.middle, tables.high)
         )
-        self._missing = places.missing_left[splits], places.missing_right[splits]
-        part = places.part[splits]
+        self._missing = tables.missing_left[splits], tables.missing_right[splits]
+        part = tables.part[splits]
         order = np.argsort(part, kind="stable")
-        self._by_part = matrix_of_ones(part[order], order, (n_parts, len(order)))
-        trees = np.arange(len(roots))
-        self._all_trees = matrix_of_ones(np.zeros_like(trees), trees, (1, len(roots)))
+        self._by_part = _matrix_of_ones(part[order], order, (n_parts, len(order)))
+        self._n_roots = len(roots)
 
     def add(self, chances, centred, mean, covariance):
-        """Add what the trees give.
+        """Add what the trees give to means (k, m) and covariances (k, n_parts, m).
 
-        Parameters
-        ----------
-        chances, centred : pair of ndarray
-            Tables of the shares, and of shares times centred statistics.
-        mean : ndarray of shape (k, m)
-            Added to.
-        covariance : ndarray of shape (k, n_parts, m)
-            Added to.
+        From tables of shares, and of shares times centred statistics.
         """
         whole, left, right = self._looked_up(*chances)
         np.maximum(whole, _LEAST, out=whole)
@@ -261,13 +241,12 @@ class _Block:
 
     def _go_down(self, whole, left, right, gain):
         """Multiply gains by the chances to reach the splits, less their own parts."""
-        n_roots, m = self._all_trees.shape[1], gain.shape[1]
-        reached = np.ones((n_roots, m))
+        reached = np.ones((self._n_roots, gain.shape[1]))
         for level in self._levels:
             reached /= whole[level.splits]
             gain[level.splits] *= reached
             n = len(reached)
-            children = np.empty((2 * n, m))
+            children = np.empty((2 * n, gain.shape[1]))
             np.multiply(reached, left[level.splits], out=children[:n])
             np.multiply(reached, right[level.splits], out=children[n:])
             reached = children.take(level.inner, axis=0)
@@ -288,8 +267,7 @@ class _Block:
             np.multiply(difference, gain[level.splits], out=covered[:, level.splits])
             difference *= ratio[level.splits]
             below += difference
-        for into, roots in zip(mean, below, strict=True):
-            into += (self._all_trees @ roots)[0]
+        mean += below.sum(axis=1)
         return covered
 
 
@@ -330,3 +308,200 @@ def _roots_of_blocks(ensemble, most_splits):
     roots = ensemble.roots[used]
     pieces = np.split(roots, np.flatnonzero(np.diff(block)) + 1)
     return [piece for piece in pieces if len(piece)]
+
+
+class _SplitTables:
+    """Tables of the shares of distributions that meet the conditions of splits.
+
+    Each part has its *places* in the tables. What a split can be given by the splits
+    above it on the same part is what stands at `high` less what stands at `low`; that
+    between `low` and `middle` goes to the left, the rest to the right. Shares grow
+    along a table, so that no difference is negative, in floating point either.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    parts : list of MovedFeatures
+        The points that the features move to; no two of them share a feature.
+
+    Attributes
+    ----------
+    low, middle, high : ndarray of shape (n_nodes,), intp
+        Places; of no meaning at leaves.
+    missing_left, missing_right : ndarray of shape (n_nodes,), intp
+        The part whose missing values go there besides, which have tables of their own;
+        `n_parts` where there are none.
+    part : ndarray of shape (n_nodes,), intp
+        The part that is split on; `n_parts` at leaves, and where no part moves.
+    n_places : int
+        Length of the tables.
+    """
+
+    def __init__(self, ensemble, parts):
+        self._ensemble, self._parts = ensemble, parts
+        n_parts = len(parts)
+        players = np.full(ensemble.n_features + 1, n_parts)  # leaves look at the last
+        for player, part in enumerate(parts):
+            players[part.features] = player
+        self._paths = TreePaths.of_ensemble(
+            ensemble, players[:-1], n_players=n_parts + 1
+        )
+        self.low, self.middle, self.high = np.zeros((3, ensemble.n_nodes), np.intp)
+        self.missing_left, self.missing_right = np.full((2, ensemble.n_nodes), n_parts)
+        self.part = players[ensemble.feature]
+        self.n_places = 0
+        self._sums = {}
+        order = np.argsort(self.part, kind="stable")
+        ends = np.searchsorted(self.part[order], np.arange(n_parts + 1))
+        for player in np.flatnonzero(np.diff(ends)):
+            splits = order[ends[player] : ends[player + 1]]
+            sums, n_places = self._sums_of(player, splits)
+            end = self.n_places + n_places
+            self._sums[player] = slice(self.n_places, end), sums
+            self.n_places = end
+        missing = np.minimum(self.missing_left, self.missing_right)
+        self.has_missing = bool((missing < n_parts).any())
+
+    def fill(self, part, amounts, table, missing):
+        """Sum up amounts (m, n_points) at a part's points in its rows of the tables."""
+        if part in self._sums:
+            places, sums = self._sums[part]
+            table[places.start] = 0
+            table[places.start + 1 : places.stop], missing[part] = sums(amounts)
+
+    def _sums_of(self, player, splits):
+        """What sums up a part; number of its places, and note where its splits look."""
+        part = self._parts[player]
+        if len(part.features) == 1:
+            (feature,) = part.features
+            if not self._ensemble.split_codes.categorical[feature]:
+                return self._of_numbers(player, feature, splits)
+        return self._of_sets(part, splits)
+
+    @cached_property
+    def _intervals(self):
+        return self._paths.code_intervals(self._ensemble)
+
+    @cached_property
+    def _with_missing(self):
+        """Whether missing values meet each condition."""
+        trees = self._ensemble
+        meets = np.ones(trees.n_nodes, dtype=bool)
+        inner = np.flatnonzero(~trees.is_leaf)
+        meets[trees.left[inner]] = trees.missing_left[inner]
+        meets[trees.right[inner]] = ~trees.missing_left[inner]
+        for nodes, previous in self._paths.merged:
+            meets[nodes] &= meets[previous]
+        return meets
+
+    def _of_numbers(self, player, feature, splits):
+        """Conditions are intervals of codes, and missing values."""
+        trees = self._ensemble
+        codes = self._parts[player].codes[:, 0].astype(np.intp)
+        order = np.argsort(codes, kind="stable")
+        known = codes[order]
+        n_known = np.searchsorted(known, trees.split_codes.missing[feature])
+        ends = np.flatnonzero(np.diff(known[:n_known], append=-1))
+        self._note_intervals(splits, known[ends])
+        if n_known < len(codes):
+            for into, child in (
+                (self.missing_left, trees.left),
+                (self.missing_right, trees.right),
+            ):
+                into[splits[self._with_missing[child[splits]]]] = player
+        if (np.diff(order) > 0).all():
+            order = None
+        return partial(_number_sums, order, ends, n_known), len(ends) + 1
+
+    def _note_intervals(self, splits, known):
+        """Places of splits among the known codes."""
+        low, high = self._intervals
+        above = self._paths.previous[self._ensemble.left[splits]]
+        low = np.where(above < 0, 0, low[above])
+        low = np.searchsorted(known, low, "left")
+        high = np.where(above < 0, np.iinfo(np.intp).max, high[above])
+        high = np.searchsorted(known, high, "right")
+        high = np.maximum(low, high)  # where no code is between them
+        middle = self._ensemble.split_codes.rank[splits]
+        middle = np.clip(np.searchsorted(known, middle, "right"), low, high)
+        self.low[splits] = self.n_places + low
+        self.middle[splits] = self.n_places + middle
+        self.high[splits] = self.n_places + high
+
+    def _of_sets(self, part, splits):
+        """Conditions are sets of points."""
+        distinct, which = np.unique(part.codes, axis=0, return_inverse=True)
+        lefts = _lefts(self._ensemble, splits, part.features, distinct)
+        given = self._given(splits, lefts)
+        sets = np.concatenate([given, given & lefts])
+        _, kind, number = np.unique(
+            np.packbits(sets, axis=1), axis=0, return_index=True, return_inverse=True
+        )
+        high, middle = number.reshape(2, len(splits))
+        self.low[splits] = self.n_places
+        self.middle[splits] = self.n_places + 1 + middle
+        self.high[splits] = self.n_places + 1 + high
+        # Points in order: sums over larger sets are never smaller.
+        members, point = np.nonzero(sets[kind][:, which.reshape(-1)])
+        matrix = _matrix_of_ones(members, point, (len(kind), part.n_points))
+        return partial(_set_sums, matrix), len(kind) + 1
+
+    def _given(self, splits, lefts):
+        """Which points the splits above on the same part leave: as `lefts`."""
+        trees = self._ensemble
+        given = np.ones_like(lefts)
+        above = self._paths.previous[trees.left[splits]]
+        row = np.zeros(trees.n_nodes, dtype=np.intp)
+        row[splits] = np.arange(len(splits))
+        below = np.flatnonzero(above >= 0)
+        depth = trees.depth[splits[below]]
+        for level in np.unique(depth):
+            at = below[depth == level]
+            parents = trees.parents[above[at]]
+            is_left = trees.left[parents] == above[at]
+            given[at] = given[row[parents]] & (lefts[row[parents]] == is_left[:, None])
+        return given
+
+
+def _number_sums(order, ends, n_known, amounts):
+    """Sums of amounts (m, n_points) up to each place, and of those that are missing."""
+    if order is not None:
+        amounts = amounts.take(order, axis=1)
+    table = amounts[:, :n_known].cumsum(axis=1).take(ends, axis=1).T
+    return table, amounts[:, n_known:].sum(axis=1)
+
+
+def _set_sums(matrix, amounts):
+    """Sums of amounts (m, n_points) over sets of points; none is missing."""
+    return matrix @ np.ascontiguousarray(amounts.T), 0.0
+
+
+def _matrix_of_ones(row, column, shape):
+    """A sparse matrix of ones that sums up columns; `row` increases."""
+    starts = np.searchsorted(row, np.arange(shape[0] + 1))
+    return csr_array((np.ones(len(row)), column, starts), shape=shape)
+
+
+def _lefts(trees, splits, features, points):
+    """Which points (n_points, m) go to the left at splits: (n_splits, n_points)."""
+    signature = np.column_stack(
+        [
+            array[splits]
+            for array in (
+                trees.feature,
+                trees.split_codes.rank,
+                trees.category_set,
+                trees.missing_left,
+            )
+        ]
+    )
+    _, first, kind = np.unique(
+        signature, axis=0, return_index=True, return_inverse=True
+    )
+    lefts = np.empty((len(first), len(points)), dtype=bool)
+    for row, split in enumerate(splits[first]):
+        (column,) = np.flatnonzero(features == trees.feature[split])
+        codes = points[:, column].astype(np.intp)
+        lefts[row] = trees.goes_left(np.full(len(points), split), codes)
+    return lefts[kind.reshape(-1)]

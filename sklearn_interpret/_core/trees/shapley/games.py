@@ -1,28 +1,25 @@
 """What stands in for absent players of a tree ensemble, and what its leaves then give.
 
-A game says, for leaves and patterns (bit i: the row meets the condition of slot i), the
-gains of all terms; see :mod:`~sklearn_interpret._core.trees.shapley.tables`.
+A game returns the gains of all terms (see `tables`) at leaves, for patterns: bit i is
+whether the row meets the condition of slot i.
 """
 
-from copy import copy
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
 from sklearn_interpret._core.statistics.weighted import shares_of
-from sklearn_interpret._core.trees.shapley import (
-    subtrees as tree_units,
-)
+from sklearn_interpret._core.trees.shapley import subtrees
 from sklearn_interpret._core.trees.shapley.patterns import (
     PatternFinder,
     WayDown,
     all_met,
     distinct_patterns,
-    met_conditions,
+    packed,
 )
 from sklearn_interpret._core.trees.shapley.potentials import (
     comparison_potentials,
-    gains_of_parts,
     gains_of_potentials,
     product_potentials,
 )
@@ -32,6 +29,7 @@ from sklearn_interpret._core.trees.shapley.tables import (
     comparison_gains,
     comparison_tables,
     pattern_bits,
+    table_sizes,
     terms,
 )
 
@@ -49,7 +47,7 @@ _PAIRS_AT_ONCE = 4096
 _MOST_WITH_POTENTIALS = 12
 
 
-class CoverGame:
+class PathDependentGame:
     """Absent players follow the cover of the trees, split by split.
 
     Parameters
@@ -74,47 +72,33 @@ class CoverGame:
         met = all_met(ensemble, paths, codes[None, :])[:, 0]
         return cls(ensemble, paths, met.astype(np.float64))
 
-    def of_nodes(self, ensemble, paths, nodes):
-        """The game of some of the trees, given by the range of their nodes."""
-        return type(self)(ensemble, paths, self.chances[nodes])
+    def of_nodes(self, nodes):
+        """What makes the game of some trees from these and their paths."""
+        return partial(type(self), chances=self.chances[nodes])
 
-    def is_direct(self, plan, order):
-        """Whether `gains` has no tables to make."""
+    def can_value_leaves(self, units, order):
+        """Whether `gains` has all that it needs for every leaf: it always has."""
         return True
 
     def leaf_tables(self, units, order):
-        """Tables of all leaves of some units.
-
-        Parameters
-        ----------
-        units : list of TreeUnits
-            Units.
-        order : {1, 2}
-            1 for Shapley values, 2 for interaction values.
-
-        Returns
-        -------
-        LeafTables
-            Of the leaves of the first units first.
-        """
+        """LeafTables of all leaves of units, those of the first units first."""
         nodes = np.concatenate([part.leaves.ravel() for part in units])
 
         def make(at):
-            rule = self._rule(nodes[at], order)
-            d = rule.on.shape[1]
-            met = pattern_bits(np.arange(2**d)[None, :], d)
+            chances = self.chances[self.paths.of_nodes(nodes[at])]
+            d = len(chances)
             tables = np.empty((len(at), len(terms(d, order)), 2**d))
             step = max(1, _PAIRS_AT_ONCE >> d)
             for start in range(0, len(at), step):
                 part = slice(start, start + step)
-                found = rule[part].gains(rule[part].all_products(), met)
-                tables[part] = found.transpose(1, 0, 2)
+                rule = ProductRule.of_chances(chances[:, part], order)
+                tables[part] = rule.everywhere().transpose(1, 0, 2)
             return tables
 
         return LeafTables.of_leaves(self.paths.n_conditions[nodes], order, make)
 
     def gains(self, leaves, conditions, met, order):
-        """Gains of leaves with equally many conditions.
+        """Gains of leaves with equally many conditions in m situations.
 
         Parameters
         ----------
@@ -122,25 +106,16 @@ class CoverGame:
             Nodes.
         conditions : ndarray of shape (d, n_leaves), integer
             Their conditions, as `TreePaths.of_nodes` has them.
-        met : ndarray of shape (d, n_leaves or 1, m), bool
-            Which of them are met in each of m situations.
+        met : ndarray of shape (d, n_leaves, m), bool
+            Which of them are met.
         order : {1, 2}
-            1 for Shapley values, 2 for interaction values.
+            Order of the terms.
 
         Returns
         -------
         ndarray of shape (n_terms, n_leaves, m)
-            Each number depends on its leaf and what is met only, to the last bit.
         """
-        chances = self.chances[conditions]
-        if _has_potentials(len(met)):
-            return gains_of_parts(chances, met, order)
-        rule = ProductRule.of_chances(chances, order)
-        return rule.gains(rule.products(met), met)
-
-    def _rule(self, leaves, order):
-        """Rule of leaves that have equally many conditions."""
-        return ProductRule.of_chances(self.chances[self.paths.of_nodes(leaves)], order)
+        return ProductRule.of_chances(self.chances[conditions], order).at(met)
 
     def deep_gains(self, leaves, owner, patterns, order):
         """Gains of leaves with equally many conditions at few patterns of all.
@@ -154,58 +129,37 @@ class CoverGame:
         patterns : ndarray of shape (n,), integer
             Patterns.
         order : {1, 2}
-            1 for Shapley values, 2 for interaction values.
+            Order of the terms.
 
         Returns
         -------
         ndarray of shape (n_terms, n)
-            Each column depends on its leaf and pattern only, to the last bit.
         """
-        d = self.paths.n_conditions[leaves[0]]
-        if len(patterns) <= _FEW * len(leaves):
-            gains = np.empty((len(terms(d, order)), len(patterns)))
-            for start in range(0, len(patterns), _PAIRS_AT_ONCE):
-                at = slice(start, start + _PAIRS_AT_ONCE)
-                here = leaves[owner[at]]
-                met = pattern_bits(patterns[at, None], d)
-                found = self.gains(here, self.paths.of_nodes(here), met, order)
-                gains[:, at] = found[:, :, 0]
-            return gains
-        if _has_potentials(d) and 2**d < d * d * len(patterns) / len(leaves) / 2:
-            chances = self.chances[self.paths.of_nodes(leaves)]
+        conditions = self.paths.of_nodes(leaves)
+        d, n_patterns = len(conditions), len(patterns) / len(leaves)
+        with_potentials = d <= _MOST_WITH_POTENTIALS and 2**d < d * d * n_patterns / 2
+        if n_patterns > _FEW and with_potentials:
+            chances = self.chances[conditions]
 
             def make(some):
                 return product_potentials(chances[:, some], order)
 
             return gains_of_potentials(make, owner, patterns, d, order)
-        met = pattern_bits(patterns, d)
-        ends = np.searchsorted(owner, np.arange(len(leaves) + 1))
         gains = np.empty((len(terms(d, order)), len(patterns)))
-        for leaf, (start, stop) in enumerate(pairwise(ends)):
-            one, here = leaves[leaf : leaf + 1], met[:, None, start:stop]
-            found = self.gains(one, self.paths.of_nodes(one), here, order)
-            gains[:, start:stop] = found[:, 0]
+        if n_patterns > _FEW:
+            met = pattern_bits(patterns, d)
+            ends = np.searchsorted(owner, np.arange(len(leaves) + 1))
+            for leaf, (start, stop) in enumerate(pairwise(ends)):
+                one, here = slice(leaf, leaf + 1), met[:, None, start:stop]
+                found = self.gains(leaves[one], conditions[:, one], here, order)
+                gains[:, start:stop] = found[:, 0]
+            return gains
+        for start in range(0, len(patterns), _PAIRS_AT_ONCE):
+            at = slice(start, start + _PAIRS_AT_ONCE)
+            met, here = pattern_bits(patterns[at, None], d), owner[at]
+            found = self.gains(leaves[here], conditions[:, here], met, order)
+            gains[:, at] = found[:, :, 0]
         return gains
-
-    def wide_gains(self, leaf, met, order):
-        """Gains of one leaf for rows.
-
-        Parameters
-        ----------
-        leaf : int
-            Node.
-        met : ndarray of shape (d, n), bool
-            Which of its conditions the rows meet.
-        order : {1, 2}
-            1 for Shapley values, 2 for interaction values.
-
-        Returns
-        -------
-        ndarray of shape (n_terms, n)
-            Each column depends on its row only, to the last bit.
-        """
-        rule, met = self._rule(np.array([leaf]), order), met[:, None, :]
-        return rule.gains(rule.products(met), met)[:, 0]
 
     def base_values(self):
         """Mean raw output under the cover: (k,)."""
@@ -218,7 +172,7 @@ class CoverGame:
         return self.ensemble.base + weight[leaf] @ self.ensemble.value[leaf]
 
 
-class BackgroundGame:
+class InterventionalGame:
     """Absent players take their values from rows of a background.
 
     Parameters
@@ -239,56 +193,34 @@ class BackgroundGame:
         self.paths = paths
         self._codes = codes
         self.shares = shares_of(weights)
-        self._kept = {}
+        self._tables = {}
 
     @property
     def codes(self):
         """Codes of all rows of the background."""
         return self._codes[:]
 
-    def of_nodes(self, ensemble, paths, nodes):
-        """The game of some of the trees, given by the range of their nodes."""
-        part = copy(self)
-        part.ensemble, part.paths = ensemble, paths
-        part._codes = self.codes
-        part._kept = {}
-        return part
+    def of_nodes(self, nodes):
+        """What makes the game of some trees from these and their paths."""
+        return partial(type(self), codes=self.codes, weights=self.shares)
 
-    def is_direct(self, plan, order):
-        """Whether the tables that `gains` looks into are small enough to be kept."""
-        if order not in self._kept:
-            flat = [units for units in plan.groups if not units.is_deep]
-            n_conditions = [units.n_conditions.ravel() for units in flat]
-            sizes = [
-                len(terms(d, order)) * 2**d
-                for d in range(tree_units.MAX_TABLE_CONDITIONS + 1)
-            ]
-            n_numbers = sum(np.take(sizes, part).sum() for part in n_conditions)
-            self._kept[order] = None
+    def can_value_leaves(self, units, order):
+        """Whether `gains` has tables: where they are small enough to be kept."""
+        if order not in self._tables:
+            flat = [part for part in units if not part.is_deep]
+            n_conditions = [part.n_conditions.ravel() for part in flat]
+            n_numbers = sum(table_sizes(part, order).sum() for part in n_conditions)
+            self._tables[order] = None
             if flat and n_numbers <= _MOST_KEPT:
                 tables = self.leaf_tables(flat, order)
                 start = np.zeros(self.ensemble.n_nodes, dtype=np.intp)
-                start[np.concatenate([units.leaves.ravel() for units in flat])] = (
-                    tables.start
-                )
-                self._kept[order] = LeafTables(tables.numbers, start)
-        return self._kept[order] is not None
+                leaves = np.concatenate([part.leaves.ravel() for part in flat])
+                start[leaves] = tables.start
+                self._tables[order] = LeafTables(tables.numbers, start)
+        return self._tables[order] is not None
 
     def leaf_tables(self, units, order):
-        """Tables of all leaves of some units.
-
-        Parameters
-        ----------
-        units : list of TreeUnits
-            Units.
-        order : {1, 2}
-            1 for Shapley values, 2 for interaction values.
-
-        Returns
-        -------
-        LeafTables
-            Of the leaves of the first units first.
-        """
+        """As :meth:`PathDependentGame.leaf_tables`."""
         n_conditions = np.concatenate([part.n_conditions.ravel() for part in units])
         starts = np.append(0, np.cumsum(2**n_conditions))
         shares = np.zeros(starts[-1])
@@ -310,38 +242,6 @@ class BackgroundGame:
 
         return LeafTables.of_leaves(n_conditions, order, make)
 
-    def gains(self, leaves, conditions, met, order):
-        """Gains of leaves with equally many conditions, from the tables kept.
-
-        Parameters
-        ----------
-        leaves : ndarray of shape (n_leaves,), intp
-            Nodes.
-        conditions : ndarray of shape (d, n_leaves), integer
-            Their conditions, as `TreePaths.of_nodes` has them.
-        met : ndarray of shape (d, n_leaves, m), bool
-            Which of them are met in each of m situations.
-        order : {1, 2}
-            1 for Shapley values, 2 for interaction values.
-
-        Returns
-        -------
-        ndarray of shape (n_terms, n_leaves, m)
-            Each number depends on its leaf and what is met only, to the last bit.
-        """
-        d, n_leaves, m = met.shape
-        patterns = np.zeros((n_leaves, m), dtype=np.intp)
-        for slot, held in enumerate(met):
-            patterns |= held.astype(np.intp) << slot
-        if d > tree_units.MAX_TABLE_CONDITIONS:
-            owner = np.repeat(np.arange(n_leaves), m)
-            found = self.deep_gains(leaves, owner, patterns.ravel(), order)
-            return found.reshape(-1, n_leaves, m)
-        tables = self._kept[order]
-        places = tables.start[leaves, None] + patterns
-        term = np.arange(len(terms(d, order)))[:, None, None]
-        return tables.numbers[places + (term << d)]
-
     def _unit_shares(self, units):
         """Share of the background with each pattern: (n_units, 2 ** n_bits) each."""
         shares = [np.zeros((len(part), 2**part.n_bits)) for part in units]
@@ -359,28 +259,24 @@ class BackgroundGame:
             rows = slice(start, start + _ROWS_AT_ONCE)
             yield self.shares[rows], self._codes[rows]
 
+    def gains(self, leaves, conditions, met, order):
+        """As :meth:`PathDependentGame.gains`, from the tables kept."""
+        d, n_leaves, m = met.shape
+        patterns = packed(met)
+        if d > subtrees.MAX_TABLE_CONDITIONS:
+            owner = np.repeat(np.arange(n_leaves), m)
+            found = self.deep_gains(leaves, owner, patterns.ravel(), order)
+            return found.reshape(-1, n_leaves, m)
+        tables = self._tables[order]
+        places = tables.start[leaves, None] + patterns
+        term = np.arange(len(terms(d, order)))[:, None, None]
+        return tables.numbers[places + (term << d)]
+
     def deep_gains(self, leaves, owner, patterns, order):
-        """Gains of leaves with equally many conditions at few patterns of all.
-
-        Parameters
-        ----------
-        leaves : ndarray of shape (n_leaves,), intp
-            Nodes.
-        owner : ndarray of shape (n,), intp
-            Which of them each pattern is at; increasing.
-        patterns : ndarray of shape (n,), integer
-            Patterns.
-        order : {1, 2}
-            1 for Shapley values, 2 for interaction values.
-
-        Returns
-        -------
-        ndarray of shape (n_terms, n)
-            Each column depends on its leaf and pattern only, to the last bit.
-        """
+        """As :meth:`PathDependentGame.deep_gains`."""
         d = self.paths.n_conditions[leaves[0]]
         others = WayDown(self.ensemble, self.paths, leaves).patterns(self.codes)
-        if _has_potentials(d):
+        if d <= _MOST_WITH_POTENTIALS:
 
             def make(some):
                 found = others[some].astype(np.intp)
@@ -391,9 +287,8 @@ class BackgroundGame:
 
             return gains_of_potentials(make, owner, patterns, d, order)
         leaf_of, other, place = distinct_patterns(others, d)
-        shares = np.bincount(
-            place.ravel(), np.tile(self.shares, len(leaves)), len(other)
-        )
+        weights = np.tile(self.shares, len(leaves))
+        shares = np.bincount(place.ravel(), weights, len(other))
         ends = np.searchsorted(leaf_of, np.arange(len(leaves) + 1))
         gains = []
         for leaf in range(len(leaves)):
@@ -403,38 +298,8 @@ class BackgroundGame:
             gains.append(_compared(lost, gained, shares[theirs], order))
         return np.concatenate(gains, axis=1)
 
-    def wide_gains(self, leaf, met, order):
-        """Gains of one leaf for rows.
-
-        Parameters
-        ----------
-        leaf : int
-            Node.
-        met : ndarray of shape (d, n), bool
-            Which of its conditions the rows meet.
-        order : {1, 2}
-            1 for Shapley values, 2 for interaction values.
-
-        Returns
-        -------
-        ndarray of shape (n_terms, n)
-            Each column depends on its row only, to the last bit.
-        """
-        others = met_conditions(self.ensemble, self.paths, leaf, self.codes)
-        distinct, place = np.unique(others, axis=1, return_inverse=True)
-        shares = np.bincount(place.ravel(), self.shares)
-        return _compared(~met, ~distinct, shares, order)
-
     def distinct_rows(self):
-        """Rows of the background, each once.
-
-        Returns
-        -------
-        codes : ndarray of shape (n_distinct, n_features)
-            Codes of the rows.
-        shares : ndarray of shape (n_distinct,)
-            Their shares of the weight.
-        """
+        """Rows of the background, each once: their codes, and shares of the weight."""
         distinct, shares = self._codes[:0], np.empty(0)
         for of_block, codes in self._blocks():
             known = np.concatenate([distinct, codes])
@@ -446,11 +311,6 @@ class BackgroundGame:
     def base_values(self):
         """Mean raw output over the background: (k,)."""
         return self.shares @ self.ensemble.raw_of_codes(self.codes)
-
-
-def _has_potentials(d):
-    """Whether leaves with so many conditions are valued by their potentials."""
-    return tree_units.MAX_TABLE_CONDITIONS < d <= _MOST_WITH_POTENTIALS
 
 
 def _compared(lost, gained, shares, order):
@@ -475,18 +335,7 @@ def _cover_shares(ensemble):
 def node_chances(ensemble, paths):
     """Probability that each condition is met by the rows that the trees grew on.
 
-    Parameters
-    ----------
-    ensemble : TreeEnsemble
-        The trees.
-    paths : TreePaths
-        Their paths.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes,)
-        Product of the shares of cover at the splits that a condition is made of; 1 at
-        roots.
+    The product of the shares of cover at its splits, 1 at roots: (n_nodes,).
     """
     chances = _cover_shares(ensemble)
     for nodes, previous in paths.merged:

@@ -4,25 +4,15 @@ import numpy as np
 
 # Rows that go down the trees together: what they leave behind stays in the cache.
 _ROWS_AT_ONCE = 4096
+# Longer patterns are Python's integers instead of numpy's.
+MAX_PATTERN_BITS = 62
 
 
 def lefts(ensemble, nodes, codes, gaps):
-    """Whether rows go to the left at splits.
+    """Whether rows go to the left at inner nodes (m,): bool of shape (m, n_rows).
 
-    Parameters
-    ----------
-    ensemble : TreeEnsemble
-        The trees.
-    nodes : ndarray of shape (m,), intp
-        Inner nodes.
-    codes : ndarray of shape (n_rows, n_features)
-        The rows' codes; fast if each column is one stretch of memory.
-    gaps : ndarray of shape (n_features,), bool
-        Which features have missing values in these rows, of `features_with_gaps`.
-
-    Returns
-    -------
-    ndarray of shape (m, n_rows), bool
+    Fast if each column of the codes is one stretch of memory. `gaps` tells which
+    features have missing values in these rows, as `features_with_gaps` finds them.
     """
     split_codes = ensemble.split_codes
     features = ensemble.feature[nodes]
@@ -58,78 +48,15 @@ def _lefts_by_category(ensemble, nodes):
     return table
 
 
-def sides_taken(ensemble, codes):
-    """Whether rows go to each node, once they are at the split above.
-
-    Parameters
-    ----------
-    ensemble : TreeEnsemble
-        The trees.
-    codes : ndarray of shape (n_rows, n_features)
-        The rows' codes.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes, n_rows), bool
-        True at roots.
-    """
+def all_met(ensemble, paths, codes):
+    """Which conditions rows meet, by the nodes that name them: (n_nodes, n_rows)."""
     inner = np.flatnonzero(~ensemble.is_leaf)
     left = lefts(ensemble, inner, codes, features_with_gaps(ensemble, codes))
-    taken = np.ones((ensemble.n_nodes, len(codes)), dtype=bool)
-    taken[ensemble.left[inner]] = left
-    taken[ensemble.right[inner]] = ~left
-    return taken
-
-
-def all_met(ensemble, paths, codes):
-    """Which conditions rows meet, of all that there are.
-
-    Parameters
-    ----------
-    ensemble : TreeEnsemble
-        The trees.
-    paths : TreePaths
-        Their paths.
-    codes : ndarray of shape (n_rows, n_features)
-        The rows' codes.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes, n_rows), bool
-        By the nodes that name them; True at roots.
-    """
-    met = sides_taken(ensemble, codes)
+    met = np.ones((ensemble.n_nodes, len(codes)), dtype=bool)
+    met[ensemble.left[inner]] = left
+    met[ensemble.right[inner]] = ~left
     for nodes, previous in paths.merged:
         met[nodes] &= met[previous]
-    return met
-
-
-def met_conditions(ensemble, paths, node, codes):
-    """Which conditions of one node rows meet.
-
-    Parameters
-    ----------
-    ensemble : TreeEnsemble
-        The trees.
-    paths : TreePaths
-        Their paths.
-    node : int
-        A node.
-    codes : ndarray of shape (n_rows, n_features)
-        The rows' codes.
-
-    Returns
-    -------
-    ndarray of shape (n_conditions, n_rows), bool
-        By slot.
-    """
-    met = np.ones((paths.n_conditions[node], len(codes)), dtype=bool)
-    gaps = features_with_gaps(ensemble, codes)
-    while ensemble.parents[node] >= 0:
-        split = ensemble.parents[node]
-        (left,) = lefts(ensemble, np.array([split]), codes, gaps)
-        met[paths.slot[node]] &= left == (ensemble.left[split] == node)
-        node = split
     return met
 
 
@@ -143,7 +70,7 @@ class PatternFinder:
     paths : TreePaths
         Their paths.
     groups : list of TreeUnits
-        Units with at most 64 bits.
+        The units.
     """
 
     def __init__(self, ensemble, paths, groups):
@@ -153,21 +80,9 @@ class PatternFinder:
         self.way = WayDown(ensemble, paths, np.concatenate(roots))
 
     def find(self, codes):
-        """Patterns of rows.
-
-        Parameters
-        ----------
-        codes : ndarray of shape (n_rows, n_features)
-            The rows' codes.
-
-        Returns
-        -------
-        list of ndarray of shape (n_units, n_rows), unsigned integers
-            For each group, bits as its
-            :class:`~sklearn_interpret._core.trees.shapley.subtrees.TreeUnits` has them.
-        """
+        """Patterns of rows at each group of units, (n_units, n_rows)."""
         found = [
-            np.empty((len(group), len(codes)), dtype=_smallest(group.n_bits))
+            np.empty((len(group), len(codes)), dtype=_pattern_dtype(group.n_bits))
             for group in self.groups
         ]
         for start in range(0, len(codes), _ROWS_AT_ONCE):
@@ -189,27 +104,103 @@ class PatternFinder:
             n_before += len(group)
 
 
-def _smallest(n_bits):
-    """Smallest unsigned integers with so many bits."""
-    return np.dtype(f"u{next(n for n in (1, 2, 4, 8) if n_bits <= 8 * n)}")
-
-
-def distinct_patterns(patterns, n_bits):
-    """Distinct patterns at each of some units.
+class WayDown:
+    """The nodes on the way from the roots of trees to some nodes, level by level.
 
     Parameters
     ----------
-    patterns : ndarray of shape (n_units, n_rows), unsigned integers
-        Patterns of rows.
-    n_bits : int
-        Number of bits of the patterns.
+    ensemble : TreeEnsemble
+        The trees.
+    paths : TreePaths
+        Their paths.
+    targets : ndarray of shape (n_targets,), intp
+        Nodes.
+    """
 
-    Returns
-    -------
-    unit, pattern : ndarray of shape (n_distinct,), intp
-        Units, increasing, and the patterns that occur there, increasing.
-    place : ndarray of shape (n_units, n_rows), intp
-        Where each row's pattern stands among these.
+    def __init__(self, ensemble, paths, targets):
+        self.ensemble = ensemble
+        self.dtype = _pattern_dtype(paths.n_conditions[targets].max(initial=0))
+        needed = _at_and_above(ensemble, targets)
+        target_of = np.full(ensemble.n_nodes, -1, dtype=np.intp)
+        target_of[targets] = np.arange(len(targets))
+        self.n_targets = len(targets)
+        self.levels = []
+        place = np.zeros(ensemble.n_nodes, dtype=np.intp)
+        for nodes in ensemble.levels():
+            nodes = nodes[needed[nodes]]
+            if not len(nodes):
+                break
+            parents = ensemble.parents[nodes]
+            splits, split = np.unique(parents, return_inverse=True)
+            arrived = np.flatnonzero(target_of[nodes] >= 0)
+            slots = paths.slot[nodes, None].clip(0).astype(self.dtype)
+            self.levels.append(
+                (
+                    place[parents],
+                    splits,
+                    split,
+                    (ensemble.right[parents] == nodes)[:, None],
+                    np.left_shift(np.ones_like(slots), slots),
+                    (paths.previous[nodes, None] < 0).astype(self.dtype),
+                    arrived,
+                    target_of[nodes[arrived]],
+                )
+            )
+            place[nodes] = np.arange(len(nodes))
+
+    def patterns(self, codes):
+        """Patterns of rows: (n_targets, n_rows); bit i for the condition of slot i.
+
+        A new condition gets a bit of its own; one that is merged with a condition
+        further up keeps that one's bit, and turns it off where the split fails.
+        """
+        dtype, gaps = self.dtype, features_with_gaps(self.ensemble, codes)
+        at_targets = np.zeros((self.n_targets, len(codes)), dtype=dtype)
+        patterns = None
+        for place, splits, split, is_right, bit, is_new, arrived, target in self.levels:
+            if patterns is None:
+                patterns = np.zeros((len(place), len(codes)), dtype=dtype)
+            else:
+                failed = lefts(self.ensemble, splits, codes, gaps)[split]
+                failed ^= ~is_right
+                patterns = patterns[place]
+                patterns |= bit * is_new
+                patterns &= ~(failed.view(np.uint8) * bit)
+            at_targets[target] = patterns[arrived]
+        return at_targets
+
+
+def _pattern_dtype(n_bits):
+    """Smallest unsigned integers with so many bits."""
+    if n_bits > MAX_PATTERN_BITS:
+        return np.dtype(object)
+    return np.dtype(f"u{next(n for n in (1, 2, 4, 8) if n_bits <= 8 * n)}")
+
+
+def _at_and_above(ensemble, nodes):
+    """Which nodes are among the given ones or on the way to them."""
+    needed = np.zeros(ensemble.n_nodes, dtype=bool)
+    while len(nodes):
+        needed[nodes] = True
+        nodes = ensemble.parents[nodes]
+        nodes = np.unique(nodes[nodes >= 0])
+        nodes = nodes[~needed[nodes]]
+    return needed
+
+
+def packed(met):
+    """Patterns (...) of conditions that are met or not: (d, ...), bool."""
+    patterns = np.zeros(met.shape[1:], dtype=_pattern_dtype(len(met)))
+    for slot, held in enumerate(met):
+        patterns |= held.astype(patterns.dtype) << patterns.dtype.type(slot)
+    return patterns
+
+
+def distinct_patterns(patterns, n_bits):
+    """Distinct patterns at each of some units, from those of rows (n_units, n_rows).
+
+    Returns the unit of each, its pattern, both increasing, and where each row's pattern
+    stands among these, (n_units, n_rows).
     """
     n = len(patterns)
     if n_bits <= 16:
@@ -227,92 +218,3 @@ def distinct_patterns(patterns, n_bits):
         places.append(place + n_before)
         n_before += len(distinct)
     return np.concatenate(owner), np.concatenate(found), np.stack(places)
-
-
-class WayDown:
-    """The nodes on the way from the roots of trees to some nodes, level by level.
-
-    Parameters
-    ----------
-    ensemble : TreeEnsemble
-        The trees.
-    paths : TreePaths
-        Their paths.
-    targets : ndarray of shape (n_targets,), intp
-        Nodes.
-    """
-
-    def __init__(self, ensemble, paths, targets):
-        self.ensemble = ensemble
-        self.dtype = _smallest(paths.n_conditions[targets].max(initial=0))
-        needed = _at_and_above(ensemble, targets)
-        target_of = np.full(ensemble.n_nodes, -1, dtype=np.intp)
-        target_of[targets] = np.arange(len(targets))
-        self.n_targets = len(targets)
-        self.levels = []
-        place = np.zeros(ensemble.n_nodes, dtype=np.intp)
-        for nodes in ensemble.levels():
-            nodes = nodes[needed[nodes]]
-            if not len(nodes):
-                break
-            parents = ensemble.parents[nodes]
-            splits, split = np.unique(parents, return_inverse=True)
-            arrived = np.flatnonzero(target_of[nodes] >= 0)
-            self.levels.append(
-                (
-                    place[parents],
-                    splits,
-                    split,
-                    (ensemble.right[parents] == nodes)[:, None],
-                    np.left_shift(1, paths.slot[nodes, None].clip(0)),
-                    paths.previous[nodes, None] < 0,
-                    arrived,
-                    target_of[nodes[arrived]],
-                )
-            )
-            place[nodes] = np.arange(len(nodes))
-
-    def patterns(self, codes):
-        """Patterns of rows at the targets.
-
-        Parameters
-        ----------
-        codes : ndarray of shape (n_rows, n_features)
-            The rows' codes.
-
-        Returns
-        -------
-        ndarray of shape (n_targets, n_rows), unsigned integers
-            Bit i is whether the condition of slot i is met.
-
-        Notes
-        -----
-        A new condition gets a bit of its own; one that is merged with a condition
-        further up keeps that one's bit, and turns it off where the split fails.
-        """
-        dtype, gaps = self.dtype, features_with_gaps(self.ensemble, codes)
-        at_targets = np.zeros((self.n_targets, len(codes)), dtype=dtype)
-        patterns = None
-        for place, splits, split, is_right, bit, is_new, arrived, target in self.levels:
-            if patterns is None:
-                patterns = np.zeros((len(place), len(codes)), dtype=dtype)
-            else:
-                failed = lefts(self.ensemble, splits, codes, gaps)[split]
-                failed ^= ~is_right
-                bit = bit.astype(dtype)
-                patterns = patterns[place]
-                patterns |= bit * is_new.astype(dtype)
-                patterns &= ~(failed.view(np.uint8) * bit)
-            at_targets[target] = patterns[arrived]
-        return at_targets
-
-
-def _at_and_above(ensemble, nodes):
-    """Which nodes are among the given ones or on the way to them."""
-    needed = np.zeros(ensemble.n_nodes, dtype=bool)
-    while len(nodes):
-        needed[nodes] = True
-        nodes = ensemble.parents[nodes]
-        nodes = np.unique(nodes[nodes >= 0])
-        nodes = nodes[~needed[nodes]]
-    return needed

@@ -1,15 +1,15 @@
 r"""Shapley and interaction values of products of conditions.
 
 A leaf is worth its value times the product of its d conditions, each 0 or 1. What that
-says of a row depends on the row's *pattern* only: bit i says whether it meets condition
-i. With :math:`f_k(t) = t a_k + (1 - t) z_k`, where a is the row's pattern and z what
+gives a row depends on the row's *pattern* only: bit i is whether it meets condition i.
+With :math:`f_k(t) = t a_k + (1 - t) z_k`, where a is the row's pattern and z what
 stands for an absent player, the Shapley value of condition i is
 :math:`\int_0^1 (a_i - z_i) \prod_{k \ne i} f_k(t) dt` (Owen 1972), and the interaction
 value of conditions i and j, which each of the two gets, is half of
 :math:`\int_0^1 (a_i - z_i)(a_j - z_j) \prod_{k \ne i, j} f_k(t) dt`.
 
 *Terms* name what to compute: the tuples ``(i,)`` for values, the pairs ``(i, j)`` with
-i < j for interactions.
+i < j for interactions. Their `order` is 1 or 2. *Gains* are what terms get.
 """
 
 from dataclasses import dataclass
@@ -41,6 +41,12 @@ def column_table(d, order):
     return table
 
 
+def pattern_bits(patterns, d):
+    """Bits of integers: bool of shape (d, *patterns.shape), bit 0 first."""
+    bits = np.array([1 << k for k in range(d)], dtype=patterns.dtype)
+    return (patterns & bits.reshape(-1, *[1] * patterns.ndim)) > 0
+
+
 @lru_cache(maxsize=128)
 def quadrature(degree):
     """Gauss-Legendre points and weights on [0, 1], exact up to a degree."""
@@ -48,9 +54,18 @@ def quadrature(degree):
     return (points + 1) / 2, weights / 2
 
 
+def total_of_points(products, ratios):
+    """Sum over the first axis of products and ratios, which broadcast; in place."""
+    total = products[0] * ratios[0]
+    part = np.empty_like(total)
+    for product, ratio in zip(products[1:], ratios[1:], strict=True):
+        total += np.multiply(product, ratio, out=part)
+    return total
+
+
 @dataclass(frozen=True, eq=False)
 class ProductRule:
-    r"""How products of conditions are shared out that chance meets independently.
+    r"""Gains of leaves whose conditions chance meets independently.
 
     Parameters
     ----------
@@ -61,7 +76,7 @@ class ProductRule:
     points, weights : ndarray of shape (n_points,)
         Of the quadrature; the weights over `order`.
     order : {1, 2}
-        1 for Shapley values, 2 for interaction values.
+        Order of the terms.
     """
 
     off: np.ndarray
@@ -73,53 +88,25 @@ class ProductRule:
 
     @classmethod
     def of_chances(cls, chances, order):
-        """Rule for leaves with equally many conditions.
-
-        Parameters
-        ----------
-        chances : ndarray of shape (d, n_leaves)
-            Probability that each condition is met while its player is absent, z.
-        order : {1, 2}
-            1 for Shapley values, 2 for interaction values.
-
-        Returns
-        -------
-        ProductRule
-        """
+        """Rule from the chance to meet each absent condition, z: (d, n_leaves)."""
         points, weights = quadrature(len(chances) - order)
         t = points[:, None, None]
         off = (1 - t) * chances
         on = t + off
         return cls(off, on, (1 - chances) / on, points, weights / order, order)
 
-    def __getitem__(self, leaves):
-        """The rule of some of the leaves, by a slice."""
-        parts = (part[..., leaves] for part in (self.off, self.on, self.gained))
-        return type(self)(*parts, self.points, self.weights, self.order)
-
-    def products(self, met):
-        """Products of all factors, times the points' weights.
-
-        Parameters
-        ----------
-        met : ndarray of shape (d, n_leaves, m), bool
-            Which conditions are met in each of m situations.
-
-        Returns
-        -------
-        ndarray of shape (n_points, n_leaves, m)
-            Each number is multiplied up condition by condition.
-        """
+    def at(self, met):
+        """Gains (n_terms, n_leaves, m) from which conditions are met (d, ...)."""
         factors = np.empty((len(self.weights), len(met) + 1, *met.shape[1:]))
         factors[:, 0] = self.weights[:, None, None]
         # Arithmetic is faster than a choice at random.
         points = self.points[:, None, None, None]
         np.multiply(points, met.astype(np.float64), out=factors[:, 1:])
         factors[:, 1:] += self.off[..., None]
-        return np.multiply.reduce(factors, axis=1)
+        return self._gains(np.multiply.reduce(factors, axis=1), met)
 
-    def all_products(self):
-        """As `products`, to the last bit, for all patterns from 0 to 2**d - 1."""
+    def everywhere(self):
+        """Gains at all patterns: (n_terms, n_leaves, 2 ** d)."""
         n_points, d, n_leaves = self.on.shape
         products = np.empty((n_points, n_leaves, 2**d))
         products[:, :, :1] = self.weights[:, None, None]
@@ -128,23 +115,10 @@ class ProductRule:
             below, above = products[:, :, :n], products[:, :, n : 2 * n]
             np.multiply(below, self.on[:, k, :, None], out=above)
             below *= self.off[:, k, :, None]
-        return products
+        return self._gains(products, pattern_bits(np.arange(2**d)[None, :], d))
 
-    def gains(self, products, met):
-        """Values of all terms.
-
-        Parameters
-        ----------
-        products : ndarray of shape (n_points, n_leaves, m)
-            Of `products` or `all_products`.
-        met : ndarray of shape (d, n_leaves or 1, m), bool
-            Which conditions are met.
-
-        Returns
-        -------
-        ndarray of shape (n_terms, n_leaves, m)
-            Each number depends on its leaf and situation only, to the last bit.
-        """
+    def _gains(self, products, met):
+        """Gains from the weighted products of all factors: (n_points, n_leaves, m)."""
         gained = self.gained[..., None]
         # What trades a factor for the gain -z where the condition is not met.
         missed = -1 / (1 - self.points[:, None, None, None])
@@ -155,8 +129,8 @@ class ProductRule:
                 total_of_points(products, gained),
                 total_of_points(products, missed),
             )
-        pairs = terms(len(met), 2)
-        i, j = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+        pairs = np.array(terms(len(met), 2), dtype=np.intp)
+        i, j = pairs.reshape(-1, 2).T
         both = total_of_points(products, gained[:, i] * gained[:, j])
         one = total_of_points(products, gained * missed)
         neither = total_of_points(products, missed**2)
@@ -165,34 +139,13 @@ class ProductRule:
         return np.where(first & second, both, single)
 
 
-def total_of_points(products, ratios):
-    """Sum over the points, one after the other: the same for any number of rows."""
-    total = products[0] * ratios[0]
-    part = np.empty_like(total)
-    for product, ratio in zip(products[1:], ratios[1:], strict=True):
-        total += np.multiply(product, ratio, out=part)
-    return total
-
-
 @lru_cache(maxsize=128)
 def comparison_integrals(d, order):
     r"""Integrals by how many conditions only the row, and only the other, meets.
 
     With u and v of these, and k of the term's conditions among the latter, that is
     :math:`\int_0^1 t^{u - (order - k)} (1 - t)^{v - k} dt`, with the sign of the term,
-    over `order`; 0 where there is no such pair of rows.
-
-    Parameters
-    ----------
-    d : int
-        Number of conditions.
-    order : {1, 2}
-        1 for Shapley values, 2 for interaction values.
-
-    Returns
-    -------
-    ndarray of shape (order + 1, d + 1, d + 1)
-        By k, u and v.
+    over `order`; 0 where there is no such pair of rows. By k, u and v.
     """
     k, u, v = np.ogrid[: order + 1, : d + 1, : d + 1]
     a, b = u - (order - k) + 1, v - k + 1
@@ -202,22 +155,10 @@ def comparison_integrals(d, order):
 
 @lru_cache(maxsize=32)
 def comparison_matrix(d, order):
-    r"""Values of all terms, by the patterns of a row and of one that stands in for it.
+    """Gains by the patterns of a row and of one that stands in for it.
 
-    With u conditions that only the row meets and v that only the other meets, and none
-    that neither meets, the integral is a beta function.
-
-    Parameters
-    ----------
-    d : int
-        Number of conditions.
-    order : {1, 2}
-        1 for Shapley values, 2 for interaction values.
-
-    Returns
-    -------
-    ndarray of shape (2**d, n_terms * 2**d)
-        By the other's pattern; and by term and the row's pattern.
+    By the other's pattern, and by term and the row's. Zero where there is a condition
+    that neither meets.
     """
     patterns = np.arange(2**d)
     bits = (patterns[:, None] >> np.arange(d)) & 1
@@ -237,19 +178,10 @@ def comparison_matrix(d, order):
 
 
 def comparison_tables(shares, order):
-    """Values of all terms for every pattern, in the mean over rows that stand in.
+    """Gains at every pattern, in the mean over rows that stand in.
 
-    Parameters
-    ----------
-    shares : ndarray of shape (n_leaves, 2**d)
-        Share of those rows with each pattern.
-    order : {1, 2}
-        1 for Shapley values, 2 for interaction values.
-
-    Returns
-    -------
-    ndarray of shape (n_leaves, n_terms, 2**d)
-        By term and the explained row's pattern.
+    From the share of those rows with each pattern, (n_leaves, 2**d), to an array of
+    shape (n_leaves, n_terms, 2**d).
     """
     n_leaves, n_patterns = shares.shape
     d = n_patterns.bit_length() - 1
@@ -258,25 +190,11 @@ def comparison_tables(shares, order):
 
 
 def comparison_gains(lost, gained, shares, order):
-    """Values of all terms for some rows, in the mean over rows that stand in.
+    """Gains of some rows, in the mean over rows that stand in: (n_terms, n).
 
-    Parameters
-    ----------
-    lost : ndarray of shape (d, n), bool
-        Conditions that the explained rows fail.
-    gained : ndarray of shape (d, m), bool
-        Conditions that the rows that stand in fail.
-    shares : ndarray of shape (m,)
-        Their shares.
-    order : {1, 2}
-        1 for Shapley values, 2 for interaction values.
-
-    Returns
-    -------
-    ndarray of shape (n_terms, n)
-        The same as in `comparison_tables`, from the pairs of rows of which one meets
-        what the other fails: for many conditions these are few. A row's numbers do not
-        depend on the other rows, to the last bit.
+    `lost` (d, n) holds the conditions that the rows fail, `gained` (d, m) those that
+    the others fail, whose shares are (m,). For many conditions there are few pairs of
+    rows of which one meets what the other fails.
     """
     with np.errstate(invalid="ignore"):  # some BLAS kernels raise the flag for nothing
         clashes = lost.T.astype(np.float32) @ gained.astype(np.float32)
@@ -300,22 +218,16 @@ def comparison_gains(lost, gained, shares, order):
     return gains
 
 
-def pattern_bits(patterns, d):
-    """Bits of integers: bool of shape (d, *patterns.shape), bit 0 first."""
-    bits = np.left_shift(1, np.arange(d)).astype(patterns.dtype)
-    return (patterns & bits.reshape(-1, *[1] * patterns.ndim)) > 0
-
-
 @dataclass(frozen=True, eq=False)
 class LeafTables:
-    """Gains of leaves for all patterns, one table behind the other.
+    """Gains of leaves at all patterns, one table behind the other.
 
     Parameters
     ----------
     numbers : ndarray
         Gains by term and pattern, leaf after leaf; the first number is zero.
     start : ndarray of shape (n_leaves,), intp
-        Where the table of each leaf starts, in the order in which they were asked for.
+        Where the table of each leaf starts.
     """
 
     numbers: np.ndarray
@@ -325,25 +237,9 @@ class LeafTables:
     def of_leaves(cls, n_conditions, order, make):
         """Tables of leaves, made for equally many conditions at a time.
 
-        Parameters
-        ----------
-        n_conditions : ndarray of shape (n_leaves,), intp
-            Number of conditions of each leaf.
-        order : {1, 2}
-            1 for Shapley values, 2 for interaction values.
-        make : callable
-            Positions of leaves to an array of shape (n_leaves, n_terms, 2 ** d).
-
-        Returns
-        -------
-        LeafTables
+        `make` turns positions of leaves into tables (n_leaves, n_terms, 2 ** d).
         """
-        sizes = np.array(
-            [
-                len(terms(d, order)) * 2**d
-                for d in range(n_conditions.max(initial=0) + 1)
-            ]
-        )[n_conditions]
+        sizes = table_sizes(n_conditions, order)
         ends = 1 + np.cumsum(sizes)
         numbers = np.zeros(1 + sizes.sum())
         for d in np.unique(n_conditions[sizes > 0]):
@@ -351,3 +247,10 @@ class LeafTables:
             places = (ends - sizes)[at, None] + np.arange(sizes[at[0]])
             numbers[places] = make(at).reshape(len(at), -1)
         return cls(numbers, ends - sizes)
+
+
+def table_sizes(n_conditions, order):
+    """Numbers in the tables of leaves with so many conditions."""
+    most = n_conditions.max(initial=0)
+    sizes = [len(terms(d, order)) * 2**d for d in range(most + 1)]
+    return np.array(sizes)[n_conditions]

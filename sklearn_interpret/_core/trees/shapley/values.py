@@ -1,25 +1,24 @@
 """Shapley and interaction values of tree ensembles.
 
-Trees are cut into units (`subtrees`). What a unit gives
-to its players depends on a row's pattern there only, so it is put in a table and looked
-up. Leaves that are too deep for a table are valued at the patterns that occur.
+Trees are cut into units (`subtrees`). What a unit gives to its players depends on a
+row's pattern there only, so it is put in a table and looked up. Leaves that are too
+deep for a table are valued at the patterns that occur. Of few rows all leaves are
+valued at once instead (`few_rows`): `value_blocks` chooses.
 """
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import chain, pairwise, starmap
 
 import numpy as np
 
-from sklearn_interpret._core.trees.shapley.few_rows import DirectPlan, direct_values
+from sklearn_interpret._core.trees.shapley.few_rows import leaf_blocks, leafwise_values
 from sklearn_interpret._core.trees.shapley.patterns import (
     PatternFinder,
     distinct_patterns,
-    met_conditions,
 )
-from sklearn_interpret._core.trees.shapley.shares import TreeShare
-from sklearn_interpret._core.trees.shapley.subtrees import UnitCut
+from sklearn_interpret._core.trees.shapley.subtrees import cut_into_units
 from sklearn_interpret._core.trees.shapley.tables import column_table, term_place, terms
+from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 from sklearn_interpret._core.trees.structure.paths import TreePaths
 
 # Numbers that are worked on at once: few enough to stay in the cache.
@@ -37,128 +36,60 @@ _NUMBERS_PER_SHARE = 2**23
 
 @dataclass(frozen=True, eq=False)
 class TreePlan:
-    """Trees cut into units, and these into parts that are worked on one by one.
-
-    The cut depends on the trees only, so that sums come out alike to the last bit,
-    however many rows there are and whoever works on which part.
+    """Trees cut into units, and shared out to be worked on one by one.
 
     Parameters
     ----------
     ensemble : TreeEnsemble
         The trees.
+    players : ndarray of shape (n_features,), intp, or None
+        The player that each feature belongs to.
     paths : TreePaths
-        Their paths.
-    cut : UnitCut
-        Their units.
-    part_of_tree : ndarray of shape (n_trees,), intp
-        Part that each tree is in: those whose patterns are found together; increasing.
-    share_of_part : ndarray of shape (n_parts,), intp
-        Share that each part is in: those whose tables are made together, and whose
-        values are summed before those of other shares are added; increasing.
+        Paths of the trees.
+    units : list of TreeUnits
+        All units, single deep leaves last.
+    trees_of_shares : ndarray of shape (n_shares + 1,), intp
+        Where the trees start and end whose tables are made together.
     """
 
-    ensemble: object
+    ensemble: TreeEnsemble
+    players: np.ndarray | None
     paths: TreePaths
-    cut: UnitCut
-    part_of_tree: np.ndarray
-    share_of_part: np.ndarray
-    _direct: dict = field(default_factory=dict, repr=False)
+    units: list
+    trees_of_shares: np.ndarray
+    _leaf_blocks: dict = field(default_factory=dict, repr=False)
 
     @classmethod
     def of_ensemble(cls, ensemble, players=None, *, n_players=None):
-        """Plan for an ensemble.
-
-        Parameters
-        ----------
-        ensemble : TreeEnsemble
-            The trees.
-        players : ndarray of shape (n_features,), intp, optional
-            The player that each feature belongs to; None makes every feature a player.
-        n_players : int, optional
-            Number of players, of which some may have no feature.
-
-        Returns
-        -------
-        TreePlan
-        """
+        """Plan for an ensemble, and the player of each feature; None: each its own."""
         paths = TreePaths.of_ensemble(ensemble, players, n_players=n_players)
-        cut = UnitCut.of_ensemble(ensemble, paths, max_splits=_SPLITS_PER_UNIT)
-        parts = _spread(ensemble, cut, np.ones(len(cut)), _UNITS_PER_PART)
-        numbers = _numbers_in_tables(ensemble, cut)
-        shares = _spread(ensemble, cut, numbers, _NUMBERS_PER_SHARE)
-        # Both increase: a new part starts where either does.
-        changes = (np.diff(parts, prepend=0) != 0) | (np.diff(shares, prepend=0) != 0)
-        part_of_tree = np.cumsum(changes)
-        _, first = np.unique(part_of_tree, return_index=True)
-        return cls(ensemble, paths, cut, part_of_tree, shares[first])
-
-    @property
-    def groups(self):
-        """The units: list of TreeUnits."""
-        return self.cut.groups
-
-    @cached_property
-    def part_of_unit(self):
-        """Part that each unit of the cut is in: intp of shape (n_units,)."""
-        return np.repeat(self.part_of_tree, _n_units(self.ensemble, self.cut))
-
-    def part_of(self, units):
-        """Part that each unit is in."""
-        return self.part_of_unit[self.cut.unit[units.root]]
+        units = cut_into_units(ensemble, paths, _SPLITS_PER_UNIT)
+        units.sort(key=lambda of_kind: of_kind.is_deep)
+        costs = np.zeros(ensemble.n_trees)
+        for of_kind in units:
+            n = of_kind.n_bits
+            size = 1 if of_kind.is_deep or not n else n * (n + 1) * 2 ** (n - 1)
+            costs += size * _units_of_trees(ensemble, of_kind)
+        # An even number of shares is fair to two workers.
+        edges = _spread(costs, _NUMBERS_PER_SHARE / ensemble.n_outputs, multiple=2)
+        return cls(ensemble, players, paths, units, edges)
 
     @property
     def n_shares(self):
         """Number of shares."""
-        return int(self.share_of_part.max(initial=-1)) + 1
+        return len(self.trees_of_shares) - 1
 
     def shares(self, game):
-        """The shares, each to be worked on by itself.
-
-        Parameters
-        ----------
-        game : CoverGame or BackgroundGame
-            What stands in for absent players.
-
-        Returns
-        -------
-        list of TreeShare
-        """
-        places = np.arange(len(self.share_of_part) + 1)
-        edges = [np.searchsorted(self.part_of(units), places) for units in self.groups]
-        deep_last = sorted(
-            zip(self.groups, edges, strict=True), key=lambda pair: pair[0].is_deep
-        )
-        ends = np.searchsorted(self.share_of_part, np.arange(self.n_shares + 1))
-        shares = []
-        for start, stop in pairwise(map(int, ends)):
-            units = [
-                (units[at[start] : at[stop]], at[start : stop + 1] - at[start])
-                for units, at in deep_last
-                if at[start] < at[stop]
-            ]
-            trees = slice(*map(int, np.searchsorted(self.part_of_tree, [start, stop])))
-            shares.append(TreeShare(self, game, units, trees))
-        return shares
+        """The shares, each to be worked on by itself: list of TreeShare."""
+        edges = pairwise(self.trees_of_shares.tolist())
+        return [TreeShare(self, game, slice(start, stop)) for start, stop in edges]
 
     def n_keys(self, order):
         """Number of totals: one for each output, and player or pair of players."""
         return self.ensemble.n_outputs * self.paths.n_players**order
 
     def column_keys(self, units, order):
-        """Which total each output and column of units is added to.
-
-        Parameters
-        ----------
-        units : TreeUnits
-            Units.
-        order : {1, 2}
-            1 for Shapley values, 2 for interaction values.
-
-        Returns
-        -------
-        ndarray of shape (n_units, k * n_columns), intp
-            By output and term of the unit's players; -1 for what is always zero.
-        """
+        """Total that each output and term of units is added to; -1 for what is zero."""
         n_players = self.paths.n_players
         columns = np.array(terms(units.n_bits, order), dtype=np.intp)
         players = np.sort(units.players[:, columns], axis=2)
@@ -171,41 +102,89 @@ class TreePlan:
         keys = np.where((keys >= 0) & used, keys + outputs, -1)
         return keys.reshape(len(units), -1)
 
-    def direct(self, order):
-        """Entries of all leaves, for few rows; made once."""
-        if order not in self._direct:
-            self._direct[order] = DirectPlan.of_plan(self, order)
-        return self._direct[order]
+    def leaf_blocks(self, order):
+        """All leaves, as few rows need them; made once."""
+        if order not in self._leaf_blocks:
+            self._leaf_blocks[order] = leaf_blocks(self, order)
+        return self._leaf_blocks[order]
 
 
-def _n_units(ensemble, cut):
-    """Number of units of each tree: the trees stand one behind the other."""
-    starts = np.append(ensemble.roots, ensemble.n_nodes)
-    return np.diff(np.searchsorted(cut.root, starts))
+@dataclass(frozen=True, eq=False)
+class TreeShare:
+    """Consecutive trees whose tables are made together.
 
+    Another process gets these trees alone, and cuts them into units again.
 
-def _spread(ensemble, cut, costs, most):
-    """Number consecutive trees alike while the cost of units does not exceed a limit.
-
-    There are an even number of numbers where there are trees enough: that is fair to
-    two workers.
+    Parameters
+    ----------
+    plan : TreePlan
+        The plan that the share is of.
+    game : PathDependentGame or InterventionalGame
+        What stands in for absent players.
+    trees : slice
+        Which of the ensemble's trees.
     """
-    ends = np.cumsum(_n_units(ensemble, cut))
-    sums = np.append(0.0, np.cumsum(costs))[np.append(0, ends)]
-    total = max(sums[-1], 1.0)
-    n_numbers = 2 * int(np.ceil(total / (2 * most)))
-    middle = (sums[1:] + sums[:-1]) / 2
-    _, numbers = np.unique(
-        (middle * n_numbers / total).astype(int), return_inverse=True
-    )
-    return numbers
+
+    plan: TreePlan
+    game: object
+    trees: slice
+
+    def __reduce__(self):
+        plan = self.plan
+        ends = np.append(plan.ensemble.roots, plan.ensemble.n_nodes)
+        nodes = slice(int(ends[self.trees.start]), int(ends[self.trees.stop]))
+        ensemble = plan.ensemble.part(self.trees, nodes)
+        game = self.game.of_nodes(nodes)
+        return _share_alone, (ensemble, plan.players, plan.paths.n_players, game)
+
+    def parts(self, order):
+        """Units whose patterns are found together: a PatternFinder, and tables by kind.
+
+        Tables are as `_lookups` gives them; None for deep units.
+        """
+        plan, trees = self.plan, self.trees
+        n_units = sum(_units_of_trees(plan.ensemble, units) for units in plan.units)
+        edges = trees.start + _spread(n_units[trees], _UNITS_PER_PART)
+        nodes = np.append(plan.ensemble.roots, plan.ensemble.n_nodes)[edges]
+        units = [of_kind for of_kind in plan.units if of_kind.n_bits >= order]
+        ends = [np.searchsorted(of_kind.root, nodes) for of_kind in units]
+        flat = [
+            of_kind[end[0] : end[-1]]
+            for of_kind, end in zip(units, ends, strict=True)
+            if not of_kind.is_deep
+        ]
+        lookups = _lookups(plan, self.game, flat, order) if flat else []
+        lookups += [None] * (len(units) - len(flat))
+        for part in range(len(edges) - 1):
+            here, tables = [], []
+            for of_kind, lookup, end in zip(units, lookups, ends, strict=True):
+                start, stop = end[part], end[part + 1]
+                if start < stop:
+                    here.append(of_kind[start:stop])
+                    tables.append(lookup and lookup[start - end[0] : stop - end[0]])
+            yield PatternFinder(plan.ensemble, plan.paths, here), tables
 
 
-def _numbers_in_tables(ensemble, cut):
-    """Numbers in the tables of interaction values of each unit."""
-    n_bits = np.where(cut.is_deep, 0, cut.n_bits)
-    sizes = ensemble.n_outputs * (n_bits * (n_bits + 1) // 2) * 2.0**n_bits
-    return np.where(cut.is_deep, 1.0, sizes)
+def _share_alone(ensemble, players, n_players, game):
+    """The share of all trees of an ensemble."""
+    plan = TreePlan.of_ensemble(ensemble, players, n_players=n_players)
+    return TreeShare(plan, game(ensemble, plan.paths), slice(0, ensemble.n_trees))
+
+
+def _units_of_trees(ensemble, units):
+    """Number of units in each tree: the trees stand one behind the other."""
+    ends = np.append(ensemble.roots, ensemble.n_nodes)
+    return np.diff(np.searchsorted(units.root, ends))
+
+
+def _spread(costs, most, multiple=1):
+    """Where runs of trees start and end that cost about at most so much."""
+    if not len(costs):
+        return np.zeros(1, dtype=np.intp)
+    total = costs.sum()
+    n_runs = multiple * int(np.ceil(total / (multiple * most)))
+    run = ((np.cumsum(costs) - costs / 2) * n_runs / total).astype(np.intp)
+    return np.append(np.flatnonzero(np.diff(run, prepend=-1)), len(costs))
 
 
 def one_by_one(function, tasks):
@@ -214,19 +193,9 @@ def one_by_one(function, tasks):
 
 
 def shapley_values(plan, game, codes, order=1, **blocks):
-    """Shapley values, or interaction values of pairs, of rows.
+    """Shapley values, or interaction values of pairs; parameters as of `value_blocks`.
 
-    Parameters
-    ----------
-    plan, game, codes, order, **blocks
-        As `value_blocks` takes them.
-
-    Returns
-    -------
-    ndarray of shape (k, n_players, n_rows) or (k, n_players, n_players, n_rows)
-        By output; of pairs, where the smaller player comes first, and zero elsewhere.
-        A row's numbers do not depend on the other rows, nor on the blocks, to the last
-        bit.
+    By output, player (of pairs also the larger player, zero elsewhere), and row.
     """
     shape = plan.ensemble.n_outputs, *[plan.paths.n_players] * order, len(codes)
     values = np.zeros(shape)
@@ -235,15 +204,7 @@ def shapley_values(plan, game, codes, order=1, **blocks):
 
 
 def add_blocks(into, blocks):
-    """Add values as they come.
-
-    Parameters
-    ----------
-    into : ndarray
-        Of the shape that `shapley_values` returns.
-    blocks : iterable of (slice, ndarray)
-        As `value_blocks` returns them.
-    """
+    """Add what `value_blocks` returns to an array as `shapley_values` returns it."""
     shape = into.shape[:-1]
     for rows, totals in blocks:
         here = into[..., rows]
@@ -259,7 +220,7 @@ def value_blocks(
     ----------
     plan : TreePlan
         The trees.
-    game : CoverGame or BackgroundGame
+    game : PathDependentGame or InterventionalGame
         What stands in for absent players.
     codes : ndarray of shape (n_rows, n_features)
         The rows' codes; fast if each column is one stretch of memory.
@@ -275,12 +236,10 @@ def value_blocks(
     -------
     iterable of (slice, ndarray of shape (n_keys, m))
         Some rows, and their totals over one share of the trees: by output and player,
-        or pair of players. Added in this order, they give the same to the last bit,
-        whatever the other rows and `rows_at_once` are.
+        or pair of players.
     """
-    few = len(codes) <= _FEW_ROWS and not plan.cut.is_wide.any()
-    if few and game.is_direct(plan, order):
-        values = direct_values(plan, plan.direct(order), game, codes, order)
+    if len(codes) <= _FEW_ROWS and game.can_value_leaves(plan.units, order):
+        values = leafwise_values(plan, game, codes, order)
         return iter([(slice(0, len(codes)), values)])
     tasks = [(share, codes, order, rows_at_once) for share in plan.shares(game)]
     return run(_share_blocks, tasks)
@@ -288,47 +247,22 @@ def value_blocks(
 
 def _share_blocks(share, codes, order, rows_at_once):
     """What a share of the trees gives to some rows after the other."""
-    plan, game = share.plan, share.game
     codes = np.asarray(codes)  # a memory map is slow to take parts of
-    parts = _parts(share, order)
+    parts = list(share.parts(order))
     for start in range(0, len(codes), rows_at_once):
         rows = slice(start, start + rows_at_once)
-        totals = np.zeros((plan.n_keys(order), len(codes[rows])))
+        totals = np.zeros((share.plan.n_keys(order), len(codes[rows])))
         into = list(totals)
-        for part, finder in parts:
-            _add_part(plan, game, part, finder, codes[rows], order, into)
+        for finder, lookups in parts:
+            found = finder.find(codes[rows])
+            for units, lookup, patterns in zip(
+                finder.groups, lookups, found, strict=True
+            ):
+                if lookup is None:
+                    _add_deep(share.plan, share.game, units, patterns, order, into)
+                else:
+                    _look_up(lookup, patterns, into)
         yield rows, totals
-
-
-def _parts(share, order):
-    """For each part its units with their tables, and what finds patterns there."""
-    plan, game = share.plan, share.game
-    units = [(units, edges) for units, edges in share.units if units.n_bits >= order]
-    flat = [units for units, _ in units if not units.is_deep]
-    lookups = _lookups(plan, game, flat, order) if flat else []
-    lookups += [None] * (len(units) - len(flat))
-    parts = []
-    for part in range(len(units[0][1]) - 1 if units else 0):
-        here = []
-        for (of_kind, edges), lookup in zip(units, lookups, strict=True):
-            of_part = slice(edges[part], edges[part + 1])
-            if of_part.start < of_part.stop:
-                here.append((of_kind[of_part], lookup and lookup[of_part]))
-        narrow = [of_kind for of_kind, _ in here if not of_kind.is_wide]
-        parts.append((here, PatternFinder(plan.ensemble, plan.paths, narrow)))
-    return parts
-
-
-def _add_part(plan, game, part, finder, codes, order, into):
-    """Add what rows get from units and their tables; deep ones have none."""
-    patterns = finder.find(codes)
-    for (units, lookup), found in zip(part, patterns, strict=False):
-        if units.is_deep:
-            _add_deep(plan, game, units, found, order, into)
-        else:
-            _look_up(lookup, found, into)
-    for units, _ in part[len(patterns) :]:
-        _add_wide(plan, game, units, codes, order, into)
 
 
 def _look_up(lookup, patterns, into):
@@ -342,9 +276,8 @@ def _look_up(lookup, patterns, into):
 def _lookups(plan, game, flat, order):
     """For each unit its tables, (n_tables, 2 ** n_bits), and their keys."""
     leaf_tables = game.leaf_tables(flat, order)
-    starts = np.split(
-        leaf_tables.start, np.cumsum([units.leaves.size for units in flat])[:-1]
-    )
+    ends = np.cumsum([units.leaves.size for units in flat])
+    starts = np.split(leaf_tables.start, ends[:-1])
     found = []
     for units, start in zip(flat, starts, strict=True):
         start = start.reshape(units.leaves.shape)
@@ -371,22 +304,17 @@ def _unit_tables(plan, units, numbers, starts, order):
     n_columns = len(terms(n_slots, order))
     tables = np.zeros((len(units), ensemble.n_outputs, n_columns, 2**n_slots))
     unit = np.arange(len(units))
-    patterns = [
-        units.leaf_patterns(leaf) + starts[:, leaf, None]
-        for leaf in range(units.n_splits + 1)
-    ]
-    # The order in which `direct_values` adds up.
-    for term in terms(units.n_conditions.max(initial=0), order):
-        for leaf in np.flatnonzero((units.n_conditions > term[-1]).any(axis=0)):
-            d = units.n_conditions[:, leaf]
-            at = patterns[leaf] + (term_place(term, d)[:, None] << d[:, None])
+    for leaf, d in enumerate(units.n_conditions.T):
+        patterns = units.leaf_patterns(leaf) + starts[:, leaf, None]
+        values = ensemble.value[units.leaves[:, leaf]].T[..., None]
+        for term in terms(d.max(initial=0), order):
+            at = patterns + (term_place(term, d)[:, None] << d[:, None])
             gains = numbers.take(np.where((term[-1] < d)[:, None], at, 0))
             if term[-1] < units.n_path:  # the same players in all units
                 index = (slice(None), column_of[term])
             else:
                 players = tuple(units.columns[:, leaf, slot] for slot in term)
                 index = (unit, column_of[players])
-            values = ensemble.value[units.leaves[:, leaf]].T[..., None]
             for output in np.flatnonzero(values.any(axis=(1, 2))):
                 tables[:, output][index] += values[output] * gains
     return tables.reshape(len(units), -1, 2**n_slots)
@@ -400,7 +328,7 @@ def _add_deep(plan, game, units, patterns, order, into):
         chunk = slice(start, start + _DEEP_AT_ONCE)
         owner, occurring, place = distinct_patterns(patterns[chunk], units.n_bits)
         gains = game.deep_gains(units.root[chunk], owner, occurring, order)
-        values = plan.ensemble.value[units.leaves[chunk, 0]]
+        values = plan.ensemble.value[units.root[chunk]]
         ends = np.searchsorted(owner, np.arange(len(values) + 1))
         for leaf, at_rows in enumerate(place):
             mine = gains[:, ends[leaf] : ends[leaf + 1]]
@@ -412,47 +340,12 @@ def _add_deep(plan, game, units, patterns, order, into):
                     np.add(into[key], gain, out=into[key])
 
 
-def _add_wide(plan, game, units, codes, order, into):
-    """Value single leaves row by row."""
-    n_terms = len(terms(units.n_bits, order))
-    for leaf, keys in zip(
-        units.leaves[:, 0], plan.column_keys(units, order), strict=True
-    ):
-        met = met_conditions(plan.ensemble, plan.paths, leaf, codes)
-        gains = game.wide_gains(leaf, met, order)
-        values = plan.ensemble.value[leaf]
-        for output in np.flatnonzero(values):
-            of_output = slice(output * n_terms, (output + 1) * n_terms)
-            for key, gain in zip(keys[of_output], gains, strict=True):
-                into[key] += values[output] * gain
-
-
 def rescaled_values(plan, games, codes, order, factors, **blocks):
     """Values of a function of the sum of trees, from comparisons with single rows.
 
     Against one background row the function's difference is shared out as that of the
-    sum is.
-
-    Parameters
-    ----------
-    plan : TreePlan
-        Trees with one output.
-    games : iterable of CoverGame
-        One for each row of the background.
-    codes : ndarray of shape (n_rows, n_features)
-        The rows' codes.
-    order : {1, 2}
-        1 for Shapley values, 2 for interaction values.
-    factors : iterable of ndarray of shape (n_rows,)
-        For each game, share of the background row times the function's difference over
-        that of the sums.
-    **blocks
-        As `value_blocks` takes them.
-
-    Returns
-    -------
-    ndarray
-        As of `shapley_values`.
+    sum is. `games` holds a PathDependentGame for each background row; `factors` holds
+    the row's share times the function's difference over that of the sums, (n_rows,).
     """
     totals = 0.0
     for game, factor in zip(games, factors, strict=True):

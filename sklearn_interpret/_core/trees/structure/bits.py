@@ -72,35 +72,16 @@ class RowBits:
             height = upto[-1] + 1
 
     def lefts(self, nodes):
-        """Rows that go to the left at inner nodes, as if they were there.
+        """Rows that would go to the left at inner nodes (m,): bits (m, n_words).
 
-        Parameters
-        ----------
-        nodes : ndarray of shape (m,), intp
-            Inner nodes.
-
-        Returns
-        -------
-        ndarray of shape (m, n_words), uint64
-            Bits beyond the last row mean nothing.
+        Bits beyond the last row mean nothing.
         """
         return self.lefts_at(self.ensemble.split_places.take(nodes), nodes)
 
     def lefts_at(self, places, nodes, out=None):
         """As :meth:`lefts`, for inner nodes whose `split_places` are known.
 
-        Parameters
-        ----------
-        places : ndarray of shape (m,), int
-            The places. One more, past all codes, stands for all rows.
-        nodes : ndarray of shape (m,), int
-            Inner nodes; leaves where all rows are wanted.
-        out : ndarray of shape (m, n_words), uint64, optional
-            Where to put the sets.
-
-        Returns
-        -------
-        ndarray of shape (m, n_words), uint64
+        A place past all codes, with any leaf as node, stands for all rows.
         """
         trees = self.ensemble
         sets = self._tables.take(self._at.take(places), axis=0, out=out, mode="clip")
@@ -154,21 +135,7 @@ class Conditions:
 
     @classmethod
     def of_nodes(cls, ensemble, paths, nodes):
-        """Conditions of nodes.
-
-        Parameters
-        ----------
-        ensemble : TreeEnsemble
-            The trees.
-        paths : TreePaths
-            Their paths.
-        nodes : ndarray of shape (m,), intp
-            Nodes that are no roots, and with each node its previous one.
-
-        Returns
-        -------
-        Conditions
-        """
+        """Conditions of nodes (m,), no roots, and with each its previous one."""
         place = np.full(ensemble.n_nodes, -1, dtype=np.intp)
         found, parts, n_found = [nodes[:0]], [], 0
         ready = nodes[paths.previous[nodes] < 0]
@@ -189,17 +156,7 @@ class Conditions:
         return cls(nodes, parents, sides, tuple(parts))
 
     def met(self, bits):
-        """Rows that meet each condition.
-
-        Parameters
-        ----------
-        bits : RowBits
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (m, n_words), uint64
-        """
+        """Rows that meet each condition: (m, n_words)."""
         sets = bits.lefts(self.parents)
         sets ^= self.sides
         sets[:, -1] &= bits.valid[-1]
@@ -209,19 +166,7 @@ class Conditions:
 
 
 def blocks_of_trees(ensemble, most_nodes):
-    """The nodes of some trees at a time.
-
-    Parameters
-    ----------
-    ensemble : TreeEnsemble
-        The trees.
-    most_nodes : int
-        About how many nodes to have in a block.
-
-    Returns
-    -------
-    list of ndarray of intp
-    """
+    """The nodes of some trees at a time, about so many: list of ndarray."""
     tree = np.empty(ensemble.n_nodes, dtype=np.intp)
     tree[ensemble.roots] = np.arange(ensemble.n_trees)
     for level in ensemble.levels():
@@ -236,20 +181,10 @@ def blocks_of_trees(ensemble, most_nodes):
 
 
 def all_but_one_and_all(sets, valid):
-    """Rows in all of several sets but any one, and rows in all of them.
+    """Rows in all of d sets but any one, and last those in all of them.
 
-    Parameters
-    ----------
-    sets : ndarray of shape (d, m, n_words), uint64
-        Bit sets, d for each of m intersections.
-    valid : ndarray of shape (n_words,), uint64
-        All rows.
-
-    Returns
-    -------
-    ndarray of shape (d + 1, m, n_words), uint64
-        Rows in all sets but this one, whether or not they are in it; last those in
-        all d sets.
+    From sets (d, m, n_words) for m intersections; `valid` holds all rows. Returns
+    (d + 1, m, n_words).
     """
     d = len(sets)
     found = np.empty((d + 1, *sets.shape[1:]), dtype=WORD)
@@ -265,20 +200,7 @@ def all_but_one_and_all(sets, valid):
 
 
 def set_bits(sets):
-    """Which bits are set.
-
-    Parameters
-    ----------
-    sets : ndarray of shape (m, n_words), uint64
-        Bit sets.
-
-    Returns
-    -------
-    which : ndarray of shape (n,), intp
-        The set.
-    row : ndarray of shape (n,), intp
-        The row.
-    """
+    """Which bits of sets (m, n_words) are set: the set, and the row, (n,) each."""
     words = sets.reshape(-1)
     kept = np.flatnonzero(words != 0)
     sparse = 4 * len(kept) < len(words)
@@ -322,32 +244,12 @@ class RowWeights:
         self._ones = np.ones(n_words, dtype=np.float32)
 
     def counts(self, sets):
-        """Number of rows in sets.
-
-        Parameters
-        ----------
-        sets : ndarray of shape (..., n_words), uint64
-            Bit sets.
-
-        Returns
-        -------
-        ndarray of shape (...), float32
-        """
+        """Number of rows in sets (..., n_words), as float32."""
         # Small whole numbers: exact in single precision; BLAS adds them up.
         return np.bitwise_count(sets).astype(np.float32) @ self._ones
 
     def of(self, sets):
-        """Total weight of the rows in sets.
-
-        Parameters
-        ----------
-        sets : ndarray of shape (..., n_words), uint64
-            Bit sets.
-
-        Returns
-        -------
-        ndarray of shape (...), float64
-        """
+        """Total weight of the rows in sets (..., n_words)."""
         if self.each is not None:
             return self.counts(sets).astype(np.float64) * self.each
         flat = sets.reshape(-1, sets.shape[-1])

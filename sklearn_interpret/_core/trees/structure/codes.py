@@ -115,17 +115,7 @@ class SplitCodes:
         return self.n_codes - 1
 
     def encode(self, X):
-        """Codes of rows.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, n_features)
-            Numbers, positions of categories, NaN where missing.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_features), int32, column after column in memory
-        """
+        """Codes of rows: (n_rows, n_features), int32, column after column in memory."""
         X = np.asarray(X)
         if X.ndim != 2 or X.shape[1] != len(self.thresholds):
             raise ValueError(
@@ -143,19 +133,9 @@ class SplitCodes:
         return codes
 
     def coder(self, j, n_values):
-        """What finds the codes of values of one feature.
+        """Function from values (n,) of one feature to codes (n,), intp.
 
-        Parameters
-        ----------
-        j : int
-            The feature.
-        n_values : int
-            How many values there will be in all.
-
-        Returns
-        -------
-        callable
-            From values (n,), best some thousands at a time, to codes (n,), intp.
+        There will be `n_values` values in all, best some thousands at a time.
         """
         missing = self.n_codes[j] - 1
         if self.categorical[j]:

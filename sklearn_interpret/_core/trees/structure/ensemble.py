@@ -1,11 +1,21 @@
 """A tree ensemble as flat arrays, and how rows are routed through it."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
 
 from sklearn_interpret._core.trees.structure.codes import SplitCodes
+
+# Fields with an entry for each node that does not refer to other nodes.
+NODE_FIELDS = (
+    "feature",
+    "threshold",
+    "missing_left",
+    "category_set",
+    "value",
+    "cover",
+)
 
 # Pairs of a row and a tree that are routed at once: some tens of megabytes.
 _PAIRS_AT_ONCE = 2**19
@@ -126,13 +136,9 @@ class TreeEnsemble:
         return tuple(levels)
 
     def levels(self):
-        """Node indices by depth, for work on one level of all trees at a time.
+        """Node indices by depth, the roots first, for work on one level of all trees.
 
-        Returns
-        -------
-        tuple of ndarray of intp
-            The roots first. From the second level on siblings stand side by side, the
-            left one first.
+        From the second level on siblings stand side by side, the left one first.
         """
         return self._levels
 
@@ -171,17 +177,9 @@ class TreeEnsemble:
         return first[self.feature] + np.maximum(self.split_codes.rank, 0)
 
     def codes(self, X):
-        """Rows as the integers that the splits compare.
+        """Codes of rows X, as `SplitCodes` has them.
 
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, n_features)
-            Numbers, positions of categories, NaN where missing.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_features), int32
-            See :class:`~sklearn_interpret._core.trees.structure.codes.SplitCodes`.
+        X holds numbers, positions of categories, and NaN where missing.
         """
         return self.split_codes.encode(X)
 
@@ -215,18 +213,7 @@ class TreeEnsemble:
         return left
 
     def apply(self, X):
-        """Leaf that each row reaches in each tree.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, n_features)
-            As :meth:`codes` takes it.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_trees), intp
-            Node indices.
-        """
+        """Leaf that each row reaches in each tree: (n_rows, n_trees), intp."""
         return self.apply_codes(self.codes(X))
 
     def apply_codes(self, codes):
@@ -237,17 +224,7 @@ class TreeEnsemble:
         return leaves
 
     def raw(self, X):
-        """Raw output: `base` plus the values of the leaves that the rows reach.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, n_features)
-            As :meth:`codes` takes it.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, k), float64
-        """
+        """Raw output: `base` plus the values of the leaves reached, (n_rows, k)."""
         return self.raw_of_codes(self.codes(X))
 
     def raw_of_codes(self, codes):
@@ -275,87 +252,20 @@ class TreeEnsemble:
             under_way = under_way[~self.is_leaf[at]]
         return node.reshape(len(codes), self.n_trees)
 
-    def check(self):
-        """Refuse arrays that are no ensemble of binary trees.
-
-        Raises
-        ------
-        ValueError
-            Naming the first rule that is broken.
-        """
-        _check_shapes(self)
-        _check_forest(self)
-        _check_splits(self)
-        _check_numbers(self)
-
-
-def _demand(holds, rule):
-    if not np.all(holds):
-        raise ValueError(f"Not a tree ensemble: {rule}.")
-
-
-def _check_shapes(trees):
-    nodes, sets = (trees.n_nodes,), trees.categories_left.shape
-    expected = {
-        "roots": (np.intp, (trees.n_trees,)),
-        "left": (np.intp, nodes),
-        "right": (np.intp, nodes),
-        "feature": (np.intp, nodes),
-        "threshold": (np.float64, nodes),
-        "missing_left": (np.bool_, nodes),
-        "category_set": (np.intp, nodes),
-        "categories_left": (np.bool_, (*sets[:1], *sets[1:2])),
-        "categories_known": (np.bool_, sets),
-        "value": (np.float64, (*nodes, trees.n_outputs)),
-        "cover": (np.float64, nodes),
-        "base": (np.float64, (trees.n_outputs,)),
-    }
-    for name, (dtype, shape) in expected.items():
-        array = getattr(trees, name)
-        _demand(
-            array.dtype == dtype and array.shape == shape,
-            f"{name} is {array.dtype} of shape {array.shape}, not {np.dtype(dtype)} "
-            f"of shape {shape}",
+    def part(self, trees, nodes):
+        """Consecutive trees, with all their nodes; they compare the same codes."""
+        codes = self.split_codes
+        return replace(
+            self,
+            roots=self.roots[trees] - nodes.start,
+            left=np.where(self.is_leaf, -1, self.left - nodes.start)[nodes],
+            right=np.where(self.is_leaf, -1, self.right - nodes.start)[nodes],
+            # Rows come as codes: nothing is compared with thresholds any more.
+            whole_codes=replace(
+                codes,
+                thresholds=(),
+                rank=codes.rank[nodes],
+                missing_at=codes.missing_at[nodes],
+            ),
+            **{name: getattr(self, name)[nodes] for name in NODE_FIELDS},
         )
-    precisions = (np.dtype(np.float32), np.dtype(np.float64))
-    _demand(trees.precision in precisions, "precision is neither float32 nor float64")
-
-
-def _check_forest(trees):
-    leaf = trees.is_leaf
-    for name in ("right", "feature"):
-        _demand(
-            (getattr(trees, name) < 0) == leaf, f"left and {name} disagree on leaves"
-        )
-    children = np.concatenate([trees.left[~leaf], trees.right[~leaf]])
-    pointed = np.concatenate([trees.roots, children])
-    _demand((pointed >= 0) & (pointed < trees.n_nodes), "a child is out of range")
-    # As many pointers as nodes, and each node met: then there is no circle either.
-    times = np.bincount(pointed, minlength=trees.n_nodes)
-    _demand(times == 1, "a node has no parent, or several")
-    met = np.zeros(trees.n_nodes, dtype=bool)
-    for nodes in trees.levels():
-        met[nodes] = True
-    _demand(met, "a node is not reached from any root")
-
-
-def _check_splits(trees):
-    inner = ~trees.is_leaf
-    sets = trees.category_set
-    numeric = inner & (sets < 0)
-    _demand(trees.feature < trees.n_features, "a feature is out of range")
-    _demand(sets < len(trees.categories_left), "a category set is out of range")
-    _demand(inner[sets >= 0], "a leaf has a category set")
-    _demand(np.isnan(trees.threshold) == ~numeric, "thresholds and splits disagree")
-    both = np.intersect1d(trees.feature[numeric], trees.feature[sets >= 0])
-    _demand(len(both) == 0, "a feature is split both as number and as category")
-    _demand(
-        trees.categories_known | ~trees.categories_left, "an unknown category goes left"
-    )
-
-
-def _check_numbers(trees):
-    for name in ("value", "cover", "base"):
-        _demand(np.isfinite(getattr(trees, name)), f"{name} is not finite")
-    _demand(trees.cover >= 0, "a cover is negative")
-    _demand(trees.value[~trees.is_leaf] == 0, "an inner node has a value")

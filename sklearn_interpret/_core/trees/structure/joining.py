@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+from sklearn_interpret._core.trees.structure.ensemble import NODE_FIELDS, TreeEnsemble
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,18 +104,9 @@ def join_trees(trees, *, base, n_features, precision, strict=False):
 
 
 def without_unreached(tree):
-    """A tree without the nodes that no path from its root leads to.
+    """A tree of arrays without the nodes that no path from its root leads to.
 
     Libraries leave such nodes behind where they prune. The others keep their order.
-
-    Parameters
-    ----------
-    tree : Tree
-        All its fields that have an entry per node are arrays.
-
-    Returns
-    -------
-    Tree
     """
     reached = np.zeros(len(tree.left), dtype=bool)
     nodes = np.zeros(1, dtype=np.intp)
@@ -126,17 +117,7 @@ def without_unreached(tree):
     if reached.all():
         return tree
     place = np.where(reached, np.cumsum(reached) - 1, -1)
-    kept = {
-        name: getattr(tree, name)[reached]
-        for name in (
-            "feature",
-            "threshold",
-            "value",
-            "cover",
-            "missing_left",
-            "category_set",
-        )
-    }
+    kept = {name: getattr(tree, name)[reached] for name in NODE_FIELDS}
     leaf = tree.left < 0
     return replace(
         tree,
@@ -151,15 +132,6 @@ def merged(ensembles):
 
     Where they compare in different ways (precision, strictness), the sum compares
     as :func:`in_float64` does.
-
-    Parameters
-    ----------
-    ensembles : list of TreeEnsemble
-        At least one.
-
-    Returns
-    -------
-    TreeEnsemble
     """
     first = ensembles[0]
     if len(ensembles) == 1:
@@ -222,15 +194,6 @@ def in_float64(trees):
 
     Every threshold is replaced by the largest float64 that the old comparison sends to
     the left, so that no row changes its leaf.
-
-    Parameters
-    ----------
-    trees : TreeEnsemble
-        Of whatever precision and strictness.
-
-    Returns
-    -------
-    TreeEnsemble
     """
     largest = trees.threshold
     with np.errstate(over="ignore"):  # infinity is what lies past the largest number

@@ -52,19 +52,9 @@ class TreePaths:
 
     @classmethod
     def of_ensemble(cls, ensemble, players=None, *, n_players=None):
-        """Paths of all nodes of an ensemble.
+        """Paths of all nodes, for the player (n_features,) of each feature.
 
-        Parameters
-        ----------
-        ensemble : TreeEnsemble
-            The trees.
-        players : ndarray of shape (n_features,), intp, optional
-            The player that each feature belongs to, from 0 on; None makes every
-            feature a player of its own.
-
-        Returns
-        -------
-        TreePaths
+        None makes every feature a player of its own.
         """
         if players is None:
             players = np.arange(ensemble.n_features)
@@ -112,31 +102,35 @@ class TreePaths:
         )
 
     def of_nodes(self, nodes):
-        """Conditions of nodes that all need the same number of them.
-
-        Parameters
-        ----------
-        nodes : ndarray of shape (m,), intp
-            Nodes.
-
-        Returns
-        -------
-        ndarray of shape (d, m), int32
-            Conditions by slot, each named by its node.
-        """
+        """Conditions (d, m) by slot of nodes (m,) that all need d of them."""
         d = self.n_conditions[nodes[0]] if len(nodes) else 0
         slots = np.arange(d)[:, None]
         return self.conditions[self.starts[nodes] + slots * self.strides[nodes]]
 
+    def conditions_of(self, nodes):
+        """Conditions of any nodes, by slot: position of its node, and name, of each."""
+        counts = self.n_conditions[nodes]
+        which = np.repeat(np.arange(len(nodes)), counts)
+        slot = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+        place = np.repeat(self.starts[nodes], counts)
+        place += slot * np.repeat(self.strides[nodes], counts)
+        return which, self.conditions[place]
+
+    def code_intervals(self, ensemble):
+        """Lowest and highest code with which numbers meet each condition."""
+        low = np.zeros(ensemble.n_nodes, dtype=np.intp)
+        high = np.full(ensemble.n_nodes, np.iinfo(np.intp).max)
+        inner = np.flatnonzero(~ensemble.is_leaf)
+        high[ensemble.left[inner]] = ensemble.split_codes.rank[inner]
+        low[ensemble.right[inner]] = ensemble.split_codes.rank[inner] + 1
+        for nodes, previous in self.merged:
+            low[nodes] = np.maximum(low[nodes], low[previous])
+            high[nodes] = np.minimum(high[nodes], high[previous])
+        return low, high
+
     @cached_property
     def merged(self):
-        """Which conditions are part of others, in the order in which they are merged.
-
-        Returns
-        -------
-        list of (ndarray of intp, ndarray of intp)
-            Nodes and their previous ones: the latter are themselves merged before.
-        """
+        """Nodes and their previous ones, the latter themselves merged before."""
         steps = []
         ready = self.previous < 0
         nodes = np.flatnonzero(~ready)

@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from sklearn_interpret._core.effects.level_order import similarity_order
+from sklearn_interpret._core.statistics.seriation import order_levels
 from tests.references import categories as reference
 from tests.references.weighted import repeated
 
@@ -47,7 +47,7 @@ def literal_order(codes, n_levels, numeric, categorical, weights):
 def test_the_order_follows_the_definition(seed):
     codes, numeric, categorical, weights = sample(seed=seed)
     np.testing.assert_array_equal(
-        similarity_order(codes, 5, numeric, categorical, weights),
+        order_levels(codes, 5, numeric, categorical, weights),
         literal_order(codes, 5, numeric, categorical, weights),
     )
 
@@ -60,8 +60,8 @@ def test_weights_are_repeated_rows():
     ]
     ones = np.ones(int(weights.sum()))
     np.testing.assert_array_equal(
-        similarity_order(codes, 5, numeric, categorical, weights),
-        similarity_order(repeated(codes, weights), 5, *again, ones),
+        order_levels(codes, 5, numeric, categorical, weights),
+        order_levels(repeated(codes, weights), 5, *again, ones),
     )
 
 
@@ -75,7 +75,7 @@ def test_levels_along_a_line_come_in_its_order(kind):
     companion = places[codes] + rng.integers(0, 4, len(codes))
     numeric = [companion.astype(float)] if kind == "numeric" else []
     categorical = [companion] if kind == "categorical" else []
-    order = similarity_order(codes, n_levels, numeric, categorical, np.ones(7000))
+    order = order_levels(codes, n_levels, numeric, categorical, np.ones(7000))
     steps = np.diff(places[order])
     assert np.abs(steps).max() == 1
     assert abs(steps.sum()) == n_levels - 1
@@ -88,7 +88,7 @@ def test_the_direction_is_settled_with_the_first_level_in_the_middle():
             continue
         codes = np.repeat(np.arange(5), 10)
         values = np.array(places)[codes] + np.tile(np.arange(10) / 4, 5)
-        order = similarity_order(codes, 5, [values], [], np.ones(50)).tolist()
+        order = order_levels(codes, 5, [values], [], np.ones(50)).tolist()
         assert order.index(0) == 2
         assert order.index(1) < 2
 
@@ -99,8 +99,8 @@ def test_missing_numbers_are_left_out():
     with_gaps[::7] = np.nan
     known = np.isfinite(with_gaps)
     np.testing.assert_array_equal(
-        similarity_order(codes, 5, [with_gaps], [], weights),
-        similarity_order(codes[known], 5, [numeric[0][known]], [], weights[known]),
+        order_levels(codes, 5, [with_gaps], [], weights),
+        order_levels(codes[known], 5, [numeric[0][known]], [], weights[known]),
     )
 
 
@@ -109,7 +109,7 @@ def test_without_anything_to_tell_levels_apart_the_given_order_stays(n_levels):
     codes = np.arange(12) % n_levels
     for numeric in ([], [np.ones(12)], [np.full(12, np.nan)]):
         np.testing.assert_array_equal(
-            similarity_order(codes, n_levels, numeric, [], np.ones(12)),
+            order_levels(codes, n_levels, numeric, [], np.ones(12)),
             np.arange(n_levels),
         )
 
@@ -117,5 +117,5 @@ def test_without_anything_to_tell_levels_apart_the_given_order_stays(n_levels):
 def test_a_level_without_rows_is_no_error():
     """Custom levels may go beyond the data."""
     codes = np.array([0, 0, 2, 2])
-    order = similarity_order(codes, 3, [np.arange(4.0)], [], np.ones(4))
+    order = order_levels(codes, 3, [np.arange(4.0)], [], np.ones(4))
     assert sorted(order) == [0, 1, 2]

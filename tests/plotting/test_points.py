@@ -1,4 +1,4 @@
-"""Layouts of swarms, waterfalls, forces and labels, as pure functions."""
+"""Swarms of points, and ranges of colours."""
 
 from itertools import pairwise
 
@@ -8,15 +8,42 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sklearn_interpret._plotting.layouts import (
-    force_edges,
-    label_lines,
+from sklearn_interpret._plotting.points import (
+    clipped_range,
+    shares_of_range,
     swarm_offsets,
-    waterfall_steps,
 )
 
 PLACES = arrays(float, st.integers(1, 80), elements=st.floats(-5, 5).map(round))
-PUSHES = arrays(float, st.integers(1, 12), elements=st.integers(-9, 9).map(float))
+VALUES = arrays(float, st.integers(1, 60), elements=st.floats(-1e300, 1e300))
+
+
+@given(VALUES)
+def test_ranges_hold_most_values_and_more_than_one(values):
+    low, high = clipped_range(values)
+    assert low in values
+    assert high in values
+    assert (low < high) == (np.ptp(values / 2) > 0)
+    assert ((values >= low) & (values <= high)).sum() >= 0.9 * len(values) - 2
+
+
+def test_ranges_leave_missing_values_out():
+    assert clipped_range(np.array([np.nan, 3.0, 5.0])) == (3.0, 5.0)
+    assert clipped_range(np.full(3, np.nan)) == (0.0, 0.0)
+
+
+@given(VALUES)
+def test_shares_keep_the_order(values):
+    shares = shares_of_range(values, *clipped_range(values))
+    assert ((shares >= 0) & (shares <= 1)).all()
+    assert (np.diff(shares[np.argsort(values)]) >= 0).all()
+
+
+def test_shares_of_missing_values_are_missing():
+    shares = shares_of_range(np.array([np.nan, 1.0, 2.0]), 1.0, 3.0)
+    np.testing.assert_array_equal(shares, [np.nan, 0.0, 0.5])
+    shares = shares_of_range(np.array([np.nan, 1.0]), 1.0, 1.0)
+    np.testing.assert_array_equal(shares, [np.nan, 0.5])
 
 
 def swarm(places, diameter=0.05, reach=0.4):
@@ -74,53 +101,3 @@ def test_swarm_of_one_place_and_of_huge_range():
     ends = np.array([-1e308, 1e308])
     offsets = swarm_offsets(ends, tuple(ends), n_bins=5, diameter=0.1)
     np.testing.assert_array_equal(offsets, 0)
-
-
-@given(PUSHES, st.integers(-5, 5))
-def test_waterfalls_lead_from_base_to_sum(pushes, base):
-    starts, ends = waterfall_steps(float(base), pushes)
-    np.testing.assert_allclose(ends - starts, pushes)
-    assert starts[0] == base
-    assert ends[-1] == base + pushes.sum()
-    np.testing.assert_array_equal(starts[1:], ends[:-1])
-
-
-@given(PUSHES)
-def test_forces_meet_at_the_prediction_without_gaps(pushes):
-    far, near = force_edges(2.0, pushes)
-    np.testing.assert_allclose(near - far, pushes)
-    up, down = pushes > 0, pushes < 0
-    assert (near[up] <= 2).all()
-    assert (near[down] >= 2).all()
-    for mask, sign in ((up, 1), (down, -1)):
-        if mask.any():
-            assert near[mask][0] == 2
-            np.testing.assert_allclose(near[mask][1:], far[mask][:-1])
-            total = np.abs(pushes[mask]).sum()
-            assert far[mask][-1] == pytest.approx(2 - sign * total)
-
-
-@given(arrays(float, (4, 3), elements=st.floats(-5, 5)))
-def test_forces_of_many_rows_are_those_of_each(pushes):
-    predictions = np.arange(4.0)
-    far, near = force_edges(predictions, pushes)
-    for row in range(4):
-        one = force_edges(predictions[row], pushes[row])
-        np.testing.assert_array_equal(far[row], one[0])
-        np.testing.assert_array_equal(near[row], one[1])
-
-
-@given(
-    arrays(float, st.integers(1, 12), elements=st.floats(0, 10)),
-    st.floats(0.5, 6),
-    st.integers(1, 4),
-)
-def test_labels_on_a_line_do_not_overlap(centres, width, n_lines):
-    lines, places = label_lines(centres, np.full(len(centres), width), (0, 10), n_lines)
-    assert lines.max() < n_lines
-    assert lines[0] == 0
-    assert (places - width / 2 >= -1e-9).all()
-    assert (places + width / 2 <= 10 + 1e-9).all()
-    for line in range(n_lines):
-        there = np.sort(places[lines == line])
-        assert (np.diff(there) >= width - 1e-9).all()

@@ -1,4 +1,4 @@
-"""Rows, arrows and shaded points."""
+"""Names of rows, and arrows."""
 
 from itertools import pairwise
 
@@ -8,43 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from matplotlib.colors import to_hex
 
-from sklearn_interpret._plotting.attributions import (
-    clipped_range,
-    draw_arrows,
-    name_rows,
-    shares_of_range,
-)
-
-VALUES = arrays(float, st.integers(1, 60), elements=st.floats(-1e300, 1e300))
-
-
-@given(VALUES)
-def test_ranges_hold_most_values_and_more_than_one(values):
-    low, high = clipped_range(values)
-    assert low in values
-    assert high in values
-    assert (low < high) == (np.ptp(values / 2) > 0)
-    assert ((values >= low) & (values <= high)).sum() >= 0.9 * len(values) - 2
-
-
-def test_ranges_leave_missing_values_out():
-    assert clipped_range(np.array([np.nan, 3.0, 5.0])) == (3.0, 5.0)
-    assert clipped_range(np.full(3, np.nan)) == (0.0, 0.0)
-
-
-@given(VALUES)
-def test_shares_keep_the_order(values):
-    shares = shares_of_range(values, *clipped_range(values))
-    assert ((shares >= 0) & (shares <= 1)).all()
-    assert (np.diff(shares[np.argsort(values)]) >= 0).all()
-
-
-def test_shares_of_missing_values_are_missing():
-    shares = shares_of_range(np.array([np.nan, 1.0, 2.0]), 1.0, 3.0)
-    np.testing.assert_array_equal(shares, [np.nan, 0.0, 0.5])
-    shares = shares_of_range(np.array([np.nan, 1.0]), 1.0, 1.0)
-    np.testing.assert_array_equal(shares, [np.nan, 0.5])
+from sklearn_interpret._plotting.bars import draw_arrows, draw_bars, name_rows
 
 
 @pytest.mark.parametrize("notched", [False, True])
@@ -86,3 +52,13 @@ def test_names_do_not_overlap_where_there_is_room(n_rows, size):
     boxes = [label.get_window_extent() for label in labels]
     for upper, lower in pairwise(boxes):
         assert lower.y1 <= upper.y0 + 1
+
+
+@pytest.mark.parametrize("name", ["color", "facecolor", "fc"])
+def test_bars_have_the_colours_that_are_asked_for(name):
+    _, ax = plt.subplots()
+    bars = draw_bars(
+        ax, [0, 1], [1, 2], "blue", {name: "red"}, height=0.5, starts=[1, 0]
+    )
+    assert [to_hex(bar.get_facecolor()) for bar in bars] == ["#ff0000", "#ff0000"]
+    assert [bar.get_x() for bar in bars] == [1, 0]

@@ -1,0 +1,199 @@
+"""Figures with a line for each feature: which are drawn, their names, bars, numbers."""
+
+from numbers import Integral
+
+import numpy as np
+
+from sklearn_interpret._plotting.axes import axes_inches, merged_style
+from sklearn_interpret._plotting.labels import (
+    CHARACTERS_PER_INCH,
+    DOWN_COLOUR,
+    NEUTRAL_COLOUR,
+    UP_COLOUR,
+    ink,
+    literal,
+    number_text,
+    shorten,
+    wrapped,
+)
+
+MANY_NAMES = 40
+LABEL_WIDTH = 30
+TWO_LINES_PITCH = 0.32  # inches
+
+
+def check_count(count, parameter):
+    """Refuse what is neither None nor a positive whole number."""
+    whole = isinstance(count, Integral) and not isinstance(count, bool)
+    if count is not None and not (whole and count >= 1):
+        raise ValueError(
+            f"{parameter}={count!r} must be a positive whole number, or None for all."
+        )
+
+
+def ranked(strengths, max_display):
+    """Features from the strongest down: those shown alone, and the others.
+
+    Parameters
+    ----------
+    strengths : ndarray of shape (p,)
+        What is ranked; equal ones keep their order.
+    max_display : int or None
+        Largest number of lines; the others take the last of them.
+
+    Returns
+    -------
+    shown, others : ndarray of intp
+        Positions. A single feature is never alone among the others.
+    """
+    check_count(max_display, "max_display")
+    order = np.argsort(-strengths, kind="stable")
+    if max_display is None or len(order) <= max_display:
+        return order, order[:0]
+    return order[: max_display - 1], order[max_display - 1 :]
+
+
+def others_text(n_others):
+    """Name of the line that stands for several features."""
+    return f"{n_others} other features"
+
+
+def row_height(n_rows, pitch=0.36):
+    """Height in inches of a figure whose axes holds that many named rows."""
+    return max(2.2, 1.2 + pitch * n_rows)
+
+
+def name_rows(ax, names):
+    """Name the rows of an axes, the first on top, at n - 1, n - 2, ..., 0."""
+    width, height = axes_inches(ax)
+    pitch = height / max(len(names), 1)
+    most = int(np.clip(width * CHARACTERS_PER_INCH / 2, 12, LABEL_WIDTH))
+    two_lines = len(names) <= MANY_NAMES and pitch > TWO_LINES_PITCH
+    fit = wrapped if two_lines else shorten
+    texts = [literal(fit(name, most)) for name in names]
+    places = np.arange(len(names))[::-1]
+    ax.set_yticks(places, texts, fontsize="small" if pitch < 0.3 else None)
+    ax.set_ylim(-0.6, len(names) - 0.4)
+    ax.tick_params(axis="y", length=0)
+
+
+def draw_bars(ax, places, lengths, colour, style, *, height, starts=0):
+    """Horizontal bars; `colour` may be one for each bar."""
+    from matplotlib.patches import Rectangle
+
+    looks = {"color": colour, "edgecolor": "white", "linewidth": 0.5, "zorder": 2}
+    looks |= {"height": height, "left": starts}
+    if style and {"facecolor", "fc"} & style.keys():
+        del looks["color"]
+    looks = merged_style(looks, style, Rectangle)
+    return ax.barh(places, lengths, **looks)
+
+
+def side_by_side(n_bars, height=0.78):
+    """Offsets of bars that share a line, and the height of each."""
+    height = height / n_bars
+    return ((n_bars - 1) / 2 - np.arange(n_bars)) * height, height
+
+
+def draw_spreads(ax, places, low, high, *, linewidth=1.1, zorder=2.6):
+    """Thin lines along the rows, from `low` to `high`."""
+    return ax.hlines(places, low, high, color=ink(), linewidth=linewidth, zorder=zorder)
+
+
+def grey_last(bars):
+    """Mark the last bar as that of several features together."""
+    bars.patches[-1].set_facecolor(NEUTRAL_COLOUR)
+
+
+def sign_colours(values):
+    """The colour of each number's sign, grey for zero."""
+    return np.where(values > 0, UP_COLOUR, np.where(values < 0, DOWN_COLOUR, "0.4"))
+
+
+def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4, box=None):
+    """Numbers beside the ends of bars; signed ones on both sides, in their colours.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where to draw.
+    ends, places : ndarray of shape (n,)
+        Where the bars end, and their places across.
+    values : ndarray of shape (n,)
+        The numbers.
+    texts : list of str, optional
+        What is written in their stead.
+    signed : bool, default=False
+        Whether negative numbers stand to the left.
+    gap : float, default=4
+        Points from a bar to its number.
+    box : dict, optional
+        Box behind the numbers.
+
+    Returns
+    -------
+    list of Annotation
+    """
+    if texts is None:
+        texts = [number_text(value, signed=signed) for value in values]
+    colours = sign_colours(values) if signed else [None] * len(texts)
+    labels = []
+    for text, value, end, place, colour in zip(
+        texts, values, ends, places, colours, strict=True
+    ):
+        left = signed and value < 0
+        label = ax.annotate(
+            text,
+            (end, place),
+            xytext=(-gap if left else gap, 0),
+            textcoords="offset points",
+            ha="right" if left else "left",
+            va="center",
+            fontsize="small",
+            color=colour,
+            bbox=box,
+        )
+        labels.append(label)
+    return labels
+
+
+def draw_arrows(ax, far, near, places, height, head, colour, style, *, notched=False):
+    """Horizontal arrows from `far` to `near`, as one artist.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where to draw.
+    far, near : ndarray of shape (n,)
+        Where each arrow starts, and where its point is.
+    places : ndarray of shape (n,)
+        Their middles across.
+    height : float
+        Their breadth.
+    head : float
+        Length of a point, at most; a short arrow is all point.
+    colour : colour
+        Of the arrows.
+    style : dict or None
+        Of the PolyCollection.
+    notched : bool, default=False
+        Whether the tails are cut out, so that arrows in a row fit into each other.
+
+    Returns
+    -------
+    PolyCollection
+    """
+    from matplotlib.collections import PolyCollection
+
+    length = near - far
+    point = np.sign(length) * np.minimum(np.abs(length), head)
+    tail = far + point if notched else far
+    x = np.stack([far, near - point, near, near - point, far, tail], axis=1)
+    half = height / 2
+    y = np.asarray(places)[:, None] + half * np.array([-1, -1, 0, 1, 1, 0])
+    looks = {"facecolor": [colour], "edgecolor": "white", "linewidth": 0.6, "zorder": 2}
+    arrows = PolyCollection(
+        np.stack([x, y], axis=2), **merged_style(looks, style, PolyCollection)
+    )
+    ax.add_collection(arrows)
+    return arrows

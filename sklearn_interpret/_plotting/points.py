@@ -1,0 +1,147 @@
+"""Points: coloured by numbers, in swarms, and where the data lie."""
+
+import numpy as np
+
+from sklearn_interpret._plotting.axes import axes_inches, merged_style
+from sklearn_interpret._plotting.labels import NEUTRAL_COLOUR, feature_map
+
+MANY_POINTS = 3000
+MAX_POSITIONS = 500
+POINTS_PER_INCH = 72.0
+
+
+def point_area(n_points):
+    """Area of a point, in square points of print: smaller where there are many."""
+    return float(np.clip(24 - 5 * np.log10(max(n_points, 1) / 30), 7, 24))
+
+
+def draw_shaded_points(ax, x, y, shades, style, *, area, limits=(0, 1)):
+    """Points coloured by numbers; those without one are grey and lie behind.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where to draw.
+    x, y : ndarray of shape (n,)
+        Places.
+    shades : ndarray of shape (n,)
+        Numbers, NaN where there is none.
+    style : dict or None
+        Of the PathCollections.
+    area : float
+        Of a point.
+    limits : pair of float, default=(0, 1)
+        Numbers at the ends of the colours.
+
+    Returns
+    -------
+    shaded, grey : PathCollection or None
+        None where there are no such points.
+    """
+    from matplotlib.collections import PathCollection
+
+    known = np.isfinite(shades)
+    looks = {"linewidth": 0, "alpha": 0.85, "zorder": 2.5}
+    looks["rasterized"] = len(x) > MANY_POINTS
+    style = merged_style(looks, style, PathCollection)
+    if "c" in style:  # as matplotlib's scatter calls it
+        style["color"] = style.pop("c")
+    built = {"s": style.pop("s", area), "marker": style.pop("marker", None)}
+    shaded = grey = None
+    if not known.all():
+        grey = ax.scatter(x[~known], y[~known], **built)
+        grey.set(**{"facecolor": NEUTRAL_COLOUR, **style, "zorder": 2.4})
+    if known.any():
+        shaded = ax.scatter(x[known], y[known], **built)
+        if not {"color", "facecolor"} & style.keys():
+            shaded.set_array(shades[known])
+            shaded.set(cmap=feature_map(), clim=limits)
+        shaded.set(**style)
+    return shaded, grey
+
+
+def swarm_sizes(ax, n_rows, area):
+    """Number of bins along an axes, and a point's diameter in rows."""
+    width, height = axes_inches(ax)
+    diameter = np.sqrt(area) / POINTS_PER_INCH
+    n_bins = max(int(width / diameter), 10)
+    return n_bins, float(diameter * n_rows / max(height, 0.1))
+
+
+def swarm_offsets(places, limits, *, n_bins, diameter, reach=0.4):
+    """Offsets across a row that spread points at nearly equal places: a swarm.
+
+    The row is cut into bins along it. The points of a bin stand side by side across
+    the row, centred. Where the fullest bin would reach beyond `reach`, the extents of
+    all are drawn together, the wider the more: a fuller bin is still a wider one.
+    There are `n_bins` between the `limits`; a point has the `diameter`, in rows.
+    """
+    bins = np.zeros(len(places), dtype=np.intp)
+    if limits[1] > limits[0]:
+        share = shares_of_range(places, *limits)
+        bins = np.clip(share * n_bins, 0, n_bins - 1).astype(np.intp)
+    order = np.lexsort((places, bins))
+    counts = np.bincount(bins)
+    sizes = counts[bins[order]]
+    firsts = (np.cumsum(counts) - counts)[bins[order]]
+    extents = (counts - 1.0) * diameter
+    most = max(extents.max(initial=0.0), 2 * reach)
+    drawn_in = 2 * reach * np.sqrt(np.maximum(extents, 0) / most)
+    steps = np.minimum(extents, drawn_in) / np.maximum(counts - 1, 1)
+    ranks = _centre_out(np.arange(len(places)) - firsts, sizes)
+    offsets = np.empty(len(places))
+    offsets[order] = ranks * steps[bins[order]]
+    return offsets
+
+
+def _centre_out(ranks, sizes):
+    """Places -(size - 1) / 2, ..., (size - 1) / 2, from the middle outwards."""
+    odd = np.where(ranks % 2, 1, -1) * np.ceil(ranks / 2)
+    even = np.where(ranks % 2, -1, 1) * (np.floor(ranks / 2) + 0.5)
+    return np.where(sizes % 2, odd, even) + 0.0  # no negative zero
+
+
+def clipped_range(values, share=0.05):
+    """Range of numbers without a share in each tail, if that leaves more than one.
+
+    NaN is left out. Both ends are equal where all numbers are, and zero where there
+    are none.
+    """
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return 0.0, 0.0
+    for tail in (share, share / 5):
+        low, high = np.quantile(known, [tail, 1 - tail], method="inverted_cdf")
+        if low < high:
+            return float(low), float(high)
+    return float(known.min()), float(known.max())
+
+
+def shares_of_range(values, low, high):
+    """Numbers as shares of a range, cut at its ends; NaN stays, equal ends give 1/2."""
+    if low == high:
+        return np.where(np.isfinite(values), 0.5, np.nan)
+    # The difference of huge numbers may overflow, that of halves does not.
+    return np.clip((values / 2 - low / 2) / (high / 2 - low / 2), 0, 1)
+
+
+def draw_positions(ax, x, y, style):
+    """Small transparent points at some of the data, within the axes' present range."""
+    from matplotlib.collections import PathCollection
+
+    (left, right), (bottom, top) = sorted(ax.get_xlim()), sorted(ax.get_ylim())
+    inside = np.flatnonzero((x >= left) & (x <= right) & (y >= bottom) & (y <= top))
+    if len(inside) > MAX_POSITIONS:
+        inside = np.random.default_rng(0).choice(inside, MAX_POSITIONS, replace=False)
+    looks = {"s": 8, "facecolors": "white", "edgecolors": "black", "linewidths": 0.5}
+    looks = merged_style({**looks, "alpha": 0.55}, style, PathCollection)
+    # The points lie within the range: no margin is to be added around them.
+    limits = ax.get_xlim(), ax.get_ylim()
+    points = ax.scatter(x[inside], y[inside], **looks)
+    ax.set(xlim=limits[0], ylim=limits[1])
+    return points
+
+
+def jittered(places, seed):
+    """Positions of levels moved a little, always by the same amounts."""
+    return places + np.random.default_rng(seed).uniform(-0.3, 0.3, len(places))

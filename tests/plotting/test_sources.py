@@ -1,0 +1,204 @@
+"""The one way from estimators to what displays draw."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+from sklearn_interpret._plotting.sources import (
+    Data,
+    check_same_in_folds,
+    fold_estimators,
+    fold_rows,
+    inspector_of,
+    inspectors_of_folds,
+    outputs_have_names,
+    parameter_names,
+    response_name,
+    response_text,
+    split_keywords,
+)
+from sklearn_interpret.effects import ConditionalDependence, PartialDependence
+from sklearn_interpret.importance import PermutationImportance
+
+X = np.random.default_rng(0).normal(size=(30, 3))
+Y = X[:, 0] - X[:, 1]
+MODEL = LinearRegression().fit(X, Y)
+OF_EFFECTS = {"kinds": (PartialDependence,), "display": "ADisplay"}
+OF_IMPORTANCES = {"kinds": (PermutationImportance,), "display": "ADisplay"}
+
+
+def test_a_predictor_is_inspected_frozen():
+    inspector = inspector_of(MODEL, Data(X), {"grid_resolution": 4}, **OF_EFFECTS)
+    assert isinstance(inspector, PartialDependence)
+    assert inspector.estimator.estimator is MODEL
+    assert len(inspector.grid_values_[0]) == 4
+    assert inspector_of(inspector, Data(), {}, **OF_EFFECTS) is inspector
+
+
+def test_weights_and_targets_reach_the_inspector():
+    weights = np.r_[np.ones(20), np.zeros(10)]
+    asked = {"n_repeats": 2, "random_state": 0}
+    one = inspector_of(MODEL, Data(X, Y, weights), asked, **OF_IMPORTANCES)
+    rows = Data(X, Y, weights).take(np.arange(20))
+    other = inspector_of(MODEL, rows, asked, **OF_IMPORTANCES)
+    np.testing.assert_allclose(one.importances_, other.importances_)
+
+
+def test_what_cannot_be_drawn():
+    fitted = PartialDependence(FrozenEstimator(MODEL)).fit(X)
+    with pytest.raises(ValueError, match="centered, sample_weight can only be set"):
+        inspector_of(fitted, Data(X, None, Y), {"centered": True}, **OF_EFFECTS)
+    with pytest.raises(NotFittedError):
+        inspector_of(PartialDependence(LinearRegression()), Data(X), {}, **OF_EFFECTS)
+    with pytest.raises(NotFittedError):
+        inspector_of(LinearRegression(), Data(X), {}, **OF_EFFECTS)
+    with pytest.raises(TypeError, match="a predictor is needed"):
+        inspector_of(object(), Data(X), {}, **OF_EFFECTS)
+    with pytest.raises(ValueError, match="pass X, or a fitted inspector"):
+        inspector_of(MODEL, Data(), {}, **OF_EFFECTS)
+    other = ConditionalDependence(FrozenEstimator(MODEL)).fit(X)
+    message = "ADisplay shows PartialDependence; got ConditionalDependence, which"
+    with pytest.raises(TypeError, match=message):
+        inspector_of(other, Data(X), {}, **OF_EFFECTS)
+    message = "PartialDependence or an inspector that has explain; got Conditional"
+    kinds = (PartialDependence, "explain")
+    with pytest.raises(TypeError, match=message):
+        inspector_of(other, Data(X), {}, kinds=kinds, display="ADisplay")
+
+
+def test_a_check_comes_before_the_work(monkeypatch):
+    monkeypatch.setattr(PartialDependence, "fit", None)
+
+    def check(estimator, rows, parameters):
+        assert estimator is MODEL
+        assert rows is X
+        assert parameters == {"centered": True}
+        raise ValueError("in vain")
+
+    with pytest.raises(ValueError, match="in vain"):
+        inspector_of(MODEL, Data(X), {"centered": True}, check=check, **OF_EFFECTS)
+
+
+@pytest.mark.parametrize("state", [None, np.random.RandomState(3)])
+def test_folds_draw_the_same_rows(state):
+    asked = {"random_state": state, "n_repeats": 2}
+    one, other = inspectors_of_folds(
+        [MODEL, MODEL], Data(X, Y), asked, **OF_IMPORTANCES
+    )
+    np.testing.assert_array_equal(one.importances_, other.importances_)
+    assert asked["random_state"] is state
+
+
+def test_a_random_state_settles_what_folds_draw():
+    drawn = [
+        inspectors_of_folds(
+            [MODEL, MODEL],
+            Data(X, Y),
+            {"random_state": np.random.RandomState(3)},
+            **OF_IMPORTANCES,
+        )[0].importances_
+        for _ in range(2)
+    ]
+    np.testing.assert_array_equal(*drawn)
+
+
+def test_fitted_inspectors_of_folds_are_drawn_as_they_are():
+    folds = [PartialDependence(LinearRegression()).fit(X[k:], Y[k:]) for k in (0, 5)]
+    assert inspectors_of_folds(folds, Data(), {}, **OF_EFFECTS) == folds
+    with pytest.raises(ValueError, match="centered can only be set before its fit"):
+        inspectors_of_folds(folds, Data(X), {"centered": True}, **OF_EFFECTS)
+
+
+def test_predictors_of_fitted_inspectors_are_inspected_again_on_the_same_rows():
+    folds = [
+        PartialDependence(LinearRegression(), grid_resolution=4, centered=True).fit(
+            X[k:], Y[k:]
+        )
+        for k in (0, 5)
+    ]
+    again = inspectors_of_folds(
+        folds, Data(X), {"grid_resolution": 6}, again=True, **OF_EFFECTS
+    )
+    grids = [inspector.grid_values_[0] for inspector in again]
+    np.testing.assert_array_equal(*grids)
+    assert len(grids[0]) == 6
+    assert again[0].centered
+    assert [one.estimator.estimator for one in again] == [
+        one.estimator_ for one in folds
+    ]
+
+
+def test_folds_may_have_rows_of_their_own():
+    results = {
+        "estimator": [MODEL, MODEL],
+        "indices": {
+            "train": [np.arange(20), np.arange(10, 30)],
+            "test": [np.arange(20, 30), np.arange(10)],
+        },
+    }
+    assert fold_estimators(results) == [MODEL, MODEL]
+    rows = fold_rows(results, Data(X, Y))
+    np.testing.assert_array_equal(rows[1][0].X, X[10:])
+    np.testing.assert_array_equal(rows[1][1].y, Y[:10])
+    assert rows[0][0].sample_weight is None
+    assert fold_rows({"estimator": [MODEL]}, Data(X, Y)) is None
+    with pytest.raises(ValueError, match="index 29, but X has 20 rows"):
+        fold_rows(results, Data(X[:20], Y[:20]))
+    inspectors = inspectors_of_folds(
+        results["estimator"], [train for train, _ in rows], {}, **OF_EFFECTS
+    )
+    assert inspectors[0].grid_values_[0].max() <= X[:20, 0].max()
+
+
+def test_folds_that_differ():
+    check_same_in_folds([["a"], ["a"]], "outputs")
+    with pytest.raises(ValueError, match=r"different outputs, which.*\['a'\], \['b'\]"):
+        check_same_in_folds([["a"], ["b"]], "outputs")
+
+
+def test_keywords_go_to_all_who_know_them():
+    given = {"a": 1, "b": 2}
+    assert split_keywords(given, [{"a"}, {"a", "b"}], "ADisplay") == [{"a": 1}, given]
+    with pytest.raises(TypeError, match=r"ADisplay has no parameter 'colr'.*or colour"):
+        split_keywords({"colr": 1}, [{"color"}, {"colour"}], "ADisplay")
+    names = parameter_names(PartialDependence)
+    assert names == PartialDependence(MODEL).get_params(deep=False).keys() - {
+        "estimator"
+    }
+
+
+def doubled(model, rows):
+    return 2 * model.predict(rows)
+
+
+@pytest.mark.parametrize(
+    ("model", "asked", "name", "text"),
+    [
+        (MODEL, {}, "predict", "predict"),
+        (MODEL, {"response_method": doubled}, "doubled", "doubled"),
+        (MODEL, {"target": 0}, "predict", "predict[0]"),
+        (
+            LogisticRegression().fit(X, Y > 0),
+            {},
+            "predict_proba",
+            "predict_proba[True]",
+        ),
+        (
+            LogisticRegression().fit(X, np.digitize(Y, [-1, 1])),
+            {"response_method": "decision_function"},
+            "decision_function",
+            "decision_function",
+        ),
+    ],
+)
+def test_responses_are_named(model, asked, name, text):
+    inspector = PartialDependence(FrozenEstimator(model), features=[0], **asked).fit(X)
+    assert response_name(inspector) == name
+    assert response_text(inspector, inspector.output_names_) == text
+    assert outputs_have_names(inspector) == (model is not MODEL or "target" in asked)
+
+
+def test_who_has_no_model_has_a_response():
+    assert response_name(object()) == "response"
