@@ -12,28 +12,16 @@ from scipy.special import ndtri
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.effects.accumulation import (
-    NodeAxis,
-    interpolate,
-    look_up,
-)
-from sklearn_interpret._core.effects.local_effects import (
-    AnswersAtVisits,
-    DifferencesOverSteps,
     LocalEffects,
-    StepDifferences,
-    Steps,
-    StepsOfRows,
-    cell_weights,
+    NeighbourSteps,
+    NodeAxis,
+    StepMoments,
 )
+from sklearn_interpret._core.effects.curves import interpolate, look_up
 from sklearn_interpret._core.statistics.seriation import order_levels
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import portion_rows, slices
-from sklearn_interpret._model.perturbation.perturbed import (
-    Replacement,
-    altered_responses,
-    count_outputs,
-)
-from sklearn_interpret._model.perturbation.perturbed_trees import read_altered
+from sklearn_interpret._model.perturbation.perturbed import perturbed
 from sklearn_interpret._model.rows.axes import (
     Axis,
     CellsOfRows,
@@ -44,12 +32,10 @@ from sklearn_interpret._model.rows.base import gather, label_key
 from sklearn_interpret._model.rows.features import resolve_keys
 from sklearn_interpret.effects._base import (
     CurveEffect,
-    Measured,
     distinct_axes,
     drop_single_output,
-    grid_codes,
-    grid_shapes,
-    moved_columns,
+    grid_replacement,
+    one_or_pair,
 )
 from sklearn_interpret.exceptions import EmptyIntervalWarning
 
@@ -296,78 +282,43 @@ default="similarity"
 
     def _measure(self, sample, response, on_block):
         self._given_orders(sample.rows)  # unknown names, also of what is not inspected
-        nodes = [tuple(map(_node_axis, axes)) for axes in self.axes_]
-        distinct, places = distinct_axes(self.axes_)
-        cells = CellsOfRows(distinct, sample.rows).held()
-        inside, outside = _weights_in_cells(nodes, places, cells, sample)
-        self.n_missing_ = np.array(outside)
         self.edges_ = [
-            axes[0].values if len(axes) == 1 else tuple(axis.values for axis in axes)
-            for axes in self.axes_
+            one_or_pair([axis.values for axis in axes]) for axes in self.axes_
         ]
-        asked = [
-            entry
-            for entry, parts in enumerate(nodes)
-            if all(part.n_steps > 0 for part in parts) and inside[entry].any()
+        distinct, columns = distinct_axes(self.axes_)
+        steps = [
+            NeighbourSteps(tuple(map(_node_axis, axes)), tuple(own))
+            for axes, own in zip(self.axes_, columns, strict=True)
         ]
+        cells = CellsOfRows(distinct, sample.rows).held()
+        inside, outside = _weights_in_cells(steps, cells, sample)
+        self.n_missing_ = np.array(outside)
         bootstrap = (
             self.confidence_level is not None and self.confidence_method == "bootstrap"
         )
-        reduce = StepDifferences(
-            [nodes[entry] for entry in asked], sample.weights, bootstrap
+        grids = [grid_replacement(axes) for axes in self.axes_]
+        model = perturbed(self.method, response, sample.rows, grids)
+        blocks = model.differences(
+            steps,
+            cells,
+            partial(_step_moments, steps, sample.weights, bootstrap),
+            merge=StepMoments.merge,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            on_block=on_block,
         )
-        visits = [(nodes[entry], places[entry]) for entry in asked]
-        blocks = self._differenced(
-            sample.rows, response, asked, visits, cells, reduce, on_block
-        )
-        steps = {entry: part for entry, (part,) in zip(asked, blocks, strict=True)}
-        if asked:
-            n_outputs = steps[asked[0]].moments.mean.shape[1]
-        else:  # every feature is constant: nothing was asked yet
-            n_outputs = count_outputs(response, sample.rows)
-        parts = [
-            LocalEffects(nodes[entry], weights, steps.get(entry), n_outputs)
-            for entry, weights in enumerate(inside)
-        ]
+        parts = []
+        for own, weights, found in zip(steps, inside, blocks, strict=True):
+            moments = found[0] if found else StepMoments.of_none(own, model.n_outputs)
+            parts.append(LocalEffects(own, weights, moments))
         self._warn_if_empty(parts)
         self._publish(parts)
         if self.confidence_level is not None:
-            own = None
-            if bootstrap:
-                whole = cells[:]
-                own = [_columns(whole, part) for part in places]
-            self._set_intervals(parts, own, sample)
-        return Measured(n_outputs, cells)
-
-    def _differenced(self, rows, response, asked, visits, cells, reduce, on_block):
-        """Reduced differences of the responses for each entry that is asked for."""
-        loop = {
-            "merge": Steps.merge,
-            "n_jobs": self.n_jobs,
-            "verbose": self.verbose,
-            "on_block": on_block,
-        }
-        if not asked:
-            return []
-        axes = [self.axes_[entry] for entry in asked]
-        grids = [Replacement(*moved_columns(part, grid_codes(part))) for part in axes]
-        shapes = grid_shapes(axes, grids)
-        trees = read_altered(self.method, response, rows, grids, shapes)
-        if trees is not None:
-            steps = [partial(_steps_taken, *visit) for visit in visits]
-            reduce = DifferencesOverSteps(reduce)
-            return trees.differences(cells, steps, reduce, **loop)
-        whole = cells[:]
-        own = [_columns(whole, places) for _, places in visits]
-        replacements = [
-            _visiting(part, nodes, codes)
-            for part, (nodes, _), codes in zip(axes, visits, own, strict=True)
-        ]
-        reduce = AnswersAtVisits(own, reduce)
-        return altered_responses(response, rows, replacements, reduce, **loop)
+            self._set_intervals(parts, cells[:] if bootstrap else None, sample)
+        return model.n_outputs
 
     def _publish(self, parts):
-        self._effects = [part.effect(self.centered) for part in parts]
+        self._effects = [part.effect(centred=self.centered) for part in parts]
         self.effects_ = [drop_single_output(effect) for effect in self._effects]
         self.local_effects_ = [drop_single_output(part.shown_local) for part in parts]
         self.local_effects_std_ = [drop_single_output(part.local_std) for part in parts]
@@ -390,8 +341,8 @@ default="similarity"
         lows, highs = [], []
         for entry, (part, effect) in enumerate(zip(parts, self._effects, strict=True)):
             if cells is not None:
-                low, high = self._bootstrap(part, cells[entry], sample, seeds[entry])
-            elif len(part.nodes) == 1:
+                low, high = self._bootstrap(part, cells, sample, seeds[entry])
+            elif len(part.steps.axes) == 1:
                 half = ndtri((1 + self.confidence_level) / 2) * part.effect_error
                 low, high = effect - half, effect + half
             else:
@@ -402,7 +353,7 @@ default="similarity"
             highs.append(drop_single_output(high))
         self.intervals_low_, self.intervals_high_ = lows, highs
 
-    def _bootstrap(self, part, codes, sample, seed):
+    def _bootstrap(self, part, cells, sample, seed):
         """Quantiles of the effect over draws of the rows with replacement."""
         rng = np.random.default_rng(seed)
         n_rows = sample.rows.n_rows
@@ -410,20 +361,22 @@ default="similarity"
         for _ in range(self.n_bootstraps):
             times = np.bincount(rng.integers(n_rows, size=n_rows), minlength=n_rows)
             weights = sample.weights * times
-            inside, _ = cell_weights(part.nodes, codes, weights)
-            draws.append(part.redrawn(inside, weights).effect(self.centered))
+            inside, _ = part.steps.cell_weights(cells, weights)
+            moments = part.differences.reweighted(part.steps, weights)
+            drawn = LocalEffects(part.steps, inside, moments)
+            draws.append(drawn.effect(centred=self.centered))
         tail = (1 - self.confidence_level) / 2
         return np.quantile(draws, [tail, 1 - tail], axis=0)
 
-    def _effect_at(self, entry, rows, cells=None):
+    def _effect_at(self, entry, rows):
         (axis,) = self.axes_[entry]
         curves = self._effects[entry]
         if axis.categorical:
-            return look_up(axis.codes(rows) if cells is None else cells, curves)
+            return look_up(axis.codes(rows), curves)
         numbers = rows.numbers(axis.columns[0])
         if not len(axis.values):
             return np.full((len(numbers), len(curves)), np.nan)
-        return interpolate(numbers, axis.values, curves, cells)
+        return interpolate(numbers, axis.values, curves)
 
 
 def _node_axis(axis):
@@ -431,43 +384,23 @@ def _node_axis(axis):
     return NodeAxis(positions.astype(np.float64), axis.categorical)
 
 
-def _weights_in_cells(nodes, places, cells, sample):
+def _weights_in_cells(steps, cells, sample):
     """For each entry the weight of the rows in each cell, and that of those in none."""
-    inside, outside = [0.0] * len(nodes), [0.0] * len(nodes)
+    inside, outside = [0.0] * len(steps), [0.0] * len(steps)
     for rows in slices(len(cells), portion_rows(sample.rows.row_bytes)):
-        here, weights = cells[rows], sample.weights[rows]
-        for entry, (axes, own) in enumerate(zip(nodes, places, strict=True)):
-            found, missing = cell_weights(axes, _columns(here, own), weights)
+        table, weights = cells[rows], sample.weights[rows]
+        for entry, own in enumerate(steps):
+            found, missing = own.cell_weights(table, weights)
             inside[entry] = inside[entry] + found
             outside[entry] += missing
     return inside, outside
 
 
-def _columns(cells, places):
-    """Cells of rows along some of the axes."""
-    return [cells[:, place] for place in places]
-
-
-def _steps_taken(nodes, places, cells):
-    """Steps along some of the axes."""
-    return StepsOfRows(nodes, _columns(cells, places))
-
-
-def _visiting(axes, nodes, cells):
-    """The nodes next to each row, all combinations for two axes."""
-    inside = np.all([part >= 0 for part in cells], axis=0)
-    rows = None if inside.all() else np.flatnonzero(inside)
-    visits = [
-        axis.visits(codes if rows is None else codes[rows])
-        for axis, codes in zip(nodes, cells, strict=True)
-    ]
-    if len(visits) == 2:
-        widths = [part.shape[1] for part in visits]
-        visits = [
-            np.repeat(visits[0], widths[1], axis=1),
-            np.tile(visits[1], widths[0]),
-        ]
-    return Replacement(*moved_columns(axes, visits), rows=rows, together=True)
+def _step_moments(steps, weights, keep_rows, which, index, taken, differences):
+    """Reduce the differences of some rows to their moments by step."""
+    return StepMoments.of_rows(
+        steps[which], index, taken, differences, weights, keep_rows=keep_rows
+    )
 
 
 def _given_order(axis, levels):

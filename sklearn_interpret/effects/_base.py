@@ -2,7 +2,6 @@
 
 import warnings
 from abc import abstractmethod
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -18,6 +17,7 @@ from sklearn_interpret._model._sklearn_compat import (
     check_feature_names_in,
 )
 from sklearn_interpret._model.parallel import portion_rows, slices
+from sklearn_interpret._model.perturbation.perturbed import Replacement
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.axes import grid_axis, label_text, level_axis
 from sklearn_interpret._model.rows.base import label_key
@@ -30,22 +30,6 @@ from sklearn_interpret._model.rows.features import (
 )
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import ConstantFeatureWarning, UnseenCategoryWarning
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What measuring leaves behind beside the fitted attributes.
-
-    Parameters
-    ----------
-    n_outputs : int
-        Number of outputs.
-    cells : ndarray of shape (n_rows, n_axes), MadeRows, or None
-        The position of each row along each axis, in the order of `distinct_axes`.
-    """
-
-    n_outputs: int
-    cells: Any = None
 
 
 class BaseEffect(TransformerMixin, BaseInspector):
@@ -93,10 +77,10 @@ class BaseEffect(TransformerMixin, BaseInspector):
         ]
         self.effect_names_ = [_entry_name(axes) for axes in self.axes_]
         self._refuse_overlap()
-        measured = self._measure(sample, response, on_block)
-        self.output_names_ = response.output_names(measured.n_outputs)
-        if any(len(axes) == 1 for axes in self.axes_):
-            self.feature_importances_ = self._importances(sample, measured)
+        n_outputs = self._measure(sample, response, on_block)
+        self.output_names_ = response.output_names(n_outputs)
+        if self._one_way:
+            self.feature_importances_ = self._importances(sample)
 
     @abstractmethod
     def _make_axis(self, sample, columns, name, custom):
@@ -104,10 +88,10 @@ class BaseEffect(TransformerMixin, BaseInspector):
 
     @abstractmethod
     def _measure(self, sample, response, on_block):
-        """Set the method's fitted attributes; return what was `Measured`."""
+        """Set the method's fitted attributes; return the number of outputs."""
 
     @abstractmethod
-    def _importances(self, sample, measured):
+    def _importances(self, sample):
         """How much each feature moves the response: (n_features,)."""
 
     def _refuse_overlap(self):
@@ -193,27 +177,21 @@ class CurveEffect(BaseEffect):
     """
 
     @abstractmethod
-    def _effect_at(self, entry, rows, cells=None):
-        """Effect of a one-way entry at each of the rows: (n_rows, n_outputs).
+    def _effect_at(self, entry, rows):
+        """Effect of a one-way entry at each of the rows: (n_rows, n_outputs)."""
 
-        `cells` are the rows' positions along the axis where these are known.
-        """
-
-    def _importances(self, sample, measured):
+    def _importances(self, sample):
         """Weighted standard deviation of each feature's effect over the rows."""
-        importances = np.zeros(sample.rows.n_columns)
-        _, places = distinct_axes(self.axes_)
-        found = {}
+        moments = {}
         for part in slices(sample.rows.n_rows, portion_rows(sample.rows.row_bytes)):
             rows, weights = sample.rows.part(part), sample.weights[part]
-            cells = None if measured.cells is None else measured.cells[part]
             for entry in self._one_way:
-                own = None if cells is None else cells[:, places[entry][0]]
-                moments = known_moments(self._effect_at(entry, rows, own), weights)
-                before = found.get(entry)
-                found[entry] = moments if before is None else before.merge(moments)
-        for entry, moments in found.items():
-            deviation = np.sqrt(moments.variance).mean()
+                found = known_moments(self._effect_at(entry, rows), weights)
+                before = moments.get(entry)
+                moments[entry] = found if before is None else before.merge(found)
+        importances = np.zeros(sample.rows.n_columns)
+        for entry, found in moments.items():
+            deviation = np.sqrt(found.variance).mean()
             importances[list(self.features_[entry])] = deviation
         return importances
 
@@ -326,32 +304,28 @@ def distinct_axes(axes_of_entries):
     return axes, [[place[id(axis)] for axis in axes] for axes in axes_of_entries]
 
 
-def grid_codes(axes):
-    """Codes of every point of the grid over `axes`, the last axis fastest."""
-    sizes = [np.arange(len(axis.values)) for axis in axes]
-    return tuple(
-        part.reshape(1, -1) for part in np.meshgrid(*sizes, indexing="ij", sparse=False)
-    )
+def one_or_pair(parts):
+    """What there is for each axis of an entry: alone, or a pair."""
+    return parts[0] if len(parts) == 1 else tuple(parts)
 
 
-def grid_shapes(axes_of_entries, replacements):
-    """Shape of the grid of each replacement; a missing value is one more point."""
-    return [
-        (replacement.n_variants,)
-        if len(axes) == 1
-        else tuple(len(axis.values) for axis in axes)
-        for axes, replacement in zip(axes_of_entries, replacements, strict=True)
-    ]
+def grid_replacement(axes, levels=None, *, together=False):
+    """All points of the grid over one or two axes, the last axis fastest.
 
-
-def moved_columns(axes, codes):
-    """Columns, levels and codes of the axes, one entry for each column that moves."""
-    columns, levels, places = [], [], []
-    for axis, axis_codes in zip(axes, codes, strict=True):
+    `levels` are, of a single column, those of the grid and further points behind them.
+    """
+    if levels is not None:
+        codes = np.arange(len(levels))[None]
+        return Replacement(axes[0].columns, (levels,), (codes,), together=together)
+    shape = tuple(len(axis.values) for axis in axes)
+    columns, levels, codes = [], [], []
+    for axis, points in zip(axes, np.indices(shape), strict=True):
         columns += axis.columns
         levels += axis.levels
-        places += [axis_codes] * len(axis.columns)
-    return tuple(columns), tuple(levels), tuple(places)
+        codes += [points.reshape(1, -1)] * len(axis.columns)
+    return Replacement(
+        tuple(columns), tuple(levels), tuple(codes), together=together, shape=shape
+    )
 
 
 def drop_single_output(values):

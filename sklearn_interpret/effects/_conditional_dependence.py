@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._core.effects.accumulation import look_up
+from sklearn_interpret._core.effects.curves import look_up
 from sklearn_interpret._core.statistics.grids import conditioning_edges
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model._sklearn_compat import Interval
@@ -15,9 +15,9 @@ from sklearn_interpret._model.perturbation.perturbed import plain_responses
 from sklearn_interpret._model.rows.axes import CellsOfRows, interval_axis, level_axis
 from sklearn_interpret.effects._base import (
     CurveEffect,
-    Measured,
     distinct_axes,
     drop_single_output,
+    one_or_pair,
 )
 
 
@@ -26,7 +26,7 @@ class ConditionalDependence(CurveEffect):
 
     .. math:: M_j(k) = E[f(X) \\mid X_j \\in (z_{k-1}, z_k]]
 
-    No row is altered. The curve therefore shows the feature's effect together with
+    No row is changed. The curve therefore shows the feature's effect together with
     that of every feature that depends on it.
 
     Parameters
@@ -170,24 +170,21 @@ class ConditionalDependence(CurveEffect):
         )
 
     def _measure(self, sample, response, on_block):
-        answers = plain_responses(response, sample.rows)
-        n_outputs = answers.shape[1]
+        responses = plain_responses(response, sample.rows)
+        n_outputs = responses.shape[1]
         on_block()
+        distinct, columns = distinct_axes(self.axes_)
+        cells = CellsOfRows(distinct, sample.rows)[:]
         self.edges_, self.centers_, self.n_missing_ = [], [], []
         self._averages, errors, self.interval_counts_ = [], [], []
-        distinct, places = distinct_axes(self.axes_)
-        all_cells = CellsOfRows(distinct, sample.rows)[:]
-        for axes, own in zip(self.axes_, places, strict=True):
-            cells = [all_cells[:, place] for place in own]
+        for axes, own in zip(self.axes_, columns, strict=True):
             shape = tuple(map(_n_cells, axes))
-            inside = np.all([codes >= 0 for codes in cells], axis=0)
-            groups = (
-                np.ravel_multi_index([codes[inside] for codes in cells], shape)
-                if inside.any()
-                else np.empty(0, dtype=np.intp)
-            )
+            inside = (cells[:, own] >= 0).all(axis=1)
+            groups = np.zeros(inside.sum(), dtype=np.intp)
+            if len(groups):
+                groups += np.ravel_multi_index(cells[inside][:, own].T, shape)
             moments = Moments.of_groups(
-                answers[inside], groups, int(np.prod(shape)), sample.weights[inside]
+                responses[inside], groups, int(np.prod(shape)), sample.weights[inside]
             )
             empty = moments.weight == 0
             mean = np.where(empty, np.nan, moments.mean)
@@ -196,19 +193,16 @@ class ConditionalDependence(CurveEffect):
             errors.append(error.T.reshape(n_outputs, *shape))
             self.interval_counts_.append(moments.weight.reshape(shape))
             self.n_missing_.append(sample.weights[~inside].sum())
-            self.edges_.append(_one_or_pair([axis.values for axis in axes]))
-            self.centers_.append(
-                _one_or_pair([_centers(axis, sample) for axis in axes])
-            )
+            self.edges_.append(one_or_pair([axis.values for axis in axes]))
+            self.centers_.append(one_or_pair([_centers(axis, sample) for axis in axes]))
         self.n_missing_ = np.array(self.n_missing_)
         self.average_ = [drop_single_output(average) for average in self._averages]
         self.standard_errors_ = [drop_single_output(error) for error in errors]
-        return Measured(n_outputs, all_cells)
+        return n_outputs
 
-    def _effect_at(self, entry, rows, cells=None):
+    def _effect_at(self, entry, rows):
         (axis,) = self.axes_[entry]
-        cells = axis.cells(rows) if cells is None else cells
-        return look_up(cells, self._averages[entry])
+        return look_up(axis.cells(rows), self._averages[entry])
 
 
 def _n_cells(axis):
@@ -228,7 +222,3 @@ def _centers(axis, sample):
     summed = np.bincount(cells, weights * numbers[inside], _n_cells(axis))
     middle = (axis.values[:-1] + axis.values[1:]) / 2
     return np.divide(summed, total, out=middle, where=total > 0)
-
-
-def _one_or_pair(parts):
-    return parts[0] if len(parts) == 1 else tuple(parts)

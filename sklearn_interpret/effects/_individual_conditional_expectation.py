@@ -8,15 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.effects.accumulation import derivative
+from sklearn_interpret._core.effects.curves import derivative
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model._sklearn_compat import StrOptions
-from sklearn_interpret._model.perturbation.perturbed import (
-    Replacement,
-    altered_responses,
-    count_outputs,
-)
-from sklearn_interpret._model.perturbation.perturbed_trees import read_altered
+from sklearn_interpret._model.perturbation.perturbed import perturbed
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import label_key
@@ -24,11 +19,9 @@ from sklearn_interpret._model.rows.features import resolve_keys
 from sklearn_interpret.effects._base import (
     BaseEffect,
     GridMixin,
-    Measured,
     drop_single_output,
-    grid_codes,
-    grid_shapes,
-    moved_columns,
+    grid_replacement,
+    one_or_pair,
 )
 
 
@@ -198,8 +191,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
 
     def _measure(self, sample, response, on_block):
         self.grid_values_ = [
-            axes[0].values if len(axes) == 1 else tuple(axis.values for axis in axes)
-            for axes in self.axes_
+            one_or_pair([axis.values for axis in axes]) for axes in self.axes_
         ]
         self._anchors = self._resolve_anchors(sample.rows)
         self._kind = type(sample.rows)
@@ -214,7 +206,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         self.heterogeneity_ = drop_single_output(np.stack(spreads, axis=1))
         if self.derivative:
             self._set_derivatives(curves, weights)
-        return Measured(len(curves[0]))
+        return len(curves[0])
 
     def _set_derivatives(self, curves, weights):
         self.derivatives_, self.derivative_std_ = [], []
@@ -250,34 +242,26 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
 
     def _curves(self, rows, response, entries, on_block=None):
         """Centred curves of the rows, (k, n, G) or (k, n, G1, G2) for each entry."""
-        replacements = [
-            _with_anchor(self.axes_[entry], self._anchors[entry]) for entry in entries
+        anchors = [self._anchors[entry] for entry in entries]
+        axes = [self.axes_[entry] for entry in entries]
+        grids = [
+            grid_replacement(own, None if isinstance(anchor, int) else anchor)
+            for own, anchor in zip(axes, anchors, strict=True)
         ]
         if not isinstance(rows, self._kind):
-            replacements = [part.recast(rows) for part in replacements]
-        blocks, n_outputs = self._answers(
-            rows, response, entries, replacements, on_block
+            grids = [grid.recast(rows) for grid in grids]
+        model = perturbed(self.method, response, rows, grids)
+        blocks = model.responses(
+            _kept_responses,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            on_block=on_block,
         )
         curves = []
-        for entry, replacement, parts in zip(
-            entries, replacements, blocks, strict=True
-        ):
-            shape = (n_outputs, rows.n_rows, replacement.n_variants)
-            answers = _assembled(parts, shape)
-            curves.append(_centred(answers, self.axes_[entry], self._anchors[entry]))
+        for own, anchor, grid, parts in zip(axes, anchors, grids, blocks, strict=True):
+            shape = (model.n_outputs, rows.n_rows, grid.n_variants)
+            curves.append(_centred(_assembled(parts, shape), own, anchor))
         return curves
-
-    def _answers(self, rows, response, entries, replacements, on_block):
-        """Blocks of answers for each replacement, and the number of outputs."""
-        axes = [self.axes_[entry] for entry in entries]
-        shapes = grid_shapes(axes, replacements)
-        trees = read_altered(self.method, response, rows, replacements, shapes)
-        loop = {"n_jobs": self.n_jobs, "verbose": self.verbose, "on_block": on_block}
-        if trees is not None:
-            return trees.responses(_kept_answers, **loop), trees.n_outputs
-        blocks = altered_responses(response, rows, replacements, _kept_answers, **loop)
-        asked = [parts[0][2].shape[2] for parts in blocks if parts]
-        return blocks, asked[0] if asked else count_outputs(response, rows)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Curves of the rows of `X` along the features' grids.
@@ -304,23 +288,23 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
     def _places(self, axis):
         return [f"={label_text(value)}" for value in axis.values]
 
-    def _importances(self, sample, measured):
+    def _importances(self, sample):
         importances = np.zeros(sample.rows.n_columns)
         for entry in self._one_way:
             importances[list(self.features_[entry])] = self._reach[entry]
         return importances
 
 
-def _kept_answers(which, index, variants, answers):
-    """Keep all answers, with where they belong."""
-    return index, variants, answers
+def _kept_responses(which, index, variants, responses):
+    """Keep all responses, with where they belong."""
+    return index, variants, responses
 
 
 def _assembled(parts, shape):
-    """Blocks of answers as one array of shape (k, n_rows, n_variants)."""
+    """Blocks of responses as one array of shape (k, n_rows, n_variants)."""
     whole = np.empty(shape)
-    for index, variants, answers in parts:
-        whole[:, index[0] : index[-1] + 1, variants] = np.moveaxis(answers, 2, 0)
+    for index, variants, responses in parts:
+        whole[:, index[0] : index[-1] + 1, variants] = np.moveaxis(responses, 2, 0)
     return whole
 
 
@@ -347,24 +331,15 @@ def _anchor(axes, center, rows):
     return rows.cast(axis.columns[0], np.append(axis.values, center))
 
 
-def _with_anchor(axes, anchor):
-    """The grid as a replacement, with the anchoring value behind it if it is extra."""
-    columns, levels, codes = moved_columns(axes, grid_codes(axes))
-    if anchor is not None and not isinstance(anchor, int):
-        levels = (anchor,)
-        codes = (np.arange(len(anchor))[None, :],)
-    return Replacement(columns, levels, codes)
-
-
-def _centred(answers, axes, anchor):
-    """Answers (k, n, V) as curves over the grid, less their value at the anchor."""
+def _centred(responses, axes, anchor):
+    """Responses (k, n, V) as curves over the grid, less their value at the anchor."""
     shape = [len(axis.values) for axis in axes]
     n_points = int(np.prod(shape))
-    curves = answers[:, :, :n_points]
+    curves = responses[:, :, :n_points]
     if anchor is not None and n_points:
         place = anchor if isinstance(anchor, int) else n_points
-        curves = curves - answers[:, :, [place]]
-    return curves.reshape(*answers.shape[:2], *shape)
+        curves = curves - responses[:, :, [place]]
+    return curves.reshape(*responses.shape[:2], *shape)
 
 
 def _shape_spread(curves, weights):

@@ -1,40 +1,31 @@
 """Partial dependence."""
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_interpret._core.effects.accumulation import (
+from sklearn_interpret._core.effects.curves import (
     grid_masses,
     grid_position,
     interpolate,
     look_up,
 )
-from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     recursion_partial_dependence,
 )
 from sklearn_interpret._model.parallel import portion_rows, slices
-from sklearn_interpret._model.perturbation.perturbed import (
-    Replacement,
-    altered_responses,
-    count_outputs,
-)
-from sklearn_interpret._model.perturbation.perturbed_trees import read_altered
+from sklearn_interpret._model.perturbation.perturbed import perturbed
 from sklearn_interpret._model.rows.axes import has_missing
 from sklearn_interpret._model.tags import unfrozen
 from sklearn_interpret.effects._base import (
     CurveEffect,
     GridMixin,
-    Measured,
     drop_single_output,
-    grid_codes,
-    grid_shapes,
-    moved_columns,
+    grid_replacement,
+    one_or_pair,
 )
 
 
@@ -70,13 +61,12 @@ class PartialDependence(GridMixin, CurveEffect):
         Subtract the weighted mean of the curve over the rows. The standard errors are
         then those of the curve's shape.
     method : {"auto", "tree", "brute", "recursion"}, default="auto"
-        "brute" sends all altered rows to the model. "tree" finds the same numbers from
-        the trees of the model, at a cost that hardly depends on the grid; it needs a
-        response that is the sum of trees that can be read. "auto" is "tree" where that
-        works, and else "brute".
-        "recursion" is scikit-learn's weighted tree traversal: another quantity, which
-        follows the training rows' shares at each split and does not look at the
-        background; it takes no weights.
+        "brute" sends all perturbed rows to the model. "tree" finds the same numbers
+        from the trees of the model, at a cost that hardly depends on the grid; it needs
+        a response that is the sum of trees that can be read. "auto" is "tree" where
+        that works, and else "brute". "recursion" is scikit-learn's weighted tree
+        traversal: another quantity, which follows the training rows' shares at each
+        split and does not look at the background; it takes no weights.
     response_method : str, list of str or callable, default="auto"
         "auto" is `predict` of regressors, and `predict_proba`, else
         `decision_function`, of classifiers. Also a method's name, a list of names of
@@ -144,7 +134,7 @@ class PartialDependence(GridMixin, CurveEffect):
     -----
     The model gets n x G rows for an entry of G points with "brute", and none but a
     few to check what was read with "tree". Rows are averaged as they are:
-    with dependent features some altered rows are far from all data, where
+    with dependent features some perturbed rows are far from all data, where
     :class:`AccumulatedLocalEffects` does not look.
 
     References
@@ -210,88 +200,63 @@ class PartialDependence(GridMixin, CurveEffect):
 
     def _measure(self, sample, response, on_block):
         self.grid_values_ = [
-            axes[0].values if len(axes) == 1 else tuple(axis.values for axis in axes)
-            for axes in self.axes_
+            one_or_pair([axis.values for axis in axes]) for axes in self.axes_
         ]
+        self._point_averages = None
         if self.method == "recursion":
-            averages, errors, missing = self._by_recursion(sample)
+            averages = self._by_recursion(sample)
+            missing = [None] * len(averages)
         else:
-            averages, errors, missing = self._by_averaging(sample, response, on_block)
-        self._averages = averages
-        self._missing = missing
-        self._errors = errors
+            self._point_averages = self._averaged(sample, response, on_block)
+            means = [mean.T for mean in self._point_averages.means]
+            pairs = list(zip(self.axes_, means, strict=True))
+            averages = [_on_grid(axes, mean) for axes, mean in pairs]
+            missing = [_beyond_grid(axes, mean) for axes, mean in pairs]
+        self._averages, self._missing = averages, missing
         self.average_ = [drop_single_output(average) for average in averages]
         self.missing_average_ = [
             None if values is None else drop_single_output(values) for values in missing
         ]
-        return Measured(len(averages[0]))
+        return len(averages[0])
 
     @property
     def standard_errors_(self) -> list[NDArray[np.float64]] | None:
         """Standard errors of the averages; with trees they are found when asked for."""
-        if "_errors" not in vars(self):
+        if "_point_averages" not in vars(self):
             raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
-        errors = self._errors
-        if isinstance(errors, _ErrorsOfTrees):
-            errors = errors.found
-        return None if errors is None else [drop_single_output(part) for part in errors]
+        if self._point_averages is None:
+            return None
+        pairs = zip(self.axes_, self._point_averages.standard_errors, strict=True)
+        return [drop_single_output(_on_grid(axes, error.T)) for axes, error in pairs]
 
     def _reset(self):
         super()._reset()
-        vars(self).pop("_errors", None)
+        vars(self).pop("_point_averages", None)
 
-    def _by_averaging(self, sample, response, on_block):
-        """Averages, standard errors, and averages with the feature missing."""
-        replacements = [
-            _grid_replacement(axes, sample.rows, together=self.centered)
-            for axes in self.axes_
-        ]
+    def _averaged(self, sample, response, on_block):
+        """Averages at all points of the grids, and at missing values behind them."""
+        grids = []
+        for axes in self.axes_:
+            levels, (axis, *others) = None, axes
+            numeric = not others and not axis.categorical
+            if numeric and has_missing(sample.rows, axis.columns[0]):
+                points = np.append(axis.values, np.nan)
+                levels = sample.rows.cast(axis.columns[0], points)
+            grids.append(grid_replacement(axes, levels, together=self.centered))
         masses = None
         if self.centered:
             masses = [
-                _row_masses(axes, sample, replacement.n_variants)
-                for axes, replacement in zip(self.axes_, replacements, strict=True)
+                _row_masses(axes, sample, grid.n_variants)
+                for axes, grid in zip(self.axes_, grids, strict=True)
             ]
-        trees = read_altered(
-            self.method,
-            response,
-            sample.rows,
-            replacements,
-            grid_shapes(self.axes_, replacements),
+        model = perturbed(self.method, response, sample.rows, grids)
+        return model.averages(
+            sample.weights,
+            masses,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            on_block=on_block,
         )
-        loop = {"n_jobs": self.n_jobs, "verbose": self.verbose, "on_block": on_block}
-        reduce = _WeightedMoments(sample.weights, masses)
-        if trees is None:
-            blocks = altered_responses(
-                response,
-                sample.rows,
-                replacements,
-                reduce,
-                merge=Moments.merge,
-                **loop,
-            )
-            asked = [parts[0].mean.shape[1] for parts in blocks if parts]
-            n_outputs = asked[0] if asked else count_outputs(response, sample.rows)
-            found = [_means_and_errors(parts, n_outputs) for parts in blocks]
-            means, errors = map(list, zip(*found, strict=True))
-            errors = [
-                _on_grid(axes, error)
-                for axes, error in zip(self.axes_, errors, strict=True)
-            ]
-        else:
-            means = [mean.T for mean in trees.averages(sample.weights, **loop)]
-            if masses is not None:
-                means = [
-                    mean - (mean @ mass)[:, None]
-                    for mean, mass in zip(means, masses, strict=True)
-                ]
-            errors = _ErrorsOfTrees(trees, reduce, self.axes_)
-        averages, missing = [], []
-        for axes, mean in zip(self.axes_, means, strict=True):
-            n_points = _n_points(axes)
-            missing.append(mean[:, n_points] if mean.shape[1] > n_points else None)
-            averages.append(_on_grid(axes, mean))
-        return averages, errors, missing
 
     def _by_recursion(self, sample):
         model = unfrozen(self.estimator_)
@@ -319,68 +284,25 @@ class PartialDependence(GridMixin, CurveEffect):
             averages.append(average.reshape(len(average), *mesh[0].shape))
         if self.target == self._first_class():
             averages = [-average for average in averages]
-        return averages, None, [None] * len(averages)
+        return averages
 
     def _first_class(self):
         classes = getattr(self.estimator_, "classes_", None)
         return classes[0] if classes is not None and len(classes) == 2 else object()
 
-    def _effect_at(self, entry, rows, cells=None):
+    def _effect_at(self, entry, rows):
         (axis,) = self.axes_[entry]
-        return _at_rows(axis, self._averages[entry], self._missing[entry], rows)
-
-
-class _ErrorsOfTrees:
-    """Standard errors of averages over trees, found when first asked for.
-
-    They take the curve of every single row, which the averages do not. What was found
-    is no part of the state: looking at it changes nothing.
-    """
-
-    def __init__(self, trees, reduce, axes):
-        self.trees = trees
-        self.reduce = reduce
-        self.axes = axes
-
-    @cached_property
-    def found(self):
-        """For each entry, an array of shape (k, G) or (k, G1, G2)."""
-        blocks = self.trees.responses(self.reduce, merge=Moments.merge)
-        return [
-            _on_grid(axes, _means_and_errors(parts, self.trees.n_outputs)[1])
-            for axes, parts in zip(self.axes, blocks, strict=True)
-        ]
-
-    def __getstate__(self):
-        return {name: vars(self)[name] for name in ("trees", "reduce", "axes")}
-
-
-class _WeightedMoments:
-    """Reduces answers of shape (n_rows, n_variants, k) to moments over the rows.
-
-    With masses of the variants, each row's curve is first centred by them: the mean is
-    then the centred partial dependence, and its standard error that of its shape.
-    """
-
-    def __init__(self, weights, masses):
-        self.weights = weights
-        self.masses = masses
-
-    def __call__(self, which, index, variants, answers):
-        if self.masses is not None:
-            means = np.tensordot(answers, self.masses[which], (1, 0))
-            answers = answers - means[:, None, :]
-        return Moments.of_rows(answers, self.weights[index])
-
-
-def _means_and_errors(pieces, n_outputs):
-    """Means and standard errors (k, V) of blocks of variants, side by side."""
-    if not pieces:
-        return np.empty((n_outputs, 0)), np.empty((n_outputs, 0))
-    return (
-        np.concatenate([piece.mean for piece in pieces]).T,
-        np.concatenate([piece.standard_error for piece in pieces]).T,
-    )
+        curves, missing = self._averages[entry], self._missing[entry]
+        if axis.categorical:
+            return look_up(axis.codes(rows), curves)
+        numbers = rows.numbers(axis.columns[0])
+        if len(axis.values):
+            values = interpolate(numbers, axis.values, curves)
+        else:
+            values = np.full((len(numbers), len(curves)), np.nan)
+        if missing is not None:
+            values[np.isnan(numbers)] = missing
+        return values
 
 
 def _n_points(axes):
@@ -388,34 +310,15 @@ def _n_points(axes):
 
 
 def _on_grid(axes, values):
-    """Values at all variants (k, V) as the grid has them; a missing one is left out."""
+    """Values at all variants (k, V) as the grid has them, without a missing one."""
     shape = [len(axis.values) for axis in axes]
     return values[:, : _n_points(axes)].reshape(len(values), *shape)
 
 
-def _grid_replacement(axes, rows, *, together):
-    """All points of a grid; one more for missing values of a numeric feature."""
-    codes = grid_codes(axes)
-    columns, levels, codes = moved_columns(axes, codes)
-    if len(axes) == 1 and not axes[0].categorical and has_missing(rows, columns[0]):
-        points = np.append(axes[0].values, np.nan)
-        levels = (rows.cast(columns[0], points),)
-        codes = (np.arange(len(points))[None, :],)
-    return Replacement(columns, levels, codes, together=together)
-
-
-def _at_rows(axis, curves, missing, rows):
-    """Curves (k, G) at the rows' own values: (n_rows, k)."""
-    if axis.categorical:
-        return look_up(axis.codes(rows), curves)
-    numbers = rows.numbers(axis.columns[0])
-    if len(axis.values):
-        values = interpolate(numbers, axis.values, curves)
-    else:
-        values = np.full((len(numbers), len(curves)), np.nan)
-    if missing is not None:
-        values[np.isnan(numbers)] = missing
-    return values
+def _beyond_grid(axes, values):
+    """Values (k,) at the missing value behind the grid, None where there is none."""
+    n_points = _n_points(axes)
+    return values[:, n_points] if values.shape[1] > n_points else None
 
 
 def _row_masses(axes, sample, n_variants):
@@ -431,23 +334,10 @@ def _row_masses(axes, sample, n_variants):
 
 def _masses(axes, rows, weights, n_variants):
     """The rows' weight at each point of the grid, missing values last."""
-    lows, shares, known = [], [], np.ones(rows.n_rows, dtype=bool)
-    shape = tuple(len(axis.values) for axis in axes)
-    for axis in axes:
-        if axis.categorical:
-            low = axis.codes(rows)
-            share = np.where(low >= 0, 0.0, np.nan)
-        elif len(axis.values):
-            low, share = grid_position(rows.numbers(axis.columns[0]), axis.values)
-        else:
-            low, share = (
-                np.zeros(len(known), dtype=np.intp),
-                np.full(len(known), np.nan),
-            )
-        lows.append(low)
-        shares.append(share)
-        known &= ~np.isnan(share)
     masses = np.zeros(n_variants)
+    shape = tuple(len(axis.values) for axis in axes)
+    lows, shares = zip(*(_position(axis, rows) for axis in axes), strict=True)
+    known = ~np.isnan(shares).any(axis=0)
     n_points = int(np.prod(shape))
     if n_points:
         lows, shares = ([part[known] for part in parts] for parts in (lows, shares))
@@ -456,3 +346,13 @@ def _masses(axes, rows, weights, n_variants):
     if n_variants > n_points:
         masses[n_points] = weights[~known].sum()
     return masses
+
+
+def _position(axis, rows):
+    """Left neighbour of each row on an axis, and the share of the way onwards."""
+    if axis.categorical:
+        codes = axis.codes(rows)
+        return codes, np.where(codes >= 0, 0.0, np.nan)
+    if len(axis.values):
+        return grid_position(rows.numbers(axis.columns[0]), axis.values)
+    return np.zeros(rows.n_rows, dtype=np.intp), np.full(rows.n_rows, np.nan)

@@ -26,12 +26,11 @@ from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
     check_feature_names_in,
 )
-from sklearn_interpret._model.perturbation.hybrid import observed
+from sklearn_interpret._model.perturbation.hybrid import hybrid
 from sklearn_interpret._model.perturbation.perturbed import (
     Replacement,
-    altered_responses,
+    perturbed,
 )
-from sklearn_interpret._model.perturbation.perturbed_trees import read_altered
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.rows.features import default_name
 from sklearn_interpret._model.validation import Sample
@@ -260,7 +259,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
 
     def _statistics(self, sample, response, triples, on_block):
         """Statistics of one sample, outputs first, and mean joint effects of pairs."""
-        answers = observed(
+        answers = hybrid(
             self.method,
             response,
             sample.rows,
@@ -362,19 +361,11 @@ class HStatistic(TransformerMixin, BaseInteraction):
             variants = (np.arange(len(first))[None],) * len(columns)
             places.append(codes)
             replacements.append(Replacement(columns, levels, variants))
-        response = self._make_response()
-        shapes = [(replacement.n_variants,) for replacement in replacements]
-        trees = read_altered(self.method, response, background, replacements, shapes)
-        loop = {"n_jobs": self.n_jobs, "verbose": self.verbose}
-        if trees is not None:
-            averages = trees.averages(self._weights, **loop)
-        else:
-            reduce = _WeightedSum(self._weights / self._weights.sum())
-            blocks = altered_responses(
-                response, background, replacements, reduce, merge=np.add, **loop
-            )
-            averages = map(np.concatenate, blocks)
-        return [average[codes] for average, codes in zip(averages, places, strict=True)]
+        model = perturbed(self.method, self._make_response(), background, replacements)
+        averages = model.averages(
+            self._weights, n_jobs=self.n_jobs, verbose=self.verbose
+        )
+        return [mean[codes] for mean, codes in zip(averages.means, places, strict=True)]
 
     def get_feature_names_out(
         self, input_features: ArrayLike | None = None
@@ -409,16 +400,6 @@ class HStatistic(TransformerMixin, BaseInteraction):
             ],
             dtype=object,
         )
-
-
-class _WeightedSum:
-    """Reduces responses (n_rows, n_variants, k) to weighted sums over rows."""
-
-    def __init__(self, shares):
-        self.shares = shares
-
-    def __call__(self, which, index, variants, answers):
-        return np.tensordot(self.shares[index], answers, axes=1)
 
 
 def _strengths_of_sets(answers, alone, pairs, triples, weights, floor):

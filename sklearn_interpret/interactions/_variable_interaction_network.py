@@ -19,8 +19,8 @@ from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import held_rows
 from sklearn_interpret._model.perturbation.perturbed import (
+    PerturbedResponses,
     Replacement,
-    altered_responses,
     plain_responses,
 )
 from sklearn_interpret._model.validation import Sample
@@ -308,9 +308,8 @@ class _Strengths:
             columns, codes = tuple(donors), tuple(donors.values())
             levels = tuple(self._rows.column(j) for j in columns)
             replacements.append(Replacement(columns, levels, codes, together=True))
-        blocks = altered_responses(
-            self._response, self._rows, replacements, _unchanged, **self._loop
-        )
+        model = PerturbedResponses(self._response, self._rows, replacements)
+        blocks = model.responses(_unchanged, **self._loop)
         return map(np.concatenate, blocks)
 
     def _finite_difference(self, players, responses):

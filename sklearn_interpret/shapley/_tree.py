@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from sklearn_interpret._core.statistics.weighted import running_sum, shares_of
+from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._core.trees.shapley.games import (
     InterventionalGame,
     PathDependentGame,
@@ -22,8 +22,7 @@ from sklearn_interpret._core.trees.shapley.values import (
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import batch_rows, held_rows, slices, stream
 from sklearn_interpret._model.rows.containers import as_rows
-from sklearn_interpret._model.trees.coded_rows import CodedRows
-from sklearn_interpret._model.trees.explained import explained_trees
+from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret.shapley._base import BaseShapley, InteractionValuesMixin
 
 
@@ -178,20 +177,20 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         self.verbose = verbose
 
     def _make_response(self):
-        explained = explained_trees(self.estimator_, self.response_method, self.target)
+        trees = explained_response(self.estimator_, self.response_method, self.target)
         if self.perturbation == "path_dependent":
             if self.background is not None:
                 raise ValueError(
                     'perturbation="path_dependent" looks at no background: pass '
                     "background=None."
                 )
-            if explained.link != "identity":
+            if not trees.additive:
                 raise ValueError(
-                    f'response_method="{explained.response.method}" of this model is '
+                    f'response_method="{trees.method}" of this model is '
                     "no sum of its trees, and can be explained with "
                     'perturbation="interventional" only.'
                 )
-        return explained
+        return trees
 
     def _prepare(self, background, weights, response):
         self._trees = response
@@ -205,7 +204,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         total = np.zeros(response.ensemble.n_outputs)
         for part in slices(background.n_rows, batch_rows(background.row_bytes)):
             responses = self._background_responses(background.part(part))
-            total = running_sum(total, self._shares[part, None] * responses)
+            total += self._shares[part] @ responses
         return total
 
     def _background_responses(self, background):
@@ -214,10 +213,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         predictions = trees.predictions(background.native)
         if predictions.dtype == np.float64:
             return predictions
-        return trees.of_margin(trees.ensemble.raw_of_codes(self._coded(background)[:]))
-
-    def _coded(self, rows):
-        return CodedRows(self._trees.model, self._trees.ensemble, rows)
+        return trees.of_sums(trees.ensemble.raw_of_codes(trees.codes(background)[:]))
 
     def _make(self):
         """The cut of the trees, each feature of which belongs to a player; the game."""
@@ -230,7 +226,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         )
         if self._shares is None:
             return plan, PathDependentGame(trees, plan.paths)
-        codes = self._coded(as_rows(self.background_)).held()
+        codes = self._trees.codes(as_rows(self.background_)).held()
         return plan, InterventionalGame(trees, plan.paths, codes, self._shares)
 
     _caches = (*BaseShapley._caches, "_made")
@@ -240,8 +236,8 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
             self._made = self._make()
         return self._made
 
-    def _answers(self, rows, part):
-        """What the model answers to some rows in its own precision, batch by batch."""
+    def _predictions(self, rows, part):
+        """Predictions of the model for some rows, batch by batch."""
         step = batch_rows(rows.row_bytes)
         for start in range(part.start, part.stop, step):
             batch = slice(start, min(start + step, part.stop))
@@ -253,11 +249,11 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         predictions = None
         for part, codes in self._coded_parts(rows, order=1):
             blocks = self._blocks(codes, order=1)
-            # The model answers while other processes work.
-            for batch, answers in self._answers(rows, part):
+            # The model predicts while other processes work.
+            for batch, found in self._predictions(rows, part):
                 if predictions is None:
-                    predictions = np.empty((rows.n_rows, n_outputs), answers.dtype)
-                predictions[batch] = answers
+                    predictions = np.empty((rows.n_rows, n_outputs), found.dtype)
+                predictions[batch] = found
             add_blocks(values[part].transpose(2, 1, 0), blocks)
         return values, predictions, None
 
@@ -268,7 +264,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
             # Values stand on the diagonal until all pairs are there.
             values = np.einsum("ijjk->ijk", pairs[part])
             blocks = self._blocks(codes, order=1)
-            for _ in self._answers(rows, part):
+            for _ in self._predictions(rows, part):
                 pass  # the model refuses what it can't take
             add_blocks(values.transpose(2, 1, 0), blocks)
             into = pairs[part].transpose(3, 1, 2, 0)
@@ -279,10 +275,10 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
 
     def _coded_parts(self, rows, order):
         """Parts of the rows, as large as the working memory allows, and their codes."""
-        coded = self._coded(rows)
+        coded = self._trees.codes(rows)
         plan, _ = self._plan_and_game()
         row_bytes = coded.row_bytes
-        if self._trees.link != "identity":
+        if not self._trees.additive:
             row_bytes += 3 * 8 * plan.n_keys(order)
         if effective_n_jobs(self.n_jobs) > 1:  # results arrive, one for each share
             row_bytes += 2 * 8 * plan.n_keys(order) * plan.n_shares
@@ -296,7 +292,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
             "rows_at_once": min(held_rows(8 * plan.n_keys(order)), MOST_AT_ONCE),
             "run": partial(stream, n_jobs=self.n_jobs, verbose=self.verbose),
         }
-        if self._trees.link == "identity":
+        if self._trees.additive:
             return value_blocks(plan, game, codes, order, **blocks)
         return [(slice(None), self._rescaled(plan, game, codes, order, **blocks))]
 
@@ -304,14 +300,14 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         """Values of a link of the sum: against each background row by itself."""
         trees = self._trees
         distinct, shares = game.distinct_rows()
-        margins = trees.ensemble.raw_of_codes(codes)[:, 0]
-        others = trees.ensemble.raw_of_codes(distinct)[:, 0]
+        margins = trees.ensemble.raw_of_codes(codes)
+        others = trees.ensemble.raw_of_codes(distinct)
         games = (
             PathDependentGame.against(plan.ensemble, plan.paths, other)
             for other in distinct
         )
         factors = (
-            share * _secant(trees, margins, other)
+            share * _secant(trees, margins, other[None])[:, 0]
             for share, other in zip(shares, others, strict=True)
         )
         return rescaled_values(plan, games, codes, order, factors, **blocks)
@@ -330,9 +326,9 @@ def _complete(pairs):
 
 
 def _secant(trees, margins, other):
-    """Slope of the response between margins and another one."""
+    """Slope of the response between margins (n, 1) and another one (1, 1)."""
     apart = margins - other
     near = np.abs(apart) <= 1e-6 * (1 + np.abs(other))
-    rise = trees.of_margin(margins) - trees.of_margin(other)
+    rise = trees.of_sums(margins) - trees.of_sums(other)
     middle = trees.slope((margins + other) / 2)
     return np.where(near, middle, rise / np.where(near, 1.0, apart))

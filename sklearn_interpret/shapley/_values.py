@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.linear import explained_linear
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
-from sklearn_interpret._model.trees.explained import explained_trees
+from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.shapley._base import BaseShapley, InteractionValuesMixin
@@ -39,10 +39,9 @@ _BUDGET = 2**10
 def _is_sum(estimator, response_method, target):
     """Whether the response is a sum of trees."""
     try:
-        trees = explained_trees(estimator, response_method, target)
+        return explained_response(estimator, response_method, target).additive
     except UnreadableModelError:
         return False
-    return trees.link == "identity"
 
 
 def _is_linear(estimator, response_method, target):

@@ -14,12 +14,12 @@ from sklearn_interpret._core.local.linear_surrogates import Moments
 from sklearn_interpret._core.statistics.quasi_random import even_points
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import batch_rows, slices
-from sklearn_interpret._model.perturbation.independent_trees import ProductTrees
-from sklearn_interpret._model.perturbation.local_samples import LocalDraws
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret._model.rows.marginals import Marginals
+from sklearn_interpret._model.surrogates.local_samples import LocalDraws
+from sklearn_interpret._model.trees.independent_columns import IndependentColumns
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.surrogates._base import (
     BaseLocalSurrogate,
@@ -287,7 +287,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
             return None
         sizes = [len(column.labels) for column in self._marginals.columns]
         try:
-            return ProductTrees(self._response, self._marginals.levels(), sizes)
+            return IndependentColumns(self._response, self._marginals.levels(), sizes)
         except UnreadableModelError:
             if self.method == "tree":
                 raise

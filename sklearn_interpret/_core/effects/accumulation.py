@@ -1,4 +1,4 @@
-"""Effects from responses to altered rows: accumulation, centring, look-up.
+"""Accumulated local effects: differences over steps, their moments, their sums.
 
 An *axis* of an accumulated effect has *nodes*, at which the effect lives (the edges of
 intervals, or the levels of a category), *cells*, in which the rows fall (the intervals,
@@ -8,11 +8,12 @@ two steps.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 import numpy as np
 
-from sklearn_interpret._core.statistics.grids import AT_ONCE, NodeSearch
+from sklearn_interpret._core.statistics.weighted import Moments
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,12 @@ class NodeAxis:
     @property
     def n_cells(self):
         """Number of cells in which rows fall."""
-        return self.n_nodes if self.by_level else self.n_nodes - 1
+        return self.n_nodes if self.by_level else self.n_steps
 
     @property
     def n_steps(self):
         """Number of steps between neighbouring nodes."""
-        return self.n_nodes - 1
+        return max(self.n_nodes - 1, 0)
 
     @property
     def step_positions(self):
@@ -57,20 +58,13 @@ class NodeAxis:
         return np.clip(cells[:, None] + np.arange(-1, 2), 0, self.n_nodes - 1)
 
     def differences(self, cells):
-        """Pairs of visits whose difference is a step, with the step of each row.
-
-        Yields
-        ------
-        low, high : int
-            Columns of `visits`.
-        steps : ndarray of shape (n,)
-            Step of each row; -1 where the row has none.
-        """
+        """Pairs of visits, with the step (n,) of each row between them, or -1."""
+        above = np.where(cells < self.n_steps, cells, -1)
         if not self.by_level:
-            yield 0, 1, cells
+            yield 0, 1, above
             return
-        yield 0, 1, cells - 1
-        yield 1, 2, np.where(cells < self.n_steps, cells, -1)
+        yield 0, 1, np.maximum(cells - 1, -1)
+        yield 1, 2, above
 
     def cell_values(self, effects, axis):
         """Effect of a cell: at its level, or the mean of its two edges."""
@@ -87,6 +81,246 @@ class NodeAxis:
         return np.moveaxis(moved[:-1] + moved[1:], 0, axis)
 
 
+@dataclass(frozen=True, eq=False)
+class NeighbourSteps:
+    """Steps of rows to the nodes next to them, along one or two axes.
+
+    A row takes one step along an axis of intervals, and up to two of levels; along two
+    axes, all pairs of these. Each *kind* of step is known by what it differences.
+
+    Parameters
+    ----------
+    axes : tuple of NodeAxis
+        One or two.
+    columns : tuple of int
+        Of a table with the cells of rows along several axes, the columns of these axes.
+    """
+
+    axes: tuple
+    columns: tuple
+
+    @property
+    def n_steps(self):
+        """Number of steps, pairs of steps for two axes."""
+        return int(np.prod([axis.n_steps for axis in self.axes]))
+
+    def cells(self, table):
+        """Cells of rows (n,) along each axis, -1 for rows in none."""
+        # They may be held in few bits, too few for what is computed with them.
+        return [table[:, column].astype(np.int32) for column in self.columns]
+
+    def cell_weights(self, table, weights):
+        """Weight of rows in each cell, (n_cells[, n_cells_2]), and of those in none."""
+        cells = self.cells(table)
+        shape = tuple(axis.n_cells for axis in self.axes)
+        inside = np.all([codes >= 0 for codes in cells], axis=0)
+        outside = weights[~inside].sum()
+        if not inside.any() or 0 in shape:
+            return np.zeros(shape), outside
+        groups = np.ravel_multi_index([codes[inside] for codes in cells], shape)
+        found = np.bincount(groups, weights[inside], int(np.prod(shape)))
+        return found.reshape(shape), outside
+
+    def taken(self, table):
+        """For each kind of step the step (n,) that rows take; -1 for none."""
+        return [
+            found[0]
+            if len(found) == 1
+            else np.where(
+                (found[0] >= 0) & (found[1] >= 0),
+                found[0] * self.axes[1].n_steps + found[1],
+                -1,
+            )
+            for found in product(*(self._along(table)))
+        ]
+
+    def _along(self, table):
+        """For each axis the steps of rows, by kind."""
+        for axis, cells in zip(self.axes, self.cells(table), strict=True):
+            yield [steps for _, _, steps in axis.differences(cells)]
+
+    def ends(self, taken):
+        """Point of the grid of nodes that steps lead to; -1 for none."""
+        if len(self.axes) == 1:
+            return np.where(taken >= 0, taken + 1, -1)
+        first, second = np.divmod(taken, max(self.axes[1].n_steps, 1))
+        return np.where(taken >= 0, (first + 1) * self.axes[1].n_nodes + second + 1, -1)
+
+    def visits(self, table):
+        """Points of the grid of nodes whose responses `differences` takes: (n, m)."""
+        visits = [
+            axis.visits(cells)
+            for axis, cells in zip(self.axes, self.cells(table), strict=True)
+        ]
+        if len(visits) == 1:
+            return visits[0]
+        first, second = visits
+        points = first[:, :, None] * self.axes[1].n_nodes + second[:, None]
+        return points.reshape(len(table), first.shape[1] * second.shape[1])
+
+    def differences(self, responses):
+        """For each kind of step the (second) differences (n, k) of (n, m, k)."""
+        none = np.empty(0, dtype=np.intp)
+        pairs = [
+            [(low, high) for low, high, _ in axis.differences(none)]
+            for axis in self.axes
+        ]
+        if len(pairs) == 1:
+            return [responses[:, high] - responses[:, low] for low, high in pairs[0]]
+        width = 3 if self.axes[1].by_level else 2
+        at = responses.reshape(len(responses), -1, width, responses.shape[2])
+        return [
+            (at[:, high_1, high_2] - at[:, low_1, high_2])
+            - (at[:, high_1, low_2] - at[:, low_1, low_2])
+            for (low_1, high_1), (low_2, high_2) in product(*pairs)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class StepMoments:
+    """Moments of differences over steps, of some rows.
+
+    Parameters
+    ----------
+    moments : Moments of shape (n_steps, k)
+        Of the differences, by step.
+    shared : Moments of shape (n_levels, 3 k), or None
+        Of the rows that take two steps between levels, as `neighbour_covariances` wants
+        it; None for intervals and pairs.
+    rows : list of tuples (index, step, difference) of arrays
+        The differences themselves, for the bootstrap; empty without it.
+    """
+
+    moments: Moments
+    shared: Moments | None = None
+    rows: tuple = ()
+
+    @classmethod
+    def of_none(cls, steps, n_outputs):
+        """Of no rows."""
+        zeros = np.zeros((steps.n_steps, n_outputs))
+        return cls(Moments(zeros[:, :1], zeros, zeros))
+
+    @classmethod
+    def of_rows(cls, steps, index, taken, differences, weights, *, keep_rows=False):
+        """Of the rows at `index` (n,).
+
+        `taken` and `differences` are, for each kind of step, (n,) and (n, k), as
+        `NeighbourSteps` has them; `weights` are those of all rows.
+        """
+        kinds = []
+        for step, difference in zip(taken, differences, strict=True):
+            parts, some = [index, step, difference], step >= 0
+            kinds.append(parts if some.all() else [part[some] for part in parts])
+        joined = [
+            kind[0] if len(kind) == 1 else np.concatenate(kind)
+            for kind in zip(*kinds, strict=True)
+        ]
+        rows, step, difference = joined
+        moments = Moments.of_groups(difference, step, steps.n_steps, weights[rows])
+        shared = None
+        if len(steps.axes) == 1 and len(taken) == 2:
+            both = np.flatnonzero((taken[0] >= 0) & (taken[1] >= 0))
+            below, above = (difference[both] for difference in differences)
+            shared = Moments.of_groups(
+                np.hstack([below, above, below + above]),
+                taken[1][both],
+                steps.axes[0].n_nodes,
+                weights[index[both]],
+            )
+        return cls(moments, shared, (tuple(joined),) if keep_rows else ())
+
+    def merge(self, other):
+        """Of the rows of both."""
+        shared = None if self.shared is None else self.shared.merge(other.shared)
+        return StepMoments(
+            self.moments.merge(other.moments), shared, self.rows + other.rows
+        )
+
+    def reweighted(self, steps, weights):
+        """Of the same differences under other weights of the rows."""
+        if not self.rows:
+            return self
+        index, step, difference = self._joined
+        return StepMoments(
+            Moments.of_groups(difference, step, steps.n_steps, weights[index])
+        )
+
+    @cached_property
+    def _joined(self):
+        return tuple(map(np.concatenate, zip(*self.rows, strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class LocalEffects:
+    """Local effects of a feature or pair, and what follows from them.
+
+    Parameters
+    ----------
+    steps : NeighbourSteps
+        The steps.
+    cell_weights : ndarray of shape (n_cells,) or (n_cells_1, n_cells_2)
+        Weight of the rows in each cell.
+    differences : StepMoments
+        Of the differences over all rows.
+    """
+
+    steps: NeighbourSteps
+    cell_weights: np.ndarray
+    differences: StepMoments
+
+    def _by_step(self, values):
+        shape = (axis.n_steps for axis in self.steps.axes)
+        return values.T.reshape(values.shape[1], *shape)
+
+    @property
+    def step_weights(self):
+        """Weight behind each local effect: (n_steps...)."""
+        return self._by_step(self.differences.moments.weight)[0]
+
+    @property
+    def local(self):
+        """Mean differences, zero where there is no row: (k, n_steps...)."""
+        return self._by_step(self.differences.moments.mean)
+
+    @property
+    def shown_local(self):
+        """Mean differences, with NaN in two-way cells that hold no row."""
+        if len(self.steps.axes) == 1:
+            return self.local
+        return np.where(self.step_weights > 0, self.local, np.nan)
+
+    @property
+    def local_std(self):
+        """Standard deviation of the differences over the rows."""
+        return self._by_step(np.sqrt(self.differences.moments.variance))
+
+    @property
+    def effect_error(self):
+        """Standard errors of the first-order effect: (k, n_nodes)."""
+        if not self.step_weights.any():
+            return self._no_effect()
+        (axis,), found = self.steps.axes, self.differences
+        errors = self._by_step(found.moments.standard_error)
+        covariances = None
+        if found.shared is not None:
+            covariances = neighbour_covariances(found.moments, found.shared)
+        return accumulated_standard_errors(errors, self.cell_weights, axis, covariances)
+
+    def effect(self, *, centred):
+        """The accumulated effect at the nodes: (k, n_nodes...)."""
+        axes, weights = self.steps.axes, self.cell_weights
+        if not self.step_weights.any():
+            return self._no_effect()
+        if len(axes) == 1:
+            return first_order_effect(self.local, weights, axes[0], centred=centred)
+        return second_order_effect(self.local, self.step_weights, weights, axes)
+
+    def _no_effect(self):
+        shape = (axis.n_nodes for axis in self.steps.axes)
+        return np.zeros((self.differences.moments.mean.shape[1], *shape))
+
+
 def accumulate(local_effects, axis=-1):
     """Sum of the local effects up to each node, zero at the first one."""
     total = np.cumsum(local_effects, axis=axis)
@@ -96,20 +330,10 @@ def accumulate(local_effects, axis=-1):
 
 
 def centring_constant(effects, cell_weights, axes):
-    """Weighted mean of the effect over the rows' cells (Apley & Zhu 2020, eq. 16).
+    """Weighted mean of effects over the rows' cells (Apley & Zhu 2020, eq. 16).
 
-    Parameters
-    ----------
-    effects : ndarray of shape (k, n_nodes[, n_nodes_2])
-        Effects at nodes.
-    cell_weights : ndarray of shape (n_cells[, n_cells_2])
-        Weight of the rows in each cell.
-    axes : sequence of NodeAxis
-        One or two.
-
-    Returns
-    -------
-    ndarray of shape (k,)
+    Effects at nodes (k, n_nodes[, n_nodes_2]) and weights of cells of one or two axes:
+    (k,).
     """
     for position, axis in enumerate(axes):
         effects = axis.cell_values(effects, position + 1)
@@ -122,20 +346,8 @@ def centring_constant(effects, cell_weights, axes):
 def first_order_effect(local_effects, cell_weights, axis, *, centred=True):
     """Accumulated local effects of one feature (Apley & Zhu 2020, eq. 15 and 16).
 
-    Parameters
-    ----------
-    local_effects : ndarray of shape (k, n_steps)
-        Mean difference over each step.
-    cell_weights : ndarray of shape (n_cells,)
-        Weight of the rows in each cell.
-    axis : NodeAxis
-        The axis.
-    centred : bool, default=True
-        Subtract the weighted mean; otherwise the effect starts at zero.
-
-    Returns
-    -------
-    ndarray of shape (k, n_nodes)
+    From the mean differences over steps, (k, n_steps), and the weights of cells: (k,
+    n_nodes). Centred at its weighted mean, or else starting at zero.
     """
     effects = accumulate(local_effects)
     if centred:
@@ -144,26 +356,12 @@ def first_order_effect(local_effects, cell_weights, axis, *, centred=True):
 
 
 def accumulated_standard_errors(step_errors, cell_weights, axis, covariances=None):
-    """Standard errors of a centred first-order effect from those of its steps.
+    """Standard errors (k, n_nodes) of a centred first-order effect.
 
-    The centred effect is linear in the local effects. Those of intervals come from
-    separate rows, so that the variances add with squared coefficients; neighbouring
-    steps of levels share the rows of the level between them, and covary.
-
-    Parameters
-    ----------
-    step_errors : ndarray of shape (k, n_steps)
-        Standard error of each local effect.
-    cell_weights : ndarray of shape (n_cells,)
-        Weight of the rows in each cell.
-    axis : NodeAxis
-        The axis.
-    covariances : ndarray of shape (k, n_steps - 1), optional
-        Of each local effect and the next one; None means zero.
-
-    Returns
-    -------
-    ndarray of shape (k, n_nodes)
+    The centred effect is linear in the local effects, of errors (k, n_steps). Those of
+    intervals come from separate rows, so that the variances add with squared
+    coefficients; neighbouring steps of levels share the rows of the level between them:
+    `covariances` are those of each local effect and the next one, (k, n_steps - 1).
     """
     operator = accumulate(np.eye(axis.n_steps))  # (n_steps, n_nodes)
     operator = operator - centring_constant(operator, cell_weights, [axis])[:, None]
@@ -174,19 +372,11 @@ def accumulated_standard_errors(step_errors, cell_weights, axis, covariances=Non
 
 
 def neighbour_covariances(steps, shared):
-    """Covariances of the mean differences over neighbouring steps between levels.
+    """Covariances (k, n_steps - 1) of local effects of neighbouring steps of levels.
 
-    Parameters
-    ----------
-    steps : Moments of shape (n_steps, k)
-        Of the differences over each step.
-    shared : Moments of shape (n_levels, 3 k)
-        For the rows of each inner level, of their differences over the step below it,
-        over the one above it, and of the sum of the two.
-
-    Returns
-    -------
-    ndarray of shape (k, n_steps - 1)
+    From the moments of the differences by step, (n_steps, k), and for the rows of each
+    level the moments of their differences over the step below it, over the one above
+    it, and of the sum of the two, (n_levels, 3 k).
     """
     inner = slice(1, -1)
     weight = shared.weight[inner]
@@ -214,10 +404,9 @@ def second_order_effect(local_effects, step_weights, cell_weights, axes):
     ----------
     local_effects : ndarray of shape (k, n_steps_1, n_steps_2)
         Mean second differences; ignored where the weight is zero.
-    step_weights : ndarray of shape (n_steps_1, n_steps_2)
-        Weight behind each of them.
-    cell_weights : ndarray of shape (n_cells_1, n_cells_2)
-        Weight of the rows in each cell.
+    step_weights, cell_weights : ndarray of shape (n_steps_1, n_steps_2), (n_cells_1,
+    ...)
+        Weight behind each of them, and weight of the rows in each cell.
     axes : pair of NodeAxis
         The two axes.
 
@@ -269,129 +458,3 @@ def _first_nearest(candidates, places):
     distances, _ = tree.query(places)
     near = tree.query_ball_point(places, distances * (1 + 1e-9), return_sorted=True)
     return np.array([found[0] for found in near], dtype=np.intp)
-
-
-def grid_position(values, nodes):
-    """Left neighbour of each value among the nodes, and the share of the way onwards.
-
-    Parameters
-    ----------
-    values : ndarray of shape (m,)
-        Values beyond the nodes count as the nearest one.
-    nodes : ndarray of shape (G,)
-        Increasing.
-
-    Returns
-    -------
-    low : ndarray of shape (m,), dtype intp
-        Position of the left neighbour.
-    share : ndarray of shape (m,)
-        In [0, 1]; NaN where the value is.
-    """
-    low, share = np.empty(len(values), dtype=np.intp), np.empty(len(values))
-    position = _GridPosition(nodes)
-    for start in range(0, len(values), AT_ONCE):
-        rows = slice(start, start + AT_ONCE)
-        low[rows], share[rows] = position(values[rows])
-    return low, share
-
-
-class _GridPosition:
-    """What `grid_position` finds, for some thousands of values at a time."""
-
-    def __init__(self, nodes):
-        self._nodes, self._gaps = nodes, np.diff(nodes)
-        self._search = NodeSearch(nodes[1:-1], side="right")
-
-    def __call__(self, values):
-        if len(self._nodes) == 1:
-            return np.zeros(len(values), dtype=np.intp), values * 0.0
-        values = np.clip(values, self._nodes[0], self._nodes[-1])
-        low = self._search(values)
-        return low, self.shares(values, low)
-
-    def shares(self, values, low):
-        """Share of the way from the left neighbours onwards."""
-        return (values - self._nodes.take(low)) / self._gaps.take(low)
-
-
-def grid_masses(lows, shares, shape, weights):
-    """Weight that rows put on each point of a grid over which they interpolate.
-
-    The weighted mean over the rows of a (bi)linear function of the grid is its values
-    times these masses.
-
-    Parameters
-    ----------
-    lows, shares : sequence of ndarray of shape (m,)
-        For each axis, as `grid_position` gives them.
-    shape : tuple of int
-        Number of points along each axis.
-    weights : ndarray of shape (m,)
-        Weights of the rows.
-
-    Returns
-    -------
-    ndarray of shape `shape`
-    """
-    masses = np.zeros(int(np.prod(shape)))
-    for corner in product((0, 1), repeat=len(shape)):
-        part, places = weights, []
-        for step, low, share, size in zip(corner, lows, shares, shape, strict=True):
-            part = part * (share if step else 1 - share)
-            places.append(np.minimum(low + step, size - 1))
-        index = np.ravel_multi_index(places, shape)
-        masses += np.bincount(index, part, len(masses))
-    return masses.reshape(shape)
-
-
-def interpolate(values, nodes, curves, cells=None):
-    """Curves at `values`, linear between nodes and constant beyond them.
-
-    Parameters
-    ----------
-    values : ndarray of shape (m,)
-        NaN gives NaN.
-    nodes : ndarray of shape (G,)
-        Increasing.
-    curves : ndarray of shape (k, G)
-        Values at the nodes.
-    cells : ndarray of shape (m,), optional
-        Interval of each value, -1 outside, where that is known already.
-
-    Returns
-    -------
-    ndarray of shape (m, k)
-    """
-    if len(nodes) == 1 or (cells is not None and cells.min(initial=0) < 0):
-        cells = None
-    position = _GridPosition(nodes)
-    rises = np.diff(curves, append=curves[:, -1:])
-    found = np.empty((len(values), len(curves)))
-    for start in range(0, len(values), AT_ONCE):
-        rows = slice(start, start + AT_ONCE)
-        if cells is None:
-            low, shares = position(values[rows])
-        else:
-            low, shares = cells[rows], position.shares(values[rows], cells[rows])
-        # Shares of the interval and not slopes, which overflow between tiny numbers.
-        outputs = zip(curves, rises, strict=True)
-        for output, (curve, rise) in enumerate(outputs):
-            found[rows, output] = curve.take(low) + rise.take(low) * shares
-    return found
-
-
-def look_up(codes, curves):
-    """Curves (k, L) at integer `codes` (m,); -1 gives NaN. Returns (m, k)."""
-    if not curves.shape[1]:
-        return np.full((len(codes), len(curves)), np.nan)
-    found = curves.T[np.maximum(codes, 0)].astype(np.float64)
-    found[codes < 0] = np.nan
-    return found
-
-
-def derivative(curves, nodes):
-    """Slope of `curves` (..., G) along the increasing `nodes` (G,)."""
-    if len(nodes) < 2:
-        return np.zeros_like(curves)
-    return np.gradient(curves, nodes, axis=-1)

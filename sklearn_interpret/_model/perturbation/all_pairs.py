@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from sklearn_interpret._core.statistics import losses
-from sklearn_interpret._model.perturbation.hybrid import observed
+from sklearn_interpret._model.perturbation.hybrid import hybrid
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.scoring import ROW_LOSSES, LossOfModel
 
@@ -108,7 +108,7 @@ def all_pairs_scores(estimator, sample, players, metrics, strata, **loop):
     over_pairs = np.empty((len(players), 1, len(metrics)))
     for response, members in _by_response(metrics, estimator, sample):
         which, row_losses = zip(*members, strict=True)
-        answers = observed(
+        answers = hybrid(
             "auto", response, sample.rows, weights, players, averaged=False, **loop
         )
         predictions = answers.predictions

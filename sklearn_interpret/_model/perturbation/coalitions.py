@@ -1,9 +1,7 @@
-"""Games that players of a row play: what a model answers when some of them are absent.
+"""Games of the players of a row: responses when some of the players are absent.
 
 The value of a coalition is the mean response to the background's rows with the
-coalition's columns taken from the explained row. Rows are worked on in batches whose
-limits depend on the background alone, so that a row alone gets what it gets among
-others.
+coalition's columns taken from the explained row.
 """
 
 from functools import cached_property
@@ -11,7 +9,6 @@ from functools import cached_property
 import numpy as np
 from scipy.special import logit
 
-from sklearn_interpret._core.statistics.weighted import running_sum
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
 
@@ -58,57 +55,24 @@ class CoalitionGame:
         self._player_of_column = np.empty(background.n_columns, dtype=np.intp)
         for player, columns in enumerate(players):
             self._player_of_column[list(columns)] = player
-        answers = plain_responses(response, background)
-        mean = self.add_to_means(np.zeros((1, answers.shape[1])), answers[None])
-        self.base_values = LINKS[link](mean[0])
+        responses = plain_responses(response, background)
+        self.base_values = LINKS[link](self.weighed(responses[None])[0])
 
     def play(self, rows):
-        """The game as it is played by the players of some rows.
-
-        Parameters
-        ----------
-        rows : Rows
-            The rows to explain.
-
-        Returns
-        -------
-        PlayedRows
-        """
+        """The game of the players of some `Rows`, which are to be explained."""
         return PlayedRows(self, rows)
 
     def columns(self, coalitions):
         """Columns of coalitions: (m, n_columns), bool, from (m, n_players)."""
         return coalitions[:, self._player_of_column]
 
-    def add_to_means(self, means, answers, bases=slice(None)):
-        """Go on with means over the background, however it is parted.
-
-        Parameters
-        ----------
-        means : ndarray of shape (m, k)
-            What they are so far.
-        answers : ndarray of shape (m, n_bases, k)
-            Responses to some rows of the background with coalitions present.
-        bases : slice
-            These rows.
-
-        Returns
-        -------
-        ndarray of shape (m, k)
-        """
-        addends = answers * self._shares[bases, None]
-        return running_sum(means, np.ascontiguousarray(addends.swapaxes(0, 1)))
+    def weighed(self, responses, bases=slice(None)):
+        """What responses (m, n_bases, k) to some background rows add to their means."""
+        return np.einsum("mbk,b->mk", responses, self._shares[bases])
 
 
 class PlayedRows:
     """Rows whose players form coalitions.
-
-    Parameters
-    ----------
-    game : CoalitionGame
-        The game.
-    rows : Rows
-        The rows.
 
     Attributes
     ----------
@@ -130,12 +94,9 @@ class PlayedRows:
 
     @cached_property
     def active(self):
-        """Players that have not the same values in the row and all of the background.
+        """Players whose values in the row differ from some row of the background.
 
-        Returns
-        -------
-        ndarray of shape (n_rows, n_players), bool
-            The others add nothing to any coalition.
+        Of shape (n_rows, n_players), bool; the others add nothing to any coalition.
         """
         agree = np.ones((self.n_rows, self._game.background.n_columns), dtype=bool)
         for bases, rows in self._parts:
@@ -171,19 +132,7 @@ class PlayedRows:
             yield own, values[start:stop]
 
     def values(self, which, coalitions):
-        """Values of coalitions.
-
-        Parameters
-        ----------
-        which : ndarray of shape (m,), int
-            The row that each one is a coalition of.
-        coalitions : ndarray of shape (m, n_players), bool
-            Which players are present.
-
-        Returns
-        -------
-        ndarray of shape (m, k)
-        """
+        """Values (m, k) of coalitions (m, n_players), each of the row at `which`."""
         game = self._game
         means = np.zeros((len(which), self.predictions.shape[1]))
         for bases, rows in self._parts:
@@ -191,6 +140,6 @@ class PlayedRows:
             for part in slices(len(which), max(1, self._most_rows // n_bases)):
                 present = game.columns(coalitions[part])
                 X = rows.blended(n_bases, which[part] + n_bases, present)
-                answers = game.response(X).reshape(len(present), n_bases, -1)
-                means[part] = game.add_to_means(means[part], answers, bases)
+                responses = game.response(X).reshape(len(present), n_bases, -1)
+                means[part] += game.weighed(responses, bases)
         return LINKS[game.link](means)

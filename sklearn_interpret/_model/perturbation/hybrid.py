@@ -1,11 +1,12 @@
-"""Responses to rows of which some players are taken from the other rows of a sample.
+"""Responses to hybrid rows: some values from one sample row, the rest from another.
 
 A *player* is a feature, or several that move as one. What partial dependence at the
 rows' own values, H statistics and exact permutation importance ask of a model are the
-same points: the values that one row has for a set of players, with everything else from
-another row. Each distinct point goes to the model once.
+same points: the values of one row, the *donor*, for a set of players, with everything
+else from another row, the *base*. Each distinct point goes to the model once.
 """
 
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -13,32 +14,60 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn import get_config
 
-from sklearn_interpret._model.parallel import batch_rows, run
-from sklearn_interpret._model.perturbation.hybrid_points import (
-    Grid,
-    Remembered,
-    RowKeys,
-    distinct,
-    may_meet,
-)
-from sklearn_interpret._model.perturbation.hybrid_trees import read_observed
+from sklearn_interpret._model.parallel import batch_rows, run, slices
+from sklearn_interpret._model.perturbation.hybrid_trees import HybridTrees
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
+from sklearn_interpret._model.trees.tree_response import tree_response
+from sklearn_interpret.exceptions import UnreadableModelError
 
-# Largest number of players that are exchanged together.
+# Largest number of players that come from the donor together.
 _MOST_PLAYERS = 3
 
 # Points that are planned at once, for all workers; and what one of them takes, in
-# bytes, beside its answers: positions and keys.
+# bytes, beside its responses: positions and keys.
 _MOST_POINTS = 2**18
 _POINT_BYTES = 96
 
 
-class ObservedResponses:
-    """What any model answers when players of a row come from the other rows.
+def hybrid(method, response, rows, weights, players, *, averaged, **loop):
+    """Responses to hybrid rows, from trees or by asking the model.
 
-    Points that are rows of the sample, and rows alike outside of what is exchanged, are
-    asked once. So are points that different sets of players have in common, as far as a
-    quarter of the working memory can hold the answers.
+    Parameters
+    ----------
+    method : {"auto", "tree", "brute"}
+        "auto" takes the trees where they tell what is needed, "tree" insists on them.
+    response, rows, weights, players : object
+        As :class:`HybridResponses` takes them.
+    averaged : bool
+        Whether means of responses are needed: trees know them for plain sums only, and
+        single outcomes also through a link function.
+    **loop : dict
+        `n_jobs`, `verbose` and `on_block`.
+
+    Returns
+    -------
+    HybridTrees or HybridResponses
+
+    Raises
+    ------
+    UnreadableModelError
+        With "tree".
+    """
+    if method != "brute":
+        try:
+            trees = tree_response(response, additive=averaged)
+            return HybridTrees(trees, rows, weights, players, **loop)
+        except UnreadableModelError:
+            if method == "tree":
+                raise
+    return HybridResponses(response, rows, weights, players, **loop)
+
+
+class HybridResponses:
+    """Responses to hybrid rows, which are sent to the model.
+
+    Points that are the same are sent once, as far as a quarter of the working memory
+    can hold the responses.
 
     Parameters
     ----------
@@ -83,7 +112,7 @@ class ObservedResponses:
         self._players = [tuple(columns) for columns in players]
         self._shares = weights / weights.sum()
         self._loop = {"n_jobs": n_jobs, "verbose": verbose}
-        self._on_block = on_block or _nothing
+        self._on_block = on_block
         self.positions = [rows.encode(columns)[0] for columns in self._players]
         self.n_points = [int(codes.max()) + 1 for codes in self.positions]
         moved = {column for columns in self._players for column in columns}
@@ -92,13 +121,11 @@ class ObservedResponses:
         if rest:
             codes.append(rows.encode(rest)[0])
         self._keys = RowKeys(np.stack(codes, axis=1))
-        self._unique = frozenset(
-            player
-            for player, found in enumerate(codes)
-            if found.max() + 1 == rows.n_rows
-        )
-        self._known = Remembered(get_config()["working_memory"] * 2**20 / 4)
-        self._kept = []
+        # Where no value of any player repeats, one player outside of two sets tells
+        # the bases of their points apart, and one that only one set has, the donors.
+        unique = all(own.max() + 1 == rows.n_rows for own in codes)
+        self._may_repeat = not unique or len(codes) <= 2 * _MOST_PLAYERS
+        self._cache = ResponseCache(get_config()["working_memory"] * 2**20 / 4)
 
     @cached_property
     def predictions(self):
@@ -146,14 +173,14 @@ class ObservedResponses:
         grids = [self._grid(players) for players in sets]
         n_outputs = self.predictions.shape[1]
         total, at = None, 0
-        for which, block, answers in self._answered(grids):
+        for which, block, responses in self._responses(grids):
             if which > at:
                 yield total[grids[at].donor_of]
                 total, at = None, which
             grid = grids[which]
             if total is None:
                 total = np.zeros((len(grid.donors), n_outputs))
-            total += np.einsum("b,bdk->dk", grid.base_shares[block], answers)
+            total += np.einsum("b,bdk->dk", grid.base_shares[block], responses)
         if grids:
             yield total[grids[at].donor_of]
 
@@ -163,8 +190,9 @@ class ObservedResponses:
         Parameters
         ----------
         reduce : callable
-            ``reduce(player, index, answers)``: the player, the rows' positions, and
-            answers of shape (n_rows, n_points, k). Its results are collected.
+            ``reduce(player, index, responses)``: the player, the rows' positions, and
+            responses of shape (n, n_points, k), not to be kept. Its results are
+            collected.
 
         Returns
         -------
@@ -172,27 +200,28 @@ class ObservedResponses:
             For each player, the results.
         """
         grids = [self._grid((player,)) for player in range(len(self._players))]
-        found = [[] for _ in grids]
-        for which, block, answers in self._answered(grids):
-            base_of = grids[which].base_of
-            index = np.flatnonzero((base_of >= block.start) & (base_of < block.stop))
+        reduced = [[] for _ in grids]
+        for which, block, responses in self._responses(grids):
+            bases = grids[which].base_of
+            index = np.flatnonzero((bases >= block.start) & (bases < block.stop))
             # Rows may be many more than bases.
-            for start in range(0, len(index), len(answers)):
-                part = index[start : start + len(answers)]
-                chosen = answers[base_of[part] - block.start]
-                found[which].append(reduce(which, part, chosen))
-        return found
+            for part in slices(len(index), len(responses)):
+                some = index[part]
+                chosen = responses[bases[some] - block.start]
+                reduced[which].append(reduce(which, some, chosen))
+        return reduced
 
     @cached_property
     def _averages(self):
+        """What `alone` and `all_but` return."""
         grids = [self._grid((player,)) for player in range(len(self._players))]
         shape = self._rows.n_rows, len(grids), self.predictions.shape[1]
         alone, all_but = np.zeros(shape), np.empty(shape)
-        for which, block, answers in self._answered(grids, all_may_follow=True):
+        for which, block, responses in self._responses(grids):
             grid = grids[which]
-            means = np.einsum("b,bdk->dk", grid.base_shares[block], answers)
+            means = np.einsum("b,bdk->dk", grid.base_shares[block], responses)
             alone[:, which] += means[grid.donor_of]
-            means = np.einsum("d,bdk->bk", grid.donor_shares, answers)
+            means = np.einsum("d,bdk->bk", grid.donor_shares, responses)
             inside = (grid.base_of >= block.start) & (grid.base_of < block.stop)
             all_but[inside, which] = means[grid.base_of[inside] - block.start]
         return alone, all_but
@@ -201,12 +230,11 @@ class ObservedResponses:
         positions = self.positions[players[0]] if len(players) == 1 else None
         return Grid.of_rows(players, self._keys, self._shares, positions)
 
-    def _answered(self, grids, *, all_may_follow=False):
-        """Blocks of bases of the grids, in order, with the answers (bases, donors, k).
+    def _responses(self, grids):
+        """Blocks of bases of the grids, in order, and the responses (bases, donors, k).
 
         Blocks that are small go to the workers together.
         """
-        to_find, to_keep = self._shared(grids, all_may_follow=all_may_follow)
         allowed = get_config()["working_memory"] * 2**20 / 8
         point_bytes = _POINT_BYTES + 16 * self.predictions.shape[1]
         most = max(1, int(min(_MOST_POINTS, allowed // point_bytes)))
@@ -215,120 +243,71 @@ class ObservedResponses:
             for block in grid.blocks(most):
                 n_points = len(grid.donors) * (block.stop - block.start)
                 if wave and size + n_points > most:
-                    yield from self._wave(grids, wave, to_find, to_keep)
+                    yield from self._of_wave(grids, wave)
                     wave, size = [], 0
                 wave.append((which, block))
                 size += n_points
         if wave:
-            yield from self._wave(grids, wave, to_find, to_keep)
+            yield from self._of_wave(grids, wave)
 
-    def _shared(self, grids, *, all_may_follow):
-        """Which grids have points that may be known, and which to keep for others.
-
-        With `all_may_follow` these are single players, and any sets will follow.
-        """
-        sets = [frozenset(grid.players) for grid in grids]
-        unique = self._unique
-        to_find, to_keep = [], []
-        for position, players in enumerate(sets):
-            to_find.append(any(may_meet(players, kept, unique) for kept in self._kept))
-            if all_may_follow:
-                others = set(range(len(self._players))) - players
-                kept = bool(others - unique) or len(unique - players) <= _MOST_PLAYERS
-            else:
-                # Where both start from the same base, what they have in common are
-                # points of the players in both, asked before.
-                kept = any(
-                    may_meet(players, later, unique)
-                    and (players <= later or not unique - players - later)
-                    for later in sets[position + 1 :]
-                )
-            to_keep.append(kept)
-            if kept:
-                self._kept.append(players)
-        return to_find, to_keep
-
-    def _wave(self, grids, wave, to_find, to_keep):
-        """Answers to some blocks, the unknown points of all of them asked at once."""
-        n_outputs = self.predictions.shape[1]
-        found, points = [], []
+    def _of_wave(self, grids, wave):
+        """Responses of some blocks; unknown points of all of them are sent at once."""
+        blocks, places, points = [], [], []
         for which, block in wave:
             grid = grids[which]
-            shape = block.stop - block.start, len(grid.donors), n_outputs
-            answers = np.empty(shape)
-            unknown = np.ones(shape[:2], dtype=bool)
-            own = np.flatnonzero(
-                (grid.base_of >= block.start) & (grid.base_of < block.stop)
-            )
-            place = grid.base_of[own] - block.start, grid.donor_of[own]
-            answers[place] = self.predictions[own]
-            unknown[place] = False
-            found.append(answers)
-            points.append(np.nonzero(unknown))
-        sizes = [len(bases) for bases, _ in points]
-        flat = np.empty((sum(sizes), n_outputs))
-        ends = np.cumsum(sizes)
-        shared = [
-            (slice(end - size, end), grids[which].keys(block, donors, bases))
-            for (which, block), (bases, donors), size, end in zip(
-                wave, points, sizes, ends, strict=True
-            )
-            if to_find[which] or to_keep[which]
-        ]
-        self._ask(grids, wave, points, ends, shared, flat)
-        for (which, block), answers, place, size, end in zip(
-            wave, found, points, sizes, ends, strict=True
-        ):
-            answers[place] = flat[end - size : end]
-            yield which, block, answers
-        self._on_block()
-
-    def _ask(self, grids, wave, points, ends, shared, flat):
-        """Fill in the answers `flat` (n_points, k) to the points of a wave."""
-        wanted = np.ones(len(flat), dtype=bool)
-        if shared:
-            place = np.concatenate([np.r_[part] for part, _ in shared])
-            keys = np.concatenate([keys for _, keys in shared])
-            answers = np.empty((len(keys), flat.shape[1]))
-            new = np.flatnonzero(~self._known.find(keys, answers))
-            flat[place] = answers
-            wanted[place] = False
-            first, which = distinct(keys[new])
-            wanted[place[new[first]]] = True
-        wanted = np.flatnonzero(wanted)
-        sets = np.searchsorted(ends, wanted, side="right")
-        bases = np.concatenate(
-            [
-                grids[which].bases[block][chosen]
-                for (which, block), (chosen, _) in zip(wave, points, strict=True)
-            ]
-        )[wanted]
-        donors = np.concatenate(
-            [
-                grids[which].donors[chosen]
-                for (which, _), (_, chosen) in zip(wave, points, strict=True)
-            ]
-        )[wanted]
+            shape = block.stop - block.start, len(grid.donors)
+            responses = np.empty((*shape, self.predictions.shape[1]))
+            unknown = np.ones(shape, dtype=bool)
+            # Points whose base and donor are one and the same row are known.
+            inside = (grid.base_of >= block.start) & (grid.base_of < block.stop)
+            own = grid.base_of[inside] - block.start, grid.donor_of[inside]
+            responses[own] = self.predictions[inside]
+            unknown[own] = False
+            base, donor = place = np.nonzero(unknown)
+            keys = ()
+            if self._may_repeat:
+                keys = grid.donor_keys[donor] + grid.base_keys[block][base]
+            blocks.append(responses)
+            places.append(place)
+            points.append((grid.bases[block][base], grid.donors[donor], keys))
         columns = [
             tuple(j for player in grids[which].players for j in self._players[player])
             for which, _ in wave
         ]
-        flat[wanted] = self._responses(bases, donors, sets, columns, flat.shape[1])
-        if shared:
-            asked = flat[place[new[first]]]
-            flat[place[new]] = asked[which]
-            self._known.add(keys[new[first]], asked)
+        sizes = [len(base) for base, _ in places]
+        sets = np.repeat(np.arange(len(wave)), sizes)
+        bases, donors, keys = map(np.concatenate, zip(*points, strict=True))
+        send = self._of_keys if self._may_repeat else self._send
+        flat = send(columns, bases, donors, sets, keys)
+        parts = np.split(flat, np.cumsum(sizes[:-1]))
+        for item, responses, place, part in zip(
+            wave, blocks, places, parts, strict=True
+        ):
+            responses[place] = part
+            yield *item, responses
+        if self._on_block is not None:
+            self._on_block()
 
-    def _responses(self, bases, donors, sets, columns, n_outputs):
-        """Responses to rows, each a base whose columns of a set come from its donor."""
+    def _of_keys(self, columns, bases, donors, sets, keys):
+        """Responses (m, k) to points; some may be cached, and some the same."""
+        responses = np.empty((len(bases), self.predictions.shape[1]))
+        is_known, known = self._cache.find(keys, responses.shape[1])
+        responses[is_known] = known
+        new = np.flatnonzero(~is_known)
+        first, which = distinct(keys[new])
+        send = new[first]
+        sent = self._send(columns, bases[send], donors[send], sets[send])
+        responses[new] = sent[which]
+        self._cache.add(keys[send], sent)
+        return responses
+
+    def _send(self, columns, bases, donors, sets, keys=None):
+        """Responses (m, k) to bases whose columns of a set are their donors'."""
         if not len(bases):
-            return np.empty((0, n_outputs))
-        size = batch_rows(self._rows.row_bytes)
+            return np.empty((0, self.predictions.shape[1]))
         batches = [
             (bases[part], donors[part], sets[part])
-            for part in (
-                slice(start, start + size) for start in range(0, len(bases), size)
-            )
+            for part in slices(len(bases), batch_rows(self._rows.row_bytes))
         ]
         n_tasks = min(4 * effective_n_jobs(self._loop["n_jobs"]), len(batches))
         edges = np.linspace(0, len(batches), n_tasks + 1).astype(int)
@@ -336,24 +315,20 @@ class ObservedResponses:
             (self._response, self._rows, columns, batches[first:last])
             for first, last in pairwise(edges)
         ]
-        return np.concatenate(list(run(_answer, tasks, **self._loop)))
+        return np.concatenate(list(run(_respond, tasks, **self._loop)))
 
 
-def _nothing():
-    pass
-
-
-def _answer(response, rows, columns, batches):
+def _respond(response, rows, columns, batches):
     """Responses to batches of points, one after the other."""
     return np.concatenate(
         [
-            response(_exchanged(rows, bases, donors, sets, columns))
+            response(_mixed(rows, bases, donors, sets, columns))
             for bases, donors, sets in batches
         ]
     )
 
 
-def _exchanged(rows, bases, donors, sets, columns):
+def _mixed(rows, bases, donors, sets, columns):
     """Rows `bases`, the columns of each one's set taken from rows `donors`."""
     used = np.flatnonzero(np.bincount(sets))
     moving = {}
@@ -364,31 +339,136 @@ def _exchanged(rows, bases, donors, sets, columns):
     return rows.mixed(bases, moving)
 
 
-def observed(method, response, rows, weights, players, *, averaged, **loop):
-    """What the model answers when players of a row come from the other rows.
+class RowKeys:
+    """Keys of rows, and of their parts; those of parts add up to those of rows.
 
     Parameters
     ----------
-    method : {"auto", "tree", "brute"}
-        "auto" works with trees where they can be read, "tree" wants them.
-    response, rows, weights, players : object
-        As :class:`ObservedResponses` takes them.
-    averaged : bool
-        Whether means of responses are needed: trees know them for plain sums only, and
-        single outcomes also through a link function.
-    **loop : dict
-        `n_jobs`, `verbose` and `on_block`.
-
-    Returns
-    -------
-    ObservedTrees or ObservedResponses
-
-    Raises
-    ------
-    UnreadableModelError
-        With "tree"; means that trees do not know raise it when they are asked for.
+    codes : ndarray of shape (n_rows, n_players)
+        For each player, which of its distinct values a row has.
     """
-    trees = read_observed(method, response, rows, weights, players, **loop)
-    if trees is not None and (trees.additive or method == "tree" or not averaged):
-        return trees
-    return ObservedResponses(response, rows, weights, players, **loop)
+
+    def __init__(self, codes):
+        sizes = [int(column.max(initial=0)) + 1 for column in codes.T]
+        radices = np.cumprod([1, *sizes[:-1]], dtype=object)
+        if radices[-1] * sizes[-1] < 2**63:
+            words = radices.astype(np.uint64)[:, None]
+        else:
+            # Two random sums stand for numbers too large: that different points have
+            # both in common does not happen.
+            rng = np.random.default_rng(0)
+            words = rng.integers(2**64, size=(len(sizes), 2), dtype=np.uint64)
+        self._parts = codes.astype(np.uint64)[:, :, None] * words  # wraps around
+        self.whole = self._parts.sum(axis=1, dtype=np.uint64)
+
+    def of(self, players):
+        """Keys (n_rows, n_words) of the rows' values of some players."""
+        return self._parts[:, list(players)].sum(axis=1, dtype=np.uint64)
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """All points of one set of players: distinct donors times distinct bases.
+
+    Parameters
+    ----------
+    players : tuple of int
+        The set.
+    donors : ndarray of shape (n_donors,)
+        A row for each distinct value of the set.
+    donor_of : ndarray of shape (n_rows,)
+        Which of them each row has.
+    donor_shares : ndarray of shape (n_donors,)
+        Share of the rows' weight.
+    bases, base_of, base_shares : ndarray
+        The same for what is outside of the set.
+    donor_keys, base_keys : ndarray of shape (n_donors or n_bases, n_words)
+        They add up to the keys of points.
+    """
+
+    players: tuple
+    donors: np.ndarray
+    donor_of: np.ndarray
+    donor_shares: np.ndarray
+    bases: np.ndarray
+    base_of: np.ndarray
+    base_shares: np.ndarray
+    donor_keys: np.ndarray
+    base_keys: np.ndarray
+
+    @classmethod
+    def of_rows(cls, players, keys, shares, positions=None):
+        """The grid of a set of players, from the keys and shares of the rows.
+
+        `positions` (n_rows,) set the order of the donors; any order without them.
+        """
+        inside = keys.of(players)
+        if positions is None:
+            donors, donor_of = distinct(inside)
+        else:
+            _, donors = np.unique(positions, return_index=True)
+            donor_of = positions
+        outside = keys.whole - inside
+        bases, base_of = distinct(outside)
+        return cls(
+            tuple(players),
+            donors,
+            donor_of,
+            np.bincount(donor_of, shares),
+            bases,
+            base_of,
+            np.bincount(base_of, shares),
+            inside[donors],
+            outside[bases],
+        )
+
+    def blocks(self, most_points):
+        """Slices of bases, each with about as many points at most."""
+        return slices(len(self.bases), max(1, most_points // len(self.donors)))
+
+
+def distinct(keys):
+    """First row of each distinct key (n_rows, n_words), and which one each row has."""
+    order = np.lexsort(keys.T)
+    ordered = keys[order]
+    starts = np.ones(len(keys), dtype=bool)
+    starts[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    which = np.empty(len(keys), dtype=np.intp)
+    which[order] = np.cumsum(starts) - 1
+    return order[starts], which
+
+
+class ResponseCache:
+    """Responses to points by key, as many as fit into so many bytes.
+
+    Sorted runs of about doubling sizes are kept, so that adding to many costs little.
+    """
+
+    def __init__(self, most_bytes):
+        self._bytes_left = most_bytes
+        self._runs = []
+
+    def find(self, keys, n_outputs):
+        """Which keys are known, (n,) bool, and their responses, (n_known, k)."""
+        responses = np.empty((len(keys), n_outputs))
+        is_known = np.zeros(len(keys), dtype=bool)
+        for known, values in self._runs:
+            place = np.searchsorted(known[:, 0], keys[:, 0])
+            place = np.minimum(place, len(known) - 1)
+            same = np.flatnonzero((known[place] == keys).all(axis=1))
+            responses[same] = values[place[same]]
+            is_known[same] = True
+        return is_known, responses[is_known]
+
+    def add(self, keys, responses):
+        """Keep the responses (n, k) to points of distinct keys, if they fit."""
+        size = keys.nbytes + responses.nbytes
+        if not len(keys) or size > self._bytes_left:
+            return
+        self._bytes_left -= size
+        while self._runs and len(self._runs[-1][0]) < 2 * len(keys):
+            earlier, known = self._runs.pop()
+            keys = np.concatenate([earlier, keys])
+            responses = np.concatenate([known, responses])
+        order = np.argsort(keys[:, 0], kind="stable")
+        self._runs.append((keys[order], responses[order]))

@@ -1,10 +1,6 @@
-"""Responses to rows whose values come from each other, for models made of trees.
+"""Responses to hybrid rows of models made of trees, without asking them."""
 
-What `hybrid` finds by sending mixed rows to the model
-follows here from the trees themselves.
-"""
-
-from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from sklearn import get_config
@@ -20,181 +16,97 @@ from sklearn_interpret._core.trees.effects.pairs import (
 from sklearn_interpret._core.trees.effects.responses import TreeEffects
 from sklearn_interpret._core.trees.effects.steps import MovedFeatures
 from sklearn_interpret._model.parallel import run_in_threads, slices
-from sklearn_interpret._model.trees.coded_rows import CodedRows, TellingRows
-from sklearn_interpret._model.trees.linked import linked_trees
-from sklearn_interpret.exceptions import UnreadableModelError
-
-# Pieces of work for all workers; their number must not depend on that of the workers.
-_MOST_TASKS = 16
+from sklearn_interpret._model.perturbation.perturbed_trees import reported, row_tasks
 
 # Parts whose conditions begin and cease more often on average are no intervals: their
 # terms are found from the rows that meet conditions instead.
 _MOST_STEPS = 8
 
 
-class ObservedTrees:
-    """What a model of trees answers when players of a row are taken from other rows.
+class HybridTrees:
+    """Responses to hybrid rows from the trees of a model.
+
+    It has the methods of `HybridResponses`; there, a player's points are its distinct
+    values, and here what the trees tell apart of them.
 
     Parameters
     ----------
-    response : Response
-        The model.
+    trees : TreeResponse
+        A sum of trees, or for :meth:`outcomes` alone a function of one.
     rows : Rows
         The sample.
     weights : ndarray of shape (n_rows,)
         Weights of the rows.
     players : list of tuple of int
         Columns of each player; no two players share one.
-    n_jobs : int or None, default=None
-        Workers.
-    verbose : int, default=0
-        Passed to joblib.
-    on_block : callable, optional
-        Called with no arguments after each block of work.
-
-    Attributes
-    ----------
-    predictions : ndarray of shape (n_rows, k)
-        Responses to the rows as they are.
-    positions : list of ndarray of shape (n_rows,), intp
-        For each player, which of its points each row has: those of its values that the
-        trees tell apart.
-    n_points : list of int
-        For each player the number of its points.
+    n_jobs, verbose, on_block : object
+        As for `HybridResponses`.
 
     Raises
     ------
     UnreadableModelError
-        The response is no known function of a sum of trees.
+        The trees do not give what the model returns. All means but those of plain sums
+        of trees raise it too.
     """
 
     def __init__(
-        self, response, rows, weights, players, *, n_jobs=None, verbose=0, on_block=None
+        self, trees, rows, weights, players, *, n_jobs=None, verbose=0, on_block=None
     ):
-        self._trees = trees = linked_trees(response)
-        coded = CodedRows(trees.model, trees.model.ensemble, rows)
-        telling = TellingRows(coded)
-        self._codes = coded.seen(telling)[:]
-        telling.check(trees, response)
-        self._weights = weights
-        self._how = {"n_jobs": n_jobs, "verbose": verbose}
+        self._trees, self._weights = trees, weights
+        self._codes = trees.checked_codes(rows)[:]
+        self._loop = {"n_jobs": n_jobs, "verbose": verbose}
         self._on_block = on_block
-        used = np.zeros(trees.model.ensemble.n_features, dtype=bool)
-        used[trees.model.ensemble.feature[~trees.model.ensemble.is_leaf]] = True
-        parts = [
-            _part(self._codes, np.flatnonzero(used & np.isin(trees.model.columns, own)))
-            for own in players
-        ]
-        self.positions = [at for _, at in parts]
-        self.n_points = [part.n_points for part, _ in parts]
-        self._effects = TreeEffects(
-            trees.model.ensemble, trees.values, trees.base, [part for part, _ in parts]
-        )
+        ensemble = trees.ensemble
+        used = np.zeros(ensemble.n_features, dtype=bool)
+        used[ensemble.feature[~ensemble.is_leaf]] = True
+        parts, self.positions = [], []
+        for columns in players:
+            own = np.flatnonzero(used & np.isin(trees.model.columns, columns))
+            points, at = np.unique(self._codes[:, own], axis=0, return_inverse=True)
+            parts.append(MovedFeatures(own, points.astype(np.intp), (len(points),)))
+            self.positions.append(at.reshape(-1))
+        self.n_points = [part.n_points for part in parts]
+        self._effects = TreeEffects(ensemble, ensemble.value, ensemble.base, parts)
         self._outcomes = TreeOutcomes(self._effects)
-        added = replace(trees.model.ensemble, value=trees.values, base=trees.base)
-        self._sums = added.raw_of_codes(self._codes)
-        self.predictions = trees.finished(self._sums)
-        self._found = {}
-
-    @property
-    def additive(self):
-        """Whether the response is a plain sum of trees, so that its means are known."""
-        return self._trees.link is None
+        self._sums = ensemble.raw_of_codes(self._codes)
+        self.predictions = trees.of_sums(self._sums)
 
     def alone(self):
-        """Mean responses with one player as the row has it, all else from the sample.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_players, k)
-            Weighted means over the sample.
-
-        Raises
-        ------
-        UnreadableModelError
-            The response is no plain sum of trees.
-        """
+        """Mean responses with one player as the row's, all else from the sample."""
         self._check_additive()
-        curves = self._averages()
-        at = zip(curves, self.positions, strict=True)
+        at = zip(self._averages, self.positions, strict=True)
         return np.stack([curve[places] for curve, places in at], axis=1)
 
     def all_but(self):
-        """Mean responses with one player from the sample, all else as the row has it.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_players, k)
-            Weighted means over the sample.
-
-        Raises
-        ------
-        UnreadableModelError
-            The response is no plain sum of trees.
-        """
+        """Mean responses with one player from the sample, all else as the row's."""
         self._check_additive()
         shares = [
             np.bincount(at, self._weights, n_points) / self._weights.sum()
             for at, n_points in zip(self.positions, self.n_points, strict=True)
         ]
-        tasks = [
-            (self._outcomes, self._codes[rows], shares)
-            for rows in self._tasks(self._effects.rows_at_once)
-        ]
-        return np.concatenate(list(self._run(_expectations, tasks)))
+        return self._concatenated(self._outcomes.expectations, shares)
 
     def joint(self, sets):
-        """Mean responses with some players as the row has them.
-
-        Parameters
-        ----------
-        sets : list of tuple of int
-            Positions of two or more players.
-
-        Yields
-        ------
-        ndarray of shape (n_rows, k)
-            For each set the weighted means over the sample.
-
-        Raises
-        ------
-        UnreadableModelError
-            The response is no plain sum of trees.
-        """
+        """Mean responses with some players as the row has them, set by set."""
         self._check_additive()
         simple = steps_of_parts(self._effects) <= _MOST_STEPS
-        sets = [tuple(players) for players in sets]
-        quick = [len(players) == 2 and simple[list(players)].all() for players in sets]
-        start = 0
-        while start < len(sets):
-            if not quick[start]:
-                yield self._mean_given(sets[start])
-                start += 1
+        pairs = []
+        for players in map(tuple, sets):
+            if len(players) == 2 and simple[list(players)].all():
+                pairs.append(players)
                 continue
-            stop = start + self._n_pairs(sets[start:], quick[start:])
-            yield from self._pairs(sets[start:stop])
-            start = stop
+            yield from self._pairs(pairs)
+            pairs = []
+            yield self._mean_given(players)
+        yield from self._pairs(pairs)
 
     def outcomes(self, reduce):
-        """Responses to rows with one player as each row of the sample has it, reduced.
-
-        Parameters
-        ----------
-        reduce : callable
-            ``reduce(player, index, answers)``: the position of the player, the rows'
-            positions, and their responses with the player at each of its points, of
-            shape (n, n_points, k), not to be kept. Its results are collected.
-
-        Returns
-        -------
-        list of list
-            For each player, the results, in the order of the rows.
-        """
+        """Reduced responses with one player at each of its points, in order of rows."""
         most_bytes = get_config()["working_memory"] * 2**20 / 4
         size = self._outcomes.rows_at_once(self._codes, most_bytes)
         tasks = [
             (self._outcomes, self._trees, self._codes, rows, size, reduce)
-            for rows in self._tasks(size)
+            for rows in row_tasks(len(self._codes), size)
         ]
         found = [[] for _ in self.n_points]
         for blocks in self._run(_reduced, tasks):
@@ -203,166 +115,103 @@ class ObservedTrees:
         return found
 
     def _check_additive(self):
-        if not self.additive:
+        if not self._trees.additive:
             raise self._trees.refusal
 
-    def _arrived(self):
-        """Weight of the rows that reach leaves in spite of one condition."""
-        if "arrived" not in self._found:
-            self._found["arrived"] = self._summed(self._effects)
-        return self._found["arrived"]
+    @cached_property
+    def _leaf_weights(self):
+        """Weight of the rows at each leaf that they reach but for one condition."""
+        return self._summed(self._effects)
 
+    @cached_property
     def _averages(self):
         """Mean responses with each player at each of its points."""
-        if "averages" not in self._found:
-            self._found["averages"] = self._effects.averages(
-                self._arrived(), self._weights.sum()
-            )
-        return self._found["averages"]
-
-    def _n_pairs(self, sets, quick):
-        """How many of the next sets are pairs to be worked on together."""
-        n_bytes = get_config()["working_memory"] * 2**20 / 4
-        n_leaves = leaves_of_pairs(self._effects)
-        for number, (pair, is_pair) in enumerate(zip(sets, quick, strict=True)):
-            if not is_pair:
-                return number
-            n_bytes -= bytes_of_pair(
-                self._effects, pair, len(self._codes), n_leaves[pair]
-            )
-            if n_bytes < 0:
-                return max(number, 1)
-        return len(sets)
+        return self._effects.averages(self._leaf_weights, self._weights.sum())
 
     def _pairs(self, pairs):
-        """Mean responses given two players, for several pairs."""
+        """Mean responses given two players, as many pairs at once as memory allows."""
+        if not pairs:
+            return
+        n_leaves, n_rows = leaves_of_pairs(self._effects), len(self._codes)
+        most_bytes = get_config()["working_memory"] * 2**20 / 4
+        together, size = [], 0
+        for pair in pairs:
+            n_bytes = bytes_of_pair(self._effects, pair, n_rows, n_leaves[pair])
+            if together and size + n_bytes > most_bytes:
+                yield from self._pairs_at_once(together)
+                together, size = [], 0
+            together.append(pair)
+            size += n_bytes
+        yield from self._pairs_at_once(together)
+
+    def _pairs_at_once(self, pairs):
         terms = TreePairs(self._effects, pairs)
         found = terms.terms(
-            self._arrived(), self._summed(terms), self._weights.sum(), self.positions
+            self._leaf_weights, self._summed(terms), self._weights.sum(), self.positions
         )
-        curves = self._averages()
         mean = np.average(self._sums, axis=0, weights=self._weights)
         for players, term in zip(pairs, found, strict=True):
             for player in players:
-                term += curves[player][self.positions[player]]
+                term += self._averages[player][self.positions[player]]
             yield term - mean
 
     def _mean_given(self, players):
         """Mean responses given some players."""
-        effects = self._effects
+        effects, trees = self._effects, self._trees.ensemble
         features = [effects.parts[player].features for player in players]
         sets = TreeSets(
-            effects.ensemble,
-            effects.values,
-            np.concatenate(features),
-            effects.rows_at_once,
+            trees, trees.value, np.concatenate(features), effects.rows_at_once
         )
-        arrived = self._summed(sets)
-        tasks = [
-            (sets, self._codes[rows], arrived, effects.rows_at_once)
-            for rows in self._tasks(effects.rows_at_once)
-        ]
-        return np.concatenate(list(self._run(_outputs, tasks))) + self._trees.base
+        return self._concatenated(sets.outputs, self._summed(sets)) + trees.base
 
     def _summed(self, made):
         """Sums over all rows of what ``made.leaf_weights`` returns."""
         size = self._effects.rows_at_once
         tasks = [
             (made, self._codes[rows], self._weights[rows], size)
-            for rows in self._tasks(size)
+            for rows in row_tasks(len(self._codes), size)
         ]
         total = None
-        for arrived in self._run(_arrivals, tasks):
-            total = _added(total, arrived)
+        for part in self._run(_sum_weights, tasks):
+            total = _added(total, part)
         return total
 
-    def _tasks(self, size):
-        """Slices of rows, each a multiple of `size` of them."""
-        n_rows = len(self._codes)
-        size *= -(-n_rows // (size * _MOST_TASKS))
-        return list(slices(n_rows, size))
+    def _concatenated(self, function, given):
+        """Results of ``function(codes, given)`` for all rows."""
+        size = self._effects.rows_at_once
+        tasks = [
+            (function, self._codes[rows], given, size)
+            for rows in row_tasks(len(self._codes), size)
+        ]
+        return np.concatenate(list(self._run(_in_turn, tasks)))
 
     def _run(self, function, tasks):
-        for result in run_in_threads(function, tasks, **self._how):
-            yield result
-            if self._on_block is not None:
-                self._on_block()
+        return reported(run_in_threads(function, tasks, **self._loop), self._on_block)
 
 
-def read_observed(
-    method, response, rows, weights, players, *, n_jobs=None, verbose=0, on_block=None
-):
-    """The trees to work with, or None where the model is to be asked.
-
-    Parameters
-    ----------
-    method : {"auto", "tree", "brute"}
-        "auto" works with trees where they can be read, "tree" wants them.
-    response, rows, weights, players, n_jobs, verbose, on_block : object
-        As :class:`ObservedTrees` takes them.
-
-    Returns
-    -------
-    ObservedTrees or None
-
-    Raises
-    ------
-    UnreadableModelError
-        With "tree".
-    """
-    if method == "brute":
-        return None
-    try:
-        return ObservedTrees(
-            response,
-            rows,
-            weights,
-            players,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            on_block=on_block,
-        )
-    except UnreadableModelError:
-        if method == "tree":
-            raise
-        return None
-
-
-def _part(codes, features):
-    """Features that move together over the points that rows have; those of the rows."""
-    points, at = np.unique(codes[:, features], axis=0, return_inverse=True)
-    moved = MovedFeatures(features, points.astype(np.intp), (len(points),))
-    return moved, at.reshape(-1)
-
-
-def _arrivals(made, codes, weights, size):
+def _sum_weights(made, codes, weights, size):
     total = None
     for rows in slices(len(codes), size):
         total = _added(total, made.leaf_weights(codes[rows], weights[rows]))
     return total
 
 
-def _added(total, arrived):
+def _added(total, part):
+    """The sum of two arrays, or of two lists of them; the first is written over."""
     if total is None:
-        return arrived
+        return part
     if isinstance(total, np.ndarray):
-        return np.add(total, arrived, out=total)
-    for sums, more in zip(total, arrived, strict=True):
+        return np.add(total, part, out=total)
+    for sums, more in zip(total, part, strict=True):
         sums += more
     return total
 
 
-def _expectations(outcomes, codes, shares):
-    size = outcomes.effects.rows_at_once
-    found = [
-        outcomes.expectations(codes[rows], shares) for rows in slices(len(codes), size)
-    ]
-    return np.concatenate(found)
-
-
-def _outputs(sets, codes, arrived, size):
-    found = [sets.outputs(codes[rows], arrived) for rows in slices(len(codes), size)]
-    return np.concatenate(found)
+def _in_turn(function, codes, given, size):
+    """What a function makes of codes, so many rows at a time."""
+    return np.concatenate(
+        [function(codes[rows], given) for rows in slices(len(codes), size)]
+    )
 
 
 def _reduced(outcomes, trees, codes, rows, size, reduce):
@@ -371,6 +220,6 @@ def _reduced(outcomes, trees, codes, rows, size, reduce):
     for start in range(rows.start, rows.stop, size):
         index = np.arange(start, min(start + size, rows.stop))
         for player, some, sums in outcomes.curves(codes[index]):
-            answers = trees.finished(sums)
-            found[player].append(reduce(player, index[some], answers))
+            responses = trees.of_sums(sums)
+            found[player].append(reduce(player, index[some], responses))
     return found

@@ -1,39 +1,47 @@
-"""Responses to altered rows: some columns exchanged, everything else as it was.
+"""Model responses to perturbed rows: some columns replaced, the rest unchanged.
 
-One primitive serves all methods that move features: each row stands in a batch with
-all of its variants next to each other, one exchanged column is written into a standing
-work copy, and one call of the model answers the batch. Variants of a row take similar
-paths through a tree, which makes this order two to four times faster for forests than
-one call per grid value.
+Two classes give the same: `PerturbedTrees` from the trees of a model that is their sum,
+`PerturbedResponses` by sending perturbed rows to any model. `perturbed` chooses.
 """
 
 from collections import namedtuple
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import partial
+from itertools import chain, pairwise
 
 import numpy as np
 from joblib import effective_n_jobs
 
-from sklearn_interpret._model.parallel import batch_rows, run
+from sklearn_interpret._core.statistics.weighted import Moments
+from sklearn_interpret._model.parallel import batch_rows, run, slices
+from sklearn_interpret._model.perturbation.perturbed_trees import (
+    PerturbedTrees,
+    RowMoments,
+)
+from sklearn_interpret._model.trees.tree_response import tree_response
+from sklearn_interpret.exceptions import UnreadableModelError
 
 
 @dataclass(frozen=True)
 class Replacement:
-    """What some columns are exchanged for, variant by variant.
+    """What some columns are replaced by, variant by variant.
 
     Parameters
     ----------
     columns : tuple of int
-        Columns to exchange.
+        Columns to replace.
     levels : tuple of native vectors
         For each column, the values that occur.
     codes : tuple of ndarray of shape (1 or n_rows, n_variants)
         For each column, which of its values stands in which row and variant. A first
         axis of length one means the same for every row.
     rows : ndarray of int or None
-        Rows that take part; None means all.
+        Rows that take part; None means all. Trees take all.
     together : bool, default=False
-        Whether all variants of a row are needed in one block.
+        Whether all variants of a row are needed in one block. Trees always do that.
+    shape : tuple of int or None
+        Points along the two axes of the grid that the variants make up; None means a
+        single axis.
     """
 
     columns: tuple
@@ -41,90 +49,197 @@ class Replacement:
     codes: tuple
     rows: np.ndarray | None = None
     together: bool = False
+    shape: tuple | None = None
 
     @property
     def n_variants(self):
-        """Number of altered copies of each row."""
+        """Number of perturbed copies of each row."""
         return self.codes[0].shape[1]
 
     def recast(self, rows):
-        """The same exchange, with its values as another container has them."""
+        """The same replacement, with its values as another container has them."""
         pairs = zip(self.columns, self.levels, strict=True)
         levels = tuple(rows.cast(j, np.asarray(level)) for j, level in pairs)
         return replace(self, levels=levels)
 
 
-Block = namedtuple("Block", "which start stop first last")
-
-
-def altered_responses(
-    response,
-    rows,
-    replacements,
-    reduce,
-    *,
-    merge=None,
-    n_jobs=None,
-    verbose=0,
-    on_block=None,
-):
-    """Send altered rows to the model and reduce its answers block by block.
+def perturbed(method, response, rows, replacements):
+    """Responses to perturbed rows, from trees or by asking the model.
 
     Parameters
     ----------
+    method : {"auto", "tree", "brute"}
+        "auto" takes the trees where the response is their sum, "tree" insists on it.
     response : Response
         The model.
     rows : Rows
-        The rows to alter.
+        The rows to perturb.
     replacements : list of Replacement
-        What to exchange.
-    reduce : callable
-        ``reduce(which, index, variants, answers)``: the number of the replacement,
-        the rows' positions, a slice of variants, and answers of shape (n_rows,
-        n_variants, n_outputs). Its results are collected.
-    merge : callable, optional
-        ``merge(earlier, later)``: the results of two blocks of rows for the same
-        variants as one. Without it all results are kept until the end.
-    n_jobs : int or None, default=None
-        Workers.
-    verbose : int, default=0
-        Passed to joblib.
-    on_block : callable, optional
-        Called with no arguments after each block.
+        What to replace, the same for every row.
 
     Returns
     -------
-    list of list
-        For each replacement, the reduced blocks, in the order of rows and variants
-        (merged ones in the order of variants); neither which blocks there are nor the
-        order in which they are merged depends on `n_jobs`.
+    PerturbedTrees or PerturbedResponses
+
+    Raises
+    ------
+    UnreadableModelError
+        With "tree".
     """
-    blocks = _plan(replacements, rows)
-    workers = effective_n_jobs(n_jobs)
-    if workers <= 1:
-        answered = _answer(response, rows, replacements, reduce, blocks)
-        collected = zip(blocks, answered, strict=True)
-    else:
-        groups = _split(blocks, 4 * workers)
-        tasks = [(response, rows, replacements, reduce, group) for group in groups]
-        answered = run(_answer_all, tasks, n_jobs=n_jobs, verbose=verbose)
-        collected = (
-            pair
-            for group, answers in zip(groups, answered, strict=True)
-            for pair in zip(group, answers, strict=True)
+    if method != "brute":
+        try:
+            trees = tree_response(response, additive=True)
+            return PerturbedTrees(trees, rows, replacements)
+        except UnreadableModelError:
+            if method == "tree":
+                raise
+    return PerturbedResponses(response, rows, replacements)
+
+
+class PerturbedResponses:
+    """Responses to perturbed rows, which are sent to the model.
+
+    Each row stands in a batch with all of its variants next to each other; the new
+    columns are written into a reused copy. Variants of a row take similar paths through
+    a tree, which makes this order two to four times faster for forests than one call
+    per grid value.
+
+    Parameters
+    ----------
+    response, rows, replacements : object
+        As :func:`perturbed` takes them.
+    """
+
+    def __init__(self, response, rows, replacements):
+        self._response, self._rows = response, rows
+        self._replacements = replacements
+        self._n_outputs = None
+
+    @property
+    def n_outputs(self):
+        """Number of outputs; one row is sent to count them if none was sent before."""
+        if self._n_outputs is None:
+            self._n_outputs = count_outputs(self._response, self._rows)
+        return self._n_outputs
+
+    def averages(self, weights, masses=None, **loop):
+        """Weighted means of the responses over the rows.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_rows,)
+            Weights.
+        masses : list of ndarray of shape (n_variants,), optional
+            For each replacement, weights of the variants that sum to one: each row's
+            responses are first centred by them. Its variants have to be together.
+        **loop : dict
+            As in :meth:`responses`.
+
+        Returns
+        -------
+        Averages
+        """
+        reduce = RowMoments(weights, masses)
+        blocks = self.responses(reduce, merge=Moments.merge, **loop)
+        none = np.empty((0, self.n_outputs))
+        means = [np.concatenate([none, *(b.mean for b in parts)]) for parts in blocks]
+        errors = [
+            np.concatenate([none, *(b.standard_error for b in parts)])
+            for parts in blocks
+        ]
+        return Averages(means, errors)
+
+    def responses(self, reduce, *, merge=None, n_jobs=None, verbose=0, on_block=None):
+        """Responses to all perturbed rows, reduced block by block.
+
+        Parameters
+        ----------
+        reduce : callable
+            ``reduce(which, index, variants, responses)``: the number of the
+            replacement, the rows' positions, a slice of variants, and responses of
+            shape (n_rows, n_variants, n_outputs). Its results are collected.
+        merge : callable, optional
+            ``merge(earlier, later)``: the results of two blocks of rows for the same
+            variants as one. Without it all results are kept until the end.
+        n_jobs : int or None, default=None
+            Workers.
+        verbose : int, default=0
+            Passed to joblib.
+        on_block : callable, optional
+            Called with no arguments after each block.
+
+        Returns
+        -------
+        list of list
+            For each replacement, the reduced blocks, in the order of rows and variants
+            (merged ones in the order of variants); neither which blocks there are nor
+            the order in which they are merged depends on `n_jobs`.
+        """
+        keyed = [{} for _ in self._replacements]
+        for block, n_outputs, reduced in self._reduced(reduce, n_jobs, verbose):
+            self._n_outputs = n_outputs
+            kept, place = keyed[block.which], (block.start, block.first)
+            if merge is not None:
+                place = block.first
+                if place in kept:
+                    reduced = merge(kept[place], reduced)
+            kept[place] = reduced
+            if on_block is not None:
+                on_block()
+        return [[kept[place] for place in sorted(kept)] for kept in keyed]
+
+    def _reduced(self, reduce, n_jobs, verbose):
+        """Blocks, the number of outputs, and what the blocks are reduced to."""
+        given = self._response, self._rows, self._replacements, reduce
+        blocks = _plan(self._replacements, self._rows)
+        workers = effective_n_jobs(n_jobs)
+        if workers <= 1:
+            return _respond(*given, blocks)
+        edges = np.linspace(0, len(blocks), min(4 * workers, len(blocks)) + 1)
+        groups = [blocks[a:b] for a, b in pairwise(edges.astype(int))]
+        tasks = [(*given, group) for group in groups]
+        return chain.from_iterable(
+            run(_respond_to_all, tasks, n_jobs=n_jobs, verbose=verbose)
         )
-    keyed = [{} for _ in replacements]
-    for block, answer in collected:
-        kept = keyed[block.which]
-        if merge is None:
-            kept[block.start, block.first] = answer
-        elif block.first in kept:
-            kept[block.first] = merge(kept[block.first], answer)
-        else:
-            kept[block.first] = answer
-        if on_block is not None:
-            on_block()
-    return [[kept[place] for place in sorted(kept)] for kept in keyed]
+
+    def differences(self, steps, cells, reduce, **loop):
+        """Changes of the response as rows step to the points of the grids beside them.
+
+        Parameters
+        ----------
+        steps : list of NeighbourSteps
+            For each replacement, over its grid.
+        cells : ndarray of shape (n_rows, n_axes) or LazyRows
+            Where the rows are.
+        reduce : callable
+            ``reduce(which, index, taken, differences)``: the number of the replacement,
+            the rows' positions, and for each kind of step which one each row takes
+            (n_rows,) and the change (n_rows, n_outputs).
+        **loop : dict
+            As in :meth:`responses`.
+
+        Returns
+        -------
+        list of list
+            As there.
+        """
+        cells = cells[:]
+        to_neighbours = [
+            _to_neighbours(grid, own, cells)
+            for grid, own in zip(self._replacements, steps, strict=True)
+        ]
+        model = PerturbedResponses(self._response, self._rows, to_neighbours)
+        found = model.responses(partial(_difference, reduce, steps, cells), **loop)
+        self._n_outputs = model.n_outputs
+        return found
+
+
+@dataclass(frozen=True)
+class Averages:
+    """Means over rows, for each replacement (n_variants, k), and their errors."""
+
+    means: list
+    standard_errors: list
 
 
 def plain_responses(response, rows):
@@ -133,17 +248,16 @@ def plain_responses(response, rows):
     if rows.n_rows <= height:
         return response(rows.native)
     index = np.arange(rows.n_rows)
-    return np.concatenate(
-        [
-            response(rows.take(index[start : start + height]).native)
-            for start in range(0, rows.n_rows, height)
-        ]
-    )
+    parts = slices(rows.n_rows, height)
+    return np.concatenate([response(rows.take(index[part]).native) for part in parts])
 
 
 def count_outputs(response, rows):
-    """Number of the model's outputs, asked with a single row."""
+    """Number of the model's outputs, from a single row."""
     return plain_responses(response, rows.take([0])).shape[1]
+
+
+Block = namedtuple("Block", "which start stop first last")
 
 
 def _plan(replacements, rows):
@@ -161,31 +275,24 @@ def _plan(replacements, rows):
         width = replacement.n_variants
         if not replacement.together:
             width = min(width, limit)
-        height = max(1, limit // width)
-        for start in range(0, n_rows, height):
-            for first in range(0, replacement.n_variants, width):
-                last = min(first + width, replacement.n_variants)
-                stop = min(start + height, n_rows)
-                blocks.append(Block(which, start, stop, first, last))
+        blocks += [
+            Block(which, index.start, index.stop, variants.start, variants.stop)
+            for index in slices(n_rows, max(1, limit // width))
+            for variants in slices(replacement.n_variants, width)
+        ]
     return sorted(blocks, key=lambda b: (b.last - b.first, b.start, b.stop, b.which))
 
 
-def _split(blocks, n_groups):
-    """Consecutive groups of about equal length."""
-    edges = np.linspace(0, len(blocks), min(n_groups, len(blocks)) + 1).astype(int)
-    return [blocks[a:b] for a, b in pairwise(edges)]
+def _respond_to_all(*given):
+    return list(_respond(*given))
 
 
-def _answer_all(response, rows, replacements, reduce, blocks):
-    return list(_answer(response, rows, replacements, reduce, blocks))
-
-
-def _answer(response, rows, replacements, reduce, blocks):
-    """Reduced answers to the blocks, one after the other.
+def _respond(response, rows, replacements, reduce, blocks):
+    """Blocks, the number of outputs, and reduced responses, one after the other.
 
     The work copy of the last block serves the next one if that is over the same rows.
     """
-    tiles, standing = None, None
+    tiles, tiled = None, None
     for block in blocks:
         replacement = replacements[block.which]
         repeats = block.last - block.first
@@ -194,17 +301,34 @@ def _answer(response, rows, replacements, reduce, blocks):
         index = np.arange(block.start, block.stop)
         if replacement.rows is not None:
             index = replacement.rows[index]
-        if standing != wanted:
+        if tiled != wanted:
             if replacement.rows is None:
                 tiles = rows.tiles(block.start, block.stop, repeats)
             else:
                 tiles = rows.take(index).tiles(0, len(index), repeats)
-            standing = wanted
+            tiled = wanted
         variants = slice(block.first, block.last)
         codes = [
             (part if len(part) == 1 else part[block.start : block.stop])[:, variants]
             for part in replacement.codes
         ]
         X = tiles.replaced(replacement.columns, replacement.levels, codes)
-        answers = response(X).reshape(len(index), repeats, -1)
-        yield reduce(block.which, index, variants, answers)
+        responses = response(X).reshape(len(index), repeats, -1)
+        reduced = reduce(block.which, index, variants, responses)
+        yield block, responses.shape[2], reduced
+
+
+def _to_neighbours(grid, steps, cells):
+    """Of a grid only the points beside each row, for rows that take a step."""
+    moves = np.any([taken >= 0 for taken in steps.taken(cells)], axis=0)
+    rows = None if moves.all() else np.flatnonzero(moves)
+    visits = steps.visits(cells if rows is None else cells[rows])
+    codes = tuple(part[0][visits] for part in grid.codes)
+    return replace(grid, codes=codes, shape=None, rows=rows, together=True)
+
+
+def _difference(reduce, steps, cells, which, index, variants, responses):
+    """Reduce responses at the points beside rows as differences."""
+    steps = steps[which]
+    taken = steps.taken(cells[index])
+    return reduce(which, index, taken, steps.differences(responses))

@@ -11,7 +11,7 @@ from sklearn_interpret._core.statistics.grids import (
     numeric_grid,
 )
 from sklearn_interpret._model.rows.base import gather, is_missing, label_key
-from sklearn_interpret._model.rows.lazy_rows import MadeRows
+from sklearn_interpret._model.rows.lazy_rows import LazyRows
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Axis:
         return interval_index(rows.numbers(self.columns[0]), self.values)
 
 
-class CellsOfRows(MadeRows):
+class CellsOfRows(LazyRows):
     """Cells of rows along several axes, which need not be held all at once."""
 
     def __init__(self, axes, rows):
@@ -47,10 +47,6 @@ class CellsOfRows(MadeRows):
         most = max((len(axis.values) for axis in axes), default=0)
         dtype = np.min_scalar_type(-1 - most)
         super().__init__(rows, len(axes), dtype, 8 * len(axes))
-
-    def of(self, rows):
-        """The same for other `Rows`."""
-        return CellsOfRows(self._axes, rows)
 
     def _made(self, rows):
         return np.stack([axis.cells(rows) for axis in self._axes], axis=1)

@@ -1,13 +1,13 @@
-"""What is made of rows: held where it is small, else made as it is asked for."""
+"""What is made of rows: held where it is small, else made as it is needed."""
 
 from abc import ABC, abstractmethod
 
 import numpy as np
 
-from sklearn_interpret._model.parallel import batch_rows, held_rows
+from sklearn_interpret._model.parallel import batch_rows, held_rows, slices
 
 
-class MadeRows(ABC):
+class LazyRows(ABC):
     """Some small numbers for each row, which need not be held all at once.
 
     A slice of it is an array, as a slice of the array is that :meth:`held` may return.
@@ -20,23 +20,19 @@ class MadeRows(ABC):
         How many numbers are made of a row.
     dtype : numpy.dtype
         Their dtype.
-    passing_bytes : int, default=0
-        Memory that is needed in passing for each row, beside that of the row.
+    making_bytes : int
+        Memory that making them takes for each row, beside that of the row.
     """
 
-    def __init__(self, rows, n_columns, dtype, passing_bytes=0):
+    def __init__(self, rows, n_columns, dtype, making_bytes):
         self.rows = rows
         self.n_columns = n_columns
         self.dtype = np.dtype(dtype)
-        self._passing = rows.row_bytes + passing_bytes
+        self._batch_bytes = rows.row_bytes + making_bytes
 
     @abstractmethod
     def _made(self, rows):
-        """What is made of some `Rows`: an array of shape (n, n_columns)."""
-
-    @abstractmethod
-    def of(self, rows):
-        """The same for other `Rows`."""
+        """What is made of some `Rows`: (n, n_columns)."""
 
     def __len__(self):
         return self.rows.n_rows
@@ -47,28 +43,23 @@ class MadeRows(ABC):
         return self.dtype.itemsize * self.n_columns
 
     def __getitem__(self, part):
-        """What is made of the rows of a slice.
-
-        Parameters
-        ----------
-        part : slice
-            Without a step.
-
-        Returns
-        -------
-        ndarray of shape (n, n_columns), column after column
-        """
+        """For the rows of a slice without a step: (n, n_columns), Fortran order."""
         start, stop, _ = part.indices(len(self))
-        found = np.empty((stop - start, self.n_columns), self.dtype, "F")
-        for here in self._batches(start, stop):
-            made = self._made(self.rows.part(here))
-            found[here.start - start : here.stop - start] = made
-        return found
+        made = self.empty(stop - start)
+        for some in self.batches(start, stop):
+            made[some.start - start : some.stop - start] = self._made(
+                self.rows.part(some)
+            )
+        return made
 
-    def _batches(self, start, stop):
-        step = batch_rows(self._passing)
-        for first in range(start, stop, step):
-            yield slice(first, min(first + step, stop))
+    def empty(self, n_rows):
+        """An array for what is made of so many rows."""
+        return np.empty((n_rows, self.n_columns), self.dtype, "F")
+
+    def batches(self, start, stop):
+        """Slices of rows that are worked on at once."""
+        for part in slices(stop - start, batch_rows(self._batch_bytes)):
+            yield slice(start + part.start, start + part.stop)
 
     @property
     def is_small(self):
@@ -76,38 +67,5 @@ class MadeRows(ABC):
         return len(self) <= held_rows(self.row_bytes)
 
     def held(self):
-        """What is made of all rows where that is small, else these makers of it."""
+        """The array of all rows where it is small, else this object."""
         return self[:] if self.is_small else self
-
-
-class Stretch:
-    """Some of the rows of what is held or made, as if there were no others.
-
-    Parameters
-    ----------
-    whole : ndarray or MadeRows
-        For all rows.
-    rows : slice
-        The rows.
-    """
-
-    def __init__(self, whole, rows):
-        self._whole = whole
-        self._start, self._stop, _ = rows.indices(len(whole))
-
-    def __len__(self):
-        return self._stop - self._start
-
-    def __getitem__(self, part):
-        """For the rows of a slice."""
-        start, stop, _ = part.indices(len(self))
-        return self._whole[self._start + start : self._start + stop]
-
-    def __reduce__(self):
-        # Only the rows themselves travel.
-        rows = slice(self._start, self._stop)
-        if isinstance(self._whole, np.ndarray):
-            part = self._whole[rows]
-        else:
-            part = self._whole.of(self._whole.rows.part(rows))
-        return type(self), (part, slice(None))

@@ -19,7 +19,7 @@ from sklearn_interpret._model.trees.encoders import (
     column_numbers,
     is_frame,
 )
-from sklearn_interpret._model.trees.tree_model import TreeModel
+from sklearn_interpret._model.trees.tree_model import TreeModel, response_fields
 from sklearn_interpret.exceptions import UnreadableModelError
 
 _SINGLE = np.dtype(np.float32)
@@ -64,6 +64,7 @@ def _read(estimator, _):
     if not estimator.is_fitted():
         raise NotFittedError(f"This {type(estimator).__name__} is not fitted yet.")
     content = _exported(estimator)
+    loss = content["model_info"]["params"]["loss_function"]["type"]
     features = content["features_info"]["float_features"]
     columns = np.array([f["flat_feature_index"] for f in features], dtype=np.intp)
     scale, bias = content["scale_and_bias"]
@@ -83,7 +84,7 @@ def _read(estimator, _):
         n_columns=estimator.n_features_in_,
         raw_method="predict",
         raw_params={"prediction_type": "RawFormulaVal"},
-        **_response(estimator, content),
+        **response_fields(estimator, _LINKS.get(loss)),
     )
 
 
@@ -92,20 +93,6 @@ def _exported(estimator):
         path = Path(folder) / "model.json"
         estimator.save_model(str(path), format="json")
         return json.loads(path.read_text(encoding="utf-8"))
-
-
-def _response(estimator, content):
-    """How the library's responses follow from raw scores."""
-    loss = content["model_info"]["params"]["loss_function"]["type"]
-    classes = getattr(estimator, "classes_", None)
-    classes = None if classes is None or len(classes) == 0 else np.asarray(classes)
-    method = "predict" if classes is None else "predict_proba"
-    link = _LINKS.get(loss)
-    return {
-        "link": link,
-        "response_method": None if link is None else method,
-        "classes": classes,
-    }
 
 
 def _split(split):

@@ -11,6 +11,7 @@ of LightGBM's behaviour is from its own routing:
 """
 
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from scipy.sparse import issparse
@@ -18,11 +19,14 @@ from sklearn.utils import check_array
 
 from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
 from sklearn_interpret._model.trees.encoders import (
+    category_table,
+    check_width,
     column_numbers,
     is_frame,
+    listed_categories,
     listed_positions,
 )
-from sklearn_interpret._model.trees.tree_model import TreeModel
+from sklearn_interpret._model.trees.tree_model import TreeModel, response_fields
 from sklearn_interpret.exceptions import UnreadableModelError
 
 # The library's own constant is a float32.
@@ -53,16 +57,9 @@ _LINKS = {
 class LightGBMEncoder:
     """Numbers as LightGBM compares them.
 
-    Parameters
-    ----------
-    n_columns : int
-        Number of columns.
-    zero_is_missing : tuple of int
-        Columns in which zero stands for a missing value.
-    listed : tuple of (int, tuple of int)
-        Columns of categories, each with the categories that any split lists.
-    levels : tuple of tuple
-        Labels of the category columns of the training frame, in the columns' order.
+    Zero stands for a missing value in some columns. `listed` are the columns of
+    categories, each with those that any split lists, and `levels` the labels of the
+    category columns of the training frame, in their order.
     """
 
     n_columns: int
@@ -77,7 +74,7 @@ class LightGBMEncoder:
             numbers[numbers[:, column] == 0, column] = np.nan
         for column, categories in self.listed:
             numbers[:, column] = listed_positions(
-                numbers[:, column], np.array(categories), np.nan
+                numbers[:, column], categories, np.nan
             )
         return numbers
 
@@ -91,11 +88,7 @@ class LightGBMEncoder:
         X = check_array(X, ensure_all_finite=False)
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float32)  # as the library does with whole numbers
-        if X.shape[1] != self.n_columns:
-            raise ValueError(
-                f"X has {X.shape[1]} columns, and the model was fitted on "
-                f"{self.n_columns}."
-            )
+        check_width(X.shape[1], self.n_columns)
         return X.astype(np.float64)
 
     def _places(self, X):
@@ -119,11 +112,11 @@ def _read(estimator, _):
     if any(int(block.get("is_linear", 0)) for block in blocks):
         raise UnreadableModelError("its leaves hold linear models (linear_tree=True).")
     n_columns = int(header["max_feature_idx"]) + 1
-    listed = _listed_categories(blocks)
+    listed = listed_categories(chain.from_iterable(map(_category_splits, blocks)))
     encoder = LightGBMEncoder(
         n_columns=n_columns,
         zero_is_missing=_zero_columns(blocks),
-        listed=tuple((j, tuple(found.tolist())) for j, found in listed.items()),
+        listed=tuple((j, tuple(found)) for j, found in listed.items()),
         levels=tuple(map(tuple, booster.pandas_categorical or ())),
     )
     is_mean = "average_output" in header  # boosting_type="rf"
@@ -160,21 +153,17 @@ def _array(block, name, dtype):
 
 def _response(estimator, objective):
     """How the library's responses follow from raw scores."""
-    classes = getattr(estimator, "classes_", None)
-    method = "predict" if classes is None else "predict_proba"
     name, *options = objective.split() if objective else [None]
     link = _LINKS.get(name)
-    if name is None and classes is None:
+    if name is None and not hasattr(estimator, "classes_"):
         link = "identity"  # an objective of the user's own
     if "sqrt" in options:
         link = None
-    scale = dict(option.split(":") for option in options if ":" in option)
-    return {
-        "link": link,
-        "link_scale": float(scale.get("sigmoid", 1)) if link == "logistic" else 1.0,
-        "response_method": None if link is None else method,
-        "classes": classes,
-    }
+    fields = response_fields(estimator, link)
+    if link == "logistic":
+        scales = dict(option.split(":") for option in options if ":" in option)
+        fields["link_scale"] = float(scales.get("sigmoid", 1))
+    return fields
 
 
 def _methods(response, is_mean):
@@ -211,27 +200,16 @@ def _zero_columns(blocks):
     return tuple(sorted(j for j, found in kinds.items() if found == {True}))
 
 
-def _category_lists(block):
-    """For each categorical split its node and the categories that go left."""
+def _category_splits(block):
+    """Nodes that split on categories, their columns, and what goes left."""
     boundaries = _array(block, "cat_boundaries", np.intp)
     words = _array(block, "cat_threshold", np.uint32).astype("<u4")
     place = _array(block, "threshold", np.float64)
-    _, _, categorical = _splits(block)
+    feature, _, categorical = _splits(block)
     for node in np.flatnonzero(categorical):
         start, stop = boundaries[int(place[node]) :][:2]
         bits = np.unpackbits(words[start:stop].view(np.uint8), bitorder="little")
-        yield node, np.flatnonzero(bits)
-
-
-def _listed_categories(blocks):
-    """For each categorical column the categories that any split lists."""
-    listed = {}
-    for block in blocks:
-        feature = _array(block, "split_feature", np.intp)
-        for node, categories in _category_lists(block):
-            known = listed.get(int(feature[node]), np.empty(0, np.intp))
-            listed[int(feature[node])] = np.union1d(known, categories)
-    return dict(sorted(listed.items()))
+        yield node, feature[node], np.flatnonzero(bits)
 
 
 def _tree(block, output, k, share, listed):
@@ -251,7 +229,8 @@ def _tree(block, output, k, share, listed):
     value[n_inner:, output] = share * _array(block, "leaf_value", np.float64)
     counts = _array(block, "leaf_count", np.float64)
     counts = np.resize(counts, n_leaves) if len(counts) else np.zeros(n_leaves)
-    sets, table = _category_table(block, feature, listed)
+    sets, left_sets = category_table(_category_splits(block), listed, n_inner)
+    table = left_sets[:, :-1]  # what no split lists is missing
     return Tree(
         left=children("left_child"),
         right=children("right_child"),
@@ -264,19 +243,6 @@ def _tree(block, output, k, share, listed):
         categories_left=table,
         categories_known=np.ones_like(table),
     )
-
-
-def _category_table(block, feature, listed):
-    """Which of the listed categories go left at each categorical split."""
-    sets = np.full(len(feature), -1)
-    width = max(map(len, listed.values()), default=0)
-    rows = []
-    for node, categories in _category_lists(block):
-        sets[node] = len(rows)
-        row = np.zeros(width, dtype=bool)
-        row[np.searchsorted(listed[int(feature[node])], categories)] = True
-        rows.append(row)
-    return sets, np.array(rows, dtype=bool).reshape(len(rows), width)
 
 
 READERS = {("lightgbm", "LGBMModel"): _read}

@@ -19,12 +19,16 @@ from sklearn.ensemble import (
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.trees.structure.joining import Tree, in_float64, join_trees
+from sklearn_interpret._model.trees._sklearn_combined import (
+    Member,
+    combined,
+    read_part,
+)
 from sklearn_interpret._model.trees._sklearn_trees import (
     PRECISION,
     plain_model,
     tree_of,
 )
-from sklearn_interpret._model.trees.combining import Member, combined, read_part
 from sklearn_interpret._model.trees.encoders import ArrayEncoder, TransformerEncoder
 from sklearn_interpret._model.trees.tree_model import TreeModel
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -53,12 +57,8 @@ def _read_boosting(estimator, read):
     constant = _constant_start(estimator)
     model = plain_model(
         estimator,
-        join_trees(
-            trees,
-            base=np.zeros(k) if constant is None else constant,
-            n_features=estimator.n_features_in_,
-            precision=PRECISION,
-        ),
+        trees,
+        np.zeros(k) if constant is None else constant,
         # The exponential loss works on half the log-odds.
         link_scale=2.0 if estimator.loss == "exponential" else 1.0,
         **_scores_of(estimator, k),

@@ -1,7 +1,10 @@
-"""Scikit-learn's ensembles of other estimators, where they add up.
+"""Scikit-learn's estimators made of others: sums of models, pipelines.
 
 All that is read is public.
 """
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.ensemble import (
@@ -12,19 +15,125 @@ from sklearn.ensemble import (
     VotingClassifier,
     VotingRegressor,
 )
+from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.trees.structure.joining import join_trees
+from sklearn_interpret._core.trees.structure.joining import (
+    in_float64,
+    merged,
+    scaled,
+    with_features,
+    with_outputs,
+)
+from sklearn_interpret._model.column_lineage import first_steps
+from sklearn_interpret._model.tags import unfrozen
 from sklearn_interpret._model.trees._sklearn_trees import (
-    PRECISION,
     node_outputs,
     plain_model,
     tree_of,
 )
-from sklearn_interpret._model.trees.combining import Member, combined, read_part
-from sklearn_interpret._model.trees.encoders import ColumnSelector
+from sklearn_interpret._model.trees.encoders import (
+    ArrayEncoder,
+    ChainedEncoder,
+    ColumnSelector,
+    StackingEncoder,
+    StepsEncoder,
+)
+from sklearn_interpret._model.trees.tree_model import TreeModel
 from sklearn_interpret.exceptions import UnreadableModelError
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A model in a sum of models.
+
+    Parameters
+    ----------
+    model : TreeModel
+        The member.
+    weight : float
+        Its weight in the sum.
+    columns : ndarray of int, optional
+        The input columns that it is given; all of them by default.
+    outputs : ndarray of int, optional
+        Where its outputs stand in those of the sum; in their order by default.
+    first : callable, optional
+        What the sum does to the rows before the member sees them, unless they are
+        plain numbers; hashable.
+    """
+
+    model: TreeModel
+    weight: float = 1.0
+    columns: np.ndarray | None = None
+    outputs: np.ndarray | None = None
+    first: Callable | None = None
+
+
+def read_part(role, estimator, read):
+    """Read a model that is part of another; an error names it and its role."""
+    try:
+        return read(estimator)
+    except UnreadableModelError as error:
+        name = type(unfrozen(estimator)).__name__
+        raise UnreadableModelError(
+            f"its {role} {name} can't be read: {error}"
+        ) from error
+
+
+def combined(members, *, n_columns, n_outputs, **fields):
+    """The sum of models, at least one `Member`, as one TreeModel with these fields.
+
+    Members that compare plain numbers share the columns as their features. Any other
+    way to encode the rows gets features of its own, side by side with those.
+    """
+    ensembles = [_weighted(member, n_outputs) for member in members]
+    rules = {(trees.precision, trees.strict) for trees in ensembles}
+    if len(rules) > 1:
+        ensembles = [in_float64(trees) for trees in ensembles]
+    precision = ensembles[0].precision
+    starts, columns, placed = {}, [], []
+    for member, trees in zip(members, ensembles, strict=True):
+        encoder, made_from, positions = _block(member, n_columns, precision)
+        if encoder not in starts:
+            starts[encoder] = len(columns)
+            columns += made_from.tolist()
+        placed.append((trees, starts[encoder] + positions))
+    encoders = tuple(starts)
+    covers = {member.model.cover for member in members}
+    return TreeModel(
+        ensemble=merged([with_features(*place, len(columns)) for place in placed]),
+        encoder=(
+            encoders[0] if len(encoders) == 1 else StackingEncoder(encoders, precision)
+        ),
+        columns=np.array(columns, dtype=np.intp),
+        n_columns=n_columns,
+        cover=covers.pop() if len(covers) == 1 else "mixed",
+        **fields,
+    )
+
+
+def _weighted(member, n_outputs):
+    trees = scaled(member.model.ensemble, member.weight)
+    if member.outputs is None:
+        return trees
+    return with_outputs(trees, member.outputs, n_outputs)
+
+
+def _block(member, n_columns, precision):
+    """A member's encoder in the sum, its columns, where its own features stand."""
+    model = member.model
+    if isinstance(model.encoder, ArrayEncoder):
+        encoder = replace(model.encoder, n_columns=n_columns, precision=precision)
+        positions = np.arange(n_columns) if member.columns is None else member.columns
+        return encoder, np.arange(n_columns), np.asarray(positions)
+    encoder = model.encoder
+    if member.first is not None:
+        encoder = ChainedEncoder(member.first, encoder)
+    columns = model.columns
+    if member.columns is not None:
+        columns = np.asarray(member.columns)[columns]
+    return encoder, columns, np.arange(len(columns))
 
 
 def _added_up(estimator, members, methods, *, n_columns):
@@ -116,8 +225,6 @@ def _read_voting(estimator, read):
 def _read_ada_classifier(estimator, _):
     """Votes of trees: a leaf adds its weight to its class, and takes from the others.
 
-    References
-    ----------
     J. Zhu, H. Zou, S. Rosset and T. Hastie (2009). Multi-class AdaBoost.
     """
     check_is_fitted(estimator)
@@ -143,12 +250,8 @@ def _read_ada_classifier(estimator, _):
     k = 1 if n_classes == 2 else n_classes
     return plain_model(
         estimator,
-        join_trees(
-            trees,
-            base=np.zeros(k),
-            n_features=estimator.n_features_in_,
-            precision=PRECISION,
-        ),
+        trees,
+        np.zeros(k),
         "decision_function",
         link="logistic" if k == 1 else "softmax",
         link_scale=1.0 if k == 1 else 1 / (n_classes - 1),
@@ -163,11 +266,27 @@ def _refuse_ada_regressor(*_):
     )
 
 
+def _read_pipeline(estimator, read):
+    """Each feature of the trees is an input column, seen through columnwise steps."""
+    check_is_fitted(estimator)
+    model = read_part("last step", estimator.steps[-1][1], read)
+    steps, columns, n_columns = first_steps(estimator, model.n_columns)
+    if steps is None:
+        return model
+    return replace(
+        model,
+        encoder=ChainedEncoder(StepsEncoder(steps), model.encoder),
+        columns=columns[model.columns],
+        n_columns=n_columns,
+    )
+
+
 READERS = {
     AdaBoostClassifier: _read_ada_classifier,
     AdaBoostRegressor: _refuse_ada_regressor,
     BaggingClassifier: _read_bagging,
     BaggingRegressor: _read_bagging,
+    Pipeline: _read_pipeline,
     VotingClassifier: _read_voting,
     VotingRegressor: _read_voting,
 }

@@ -19,27 +19,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
 from sklearn_interpret._model.trees.encoders import ArrayEncoder
-from sklearn_interpret._model.trees.tree_model import TreeModel
+from sklearn_interpret._model.trees.tree_model import TreeModel, response_fields
 
 # Inputs are cast to this before they are compared; thresholds are float64.
 PRECISION = np.dtype(np.float32)
 
 
 def tree_of(estimator, value, features=None):
-    """A fitted scikit-learn tree, with values of our choice.
+    """A fitted scikit-learn tree with values (n_nodes, k) of our choice.
 
-    Parameters
-    ----------
-    estimator : fitted decision tree
-        Any.
-    value : ndarray of shape (n_nodes, k)
-        Values of its nodes.
-    features : ndarray of shape (n_features_of_the_tree,), optional
-        Where its features stand in the ensemble.
-
-    Returns
-    -------
-    Tree
+    `features` say where its features stand in the ensemble.
     """
     tree = estimator.tree_
     feature = tree.feature
@@ -57,17 +46,7 @@ def tree_of(estimator, value, features=None):
 
 
 def node_outputs(estimator):
-    """What the nodes of a fitted tree predict, all outputs and classes side by side.
-
-    Parameters
-    ----------
-    estimator : fitted decision tree
-        A regressor, or a classifier whose nodes hold shares of classes.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes, k)
-    """
+    """What the nodes of a fitted tree predict, all outputs and classes side by side."""
     value = estimator.tree_.value
     if not isinstance(estimator, DecisionTreeClassifier):
         return value[:, :, 0]
@@ -76,13 +55,16 @@ def node_outputs(estimator):
     return np.hstack([value[:, j, :n] for j, n in enumerate(n_classes)])
 
 
-def plain_model(estimator, ensemble, raw_method, **kwargs):
-    """A model that takes numbers, one tree feature per column."""
+def plain_model(estimator, trees, base, raw_method, **kwargs):
+    """A sum of scikit-learn's trees over numbers, one tree feature per column."""
+    n_columns = estimator.n_features_in_
     return TreeModel(
-        ensemble=ensemble,
-        encoder=ArrayEncoder(estimator.n_features_in_, ensemble.precision),
-        columns=np.arange(estimator.n_features_in_),
-        n_columns=estimator.n_features_in_,
+        ensemble=join_trees(
+            trees, base=base, n_features=n_columns, precision=PRECISION
+        ),
+        encoder=ArrayEncoder(n_columns, PRECISION),
+        columns=np.arange(n_columns),
+        n_columns=n_columns,
         raw_method=raw_method,
         **kwargs,
     )
@@ -91,17 +73,9 @@ def plain_model(estimator, ensemble, raw_method, **kwargs):
 def _averaged(estimator, members):
     """The mean of trees that the estimator predicts with."""
     trees = [tree_of(m, node_outputs(m) / len(members)) for m in members]
-    ensemble = join_trees(
-        trees,
-        base=np.zeros(np.shape(trees[0].value)[1]),
-        n_features=estimator.n_features_in_,
-        precision=PRECISION,
-    )
-    classes = getattr(estimator, "classes_", None)
-    method = "predict" if classes is None else "predict_proba"
-    return plain_model(
-        estimator, ensemble, method, response_method=method, classes=classes
-    )
+    base = np.zeros(trees[0].value.shape[1])
+    fields = response_fields(estimator, "identity")
+    return plain_model(estimator, trees, base, fields["response_method"], **fields)
 
 
 def _read_tree(estimator, _):
@@ -130,17 +104,12 @@ def _read_isolation_forest(estimator, _):
         length = length / len(estimator.estimators_)
         trees.append(tree_of(member, length[:, None], features))
     expected = expected_path_length(np.array([estimator.max_samples_])).item()
-    ensemble = join_trees(
+    return plain_model(
+        estimator,
         trees,
         # With a single training row all is as deep as expected, by definition.
         base=[0.0 if expected else 1.0],
-        n_features=estimator.n_features_in_,
-        precision=PRECISION,
-    )
-    return plain_model(
-        estimator,
-        ensemble,
-        None,
+        raw_method=None,
         link="isolation",
         link_scale=1 / expected if expected else 1.0,
         response_method="score_samples",
@@ -148,19 +117,8 @@ def _read_isolation_forest(estimator, _):
 
 
 def expected_path_length(n_rows):
-    """Mean length of an unsuccessful search in a binary search tree of `n_rows`.
+    """Mean length of an unsuccessful search in a binary search tree of so many rows.
 
-    Parameters
-    ----------
-    n_rows : ndarray of int
-        Numbers of rows, at least 1.
-
-    Returns
-    -------
-    ndarray of float64
-
-    References
-    ----------
     F. T. Liu, K. M. Ting and Z.-H. Zhou (2008). Isolation forest. Equation 1.
     """
     n = np.maximum(n_rows, 2).astype(np.float64)

@@ -14,7 +14,7 @@ their rounding.
 
 import json
 from dataclasses import dataclass
-from itertools import count, pairwise
+from itertools import chain, count, pairwise
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -26,11 +26,13 @@ from sklearn_interpret._core.trees.structure.joining import (
 )
 from sklearn_interpret._model.trees.encoders import (
     ArrayEncoder,
+    category_table,
     column_numbers,
     is_frame,
+    listed_categories,
     listed_positions,
 )
-from sklearn_interpret._model.trees.tree_model import TreeModel
+from sklearn_interpret._model.trees.tree_model import TreeModel, response_fields
 from sklearn_interpret.exceptions import UnreadableModelError
 
 _SINGLE = np.dtype(np.float32)
@@ -66,15 +68,9 @@ _MARGINS = {
 class XGBoostEncoder:
     """Numbers as XGBoost compares them.
 
-    Parameters
-    ----------
-    numbers : ArrayEncoder
-        For arrays and sparse matrices.
-    listed : tuple of (int, tuple of int)
-        Columns of categories, each with the categories that any split lists.
-    levels : tuple
-        Per column, the labels of its categories in the training frame, or None: whole
-        numbers, or bytes for text.
+    `numbers` encodes arrays. `listed` are the columns of categories, each with those
+    that any split lists. `levels` are per column the labels of its categories in the
+    training frame, whole numbers or bytes for text, or None.
     """
 
     numbers: ArrayEncoder
@@ -93,9 +89,7 @@ class XGBoostEncoder:
             values = numbers[:, column]
             # All that is not listed goes left, and so does what is negative.
             values = np.where(values < 0, -1, values)
-            numbers[:, column] = listed_positions(
-                values, np.array(categories), len(categories)
-            )
+            numbers[:, column] = listed_positions(values, categories, len(categories))
         return numbers
 
     def _places(self, X):
@@ -138,49 +132,45 @@ def _read(estimator, _):
     check_is_fitted(estimator)
     booster = estimator.get_booster()
     learner = json.loads(booster.save_raw(raw_format="json"))["learner"]
-    name = learner["gradient_booster"]["name"]
+    gradient_booster = learner["gradient_booster"]
+    name = gradient_booster["name"]
     if name == "gblinear":
         raise UnreadableModelError("booster='gblinear' has no trees.")
     dart = name == "dart"
-    gradient_booster = learner["gradient_booster"]
     forest = (gradient_booster["gbtree"] if dart else gradient_booster)["model"]
-    n_trees = _n_trees_in_use(estimator, forest)
-    weights = gradient_booster["weight_drop"] if dart else np.ones(n_trees)
+    blocks = forest["trees"][: _n_trees_in_use(estimator, forest)]
+    weights = gradient_booster["weight_drop"] if dart else np.ones(len(blocks))
     base = _base(learner)
     n_columns = int(learner["learner_model_param"]["num_feature"])
-    blocks = forest["trees"][:n_trees]
-    listed = _listed_categories(blocks)
+    listed = listed_categories(chain.from_iterable(map(_category_splits, blocks)))
+    outputs = zip(blocks, forest["tree_info"], weights, strict=False)
     trees = [
         _tree(block, output, len(base), np.float32(weight), listed)
-        for block, output, weight in zip(
-            blocks, forest["tree_info"], weights, strict=False
-        )
+        for block, output, weight in outputs
     ]
-    ensemble = join_trees(
-        trees, base=base, n_features=n_columns, precision=_SINGLE, strict=True
-    )
-    missing = estimator.missing
     model = TreeModel(
-        ensemble=ensemble,
-        encoder=XGBoostEncoder(
-            numbers=ArrayEncoder(
-                n_columns,
-                _SINGLE,
-                absent=np.nan,
-                missing=np.nan if missing is None else float(missing),
-            ),
-            listed=tuple((j, tuple(found)) for j, found in listed.items()),
-            levels=_levels(forest, n_columns),
+        ensemble=join_trees(
+            trees, base=base, n_features=n_columns, precision=_SINGLE, strict=True
         ),
+        encoder=_encoder(estimator, forest, listed, n_columns),
         columns=np.arange(n_columns),
         n_columns=n_columns,
         raw_method="predict",
         raw_params={"output_margin": True},
         cover="hessian",
-        **_response(estimator, learner["objective"]["name"]),
+        **response_fields(estimator, _LINKS.get(learner["objective"]["name"])),
     )
     _check_margin(model, estimator)
     return model
+
+
+def _encoder(estimator, forest, listed, n_columns):
+    missing = np.nan if estimator.missing is None else float(estimator.missing)
+    return XGBoostEncoder(
+        numbers=ArrayEncoder(n_columns, _SINGLE, absent=np.nan, missing=missing),
+        listed=tuple((j, tuple(categories)) for j, categories in listed.items()),
+        levels=_levels(forest, n_columns),
+    )
 
 
 def _check_margin(model, estimator):
@@ -239,37 +229,17 @@ def _labels(column):
     return tuple(text[start:stop] for start, stop in pairwise(bounds))
 
 
-def _response(estimator, objective):
-    """How the library's responses follow from margins."""
-    classes = getattr(estimator, "classes_", None)
-    link = _LINKS.get(objective)
-    method = "predict" if classes is None else "predict_proba"
-    return {
-        "link": link,
-        "response_method": None if link is None else method,
-        "classes": classes,
-    }
-
-
-def _category_lists(block):
-    """For each categorical split its node and the categories that go right."""
-    lists = zip(
+def _category_splits(block):
+    """Nodes that split on categories, their columns, and what goes right."""
+    parts = zip(
         block["categories_nodes"],
         block["categories_segments"],
         block["categories_sizes"],
         strict=True,
     )
-    for node, start, size in lists:
-        yield node, block["categories"][start : start + size]
-
-
-def _listed_categories(blocks):
-    """For each categorical column the categories that any split lists."""
-    listed = {}
-    for block in blocks:
-        for node, categories in _category_lists(block):
-            listed.setdefault(block["split_indices"][node], set()).update(categories)
-    return {j: sorted(listed[j]) for j in sorted(listed)}
+    for node, start, size in parts:
+        categories = block["categories"][start : start + size]
+        yield node, block["split_indices"][node], categories
 
 
 def _tree(block, output, k, weight, listed):
@@ -281,7 +251,7 @@ def _tree(block, output, k, weight, listed):
         value[leaf] = _leaf_vectors(block, k, leaf)
     else:
         value[:, output] = weight * threshold  # in single precision
-    sets, table = _category_table(block, listed)
+    sets, go_right = category_table(_category_splits(block), listed, len(left))
     tree = Tree(
         left=left,
         right=right,
@@ -291,8 +261,8 @@ def _tree(block, output, k, weight, listed):
         cover=np.array(block["sum_hessian"]),
         missing_left=np.array(block["default_left"], dtype=bool),
         category_set=sets,
-        categories_left=table,
-        categories_known=np.ones_like(table),
+        categories_left=~go_right,
+        categories_known=np.ones_like(go_right),
     )
     return without_unreached(tree)
 
@@ -307,20 +277,6 @@ def _leaf_vectors(block, k, leaf):
     vectors = np.array(block["leaf_weights"], dtype=np.float32).reshape(-1, k)
     # At leaves the right child says which of the vectors it is.
     return vectors[np.array(block["right_children"])[leaf]]
-
-
-def _category_table(block, listed):
-    """Which of the listed categories, and whether all others, go left."""
-    sets = np.full(len(block["left_children"]), -1)
-    width = 1 + max(map(len, listed.values()), default=0)
-    rows = []
-    for node, categories in _category_lists(block):
-        sets[node] = len(rows)
-        row = np.ones(width, dtype=bool)
-        known = listed[block["split_indices"][node]]
-        row[np.searchsorted(known, categories)] = False
-        rows.append(row)
-    return sets, np.array(rows, dtype=bool).reshape(len(rows), width)
 
 
 READERS = {("xgboost", "XGBModel"): _read}

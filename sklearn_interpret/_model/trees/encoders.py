@@ -15,16 +15,8 @@ from sklearn_interpret._model.rows.frames import PandasRows, PolarsRows
 class ArrayEncoder:
     """Columns are numbers and are taken as they are.
 
-    Parameters
-    ----------
-    n_columns : int
-        Number of columns.
-    precision : numpy.dtype
-        float32 or float64.
-    absent : float, default=0.0
-        What stands for the entries that a sparse matrix does not hold.
-    missing : float, default=NaN
-        A number that stands for missing values, beside NaN.
+    `absent` stands for the entries that a sparse matrix does not hold; `missing` is a
+    number that stands for missing values, beside NaN.
     """
 
     n_columns: int
@@ -43,11 +35,7 @@ class ArrayEncoder:
                 ensure_min_samples=0,
                 ensure_min_features=0,
             )
-        if numbers.shape[1] != self.n_columns:
-            raise ValueError(
-                f"X has {numbers.shape[1]} columns, and the model was fitted on "
-                f"{self.n_columns}."
-            )
+        check_width(numbers.shape[1], self.n_columns)
         if not np.isnan(self.missing):
             numbers = np.where(numbers == self.missing, np.nan, numbers)
         return numbers
@@ -113,6 +101,14 @@ class StackingEncoder:
         return np.hstack(parts, dtype=self.precision, casting="same_kind")
 
 
+def check_width(n_columns, expected):
+    """Refuse rows that have not as many columns as the model was fitted on."""
+    if n_columns != expected:
+        raise ValueError(
+            f"X has {n_columns} columns, and the model was fitted on {expected}."
+        )
+
+
 def dense(X, absent):
     """A sparse matrix as an array; what it does not hold becomes `absent`."""
     if absent == 0:
@@ -133,20 +129,11 @@ def column_numbers(X, places, unseen):
     places : list
         Per column, a dict from labels to positions; None for columns that are numbers.
     unseen : callable
-        Called with the column's name and a label that has no position, to return what
-        stands for it, or to refuse it.
-
-    Returns
-    -------
-    list of ndarray of shape (n_rows,)
-        One per column, of whatever dtype the frame has for numbers.
+        From a column's name and a label without position to what stands for it; or it
+        refuses the label.
     """
     rows = as_rows(X)
-    if rows.n_columns != len(places):
-        raise ValueError(
-            f"X has {rows.n_columns} columns, and the model was fitted on "
-            f"{len(places)}."
-        )
+    check_width(rows.n_columns, len(places))
     columns = []
     for j, place in enumerate(places):
         if place is None:
@@ -167,25 +154,44 @@ def is_frame(X):
     return isinstance(as_rows(X), PandasRows | PolarsRows)
 
 
-def listed_positions(values, listed, other):
-    """Positions of whole numbers in a list of them.
+def listed_categories(splits):
+    """Per column, sorted, the categories that any split lists; the columns in order.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Numbers; what is after the point is dropped.
-    listed : ndarray of shape (m,)
-        Sorted whole numbers, at least one.
-    other : float
-        What stands for numbers that are not listed.
+    `splits` are triples (node, column, categories); categories are whole numbers.
+    """
+    listed = {}
+    for _, column, categories in splits:
+        listed.setdefault(int(column), set()).update(map(int, categories))
+    return {j: sorted(listed[j]) for j in sorted(listed)}
+
+
+def category_table(splits, listed, n_nodes):
+    """Which of the listed categories splits list, all others behind them.
 
     Returns
     -------
-    ndarray of shape (n,), float64
-        NaN where the value is NaN.
+    sets : ndarray of shape (n_nodes,)
+        The row of the table for each node; -1 where it splits on no categories.
+    table : ndarray of shape (n_sets, n_listed + 1), bool
+        No split lists the last one.
     """
-    values = np.asarray(values, dtype=np.float64)
+    sets, rows = np.full(n_nodes, -1), []
+    width = 1 + max(map(len, listed.values()), default=0)
+    for node, column, categories in splits:
+        sets[node] = len(rows)
+        row = np.zeros(width, dtype=bool)
+        row[np.searchsorted(listed[int(column)], categories)] = True
+        rows.append(row)
+    return sets, np.array(rows, dtype=bool).reshape(len(rows), width)
+
+
+def listed_positions(values, listed, other):
+    """Positions of whole numbers (n,) in a sorted list of them, as float64.
+
+    What is after the point is dropped; `other` for what is not listed, NaN for NaN.
+    """
+    values, listed = np.asarray(values, dtype=np.float64), np.asarray(listed)
     whole = np.trunc(values)
     position = np.minimum(np.searchsorted(listed, whole), len(listed) - 1)
-    found = np.where(listed[position] == whole, position, other)
-    return np.where(np.isnan(values), np.nan, found)
+    positions = np.where(listed[position] == whole, position, other)
+    return np.where(np.isnan(values), np.nan, positions)

@@ -21,7 +21,7 @@ LINKS = {
 
 @dataclass(frozen=True, eq=False)
 class TreeModel:
-    """A fitted model as an ensemble of trees, and how to get from the one to the other.
+    """A fitted model as an ensemble of trees, and its methods in terms of their sum.
 
     Build it with :func:`~sklearn_interpret._model.trees.read_trees`.
 
@@ -30,8 +30,7 @@ class TreeModel:
     ensemble : TreeEnsemble
         The trees.
     encoder : callable
-        Rows, in the container that the model takes, to the numbers that its trees
-        compare.
+        From rows, in the model's container, to the numbers that its trees compare.
     columns : ndarray of shape (ensemble.n_features,), intp
         The input column that each feature of the trees is made from.
     n_columns : int
@@ -39,10 +38,10 @@ class TreeModel:
     raw_method : str or None
         Method of the model that returns ``ensemble.raw``; None where none does.
     raw_params : dict
-        Arguments that the method needs for it, beside the rows.
+        Arguments that this method needs for it, beside the rows.
     link : str or None
-        The response is ``link(link_scale * raw)``: "identity", "logistic", "softmax",
-        "exp" or "isolation". None where it is no such function of the raw output.
+        The response is ``link(link_scale * raw)``, see `LINKS`. None where it is no
+        such function of the raw output.
     link_scale : float
         What the raw output is multiplied by first.
     response_method : str or None
@@ -69,17 +68,9 @@ class TreeModel:
     cover: str = "weight"
 
     def encode(self, X):
-        """Rows as the numbers that the trees compare.
+        """Rows as the numbers that the trees compare: (n_rows, ensemble.n_features).
 
-        Parameters
-        ----------
-        X : {array-like, dataframe, sparse matrix} of shape (n_rows, n_columns)
-            As the model itself takes them.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, ensemble.n_features)
-            In the ensemble's precision, NaN where missing, categories as positions.
+        In the ensemble's precision, NaN where missing, categories as positions.
         """
         return self.encoder(X)
 
@@ -88,23 +79,10 @@ class TreeModel:
         return self.ensemble.raw(self.encode(X))
 
     def response(self, raw):
-        """What the model makes of raw outputs.
+        """What `response_method` makes of raw outputs (n_rows, k).
 
-        Parameters
-        ----------
-        raw : ndarray of shape (n_rows, k)
-            Raw outputs.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_outputs)
-            As `response_method` returns it; the probabilities of several outputs side
-            by side. A single column of probabilities becomes that of both classes.
-
-        Raises
-        ------
-        ValueError
-            The link is not known.
+        Probabilities of several outputs stand side by side; a single column of
+        probabilities becomes that of both classes.
         """
         if self.link is None:
             raise ValueError("This model's response is no known function of its trees.")
@@ -114,23 +92,31 @@ class TreeModel:
             return np.hstack([1 - response, response])
         return response
 
-    def asked(self, estimator, X):
-        """Raw outputs that the model itself gives for rows, as (n_rows, k).
-
-        Parameters
-        ----------
-        estimator : fitted estimator
-            The model that was read.
-        X : as the model takes it
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, k)
-        """
+    def raw_response(self, estimator, X):
+        """Raw outputs (n_rows, k) that the fitted model itself returns for rows."""
         if self.raw_method is None:
             raise ValueError("No method of this model returns the sum of its trees.")
-        answer = getattr(estimator, self.raw_method)(X, **self.raw_params)
-        if isinstance(answer, list):  # one array per output
-            return np.hstack(answer)
-        return np.asarray(answer).reshape(len(answer), -1)
+        raw = getattr(estimator, self.raw_method)(X, **self.raw_params)
+        if isinstance(raw, list):  # one array per output
+            return np.hstack(raw)
+        return np.asarray(raw).reshape(len(raw), -1)
+
+    def as_returned(self, outputs):
+        """Outputs side by side as a method returns them: a list for several targets."""
+        if not isinstance(self.classes, list):
+            return outputs
+        ends = np.cumsum([len(labels) for labels in self.classes])
+        return np.split(outputs, ends[:-1], axis=1)
+
+
+def response_fields(estimator, link):
+    """Fields of a TreeModel for a library's response, given the link's name or None."""
+    classes = getattr(estimator, "classes_", None)
+    if classes is not None and len(classes) == 0:
+        classes = None
+    method = "predict" if classes is None else "predict_proba"
+    return {
+        "link": link,
+        "response_method": None if link is None else method,
+        "classes": classes,
+    }

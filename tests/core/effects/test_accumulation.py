@@ -11,13 +11,11 @@ from sklearn_interpret._core.effects.accumulation import (
     accumulate,
     accumulated_standard_errors,
     centring_constant,
-    derivative,
     first_order_effect,
-    interpolate,
-    look_up,
     neighbour_covariances,
     second_order_effect,
 )
+from sklearn_interpret._core.effects.curves import derivative, interpolate, look_up
 from sklearn_interpret._core.statistics.grids import interval_edges, interval_index
 from sklearn_interpret._core.statistics.weighted import Moments
 from tests.references import effects as reference
@@ -423,20 +421,6 @@ def test_interpolation_is_linear_between_nodes_and_flat_beyond(nodes, values):
         interpolate(values, nodes, curves),
         np.stack([2 * inside + 1, inside], axis=1),
         atol=1e-9,
-    )
-
-
-def test_interpolation_in_known_intervals_is_the_same():
-    rng = np.random.default_rng(0)
-    nodes, curves = np.sort(rng.normal(size=7)), rng.normal(size=(3, 7))
-    values = np.concatenate([nodes, rng.uniform(nodes[0], nodes[-1], 50)])
-    known = interval_index(values, nodes)
-    found = interpolate(values, nodes, curves, known)
-    np.testing.assert_allclose(found, interpolate(values, nodes, curves), atol=1e-13)
-    outside = np.append(values, [nodes[0] - 1, np.nan])
-    np.testing.assert_array_equal(
-        interpolate(outside, nodes, curves, interval_index(outside, nodes)),
-        interpolate(outside, nodes, curves),
     )
 
 

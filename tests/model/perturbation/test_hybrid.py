@@ -15,13 +15,14 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import LinearRegression
 
-from sklearn_interpret._model.perturbation.hybrid import ObservedResponses, observed
-from sklearn_interpret._model.perturbation.hybrid_points import (
-    Remembered,
+from sklearn_interpret._model.perturbation.hybrid import (
+    HybridResponses,
+    ResponseCache,
     RowKeys,
     distinct,
+    hybrid,
 )
-from sklearn_interpret._model.perturbation.hybrid_trees import ObservedTrees
+from sklearn_interpret._model.perturbation.hybrid_trees import HybridTrees
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -104,7 +105,7 @@ def test_the_definition_with_no_row_sent_twice(name):
     players = alone_in(n_columns)
     sets = sets_of(n_columns)
     model = Recording()
-    answers = ObservedResponses(make_response(model), as_rows(X), weights, players)
+    answers = HybridResponses(make_response(model), as_rows(X), weights, players)
     alone, all_but, joint = (
         answers.alone(),
         answers.all_but(),
@@ -137,7 +138,7 @@ def test_groups_and_columns_of_no_player(name):
     players = [(0,), (2, 1)] if X.shape[1] > 2 else [(0,)]
     weights = np.ones(len(X))
     model = Recording()
-    answers = ObservedResponses(make_response(model), as_rows(X), weights, players)
+    answers = HybridResponses(make_response(model), as_rows(X), weights, players)
     alone, all_but = answers.alone(), answers.all_but()
     pairs = [(0, 1)] if len(players) == 2 else []
     (*joint,) = answers.joint(pairs)
@@ -165,7 +166,7 @@ def test_outcomes_are_the_responses_at_every_point(name, memory):
     players = alone_in(X.shape[1])[:6]
     model = Recording()
     with config_context(working_memory=memory):
-        answers = ObservedResponses(
+        answers = HybridResponses(
             make_response(model), as_rows(X), np.ones(len(X)), players
         )
         found = answers.outcomes(collect)
@@ -192,7 +193,7 @@ def test_blocks_change_nothing(name):
     sets = sets_of(X.shape[1])[::3]
 
     def everything(n_jobs):
-        answers = ObservedResponses(
+        answers = HybridResponses(
             make_response(Recording()),
             as_rows(X),
             weights,
@@ -219,7 +220,7 @@ def test_blocks_are_reported():
     told = []
     X = TABLES["continuous"]
     with config_context(working_memory=1e-2):
-        answers = ObservedResponses(
+        answers = HybridResponses(
             make_response(Recording()),
             as_rows(X),
             np.ones(len(X)),
@@ -252,7 +253,7 @@ def test_frames_are_sent_as_they_came():
 
     before = X.copy()
     response = make_response(LinearRegression(), respond)
-    answers = ObservedResponses(response, as_rows(X), np.ones(10), alone_in(3))
+    answers = HybridResponses(response, as_rows(X), np.ones(10), alone_in(3))
     alone = answers.alone()[:, :, 0]
     filled, codes = X["c"].fillna(7).to_numpy(), X["b"].cat.codes.to_numpy()
     size = X["a"].to_numpy(dtype=float)
@@ -274,33 +275,32 @@ def test_keys_larger_than_a_word():
 
 
 @pytest.mark.parametrize("n_words", [1, 2])
-def test_answers_are_remembered_in_runs(n_words):
+def test_responses_are_cached_in_runs(n_words):
     keys = RNG.permutation(1000).astype(np.uint64)[:, None] + np.zeros(
         n_words, dtype=np.uint64
     )
     values = RNG.normal(size=(1000, 2))
-    known = Remembered(np.inf)
+    known = ResponseCache(np.inf)
     for part in np.array_split(np.arange(900), 17):
         known.add(keys[part], values[part])
-    answers = np.zeros((1000, 2))
-    found = known.find(keys, answers)
-    assert found[:900].all()
-    assert not found[900:].any()
-    assert_array_equal(answers[:900], values[:900])
+    is_known, found = known.find(keys, 2)
+    assert is_known[:900].all()
+    assert not is_known[900:].any()
+    assert_array_equal(found, values[:900])
 
 
 def test_a_key_that_agrees_in_one_word_only_is_not_known():
-    known = Remembered(np.inf)
+    known = ResponseCache(np.inf)
     known.add(np.array([[1, 2]], dtype=np.uint64), np.ones((1, 1)))
     other = np.array([[1, 3]], dtype=np.uint64)
-    assert not known.find(other, np.zeros((1, 1))).any()
+    assert not known.find(other, 1)[0].any()
 
 
-def test_what_does_not_fit_is_not_remembered():
-    known = Remembered(100)
+def test_what_does_not_fit_is_not_cached():
+    known = ResponseCache(100)
     keys = np.arange(20, dtype=np.uint64)[:, None]
     known.add(keys, np.ones((20, 1)))
-    assert not known.find(keys, np.zeros((20, 1))).any()
+    assert not known.find(keys, 1)[0].any()
 
 
 # Which of the two is taken
@@ -315,16 +315,16 @@ LINEAR = LinearRegression().fit(TREES, TARGET)
 @pytest.mark.parametrize(
     "model, method, averaged, expected",
     [
-        (BOOSTED, "auto", True, ObservedTrees),
-        (BOOSTED, "tree", True, ObservedTrees),
-        (BOOSTED, "brute", True, ObservedResponses),
-        (LINEAR, "auto", True, ObservedResponses),
-        (LINKED, "auto", True, ObservedResponses),
-        (LINKED, "auto", False, ObservedTrees),
+        (BOOSTED, "auto", True, HybridTrees),
+        (BOOSTED, "tree", True, HybridTrees),
+        (BOOSTED, "brute", True, HybridResponses),
+        (LINEAR, "auto", True, HybridResponses),
+        (LINKED, "auto", True, HybridResponses),
+        (LINKED, "auto", False, HybridTrees),
     ],
 )
 def test_trees_are_read_where_that_works(model, method, averaged, expected):
-    found = observed(
+    found = hybrid(
         method,
         make_response(model),
         as_rows(TREES),
@@ -338,7 +338,7 @@ def test_trees_are_read_where_that_works(model, method, averaged, expected):
 @pytest.mark.parametrize("model", [LINEAR, LINKED])
 def test_trees_are_insisted_on(model):
     with pytest.raises(UnreadableModelError):
-        observed(
+        hybrid(
             "tree",
             make_response(model),
             as_rows(TREES),

@@ -21,14 +21,12 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from sklearn_interpret._model.perturbation import hybrid_trees as observed_trees
-from sklearn_interpret._model.perturbation.hybrid_trees import (
-    ObservedTrees,
-    read_observed,
-)
+from sklearn_interpret._model.perturbation import perturbed_trees
+from sklearn_interpret._model.perturbation.hybrid import HybridResponses, hybrid
+from sklearn_interpret._model.perturbation.hybrid_trees import HybridTrees
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.containers import as_rows
-from sklearn_interpret._model.trees.linked import linked_trees
+from sklearn_interpret._model.trees.tree_response import tree_response
 from sklearn_interpret.exceptions import NonFiniteResponseError, UnreadableModelError
 from tests.references.observed import mean_given, outcomes
 
@@ -168,7 +166,8 @@ def weights_of(name):
 
 def observe(model, X, asked, players, weights, **how):
     response = make_response(model, **asked)
-    return ObservedTrees(response, as_rows(X), weights, players, **how), response
+    trees = tree_response(response)
+    return HybridTrees(trees, as_rows(X), weights, players, **how), response
 
 
 def columns_of(players, *which):
@@ -213,7 +212,6 @@ def test_sums_of_trees(name, players):
     model, X, asked = SUMS[name]
     weights = weights_of(name) if players is not SOME else np.ones(N_ROWS)
     observed, ask = observe(model, X, asked, players, weights)
-    assert observed.additive
     np.testing.assert_allclose(observed.predictions, ask(X), rtol=0, atol=1e-10)
     check_means(observed, ask, X, players, weights)
     pairs = list(combinations(range(len(players)), 2))[:4]
@@ -226,7 +224,6 @@ def test_sums_of_trees(name, players):
 def test_functions_of_sums(name):
     model, X, asked = LINKS[name]
     observed, ask = observe(model, X, asked, GROUPS, weights_of(name))
-    assert not observed.additive
     np.testing.assert_allclose(observed.predictions, ask(X), rtol=0, atol=1e-10)
     check_outcomes(observed, ask, X, GROUPS)
     for means in (
@@ -263,7 +260,7 @@ def test_points_are_what_the_trees_tell_apart():
 
 
 def test_numbers_depend_neither_on_workers_nor_on_memory(monkeypatch):
-    monkeypatch.setattr(observed_trees, "_MOST_TASKS", 3)
+    monkeypatch.setattr(perturbed_trees, "_MOST_TASKS", 3)
     model, X, asked = SUMS["forest of two targets"]
     X, weights = np.tile(X, (5, 1)), np.tile(weights_of("any"), 5)
     X[N_ROWS:] += np.random.default_rng(0).normal(size=(4 * N_ROWS, 5))
@@ -302,11 +299,11 @@ def test_blocks_of_outcomes_follow_the_memory():
 
 def test_logarithms_of_zero_are_refused_as_those_of_the_model_are():
     model, *_ = LINKS["centred forest"]
-    trees = linked_trees(make_response(model, "predict_log_proba"))
+    trees = tree_response(make_response(model, "predict_log_proba"))
     certain = np.array([[[0.5, 0.25, 0.25]], [[1.0, 0.0, 0.0]]])
     with pytest.raises(NonFiniteResponseError, match="not finite"):
-        trees.finished(certain)
-    np.testing.assert_allclose(trees.finished(certain[:1]), np.log(certain[:1]))
+        trees.of_sums(certain)
+    np.testing.assert_allclose(trees.of_sums(certain[:1]), np.log(certain[:1]))
 
 
 def test_models_that_are_no_function_of_trees_are_refused():
@@ -322,17 +319,18 @@ def test_models_that_are_no_function_of_trees_are_refused():
         response = make_response(estimator, method)
         given = response, as_rows(X), np.ones(N_ROWS), SINGLE
         with pytest.raises(UnreadableModelError):
-            ObservedTrees(*given)
-        assert read_observed("auto", *given) is None
+            tree_response(response)
+        found = hybrid("auto", *given, averaged=False)
+        assert isinstance(found, HybridResponses)
         with pytest.raises(UnreadableModelError):
-            read_observed("tree", *given)
+            hybrid("tree", *given, averaged=False)
 
 
 def test_trees_are_not_looked_at_when_the_model_is_to_be_asked():
     model, X, asked = SUMS["boosting"]
     given = make_response(model, **asked), as_rows(X), np.ones(N_ROWS), SINGLE
-    assert read_observed("brute", *given) is None
-    assert isinstance(read_observed("tree", *given), ObservedTrees)
+    for method, kind in (("brute", HybridResponses), ("tree", HybridTrees)):
+        assert isinstance(hybrid(method, *given, averaged=True), kind)
 
 
 def test_a_model_that_was_changed_after_its_fit_is_noticed():

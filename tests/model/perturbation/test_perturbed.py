@@ -1,4 +1,4 @@
-"""Altered rows: the same answers however they are cut in blocks, no row too many."""
+"""Perturbed rows: the same answers however they are cut in blocks, no row too many."""
 
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -11,14 +11,20 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._model.perturbation.perturbed import (
+    PerturbedResponses,
     Replacement,
-    altered_responses,
     plain_responses,
 )
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.base import gather
 from sklearn_interpret._model.rows.containers import as_rows
 from tests.model.containers import CONTAINERS, cells, same_cells, schema
+
+
+def responses(response, rows, replacements, reduce, **loop):
+    """Reduced responses of any model."""
+    return PerturbedResponses(response, rows, replacements).responses(reduce, **loop)
+
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(53, 3))
@@ -108,7 +114,7 @@ def test_answers_are_those_of_single_rows(model, n_outputs, memory):
     rows = as_rows(X)
     asked = replacements(rows)
     with working_memory(memory):
-        found = altered_responses(make_response(model), rows, asked, keep)
+        found = responses(make_response(model), rows, asked, keep)
     for replacement, blocks in zip(asked, found, strict=True):
         np.testing.assert_array_equal(
             assembled(rows, replacement, blocks, n_outputs),
@@ -126,7 +132,7 @@ def test_blocks_do_not_depend_on_the_number_of_workers(memory):
         with ExitStack() as stack:
             stack.enter_context(working_memory(memory))
             stack.enter_context(parallel_config(backend="threading"))
-            found.append(altered_responses(response, rows, asked, keep, n_jobs=n_jobs))
+            found.append(responses(response, rows, asked, keep, n_jobs=n_jobs))
     for other in found[1:]:
         for blocks, again in zip(found[0], other, strict=True):
             assert len(blocks) == len(again)
@@ -139,7 +145,7 @@ def test_blocks_do_not_depend_on_the_number_of_workers(memory):
 def test_blocks_come_in_the_order_of_rows_and_variants():
     rows = as_rows(X)
     with working_memory(2e-3):
-        found = altered_responses(make_response(TREE), rows, replacements(rows), keep)
+        found = responses(make_response(TREE), rows, replacements(rows), keep)
     for blocks in found:
         places = [(index[0], variants.start) for index, variants, _ in blocks]
         assert places == sorted(places)
@@ -153,7 +159,7 @@ def test_the_model_gets_each_altered_row_once(memory, n_jobs):
     asked = replacements(rows)
     model = Counting()
     with working_memory(memory), parallel_config(backend="threading"):
-        altered_responses(make_response(model), rows, asked, keep, n_jobs=n_jobs)
+        responses(make_response(model), rows, asked, keep, n_jobs=n_jobs)
     expected = sum(
         (rows.n_rows if part.rows is None else len(part.rows)) * part.n_variants
         for part in asked
@@ -166,14 +172,14 @@ def test_blocks_fit_the_working_memory():
     rows = as_rows(X)
     model = Counting()
     with working_memory(0.01):
-        altered_responses(make_response(model), rows, replacements(rows), keep)
+        responses(make_response(model), rows, replacements(rows), keep)
     assert max(model.calls) <= 0.01 * 2**20 / 4 / (8 * 3)
     model.calls.clear()
     together = [replace(part, together=True) for part in replacements(rows)]
     with working_memory(1e-9):
-        altered_responses(make_response(model), rows, replacements(rows), keep)
+        responses(make_response(model), rows, replacements(rows), keep)
         assert set(model.calls) == {1}
-        found = altered_responses(make_response(model), rows, together, keep)
+        found = responses(make_response(model), rows, together, keep)
     for part, blocks in zip(together, found, strict=True):
         widths = {variants.stop - variants.start for _, variants, _ in blocks}
         assert widths == {part.n_variants}
@@ -184,7 +190,7 @@ def test_few_calls_when_memory_allows():
     rows = as_rows(X)
     model = Counting()
     asked = replacements(rows)
-    altered_responses(make_response(model), rows, asked, keep)
+    responses(make_response(model), rows, asked, keep)
     assert len(model.calls) == len(asked)
 
 
@@ -193,7 +199,7 @@ def test_each_block_is_reported(n_jobs):
     rows = as_rows(X)
     reports = []
     with working_memory(2e-3), parallel_config(backend="threading"):
-        found = altered_responses(
+        found = responses(
             make_response(TREE),
             rows,
             replacements(rows),
@@ -207,15 +213,15 @@ def test_each_block_is_reported(n_jobs):
 def test_reductions_hear_which_replacement_it_is():
     rows = as_rows(X)
     asked = replacements(rows)
-    found = altered_responses(make_response(TREE), rows, asked, lambda which, *_: which)
+    found = responses(make_response(TREE), rows, asked, lambda which, *_: which)
     assert [set(blocks) for blocks in found] == [{k} for k in range(len(asked))]
 
 
 def test_nothing_to_exchange_is_nothing_to_ask():
     model = Counting()
-    assert altered_responses(make_response(model), as_rows(X), [], keep) == []
+    assert responses(make_response(model), as_rows(X), [], keep) == []
     empty = Replacement((0,), (X[:, 0],), (np.zeros((1, 2), int),), np.array([], int))
-    assert altered_responses(make_response(model), as_rows(X), [empty], keep) == [[]]
+    assert responses(make_response(model), as_rows(X), [empty], keep) == [[]]
     assert model.calls == []
 
 
@@ -250,7 +256,7 @@ def test_the_model_sees_the_container_that_it_was_given(kind, memory):
     ]
     model = Spy()
     with working_memory(memory):
-        altered_responses(make_response(model), rows, asked, keep)
+        responses(make_response(model), rows, asked, keep)
     told = [seen for seen, _ in model.seen]
     assert told == [schema(container)] * len(told)
     assert same_cells(cells(container), before)

@@ -51,7 +51,7 @@ def assert_same_outputs(model, estimator, X, *, rtol=1e-12):
     assert encoded.dtype == model.ensemble.precision
     assert encoded.shape == (X.shape[0], model.ensemble.n_features)
     if model.raw_method is not None:
-        asked = model.asked(estimator, X)
+        asked = model.raw_response(estimator, X)
         scale = max(1.0, np.abs(asked).max(initial=0.0))
         np.testing.assert_allclose(raw, asked, rtol=rtol, atol=rtol * scale)
     if model.link is not None:

@@ -243,4 +243,4 @@ def test_no_method_returns_a_path_length():
     X, _ = table()
     estimator = IsolationForest(n_estimators=2).fit(X)
     with pytest.raises(ValueError, match="No method"):
-        read_trees(estimator).asked(estimator, X)
+        read_trees(estimator).raw_response(estimator, X)

@@ -135,7 +135,9 @@ def test_several_labels():
     Y = np.column_stack([labels(y, 2), X[:, 0] > 0]).astype(int)
     model = read_trees(classifier().fit(X, Y))
     estimator = classifier().fit(X, Y)
-    np.testing.assert_allclose(model.raw(X), model.asked(estimator, X), rtol=1e-5)
+    np.testing.assert_allclose(
+        model.raw(X), model.raw_response(estimator, X), rtol=1e-5
+    )
     np.testing.assert_allclose(
         model.response(model.raw(X)), estimator.predict_proba(X), rtol=1e-5
     )

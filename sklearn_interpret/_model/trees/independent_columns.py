@@ -1,4 +1,4 @@
-"""Moments of models that are sums of trees where columns are independent, without rows.
+"""Moments of sums of trees where columns are drawn independently, without rows.
 
 Where each column of a sample is drawn by itself, from values with given chances, the
 mean of the response, and its covariance with a number that depends on one column only,
@@ -9,15 +9,14 @@ import numpy as np
 
 from sklearn_interpret._core.trees.effects.steps import MovedFeatures
 from sklearn_interpret._core.trees.moments.moments import TreeProducts
-from sklearn_interpret._model.trees.additive import additive_trees
-from sklearn_interpret._model.trees.coded_rows import CodedRows, TellingRows
+from sklearn_interpret._model.trees.tree_response import tree_response
 from sklearn_interpret.exceptions import UnreadableModelError
 
 # Of a column whose splits are sets of values: splits times values.
 _MOST_IN_SETS = 2**24
 
 
-class ProductTrees:
+class IndependentColumns:
     """A model whose columns are drawn independently, in codes of its trees.
 
     Several features that the trees make of one column, as one-hot encoders do, move
@@ -29,8 +28,7 @@ class ProductTrees:
         The model.
     levels : Rows
         Values that columns can take, in the container that the model knows: those of
-        column j are in the first ``sizes[j]`` rows, whatever stands below, such as the
-        last one repeated.
+        column j are in the first ``sizes[j]`` rows, whatever stands below.
     sizes : sequence of int
         Number of values of each column, at least 1.
 
@@ -48,18 +46,17 @@ class ProductTrees:
     """
 
     def __init__(self, response, levels, sizes):
-        trees = additive_trees(response)
-        model = trees.model
-        coded = CodedRows(model, model.ensemble, levels)
-        telling = TellingRows(coded)
-        codes = coded.seen(telling)[:]
-        _check_mixed(trees, response, levels, sizes, codes, telling.places)
+        trees = tree_response(response, additive=True)
+        codes, spots = trees.codes(levels).held_with_spots()
+        codes = codes[:]
+        _check_mixed(trees, levels, sizes, codes, spots)
         parts = []
         for column, size in enumerate(sizes):
-            features = np.flatnonzero(model.columns == column)
+            features = np.flatnonzero(trees.model.columns == column)
             parts.append(MovedFeatures(features, codes[:size, features], (size,)))
-            _refuse_large(model.ensemble, parts[-1], levels.names[column])
-        self._products = TreeProducts(model.ensemble, trees.values, trees.base, parts)
+            _refuse_large(trees.ensemble, parts[-1], levels.names[column])
+        value, base = trees.ensemble.value, trees.ensemble.base
+        self._products = TreeProducts(trees.ensemble, value, base, parts)
         self.rows_at_once = self._products.at_once
 
     def moments(self, shares, statistics):
@@ -77,33 +74,30 @@ class ProductTrees:
         ProductMoments
             ``mean`` (m, n_outputs) of the response, ``covariance`` (m, n_columns,
             n_outputs) of each column's statistic and the response, ``statistic`` and
-            ``variance`` (m, n_columns): means and variances of the statistics. Those of
-            a row do not depend on the rows beside it.
+            ``variance`` (m, n_columns): means and variances of the statistics.
         """
         return self._products.moments(shares, statistics)
 
 
-def _check_mixed(trees, response, levels, sizes, codes, telling):
-    """Ask the model for rows whose values come from different rows of the levels.
+def _check_mixed(trees, levels, sizes, codes, spots):
+    """Compare with the model at rows whose values come from different rows of levels.
 
-    So that they are rows that might be drawn, and show that a column's codes depend on
-    no other column.
+    They are rows that might be drawn, and show that a column's codes depend on no other
+    column.
     """
-    last = np.asarray(sizes) - 1
     donors = {
-        column: np.minimum(np.roll(telling, column), last[column])
-        for column in range(levels.n_columns)
+        column: np.minimum(np.roll(spots, column), size - 1)
+        for column, size in enumerate(sizes)
     }
-    mixed = np.column_stack(
-        [
-            codes[donors[column], feature]
-            for feature, column in enumerate(trees.model.columns)
-        ]
-    )
-    trees.check(response, levels.mixed(telling, donors), mixed)
+    mixed = [
+        codes[donors[column], feature]
+        for feature, column in enumerate(trees.model.columns)
+    ]
+    trees.check(levels.mixed(spots, donors), np.column_stack(mixed))
 
 
 def _refuse_large(ensemble, part, name):
+    """Refuse splits on sets of too many values."""
     if len(part.features) == 1 and not ensemble.split_codes.categorical[part.features]:
         return
     n_splits = np.isin(ensemble.feature, part.features).sum()

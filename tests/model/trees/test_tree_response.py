@@ -17,7 +17,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_interpret._model.response import make_response
-from sklearn_interpret._model.trees.additive import additive_trees
+from sklearn_interpret._model.trees.tree_response import tree_response
 from sklearn_interpret.exceptions import UnreadableModelError
 from tests.model.trees.data import labels, several, table
 
@@ -74,12 +74,12 @@ ADDITIVE = {
 def test_the_response_is_the_sum(name):
     estimator, asked = ADDITIVE[name]
     response = make_response(estimator, **asked)
-    trees = additive_trees(response)
-    ensemble = trees.model.ensemble
+    trees = tree_response(response, additive=True)
+    ensemble = trees.ensemble
     codes = ensemble.codes(trees.model.encode(X))
-    added = trees.base + trees.values[ensemble.apply_codes(codes)].sum(axis=1)
+    added = ensemble.base + ensemble.value[ensemble.apply_codes(codes)].sum(axis=1)
     np.testing.assert_allclose(added, response(X), rtol=0, atol=1e-12)
-    trees.check(response, X, codes)
+    trees.check(X, codes)
 
 
 BOOSTED = hist_classifier(TWO)
@@ -125,7 +125,7 @@ NOT_ADDITIVE = {
 def test_other_responses_are_refused(name):
     estimator, asked, message = NOT_ADDITIVE[name]
     with pytest.raises(UnreadableModelError, match=message):
-        additive_trees(make_response(estimator, **asked))
+        tree_response(make_response(estimator, **asked), additive=True)
 
 
 class Doubled(RandomForestRegressor):
@@ -138,7 +138,7 @@ class Doubled(RandomForestRegressor):
 
 def test_trees_that_are_not_the_model_are_found_out():
     response = make_response(Doubled(3, **SEEDED).fit(X, Y))
-    trees = additive_trees(response)
-    codes = trees.model.ensemble.codes(trees.model.encode(X))
+    trees = tree_response(response)
+    codes = trees.ensemble.codes(trees.model.encode(X))
     with pytest.raises(UnreadableModelError, match="Doubled is not the sum of the"):
-        trees.check(response, X, codes)
+        trees.check(X, codes)

@@ -21,10 +21,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._model.perturbation import independent_trees as product_trees
-from sklearn_interpret._model.perturbation.independent_trees import ProductTrees
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.trees import independent_columns
+from sklearn_interpret._model.trees.independent_columns import IndependentColumns
 from sklearn_interpret.exceptions import UnreadableModelError
 
 CLOSE = {"rtol": 1e-10, "atol": 1e-10}
@@ -151,7 +151,7 @@ def answers(model, method, X):
 def check(model, X, method, *, m=3, seed=0, zeros=0.3):
     levels, sizes = levels_of(X)
     response = make_response(model, method or "auto")
-    products = ProductTrees(response, levels, sizes)
+    products = IndependentColumns(response, levels, sizes)
     shares, statistics = draw(sizes, m, seed, zeros)
     found = products.moments(shares, statistics)
     asked = answers(model, method, grid_of(levels, sizes))
@@ -214,7 +214,7 @@ def test_what_stands_below_the_last_value_of_a_column_is_not_looked_at():
     for column, size in enumerate(sizes):
         below[size:, column] = 77.0
     found = [
-        ProductTrees(make_response(model, method), rows, sizes).moments(*drawn)
+        IndependentColumns(make_response(model, method), rows, sizes).moments(*drawn)
         for rows in (levels, as_rows(below))
     ]
     for field in FIELDS:
@@ -228,21 +228,22 @@ def test_a_model_that_is_no_sum_of_trees_is_refused():
         (GradientBoostingClassifier(n_estimators=2).fit(X, cut(y)), "predict_proba"),
     ):
         with pytest.raises(UnreadableModelError):
-            ProductTrees(make_response(model, method), *levels_of(X))
+            IndependentColumns(make_response(model, method), *levels_of(X))
 
 
 def test_trees_that_are_not_what_the_model_answers_are_refused(monkeypatch):
     model, X, _ = MODELS["missing"]
     response = make_response(model)
-    read = product_trees.additive_trees(response)
-    wrong = replace(read, values=1.01 * read.values)
-    monkeypatch.setattr(product_trees, "additive_trees", lambda response: wrong)
+    read = independent_columns.tree_response(response)
+    doubled = replace(read.ensemble, value=1.01 * read.ensemble.value)
+    wrong = replace(read, ensemble=doubled)
+    monkeypatch.setattr(independent_columns, "tree_response", lambda *_, **__: wrong)
     with pytest.raises(UnreadableModelError, match="is not the sum of the trees"):
-        ProductTrees(response, *levels_of(X))
+        IndependentColumns(response, *levels_of(X))
 
 
 def test_too_many_sets_are_refused(monkeypatch):
     model, X, method = MODELS["encoded"]
-    monkeypatch.setattr(product_trees, "_MOST_IN_SETS", 20)
+    monkeypatch.setattr(independent_columns, "_MOST_IN_SETS", 20)
     with pytest.raises(UnreadableModelError, match="too many to work with"):
-        ProductTrees(make_response(model, method), *levels_of(X))
+        IndependentColumns(make_response(model, method), *levels_of(X))

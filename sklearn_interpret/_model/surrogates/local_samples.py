@@ -78,17 +78,9 @@ class LocalDraws:
         return self._placed(self._marginals.rows.take([0]), self._marginals.means[None])
 
     def around(self, rows):
-        """The draws around rows.
+        """The draws around `Rows`, first those around the first row: native container.
 
-        Parameters
-        ----------
-        rows : Rows
-            The rows; where a number is missing, the mean stands for it.
-
-        Returns
-        -------
-        native container of rows.n_rows x n_samples rows
-            Those around the first row first.
+        Where a number is missing, the mean stands for it.
         """
         means = self._marginals.means
         values = np.tile(means, (rows.n_rows, 1))

@@ -1,0 +1,425 @@
+"""Which response of a model is which sum of its trees, or a known function of it."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+from sklearn_interpret._model.response import (
+    CENTERED_LOG_PROBA,
+    Response,
+    make_response,
+)
+from sklearn_interpret._model.rows.lazy_rows import LazyRows
+from sklearn_interpret._model.tags import unfrozen
+from sklearn_interpret._model.trees import (
+    _catboost,
+    _lightgbm,
+    _sklearn_boosting,
+    _sklearn_combined,
+    _sklearn_trees,
+    _xgboost,
+)
+from sklearn_interpret._model.trees.tree_model import TreeModel
+from sklearn_interpret.exceptions import NonFiniteResponseError, UnreadableModelError
+
+_SCIKIT_LEARN = {
+    **_sklearn_trees.READERS,
+    **_sklearn_boosting.READERS,
+    **_sklearn_combined.READERS,
+}
+
+# By package and name of the class: these libraries are not imported by us.
+_OTHERS = {**_xgboost.READERS, **_lightgbm.READERS, **_catboost.READERS}
+
+READABLE = (
+    "scikit-learn's DecisionTree*, ExtraTree*, RandomForest*, ExtraTrees*, "
+    "IsolationForest, GradientBoosting*, HistGradientBoosting*, Bagging*, Voting* and "
+    "AdaBoostClassifier of such trees; XGBoost's, LightGBM's and CatBoost's "
+    "scikit-learn estimators; a Pipeline that ends in one of them, if the steps before "
+    "work column by column"
+)
+
+# Libraries that add up in single precision differ by this much from the sum of trees.
+_TOLERANCE = 1e-5
+
+# Scores that are closer than this, relative to their size, are the same: which class
+# wins must not depend on the order in which trees were added up.
+_SAME_SCORE = 1e-12
+
+# Bytes that a row's numbers and their codes take, for each feature, while it is coded.
+_CODING_BYTES = 12
+
+# Rows on which the trees are compared with the model, at least.
+_SPOTS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class TreeResponse:
+    """A response of a model as the sum of its trees, or as a function of that sum.
+
+    Build it with :func:`tree_response` or :func:`explained_response`.
+
+    Parameters
+    ----------
+    response : Response
+        The model, and which of its outputs.
+    model : TreeModel
+        Its trees, as they were read.
+    ensemble : TreeEnsemble
+        The trees with the outputs that the response picks; all of them where it is a
+        function of their sum.
+    refusal : UnreadableModelError or None, default=None
+        Why the response is not the sum itself; None where it is.
+    """
+
+    response: Response
+    model: TreeModel
+    ensemble: TreeEnsemble
+    refusal: UnreadableModelError | None = None
+
+    @property
+    def additive(self):
+        """Whether the response is the plain sum of the trees."""
+        return self.refusal is None
+
+    @property
+    def method(self):
+        """The model's method that returns it, or "margin" for a sum that none does."""
+        if not self.additive:
+            return self.response.method
+        name = self.model.raw_method
+        public = name is not None and not name.startswith("_")
+        return name if public and not self.model.raw_params else "margin"
+
+    def output_names(self, n_outputs):
+        """Names of the outputs."""
+        return self.response.output_names(n_outputs)
+
+    def of_sums(self, sums):
+        """Responses (..., n_outputs) from sums of the trees (..., n_sums)."""
+        if self.additive:
+            return sums
+        responses = self._linked(sums.reshape(-1, sums.shape[-1]))
+        if not np.isfinite(responses).all():
+            raise NonFiniteResponseError(
+                "The model's response is not finite for some rows that mix the values "
+                "of two rows of X."
+            )
+        return responses.reshape(*sums.shape[:-1], -1)
+
+    def slope(self, sums):
+        """Derivative of the response by its one sum, (n, 1)."""
+        slope = self.of_sums(sums) * self.model.link_scale
+        if self.model.link == "exp":
+            return slope
+        slope *= 1 - self.of_sums(sums)
+        # The probability of the first class falls with the sum.
+        falls = self.response.classes is not None and self.response.target == 0
+        return -slope if falls else slope
+
+    def predictions(self, X):
+        """What the model returns for rows of its container: (n_rows, n_outputs).
+
+        In the model's own precision. Where none of its methods returns the sum of its
+        trees, that sum.
+        """
+        estimator, model = self.response.estimator, self.model
+        if not self.additive:
+            returned = np.asarray(getattr(estimator, self.response.method)(X))
+            values = self.response.read(returned)
+        elif model.raw_method is None:
+            return self.ensemble.raw(model.encode(X))
+        else:
+            returned = model.raw_response(estimator, X)
+            values = self.response.read(model.as_returned(returned))
+        return values.astype(np.float32) if returned.dtype == np.float32 else values
+
+    def codes(self, rows):
+        """Codes of `Rows` as the trees compare them, made as they are needed."""
+        return CodedRows(self.model, self.ensemble, rows)
+
+    def checked_codes(self, rows):
+        """Codes of `Rows`, held if small, after a spot check against the model.
+
+        Raises
+        ------
+        UnreadableModelError
+            The trees do not give what the model returns.
+        ValueError
+            Whatever the model has to say of the rows.
+        """
+        codes, spots = self.codes(rows).held_with_spots()
+        some = rows.take(spots)
+        self.check(some.native, self.codes(some)[:])
+        return codes
+
+    def check(self, X, codes):
+        """Compare with the model's response to rows, given their codes."""
+        expected = self.response(X)
+        base = self.ensemble.base
+        leaves = self.ensemble.value[self.ensemble.apply_codes(codes)]
+        found, size = base + leaves.sum(axis=1), abs(base) + abs(leaves).sum(axis=1)
+        if not self.additive:
+            found = self._linked(found)
+            size = (1 + size.max(axis=1, keepdims=True)) * (1 + np.abs(expected))
+        if found.shape == expected.shape:
+            with np.errstate(invalid="ignore"):
+                if not np.any(np.abs(found - expected) > _TOLERANCE * size):
+                    return
+        what = "sum" if self.additive else "function"
+        raise UnreadableModelError(
+            f"The response of {_name(self.response)} is not the {what} of the trees "
+            "that were read from it."
+        )
+
+    def _linked(self, sums):
+        """The function of the sums (n, n_sums) that the response is."""
+        if _predicts_labels(self.response):
+            return self._labels(sums)
+        returned = self.model.response(sums)
+        if self.response.method == "predict_log_proba":
+            with np.errstate(divide="ignore"):
+                returned = np.log(returned)
+        return self.response.read(self.model.as_returned(returned))
+
+    def _labels(self, sums):
+        """A 0/1 column for each class; positions stand for the labels."""
+        known, scores = self.model.classes, self.model.as_returned(sums)
+        if not isinstance(known, list):
+            reader = replace(self.response, classes=np.arange(len(known)))
+            return reader.read(_winners(scores, len(known)))
+        reader = replace(self.response, classes=[np.arange(len(own)) for own in known])
+        winners = [
+            _winners(part, len(own)) for part, own in zip(scores, known, strict=True)
+        ]
+        return reader.read(np.column_stack(winners))
+
+
+class CodedRows(LazyRows):
+    """Codes of rows as trees compare them.
+
+    Parameters
+    ----------
+    model : TreeModel
+        Knows what its trees compare.
+    ensemble : TreeEnsemble
+        Its trees, whose codes are wanted.
+    rows : Rows
+        The rows.
+    """
+
+    def __init__(self, model, ensemble, rows):
+        self.model, self.ensemble = model, ensemble
+        most = int(ensemble.split_codes.n_codes.max(initial=1)) - 1
+        n_features = ensemble.n_features
+        super().__init__(
+            rows, n_features, np.min_scalar_type(most), _CODING_BYTES * n_features
+        )
+
+    def _made(self, rows):
+        return self.ensemble.codes(self.model.encode(rows.native))
+
+    def held_with_spots(self):
+        """The codes as :meth:`held` gives them, and positions of rows to check.
+
+        These are some rows far from each other, and for each feature the first one with
+        a missing or infinite value, which the model may well refuse.
+        """
+        spots = [np.linspace(0, len(self) - 1, _SPOTS).astype(np.intp)]
+        finite = np.ones(self.n_columns, dtype=bool)
+        codes = self.empty(len(self)) if self.is_small else None
+        for part in self.batches(0, len(self)):
+            numbers = self.model.encode(self.rows.part(part).native)
+            special = ~np.isfinite(numbers)
+            if special.any():
+                new = np.flatnonzero(special.any(axis=0) & finite)
+                spots.append(part.start + special[:, new].argmax(axis=0))
+                finite[new] = False
+            if codes is not None:
+                codes[part] = self.ensemble.codes(numbers)
+        return self if codes is None else codes, np.unique(np.concatenate(spots))
+
+
+def read_trees(estimator):
+    """Read a fitted model as a sum of trees.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        A model of trees, one inside of :class:`~sklearn.frozen.FrozenEstimator`, or a
+        pipeline that ends in one, behind steps that work column by column.
+
+    Returns
+    -------
+    TreeModel
+
+    Raises
+    ------
+    UnreadableModelError
+        Naming what was seen, why it can't be read, and what can.
+    """
+    try:
+        return _read(estimator)
+    except UnreadableModelError as error:
+        name = type(unfrozen(estimator)).__name__
+        raise UnreadableModelError(
+            f"The trees of {name} can't be read: {error} What can be read: {READABLE}."
+        ) from error
+
+
+def _read(estimator):
+    """Read a model, or say in one sentence why not."""
+    estimator = unfrozen(estimator)
+    for cls in type(estimator).__mro__:
+        key = cls.__module__.partition(".")[0], cls.__name__
+        reader = _SCIKIT_LEARN.get(cls) or _OTHERS.get(key)
+        if reader is not None:
+            return reader(estimator, _read)
+    raise UnreadableModelError("it is no model of trees that is known here.")
+
+
+def tree_response(response, *, additive=False):
+    """Read a model whose response is a sum of its trees, or a function of that sum.
+
+    Plain sums are `predict` of regressors without a link function, `predict_proba` of
+    single trees and forests, and `decision_function` of boosted classifiers. Functions
+    of sums are the probabilities and labels of boosted classifiers, the labels of
+    forests, logarithms of probabilities, and predictions with a log link.
+
+    Parameters
+    ----------
+    response : Response
+        The model, and how it is asked.
+    additive : bool, default=False
+        Whether only a plain sum will do.
+
+    Returns
+    -------
+    TreeResponse
+
+    Raises
+    ------
+    UnreadableModelError
+        Saying why the model can't be read, or what its trees add up to instead.
+    """
+    model = read_trees(response.estimator)
+    if _is_sum(model, response):
+        return TreeResponse(response, model, _picked(model, response))
+    refusal = _refusal(model, response)
+    if additive or not _is_function_of_sums(model, response):
+        raise refusal
+    return TreeResponse(response, model, model.ensemble, refusal)
+
+
+def explained_response(estimator, response_method="auto", target=None):
+    """Choose the response that Shapley values of trees explain.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        The model.
+    response_method : str or list of str, default="auto"
+        "auto" is the sum of the trees, whether or not a method returns it alone:
+        probabilities of forests, margins of boosting. Otherwise a method of the model.
+    target : class label or int, default=None
+        Output to keep.
+
+    Returns
+    -------
+    TreeResponse
+        The sum of trees, or a logistic or exponential function of a single one.
+
+    Raises
+    ------
+    UnreadableModelError
+        The model can't be read, or the response is another one.
+    """
+    model = read_trees(estimator)
+    if isinstance(response_method, str) and response_method == "auto":
+        response = make_response(estimator, "auto", target)
+        if model.raw_method != "predict_proba" and response.classes is not None:
+            # One signed column speaks for two classes, as in a decision function.
+            response = replace(response, method="decision_function")
+        return TreeResponse(response, model, _picked(model, response))
+    response = make_response(estimator, response_method, target)
+    if callable(response.method):
+        raise UnreadableModelError(
+            "A callable response_method can't be explained by the trees alone."
+        )
+    if _is_sum(model, response):
+        return TreeResponse(response, model, _picked(model, response))
+    one_sum = model.link in ("logistic", "exp") and model.ensemble.n_outputs == 1
+    labels = _predicts_labels(response)
+    if one_sum and response.method == model.response_method and not labels:
+        return TreeResponse(response, model, model.ensemble, _refusal(model, response))
+    raise UnreadableModelError(
+        f'response_method="{response.method}" of {type(estimator).__name__} can\'t be '
+        'explained by its trees: only their sum can (response_method="auto"), and '
+        "responses that are a logistic or exponential function of one sum."
+    )
+
+
+def _picked(model, response):
+    """The trees with the outputs that the response picks."""
+    trees, identity = model.ensemble, np.eye(model.ensemble.n_outputs)
+    picked = response.read(model.as_returned(identity))
+    if np.array_equal(picked, identity):
+        return trees
+    return replace(trees, value=trees.value @ picked, base=trees.base @ picked)
+
+
+def _additive_methods(model):
+    """Methods that return the sum of the trees as it is."""
+    methods = set()
+    if not model.raw_params:
+        methods.add(model.raw_method)
+    if model.link == "identity" and model.link_scale == 1:
+        methods.add(model.response_method)
+    return methods - {None}
+
+
+def _is_sum(model, response):
+    """Whether the response is the plain sum of the trees."""
+    if callable(response.method) or _predicts_labels(response):
+        return False
+    return response.method in _additive_methods(model)
+
+
+def _refusal(model, response):
+    """The error that says what is the plain sum of the trees instead."""
+    method, methods = response.method, _additive_methods(model)
+    method = repr(method) if callable(method) else f'response_method="{method}"'
+    instead = " or ".join(f'response_method="{name}"' for name in sorted(methods))
+    return UnreadableModelError(
+        f"{method} of {_name(response)} is not the plain sum of its trees"
+        + (f"; {instead} is." if instead else ".")
+    )
+
+
+def _is_function_of_sums(model, response):
+    method = response.method
+    if callable(method):
+        return False
+    if _predicts_labels(response):
+        return "predict_proba" in (model.raw_method, model.response_method)
+    if method in ("predict_log_proba", CENTERED_LOG_PROBA):
+        method = "predict_proba"
+    return model.link is not None and method == model.response_method
+
+
+def _predicts_labels(response):
+    return response.method == "predict" and response.classes is not None
+
+
+def _winners(scores, n_classes):
+    """Position of the largest score, the first one where they are the same."""
+    if scores.shape[1] < n_classes:  # one signed column speaks for two classes
+        return (scores[:, 0] > 0).astype(np.intp)
+    most = scores.max(axis=1, keepdims=True)
+    size = np.abs(scores).max(axis=1, keepdims=True)
+    return (scores >= most - _SAME_SCORE * size).argmax(axis=1)
+
+
+def _name(response):
+    return type(unfrozen(response.estimator)).__name__
