@@ -1,11 +1,9 @@
-"""The contract of an inspector: one template `fit`, one hook per method."""
+"""Base of the estimators that wrap a model: one template `fit`, one hook."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
@@ -16,15 +14,13 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import (
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model._sklearn_compat import (
     CallbackSupportMixin,
     Interval,
     StrOptions,
+    block_reporter,
     callback_subcontext,
     callback_task,
     fit_context,
@@ -40,47 +36,20 @@ from sklearn_interpret._model.response import (
     is_fitted,
     make_response,
 )
-from sklearn_interpret._model.rows.base import Rows
-from sklearn_interpret._model.rows.containers import as_rows
-from sklearn_interpret._model.sampling import check_weights, choose_rows
 from sklearn_interpret._model.tags import (
-    check_predictor_is_fitted,
-    has_tags,
     is_classifier,
     requires_y,
     tags_of,
-    unfrozen,
     weight_parameter,
+)
+from sklearn_interpret._model.validation import (
+    Sample,
+    check_fits_rows,
+    check_rows,
+    check_weights,
 )
 
 __all__ = ["BaseInspector", "Sample"]
-
-
-@dataclass(frozen=True)
-class Sample:
-    """The rows that an inspection works on.
-
-    Parameters
-    ----------
-    rows : Rows
-        Rows of positive weight, cut to `subsample`.
-    y : ndarray or None
-        Their targets.
-    weights : ndarray of shape (n_rows,)
-        Their weights; not to be written to.
-    kept : ndarray of shape (n_rows,), or None
-        Their positions in the input; None for all of it.
-    """
-
-    rows: Rows
-    y: Any
-    weights: np.ndarray
-    kept: np.ndarray | None
-
-    @property
-    def index(self):
-        """Positions of the rows in the input."""
-        return np.arange(self.rows.n_rows) if self.kept is None else self.kept
 
 
 def _estimator_has(name):
@@ -97,7 +66,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     """Base of all inspectors.
 
     A subclass stores its parameters in `__init__`, adds to `_parameter_constraints`
-    and fills `_inspect(sample, response)`.
+    and fills `_inspect(sample, response, on_block)`.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -117,12 +86,12 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         "verbose": ["verbose"],
     }
 
-    # Attributes that are only kept at hand, and made again rather than pickled.
-    _at_hand: ClassVar[tuple] = ()
+    # Attributes that are caches: not pickled, rebuilt on demand.
+    _caches: ClassVar[tuple] = ()
 
     def __getstate__(self):
         state = super().__getstate__()
-        return {**state, **{name: None for name in self._at_hand if name in state}}
+        return {**state, **{name: None for name in self._caches if name in state}}
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=False)
@@ -139,7 +108,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         ----------
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
             Rows to fit the estimator on, and to inspect it on. The model sees them,
-            and altered copies of them, in the container given here.
+            and perturbed copies of them, in the container given here.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Targets. Not needed where `estimator` is a
             :class:`~sklearn.frozen.FrozenEstimator`.
@@ -162,20 +131,20 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             Bad input; `y` missing although the estimator has to be fitted.
         """
         check_is_predictor(self.estimator)
-        self._forget()
+        self._reset()
         rows = self._check_rows(X, reset=True)
         weights = check_weights(sample_weight, rows)
         if y is not None:
             check_consistent_length(rows.native, y)
         context = root_callback_context(self, max_subtasks=2)
         with callback_task(context, self):
-            part = callback_subcontext(context, "fit-estimator")
-            self._fit_estimator(rows.native, y, sample_weight, params, part)
+            task = callback_subcontext(context, "fit-estimator")
+            self._fit_estimator(rows.native, y, sample_weight, params, task)
             response = self._make_response()
             sample = self._choose_sample(rows, y, weights)
-            part = callback_subcontext(context, "inspect", max_subtasks=None)
-            with callback_task(part, self):
-                self._inspect(sample, response, _block_reporter(part, self))
+            task = callback_subcontext(context, "inspect", max_subtasks=None)
+            with callback_task(task, self):
+                self._inspect(sample, response, block_reporter(task, self))
         return self
 
     @abstractmethod
@@ -192,41 +161,36 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             To be called after each block of work.
         """
 
-    def _make_response(self):
-        """How the fitted model is asked; `_inspect` gets it."""
-        return make_response(
-            self.estimator_, self.response_method, getattr(self, "target", None)
-        )
-
-    def _forget(self):
-        """Drop what an earlier `fit` found: other parameters may find less."""
+    def _reset(self):
+        """Drop all fitted attributes: other parameters may set fewer of them."""
         for name in list(vars(self)):
             if name.endswith("_") and not name.startswith("_"):
                 delattr(self, name)
 
     def _check_rows(self, X, *, reset):
-        """Wrap `X`, checking its shape, its feature names and their number."""
-        rows = as_rows(X)
-        for count, what in ((rows.n_rows, "sample"), (rows.n_columns, "feature")):
-            if count == 0:
-                raise ValueError(
-                    f"Found array with 0 {what}(s) (shape={rows.native.shape}) while a "
-                    f"minimum of 1 is required by {type(self).__name__}."
-                )
-        if rows.named and len(set(rows.names)) < rows.n_columns:
-            twice = next(name for name in rows.names if rows.names.count(name) > 1)
-            raise ValueError(f"X has the column name {twice!r} more than once.")
-        validate_data(self, rows.native, reset=reset, skip_check_array=True)
-        return rows
+        """Rows of `X`; a hook for what is no table of columns."""
+        return check_rows(self, X, reset=reset)
+
+    def _make_response(self):
+        """The model's response as `_inspect` gets it."""
+        target = getattr(self, "target", None)
+        return make_response(self.estimator_, self.response_method, target)
+
+    def _choose_sample(self, rows, y, weights):
+        """The sample that `_inspect` gets."""
+        sample = Sample.of(rows, y, weights)
+        subsample = getattr(self, "subsample", None)
+        return self._draw(sample, subsample, getattr(self, "random_state", None))
+
+    def _draw(self, sample, subsample, random_state):
+        """A part of a sample, stratified by class for classifiers."""
+        stratified = is_classifier(self.estimator_)
+        return sample.draw(subsample, random_state, stratified=stratified)
 
     def _fit_estimator(self, X, y, sample_weight, params, context):
         """Set `estimator_`: a fitted clone, or the frozen model as it is."""
         if isinstance(self.estimator, FrozenEstimator):
-            check_predictor_is_fitted(self.estimator)
-            # Images have no columns to be counted.
-            if has_tags(self.estimator) and getattr(X, "ndim", 2) < 3:
-                model = unfrozen(self.estimator)
-                _check_fits(model, X)
+            check_fits_rows(self.estimator, X)
             self.estimator_ = self.estimator
             with callback_task(context, self):
                 return
@@ -256,31 +220,6 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             return params
         name = weight_parameter(self.estimator)
         return params if name is None else {**params, name: sample_weight}
-
-    def _choose_sample(self, rows, y, weights):
-        """What `_inspect` gets to work on."""
-        random_state = getattr(self, "random_state", None)
-        subsample = getattr(self, "subsample", None)
-        return self._draw_sample(rows, y, weights, random_state, subsample)
-
-    def _draw_sample(self, rows, y, weights, random_state, subsample):
-        """Drop rows of weight zero and draw the subsample."""
-        y = None if y is None else np.asarray(y)
-        if subsample is None and (weights > 0).all():
-            return Sample(rows, y, weights, None)
-        kept = np.flatnonzero(weights > 0)
-        y = None if y is None else y[kept]
-        stratified = y is not None and y.ndim == 1 and is_classifier(self.estimator_)
-        drawn = choose_rows(
-            len(kept),
-            subsample,
-            stratify=y if stratified else None,
-            random_state=random_state,
-        )
-        kept = kept[drawn]
-        if len(kept) < rows.n_rows:
-            rows = rows.take(kept)
-        return Sample(rows, None if y is None else y[drawn], weights[kept], kept)
 
     @property
     def classes_(self) -> Any:
@@ -412,32 +351,3 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         ):
             setattr(tags, part, getattr(inner, part))
         return tags
-
-
-def _check_fits(model, X):
-    """Check the number and names of columns against those that a model was fitted on.
-
-    CatBoost keeps names under a name of its own. It checks them itself, but takes
-    columns in another order.
-    """
-    names = getattr(model, "feature_names_", None)
-    if names is None:
-        validate_data(model, X, reset=False, skip_check_array=True)
-        return
-    rows = as_rows(X)
-    if rows.named and rows.names != list(names) and set(rows.names) == set(names):
-        raise ValueError(
-            "The feature names should match those that were passed during fit. Feature "
-            "names must be in the same order as they were in fit."
-        )
-
-
-def _block_reporter(context, estimator):
-    """A function that tells callbacks of one finished block of work."""
-
-    def report():
-        part = callback_subcontext(context, "block")
-        with callback_task(part, estimator):
-            pass
-
-    return report

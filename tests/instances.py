@@ -1,8 +1,12 @@
 """The one table of instances: every contract test runs over it.
 
-A new inspector adds its row here. The first set of arguments has to serve any data;
-the others may name features of the contract's tables, which have five.
+A new estimator adds its row here, whether it wraps a model or not. The first set of
+arguments has to serve any data; the others may name features of the contract's tables,
+which have five.
 """
+
+from inspect import signature
+from itertools import cycle, islice
 
 import numpy as np
 from sklearn.ensemble import (
@@ -47,14 +51,14 @@ from sklearn_interpret.surrogates import (
 )
 
 
-class Told:
+class Named:
     """Something to call whose text is the same in every process: it names tests."""
 
     def __repr__(self):
         return type(self).__name__
 
 
-class CoefficientsOrNone(Told):
+class CoefficientsOrNone(Named):
     """Coefficients, one for each feature, or the same for all where there are none."""
 
     def __call__(self, model):
@@ -63,7 +67,7 @@ class CoefficientsOrNone(Told):
         return sizes if len(sizes) == n_features else np.ones(n_features)
 
 
-class MostRows(Told):
+class MostRows(Named):
     """Flags of all rows but some."""
 
     def __call__(self, X):
@@ -71,7 +75,7 @@ class MostRows(Told):
         return np.asarray(first) > -2
 
 
-class OwnScore(Told):
+class OwnScore(Named):
     """Score of a model, of whatever kind."""
 
     def __call__(self, estimator, X, y, sample_weight=None):
@@ -141,7 +145,7 @@ ARGUMENTS = {
     **EFFECTS,
     **IMPORTANCES,
     HStatistic: [
-        {},
+        {"subsample": 80, "random_state": 0},
         {"pairs": [(0, 1), (4, 2)], "three_way": [(0, 1, 2)], "squared": False},
         {
             "features": [0, 3, "g"],
@@ -259,9 +263,9 @@ OF_PAIRS = {HStatistic, PartialDependenceInteraction}
 OF_TREES = {TreeSHAP}
 # Inspectors that take linear models only.
 OF_LINES = {LinearSHAP}
-# Inspectors that ask the model much, or fit another. The first set of arguments, which
-# looks at all rows, is for scikit-learn's checks alone, and the models are quick.
-ASKING = {
+# Inspectors that call the model often, or fit another. The first set of arguments, for
+# all rows, is for scikit-learn's checks alone, and the models are quick.
+COSTLY = {
     BreakDown,
     ExactShapley,
     GlobalSurrogate,
@@ -273,13 +277,26 @@ ASKING = {
 }
 
 
-def quick_arguments(inspector_class):
+def wraps_a_model(estimator_class):
+    """Whether instances are made around a model."""
+    return "estimator" in signature(estimator_class).parameters
+
+
+INSPECTORS = [c for c in ARGUMENTS if wraps_a_model(c)]
+
+
+def own_arguments(estimator_class):
+    """The sets of arguments for the checks of our own."""
+    return ARGUMENTS[estimator_class][int(estimator_class in COSTLY) :]
+
+
+def quick_arguments(estimator_class):
     """A set of arguments for checks of all kinds at once."""
-    return ARGUMENTS[inspector_class][int(inspector_class in ASKING)]
+    return own_arguments(estimator_class)[0]
 
 
-def estimators(inspector_class):
-    """Models of both kinds that the contract is tested around, the fast ones first."""
+def models(inspector_class):
+    """Models to test around: a quick regressor, a quick classifier, maybe others."""
     of_trees = [
         HistGradientBoostingRegressor(max_iter=5),
         HistGradientBoostingClassifier(max_iter=5),
@@ -287,8 +304,9 @@ def estimators(inspector_class):
     if inspector_class in OF_TREES:
         # Whole samples, for the weight of a row to be as good as its copies.
         whole = {"bootstrap": False, "max_features": None, "random_state": 0}
-        return [of_trees[0], RandomForestClassifier(3, max_depth=4, **whole)]
-    if inspector_class in ASKING:
+        forest = RandomForestClassifier(3, max_depth=4, **whole)
+        return [of_trees[0], forest, of_trees[1]]
+    if inspector_class in COSTLY:
         return [
             DecisionTreeRegressor(max_depth=3, random_state=0),
             LogisticRegression(),
@@ -302,3 +320,24 @@ def estimators(inspector_class):
         return [LinearRegression(), of_trees[1]]
     linear = [LinearRegression(), LogisticRegression()]
     return linear if inspector_class in OF_LINES else [*linear, of_trees[1]]
+
+
+def instances_for_any_data(estimator_class):
+    """The first arguments, around a regressor and around a classifier."""
+    first = ARGUMENTS[estimator_class][0]
+    if not wraps_a_model(estimator_class):
+        return [estimator_class(**first)]
+    return [estimator_class(model, **first) for model in models(estimator_class)[:2]]
+
+
+def instances(estimator_class):
+    """Each set of arguments, and each model, at least once."""
+    rows = own_arguments(estimator_class)
+    if not wraps_a_model(estimator_class):
+        return [estimator_class(**arguments) for arguments in rows]
+    around = models(estimator_class)
+    pairs = zip(cycle(around), cycle(rows), strict=False)
+    return [
+        estimator_class(model, **arguments)
+        for model, arguments in islice(pairs, max(len(around), len(rows)))
+    ]

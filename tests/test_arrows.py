@@ -6,9 +6,8 @@ All imports are read off the sources, also those inside functions.
 import ast
 import importlib
 import sys
+from collections import Counter
 from pathlib import Path
-
-import pytest
 
 import sklearn_interpret
 
@@ -16,6 +15,11 @@ ROOT = Path(sklearn_interpret.__file__).parent
 PACKAGE = "sklearn_interpret"
 # What every installation has. Anything else is not named, or imported late by its name.
 REQUIRED = {"sklearn", "numpy", "scipy", "joblib", "threadpoolctl", "matplotlib"}
+# Where all private names of scikit-learn are.
+COMPAT = f"{PACKAGE}._model._sklearn_compat"
+# Whose task it is to choose among the others of their family.
+CHOOSING = {f"{PACKAGE}.shapley._values"}
+MOST_MODULES = 16
 
 
 def module_name(path):
@@ -27,55 +31,60 @@ def module_name(path):
 MODULES = {module_name(path): path for path in sorted(ROOT.rglob("*.py"))}
 
 
-def imports(name):
-    """Full names of the modules that a module imports, anywhere in its source."""
-    found = set()
-    for node in ast.walk(ast.parse(MODULES[name].read_text(encoding="utf-8"))):
+def imported_names(path):
+    """Full names of everything that a source imports, attributes included."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{name} has a relative import"
-            inner = {f"{node.module}.{alias.name}" for alias in node.names}
-            modules = inner & MODULES.keys()
-            found |= modules
-            if len(modules) < len(inner):
-                found.add(node.module)
-    return found
+            assert node.level == 0, f"{path} has a relative import"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def own_imports(name):
-    """Those of our own."""
-    return {other for other in imports(name) if other.partition(".")[0] == PACKAGE}
+NAMES = {name: set(imported_names(path)) for name, path in MODULES.items()}
+
+
+def module_of(imported):
+    """The module that is imported, or that the imported thing is taken from."""
+    own = imported.partition(".")[0] == PACKAGE
+    return imported if not own or imported in MODULES else imported.rpartition(".")[0]
+
+
+IMPORTS = {name: set(map(module_of, names)) for name, names in NAMES.items()}
+OWN_IMPORTS = {
+    name: {other for other in others if other.partition(".")[0] == PACKAGE}
+    for name, others in IMPORTS.items()
+}
 
 
 def room(name):
-    """Which room of the house a module stands in: family and kind."""
+    """Which room of the house a module stands in: kind and family."""
     parts = name.split(".")[1:]
     if not parts:
         return "top", None
-    family, inside = parts[0], parts[1:]
-    if family in ("_core", "_model", "_plotting", "_version", "exceptions"):
-        return family, None
-    if family in ("base", "explanations", "_choosing"):
+    first, inside = parts[0], parts[1:]
+    if first in ("_core", "_model", "_plotting", "_version", "exceptions"):
+        return first, None
+    if first in ("base", "explanations", "_choosing"):
         return "base", None
-    if family == "estimator_checks":
+    if first == "estimator_checks":
         return "checks", None
     if not inside:
-        return "family", family
-    return ("display" if inside[0].startswith("_plot") else "method"), family
+        return "family", first
+    return ("display" if inside[0].startswith("_plot") else "method"), first
 
 
 # Which rooms each room may import from. The exceptions' names are for everyone above
 # the core.
+BELOW = {"base", "_model", "_core", "exceptions"}
 ALLOWED = {
     "_core": {"_core"},
     "_model": {"_model", "_core", "exceptions"},
-    "base": {"base", "_model", "_core", "exceptions"},
+    "base": BELOW,
     # Of another family, its public classes, as any user has them.
-    "method": {"method", "family", "base", "_model", "_core", "exceptions"},
-    "display": {"display", "method", "family", "_plotting", "base", "_model", "_core"}
-    | {"exceptions"},
-    "_plotting": {"_plotting", "base", "_model", "_core", "exceptions"},
+    "method": {"method", "family", *BELOW},
+    "display": {"display", "method", "family", "_plotting", *BELOW},
+    "_plotting": {"_plotting", *BELOW},
     "family": {"method", "display"},
     "checks": {"checks", "family", "base", "exceptions", "top"},
     "top": {"_version", "family"},
@@ -84,103 +93,106 @@ ALLOWED = {
 }
 
 
+def broken(is_wrong, imports=OWN_IMPORTS):
+    """Pairs of a module and something that it imports, where that is wrong."""
+    return [
+        (name, other)
+        for name, others in imports.items()
+        for other in sorted(others)
+        if is_wrong(name, other)
+    ]
+
+
 def test_every_module_has_a_room():
     assert {room(name)[0] for name in MODULES} <= ALLOWED.keys()
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_arrows_run_one_way(name):
-    kind, family = room(name)
-    wrong = []
-    for other in own_imports(name):
-        other_kind, other_family = room(other)
-        if other_kind not in ALLOWED[kind] or (
-            other_kind in ("method", "display") and other_family != family
-        ):
-            wrong.append(other)
-    assert wrong == []
+def test_arrows_run_one_way():
+    def is_wrong(name, other):
+        (kind, family), (other_kind, other_family) = room(name), room(other)
+        of_a_family = other_kind in ("method", "display")
+        return other_kind not in ALLOWED[kind] or (
+            of_a_family and other_family != family
+        )
+
+    assert broken(is_wrong) == []
 
 
-# Whose task it is to choose among the others of their family.
-CHOOSING = {f"{PACKAGE}.shapley._values"}
-
-
-def methods_of(family):
-    """Modules of a family that hold a public estimator: a method."""
+def estimators_of(family):
+    """Modules of a family that hold a public estimator."""
     public = importlib.import_module(family)
     members = (getattr(public, name) for name in public.__all__)
     return {member.__module__ for member in members if hasattr(member, "fit")}
 
 
-@pytest.mark.parametrize(
-    "name", [n for n in MODULES if room(n)[0] == "method" and n not in CHOOSING]
-)
-def test_methods_share_with_their_family_what_is_no_method(name):
-    family = name.rpartition(".")[0]
-    assert own_imports(name) & methods_of(family) - {name} == set()
+def test_methods_share_modules_that_hold_no_method():
+    families = [name for name in MODULES if room(name)[0] == "family"]
+    methods = set().union(*map(estimators_of, families))
+
+    def is_wrong(name, other):
+        is_method = room(name)[0] == "method" and name not in CHOOSING
+        return is_method and other in methods - {name}
+
+    assert broken(is_wrong) == []
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_nothing_private_is_taken_from_another_module(name):
-    """Neither by import nor by reaching into a module: a leading underscore is home."""
-    tree = ast.parse(MODULES[name].read_text(encoding="utf-8"))
-    taken = [
-        f"{node.module}.{alias.name}"
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module.startswith(PACKAGE)
-        for alias in node.names
-        if alias.name.startswith("_")
-        and f"{node.module}.{alias.name}" not in MODULES
-        and not alias.name.startswith("__")
-    ]
-    assert taken == []
+def is_private(name):
+    return name.startswith("_") and not name.startswith("__")
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_private_names_of_scikit_learn_are_in_the_seams_alone(name):
-    private = {
-        other
-        for other in private_names(name)
-        if other.startswith("sklearn.") and "._" in other
+def test_nothing_private_is_taken_from_another_module():
+    """A name with a leading underscore, class or function, stays in its module."""
+    own = {
+        name: {one for one in names if one.partition(".")[0] == PACKAGE} - set(MODULES)
+        for name, names in NAMES.items()
     }
-    if name != f"{PACKAGE}._model._sklearn_compat":
-        assert private == set()
+    assert broken(lambda _, other: is_private(other.rpartition(".")[2]), own) == []
 
 
-def private_names(name):
-    """Full names of everything that a module imports, attributes included."""
-    for node in ast.walk(ast.parse(MODULES[name].read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+def test_private_modules_are_imported_within_their_folder():
+    def is_wrong(name, other):
+        folder, _, last = other.rpartition(".")
+        inside = name == folder or name.startswith(f"{folder}.")
+        return is_private(last) and not inside and other != COMPAT
+
+    assert broken(is_wrong) == []
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_other_packages(name):
-    allowed = REQUIRED | set(sys.stdlib_module_names)
-    kind, _ = room(name)
-    if kind == "_core":
-        allowed = {"numpy", "scipy"} | set(sys.stdlib_module_names)
-    elif kind not in ("_plotting", "display"):
-        allowed -= {"matplotlib"}
-    others = {
-        other
-        for other in imports(name) - own_imports(name)
-        if other.partition(".")[0] not in allowed
-    }
-    assert others == set()
+def test_private_names_of_scikit_learn_are_in_one_module():
+    def is_wrong(name, other):
+        return other.startswith("sklearn.") and "._" in other and name != COMPAT
+
+    assert broken(is_wrong, NAMES) == []
+
+
+def test_other_packages():
+    def is_wrong(name, other):
+        kind, _ = room(name)
+        allowed = REQUIRED
+        if kind == "_core":
+            allowed = {"numpy", "scipy"}
+        elif kind not in ("_plotting", "display"):
+            allowed = REQUIRED - {"matplotlib"}
+        package = other.partition(".")[0]
+        return package not in {PACKAGE, *allowed, *sys.stdlib_module_names}
+
+    assert broken(is_wrong, IMPORTS) == []
+
+
+def test_folders_are_tables_of_contents():
+    """No folder has more modules than one reads through."""
+    files = [path for path in MODULES.values() if path.name != "__init__.py"]
+    sizes = Counter(path.parent for path in files)
+    assert {path: n for path, n in sizes.items() if n > MOST_MODULES} == {}
 
 
 def test_there_are_no_circles():
     """Importing in any order works, for the graph of all imports has no circle."""
-    graph = {name: own_imports(name) for name in MODULES}
     settled = set()
     while True:
-        free = {
-            name for name in graph.keys() - settled if graph[name] - {name} <= settled
-        }
+        waiting = MODULES.keys() - settled
+        free = {name for name in waiting if OWN_IMPORTS[name] - {name} <= settled}
         if not free:
             break
         settled |= free
-    assert graph.keys() - settled == set()
+    assert MODULES.keys() - settled == set()

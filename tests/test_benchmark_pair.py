@@ -1,5 +1,6 @@
 """The benchmarks' harness: what it measures and how it judges, never how fast."""
 
+import gc
 import importlib.util
 import itertools
 import math
@@ -23,8 +24,11 @@ def load(source, name):
 
 @pytest.fixture(scope="module")
 def pair():
+    # Each measurement collects garbage first: spare what other tests have left.
+    gc.freeze()
     yield load(SOURCE, "benchmark_pair")
     del sys.modules["benchmark_pair"]
+    gc.unfreeze()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Progress: scikit-learn's callbacks are told of every task, begun and ended."""
+"""Progress: scikit-learn's callbacks see every task, begun and ended."""
 
 import pickle
 
@@ -14,40 +14,40 @@ from sklearn_interpret.effects import (
     ConditionalDependence,
     PartialDependence,
 )
-from tests.instances import ARGUMENTS, EFFECTS, estimators, quick_arguments
+from tests.instances import EFFECTS, INSPECTORS, models, quick_arguments
 
 callback = pytest.importorskip("sklearn.callback")  # scikit-learn >= 1.9
 
 all_inspectors = pytest.mark.parametrize(
-    "inspector_class", ARGUMENTS, ids=lambda c: c.__name__
+    "inspector_class", INSPECTORS, ids=lambda c: c.__name__
 )
 
 
 class Recorder:
-    """Notes what it is told, in order."""
+    """Records events, in order."""
 
     def __init__(self):
-        self.told = []
+        self.events = []
 
     def setup(self, estimator, context):
         """Note that a fit begins."""
-        self.told.append(("setup", path_of(context)))
+        self.events.append(("setup", path_of(context)))
 
     def on_fit_task_begin(self, estimator, context):
         """Note that a task begins."""
-        self.told.append(("begin", path_of(context)))
+        self.events.append(("begin", path_of(context)))
 
     def on_fit_task_end(self, estimator, context):
         """Note that a task has ended."""
-        self.told.append(("end", path_of(context)))
+        self.events.append(("end", path_of(context)))
 
     def teardown(self, estimator, context):
         """Note that a fit is over, however it went."""
-        self.told.append(("teardown", path_of(context)))
+        self.events.append(("teardown", path_of(context)))
 
     def tasks(self, event):
         """Return the tasks of one kind of event."""
-        return [path for kind, path in self.told if kind == event]
+        return [path for kind, path in self.events if kind == event]
 
 
 class PropagatedRecorder(Recorder):
@@ -67,16 +67,16 @@ def path_of(context):
 
 def assert_nested(recorder):
     """Every task ends before the one around it, and none begins twice."""
-    first, *events, last = recorder.told
+    first, *events, last = recorder.events
     assert (first[0], last[0]) == ("setup", "teardown")
-    standing = []
+    running = []
     for kind, path in events:
         if kind == "begin":
-            assert standing == [path[:depth] for depth in range(1, len(path))]
-            standing.append(path)
+            assert running == [path[:depth] for depth in range(1, len(path))]
+            running.append(path)
         else:
-            assert standing.pop() == path
-    assert standing == []
+            assert running.pop() == path
+    assert running == []
     assert len(set(recorder.tasks("begin"))) == len(recorder.tasks("begin"))
     assert sorted(recorder.tasks("begin")) == sorted(recorder.tasks("end"))
 
@@ -93,7 +93,7 @@ def table():
 def test_tasks_balance(inspector_class, n_jobs, table):
     X, y, _ = table
     recorder = Recorder()
-    model, *_ = estimators(inspector_class)
+    model, *_ = models(inspector_class)
     inspector = inspector_class(
         model, n_jobs=n_jobs, **quick_arguments(inspector_class)
     )
@@ -104,7 +104,7 @@ def test_tasks_balance(inspector_class, n_jobs, table):
         parts = {path[1][1] for path in recorder.tasks("begin") if len(path) == 2}
         assert parts == {"fit-estimator", "inspect"}
         blocks = [path for path in recorder.tasks("end") if path[-1][1] == "block"]
-        # Where the model is asked about each feature, each is at least one block.
+        # Where the model is called for each feature, each is at least one block.
         by_feature = inspector_class in EFFECTS
         by_feature &= inspector_class is not ConditionalDependence
         assert len(blocks) >= (3 if by_feature else 1)
@@ -112,25 +112,25 @@ def test_tasks_balance(inspector_class, n_jobs, table):
 
 def test_as_many_tasks_for_two_workers_as_for_one(table):
     X, y, _ = table
-    told = []
+    events = []
     for n_jobs in (1, 2):
         recorder = Recorder()
         inspector = AccumulatedLocalEffects(LinearRegression(), n_jobs=n_jobs)
         with config_context(working_memory=0.01):
             inspector.set_callbacks(recorder).fit(X, y)
-        told.append(recorder.told)
-    assert told[0] == told[1]
+        events.append(recorder.events)
+    assert events[0] == events[1]
 
 
 def test_callbacks_change_no_result_and_leave_nothing(table):
     X, y, _ = table
     plain = PartialDependence(LinearRegression()).fit(X, y)
-    told = PartialDependence(LinearRegression()).set_callbacks(Recorder()).fit(X, y)
-    assert_array_equal(told.average_[0], plain.average_[0])
-    told.set_callbacks()
-    assert set(vars(told)) == set(vars(plain))
+    watched = PartialDependence(LinearRegression()).set_callbacks(Recorder()).fit(X, y)
+    assert_array_equal(watched.average_[0], plain.average_[0])
+    watched.set_callbacks()
+    assert set(vars(watched)) == set(vars(plain))
     assert_array_equal(
-        pickle.loads(pickle.dumps(told)).transform(X), plain.transform(X)
+        pickle.loads(pickle.dumps(watched)).transform(X), plain.transform(X)
     )
 
 
@@ -140,8 +140,8 @@ def test_the_end_is_told_of_after_an_error(table):
     inspector = PartialDependence(LinearRegression(), features=["unknown"])
     with pytest.raises(ValueError, match="unknown"):
         inspector.set_callbacks(recorder).fit(X, y)
-    assert recorder.told[0][0] == "setup"
-    assert recorder.told[-1][0] == "teardown"
+    assert recorder.events[0][0] == "setup"
+    assert recorder.events[-1][0] == "teardown"
 
 
 def test_callbacks_are_handed_to_the_model(table):
@@ -177,7 +177,7 @@ def test_progress_bar(inspector_class, n_jobs, table, capsys, monkeypatch):
     pytest.importorskip("rich")
     monkeypatch.setenv("COLUMNS", "200")
     X, _, labels = table
-    _, model, *_ = estimators(inspector_class)
+    _, model, *_ = models(inspector_class)
     inspector = inspector_class(
         model, n_jobs=n_jobs, **quick_arguments(inspector_class)
     )
@@ -194,7 +194,7 @@ def test_progress_bar(inspector_class, n_jobs, table, capsys, monkeypatch):
 @all_inspectors
 def test_silent_by_default(inspector_class, table, capfd):
     X, y, _ = table
-    model, *_ = estimators(inspector_class)
+    model, *_ = models(inspector_class)
     inspector = inspector_class(model, n_jobs=2, verbose=0).fit(X, y)
     if hasattr(inspector, "transform"):
         inspector.transform(X)

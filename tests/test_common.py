@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sklearn_interpret
-from sklearn_interpret.estimator_checks import inspector_checks
-from tests.instances import ARGUMENTS, ASKING, OF_TEXTS, estimators
+from sklearn_interpret.estimator_checks import estimator_checks_generator
+from tests.instances import ARGUMENTS, OF_TEXTS, instances, instances_for_any_data
 
 
 def public_estimators():
@@ -37,28 +37,31 @@ def _is_abstract(c):
     )
 
 
-def instances():
-    """Return every row of the table around two models, the first around all."""
-    return [
-        estimator_class(model, **arguments)
-        for estimator_class, rows in ARGUMENTS.items()
-        for position, arguments in enumerate(rows)
-        if position > 0 or estimator_class not in ASKING
-        for model in estimators(estimator_class)[: None if position == 0 else 2]
-    ]
-
-
-def short(inspector):
+def short(estimator):
     """Return a name of an instance for pytest."""
-    parameters = inspector.get_params(deep=False)
-    defaults = type(inspector)(parameters.pop("estimator")).get_params(deep=False)
+    parameters = estimator.get_params(deep=False)
+    around = [parameters.pop("estimator")] if "estimator" in parameters else []
+    defaults = type(estimator)(*around).get_params(deep=False)
     own = [f"{k}={v}" for k, v in parameters.items() if v is not defaults[k]]
-    return f"{type(inspector).__name__}({', '.join(own)})"
+    own = [*(type(model).__name__ for model in around), *own]
+    return f"{type(estimator).__name__}({', '.join(own)})"
 
 
-def with_checks_of_scikit_learn(instances):
+def with_own_checks(estimators):
+    """Parametrize by estimators and those of our checks that apply to them."""
+    return pytest.mark.parametrize(
+        ("estimator", "check"),
+        [
+            pytest.param(estimator, check, id=f"{short(estimator)}-{name}")
+            for estimator in estimators
+            for name, check in estimator_checks_generator(estimator)
+        ],
+    )
+
+
+def with_checks_of_scikit_learn(estimators):
     """Parametrize by a list; pytest dislikes the generator of scikit-learn 1.6."""
-    mark = parametrize_with_checks(instances)
+    mark = parametrize_with_checks(estimators)
     names, values = mark.args
     return pytest.mark.parametrize(names, list(values), **mark.kwargs)
 
@@ -80,9 +83,9 @@ nothing_selected = pytest.mark.filterwarnings("ignore:No features were selected"
 )
 @with_checks_of_scikit_learn(
     [
-        estimator_class(model, **ARGUMENTS[estimator_class][0])
+        estimator
         for estimator_class in sorted(ARGUMENTS, key=lambda c: c.__name__)
-        for model in estimators(estimator_class)
+        for estimator in instances_for_any_data(estimator_class)
     ]
 )
 def test_scikit_learn_check(estimator, check):
@@ -90,18 +93,15 @@ def test_scikit_learn_check(estimator, check):
 
 
 @nothing_selected
-@pytest.mark.parametrize(
-    "check", [pytest.param(check, id=name) for name, check in inspector_checks()]
-)
-@pytest.mark.parametrize(
-    "inspector",
+@with_own_checks(
     [
-        pytest.param(one, id=f"{short(one)}-{type(one.estimator).__name__}")
-        for one in instances()
-    ],
+        estimator
+        for estimator_class in ARGUMENTS
+        for estimator in instances(estimator_class)
+    ]
 )
-def test_inspector_check(inspector, check):
+def test_own_check(estimator, check):
     try:
-        check(inspector)
+        check(estimator)
     except SkipTest as reason:  # an optional library is absent
         pytest.skip(str(reason))

@@ -9,6 +9,7 @@ import pytest
 
 import sklearn_interpret
 from sklearn_interpret import effects, importance, interactions, shapley, surrogates
+from tests.instances import wraps_a_model
 
 PUBLIC = [
     module.name
@@ -272,11 +273,13 @@ every_class = pytest.mark.parametrize(
 
 @every_class
 def test_parameters_and_defaults(public_class):
-    parameters = inspect.signature(public_class).parameters
-    estimator, *others = parameters.values()
-    assert estimator.name == "estimator"
-    assert estimator.default is inspect.Parameter.empty
-    assert estimator.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    """A wrapped model comes first; all else is passed by keyword."""
+    others = list(inspect.signature(public_class).parameters.values())
+    if wraps_a_model(public_class):
+        estimator = others.pop(0)
+        assert estimator.name == "estimator"
+        assert estimator.default is inspect.Parameter.empty
+        assert estimator.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
     assert {p.kind for p in others} == {inspect.Parameter.KEYWORD_ONLY}
     promised = PROMISED[public_class]
     assert {p.name: p.default for p in others} == promised
@@ -285,16 +288,13 @@ def test_parameters_and_defaults(public_class):
 
 @every_class
 def test_fit_takes_the_same_everywhere(public_class):
+    """Parameters of a wrapped model's `fit` are taken too."""
     parameters = inspect.signature(public_class.fit).parameters
-    assert [
-        str(p).partition(":")[0].partition("=")[0] for p in parameters.values()
-    ] == [
-        "self",
-        "X",
-        "y",
-        "sample_weight",
-        "**params",
-    ]
+    expected = ["self", "X", "y", "sample_weight"]
+    if wraps_a_model(public_class):
+        expected.append("params")
+        assert parameters["params"].kind is inspect.Parameter.VAR_KEYWORD
+    assert list(parameters) == expected
     assert parameters["y"].default is None
     assert parameters["sample_weight"].default is None
 

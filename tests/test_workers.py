@@ -1,5 +1,6 @@
 """Work spread over threads, processes and a Dask cluster: same results, fair shares."""
 
+import itertools
 import os
 
 import numpy as np
@@ -15,9 +16,15 @@ from threadpoolctl import threadpool_info
 
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret.effects import PartialDependence
-from sklearn_interpret.estimator_checks import check_inspector
+from sklearn_interpret.estimator_checks import check_estimator
 from sklearn_interpret.exceptions import NonFiniteResponseError
-from tests.instances import ARGUMENTS, OF_LINES, quick_arguments
+from sklearn_interpret.importance import PermutationImportance
+from sklearn_interpret.interactions import HStatistic
+from sklearn_interpret.shapley import KernelSHAP
+from tests.instances import INSPECTORS, OF_LINES, quick_arguments
+
+# Processes of either kind are sent the same: here one inspector for each way of asking.
+OF_EACH_FAMILY = [PartialDependence, PermutationImportance, HStatistic, KernelSHAP]
 
 
 def model_for(inspector_class):
@@ -52,8 +59,13 @@ def transformed_by(inspector, X):
 
 
 @pytest.mark.filterwarnings("ignore:No features were selected")
-@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
-@pytest.mark.parametrize("inspector_class", ARGUMENTS, ids=lambda c: c.__name__)
+@pytest.mark.parametrize(
+    ("inspector_class", "backend"),
+    [
+        *itertools.product(INSPECTORS, ["loky", "threading"]),
+        *itertools.product(OF_EACH_FAMILY, ["multiprocessing"]),
+    ],
+)
 def test_backends_of_joblib_are_obeyed(inspector_class, backend, table):
     X, y = table
     arguments = quick_arguments(inspector_class)
@@ -86,7 +98,7 @@ def cluster():
 
 
 @pytest.mark.filterwarnings("ignore:No features were selected")
-@pytest.mark.parametrize("inspector_class", ARGUMENTS, ids=lambda c: c.__name__)
+@pytest.mark.parametrize("inspector_class", INSPECTORS, ids=lambda c: c.__name__)
 def test_dask_spreads_the_work(inspector_class, cluster, table):
     X, y = table
     arguments = quick_arguments(inspector_class)
@@ -173,4 +185,4 @@ def test_the_contract_holds_among_threads():
         HistGradientBoostingRegressor(max_iter=5), grid_resolution=4
     )
     with parallel_config(backend="threading"):
-        check_inspector(inspector)
+        check_estimator(inspector)

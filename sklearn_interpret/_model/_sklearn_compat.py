@@ -18,26 +18,16 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing as safe_indexing
 
 # Wish: public parameter constraints.
-from sklearn.utils._param_validation import (
-    HasMethods,
-    Interval,
-    StrOptions,
-)
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 # Wish: a public way to hand metadata on that is validated when routing is off.
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 
 # Wish: public checks of sample_weight, and of input_features in get_feature_names_out;
 # a public way to take rows of those parameters of `fit` that have one entry per row.
-from sklearn.utils.validation import (
-    _check_feature_names_in as check_feature_names_in,
-)
-from sklearn.utils.validation import (
-    _check_method_params as parameters_of_rows,
-)
-from sklearn.utils.validation import (
-    _check_sample_weight as check_sample_weight,
-)
+from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
+from sklearn.utils.validation import _check_method_params as parameters_of_rows
+from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 from sklearn_interpret._model.tags import unfrozen
 
@@ -54,30 +44,6 @@ except ImportError:
     def with_callbacks(method):
         """Leave the method as it is."""
         return method
-
-
-__all__ = [
-    "HAS_CALLBACKS",
-    "CallbackSupportMixin",
-    "HasMethods",
-    "Interval",
-    "StrOptions",
-    "callback_subcontext",
-    "callback_task",
-    "check_feature_names_in",
-    "check_sample_weight",
-    "columns_of_transformers",
-    "fit_context",
-    "has_independent_labels",
-    "parameters_of_rows",
-    "propagated_callbacks",
-    "recursion_partial_dependence",
-    "root_callback_context",
-    "routing_enabled",
-    "safe_indexing",
-    "scorer_takes_weights",
-    "with_callbacks",
-]
 
 
 def root_callback_context(estimator, max_subtasks):
@@ -105,6 +71,16 @@ def callback_task(context, estimator):
     context.call_on_fit_task_end(estimator=estimator)
 
 
+def block_reporter(context, estimator):
+    """A function that tells callbacks of one finished block of work."""
+
+    def report():
+        with callback_task(callback_subcontext(context, "block"), estimator):
+            pass
+
+    return report
+
+
 def propagated_callbacks(context, sub_estimator):
     """Context manager that lends the callbacks to a sub-estimator that takes them."""
     if context is None or not hasattr(sub_estimator, "set_callbacks"):
@@ -113,23 +89,10 @@ def propagated_callbacks(context, sub_estimator):
 
 
 def has_independent_labels(estimator):
-    """Whether the entries of a classifier's `classes_` do not exclude each other.
-
-    With two such labels `predict_proba` has two columns, as for a binary classifier,
-    but they do not sum to one.
-
-    Wish: a public attribute of fitted multilabel classifiers, like `multilabel_` of
-    OneVsRestClassifier.
-
-    Parameters
-    ----------
-    estimator : fitted classifier
-        Frozen models and pipelines are looked into.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether the entries of a classifier's `classes_` do not exclude each other."""
+    # Two such labels have two columns of probabilities, as a binary classifier has,
+    # but they do not sum to one. Wish: a public attribute of all fitted multilabel
+    # classifiers, like `multilabel_` of OneVsRestClassifier.
     estimator = unfrozen(estimator)
     while isinstance(estimator, Pipeline):
         estimator = unfrozen(estimator[-1])
@@ -140,25 +103,11 @@ def has_independent_labels(estimator):
 
 
 def scorer_takes_weights(scorer):
-    """Whether the metric inside of one of scikit-learn's scorers takes weights.
-
-    The scorer's own signature has `sample_weight` either way.
-
-    Wish: a public way to tell.
-
-    Parameters
-    ----------
-    scorer : callable
-        A scorer, of scikit-learn's making or not.
-
-    Returns
-    -------
-    bool or None
-        None where it is no scorer of scikit-learn's.
-    """
-    tell = getattr(scorer, "_accept_sample_weight", None)
-    if tell is not None:
-        return bool(tell())
+    """Whether the metric of a scikit-learn scorer takes weights; None for others."""
+    # The scorer's own signature has `sample_weight` either way. Wish: a public way.
+    accepts = getattr(scorer, "_accept_sample_weight", None)
+    if accepts is not None:
+        return bool(accepts())
     function = getattr(scorer, "_score_func", None)  # scikit-learn < 1.7
     if function is None:
         return None
@@ -166,43 +115,26 @@ def scorer_takes_weights(scorer):
 
 
 def columns_of_transformers(column_transformer):
-    """Positions of the columns that each part of a ColumnTransformer is given.
-
-    Wish: a public attribute beside `output_indices_`, which holds the places of the
-    outputs; `transformers_` has the columns as they were asked for: names, slices,
-    masks.
-
-    Parameters
-    ----------
-    column_transformer : fitted ColumnTransformer
-        What it does with the remainder stands under "remainder".
-
-    Returns
-    -------
-    dict of str to list of int
-    """
+    """Positions of the columns for each transformer, by name ("remainder" for one)."""
+    # Wish: a public attribute beside `output_indices_`, which is about the outputs;
+    # `transformers_` has the columns as the user gave them: names, slices, masks.
     return column_transformer._transformer_to_input_indices
 
 
 def recursion_partial_dependence(estimator, grid, columns):
-    """Scikit-learn's weighted tree traversal, `estimator` unwrapped and supported.
-
-    Wish: a public entry to the traversal that takes a grid; the public
-    `partial_dependence` builds its own and refuses integer columns.
+    """Averages by scikit-learn's weighted tree traversal, (n_outputs, n_points).
 
     Parameters
     ----------
     estimator : fitted tree, forest or boosting estimator
-        One with scikit-learn's traversal.
+        A model, neither frozen nor in a pipeline.
     grid : ndarray of shape (n_points, n_columns)
         Points.
     columns : sequence of int
         Columns that the points replace.
-
-    Returns
-    -------
-    ndarray of shape (n_outputs, n_points)
     """
+    # Wish: a public entry to the traversal that takes a grid; the public
+    # `partial_dependence` builds its own and refuses integer columns.
     if not hasattr(estimator, "_compute_partial_dependence_recursion"):
         raise ValueError(
             f'{type(estimator).__name__} has no traversal for method="recursion"; '
@@ -210,7 +142,7 @@ def recursion_partial_dependence(estimator, grid, columns):
             "ExtraTreesRegressor, GradientBoosting* and HistGradientBoosting* have one."
         )
     if getattr(estimator, "n_outputs_", 1) > 1:
-        # It would answer, with the first output alone.
+        # It would average the first output alone.
         raise ValueError(
             f'method="recursion" takes one output, and the {type(estimator).__name__} '
             f'has {estimator.n_outputs_} outputs: use method="brute".'

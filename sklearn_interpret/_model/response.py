@@ -1,4 +1,4 @@
-"""The one door to a model: rows in, float array (n_rows, n_outputs) out."""
+"""The response of a model: rows in, float array (n_rows, n_outputs) out."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,9 +23,7 @@ CENTERED_LOG_PROBA = "centered_log_proba"
 
 @dataclass
 class Response:
-    """A fitted predictor as a function of rows.
-
-    Build it with :func:`make_response`.
+    """A fitted predictor as a function of rows, made by :func:`make_response`.
 
     Parameters
     ----------
@@ -41,9 +39,9 @@ class Response:
 
     Notes
     -----
-    A response is copied out of whatever the model returns, so that a model that
-    returns a view of its input does no harm. A model that changes its input in place
-    (a scaler with ``copy=False``) is noticed at its first call and gets copies.
+    A response is a copy, so that a model that returns a view of its input does no
+    harm. A model that changes its input in place (a scaler with ``copy=False``) is
+    noticed at its first call and gets copies.
     """
 
     estimator: object
@@ -53,18 +51,8 @@ class Response:
     _changes_input: bool | None = field(default=None, repr=False)
 
     def __call__(self, X):
-        """Response to rows `X`.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_outputs), float64
-
-        Raises
-        ------
-        NonFiniteResponseError
-            Naming the first row whose response is NaN or infinite.
-        """
-        values = self.read(self._ask(X))
+        """Response to rows `X`: float64, finite, of shape (n_rows, n_outputs)."""
+        values = self.read(self._predictions(X))
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         if len(values) != n_rows:
             raise ValueError(
@@ -74,19 +62,9 @@ class Response:
         _check_finite(values)
         return values
 
-    def read(self, answer):
-        """Outputs in what the model's method returned.
-
-        Parameters
-        ----------
-        answer : ndarray, or list of ndarray
-            What the method returned.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_outputs), float64
-        """
-        return self._select(self._outputs(answer))
+    def read(self, predictions):
+        """Outputs, (n_rows, n_outputs), in what the model's method has returned."""
+        return self._select(self._outputs(predictions))
 
     def output_names(self, n_outputs):
         """Names of the outputs: class labels, or positions."""
@@ -106,7 +84,7 @@ class Response:
             return [names[self.target]]
         return names if len(names) == n_outputs else list(range(n_outputs))
 
-    def _ask(self, X):
+    def _predictions(self, X):
         if self._changes_input:
             return self._call(copy_of(X))
         if self._changes_input is None:
@@ -119,8 +97,7 @@ class Response:
     def _call(self, X):
         if callable(self.method):
             return self.method(self.estimator, X)
-        name = "predict_proba" if self.method == CENTERED_LOG_PROBA else self.method
-        return getattr(self.estimator, name)(X)
+        return getattr(self.estimator, _method_of_model(self.method))(X)
 
     def _outputs(self, raw):
         """Whatever the model returned, as (n_rows, n_outputs)."""
@@ -180,7 +157,7 @@ class Response:
 
 
 def make_response(estimator, response_method="auto", target=None):
-    """Resolve how a fitted predictor is asked.
+    """The response of a fitted predictor.
 
     Parameters
     ----------
@@ -200,40 +177,35 @@ def make_response(estimator, response_method="auto", target=None):
         # Labels that do not exclude each other are outputs, not classes of one.
         classes = None if has_independent_labels(estimator) else np.asarray(classes)
     method = _resolve_method(estimator, response_method)
-    index = target
-    if target is not None:
-        labelled = classes is not None and not isinstance(classes, list)
-        if labelled and not callable(method):
-            index = _class_position(target, classes)
-        elif not isinstance(target, Integral):
-            raise ValueError(
-                f"target={target!r} must be the index of an output (int) here."
-            )
-    return Response(estimator, method, classes, index)
+    labelled = isinstance(classes, np.ndarray) and not callable(method)
+    if target is not None and labelled:
+        target = _class_position(target, classes)
+    elif target is not None and not isinstance(target, Integral):
+        raise ValueError(
+            f"target={target!r} must be the index of an output (int) here."
+        )
+    return Response(estimator, method, classes, target)
 
 
 def _resolve_method(estimator, response_method):
+    """The first of the methods that the estimator has."""
     if callable(response_method):
         return response_method
-    if isinstance(response_method, str) and response_method == "auto":
-        if not is_classifier(estimator):
-            candidates = ["predict"]
-        else:
-            candidates = ["predict_proba", "decision_function", "predict"]
-    elif isinstance(response_method, str):
-        candidates = [response_method]
-    else:
+    if not isinstance(response_method, str):
         candidates = list(response_method)
+    elif response_method != "auto":
+        candidates = [response_method]
+    elif is_classifier(estimator):
+        candidates = ["predict_proba", "decision_function", "predict"]
+    else:
+        candidates = ["predict"]
     known = (*RESPONSE_METHODS, CENTERED_LOG_PROBA)
     if not candidates or any(name not in known for name in candidates):
         raise ValueError(
             f"response_method={response_method!r} must name one or several of "
             f"{', '.join(known)}."
         )
-    needed = {
-        name: "predict_proba" if name == CENTERED_LOG_PROBA else name
-        for name in candidates
-    }
+    needed = {name: _method_of_model(name) for name in candidates}
     for name, method in needed.items():
         if hasattr(estimator, method):
             return name
@@ -242,6 +214,10 @@ def _resolve_method(estimator, response_method):
         f"{type(unfrozen(estimator)).__name__} has none of "
         f"{', '.join(needed.values())}."
     )
+
+
+def _method_of_model(name):
+    return "predict_proba" if name == CENTERED_LOG_PROBA else name
 
 
 def _real(raw):
@@ -258,13 +234,13 @@ def _real(raw):
 
 
 def _class_position(target, classes):
-    found = np.flatnonzero([label == target for label in classes])
-    if len(found) != 1:
+    places = np.flatnonzero([label == target for label in classes])
+    if len(places) != 1:
         raise ValueError(
             f"target={target!r} is not a class of the model; its classes are "
             f"{classes.tolist()!r}."
         )
-    return int(found[0])
+    return int(places[0])
 
 
 def _check_finite(values):
@@ -281,13 +257,7 @@ def _check_finite(values):
 
 
 def check_is_predictor(estimator):
-    """Refuse what has no method to ask.
-
-    Raises
-    ------
-    TypeError
-        Neither `predict` nor a probability or decision method.
-    """
+    """Refuse what has neither `predict` nor a probability or decision method."""
     # A stack has its methods from when it is fitted; its tags tell what it will be.
     kind = tags_of(estimator).estimator_type if has_tags(estimator) else None
     will_be = kind in ("classifier", "regressor")

@@ -1,4 +1,4 @@
-"""Scores and losses of a model, under one face, whatever the user calls them by."""
+"""Scores and losses of a model, whatever the user names them by."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,8 +22,7 @@ _TURNS = {
     "complement": lambda loss: 1 - loss,
 }
 
-# Losses that are means over rows: their row by row form, and what of the model's they
-# compare with the targets.
+# Losses that are means over rows: the loss of a row, and what it compares with targets.
 ROW_LOSSES = {
     "squared": (losses.squared, "values"),
     "r2": (losses.weighted_squared, "values"),
@@ -64,10 +63,10 @@ _FUNCTIONS = {
 }
 
 
-def as_number(found):
-    """What a score has returned as a float; None where that is no number."""
+def as_number(score):
+    """What a scorer has returned as a float; None where that is no number."""
     try:
-        number = float(found)
+        number = float(score)
     except (TypeError, ValueError):
         return None
     return None if np.isnan(number) else number
@@ -75,9 +74,7 @@ def as_number(found):
 
 @dataclass(frozen=True)
 class Metric:
-    """A score, or a loss, of a fitted model on rows.
-
-    Build it with :func:`resolve_metrics`.
+    """A score, or a loss, of a fitted model on rows, made by :func:`resolve_metrics`.
 
     Parameters
     ----------
@@ -103,12 +100,12 @@ class Metric:
     def __call__(self, estimator, X, y, weights):
         """The number, for rows, their targets, and weights or None."""
         params = {} if weights is None else {"sample_weight": weights}
-        found = self.scorer(estimator, X, y, **params)
-        number = as_number(found)
+        score = self.scorer(estimator, X, y, **params)
+        number = as_number(score)
         if number is None:
             raise ValueError(
                 f"scoring: {self.name!r} must be a number for every table of rows; got "
-                f"{found!r}."
+                f"{score!r}."
             )
         return number
 
@@ -124,14 +121,14 @@ class Metric:
 
 @dataclass(frozen=True)
 class LossOfModel:
-    """A loss of targets and answers as a function of a model and rows.
+    """A scorer made of a loss of targets and predictions.
 
     Parameters
     ----------
     loss : callable
         ``loss(y_true, y_pred[, sample_weight])``: a number, or one for each row.
     response : Response
-        How the model is asked.
+        What the targets are compared with.
     """
 
     loss: Callable
@@ -139,60 +136,44 @@ class LossOfModel:
 
     def __call__(self, estimator, X, y, sample_weight=None):
         """Mean loss of the model on rows."""
-        return self.mean(y, self.ask(estimator, X), sample_weight)
+        return self.mean(y, self.predictions(estimator, X), sample_weight)
 
-    def mean(self, y, answer, weights=None):
-        """Mean loss of answers.
-
-        Parameters
-        ----------
-        y : ndarray of shape (n_rows, ...)
-            Targets.
-        answer : ndarray of shape (n_rows, ...)
-            What the model answers.
-        weights : ndarray of shape (n_rows,), optional
-            Weights.
-
-        Returns
-        -------
-        float
-        """
+    def mean(self, y, predictions, weights=None):
+        """Mean loss of predictions, (n_rows, ...)."""
         takes = takes_weights(self.loss)
-        if weights is not None and takes:
-            found = np.asarray(self.loss(y, answer, sample_weight=weights))
-        else:
-            found = np.asarray(self.loss(y, answer))
-        if found.shape == (len(answer),):
-            return np.average(found, weights=weights)
+        given = {} if weights is None or not takes else {"sample_weight": weights}
+        losses = np.asarray(self.loss(y, predictions, **given))
+        if losses.shape == (len(predictions),):
+            return np.average(losses, weights=weights)
         if weights is not None and not takes:
             raise ValueError(
                 f"scoring: the loss {_name(self.loss)} must take sample_weight, or "
                 "return one number for each row, for rows to be weighed."
             )
-        return found
+        return losses
 
-    def ask(self, estimator, X):
+    def predictions(self, estimator, X):
         """What the loss compares with the targets."""
         method = self.response.method
         if callable(method):
-            return self._flat(self.response.read(method(estimator, X)))
-        answer = getattr(estimator, method)(X)
+            return _flat(self.response.read(method(estimator, X)))
+        predictions = getattr(estimator, method)(X)
         if method == "predict":
-            return np.asarray(answer)
-        return self._flat(self.response.read(answer))
+            return np.asarray(predictions)
+        return _flat(self.response.read(predictions))
 
-    def told(self, answers):
+    def from_responses(self, responses):
         """The same from responses of shape (n_rows, n_outputs)."""
         classes = self.response.classes
         if self.response.method != "predict" or classes is None:
-            return self._flat(answers)
+            return _flat(responses)
         if len(classes) == 2:
-            return classes[(answers[:, 0] > 0.5).astype(np.intp)]
-        return classes[answers.argmax(axis=1)]
+            return classes[(responses[:, 0] > 0.5).astype(np.intp)]
+        return classes[responses.argmax(axis=1)]
 
-    @staticmethod
-    def _flat(answer):
-        return answer[:, 0] if answer.shape[1] == 1 else answer
+
+def _flat(responses):
+    return responses[:, 0] if responses.shape[1] == 1 else responses
 
 
 def resolve_metrics(scoring, estimator, response_method="auto"):
@@ -210,11 +191,6 @@ def resolve_metrics(scoring, estimator, response_method="auto"):
     Returns
     -------
     list of Metric
-
-    Raises
-    ------
-    TypeError, ValueError
-        Naming `scoring`.
     """
     if scoring is None:
         return [_default_metric(estimator)]
@@ -237,15 +213,9 @@ def resolve_metrics(scoring, estimator, response_method="auto"):
     return [_metric(name, one, estimator, response_method) for name, one in named]
 
 
-def check_weights_are_taken(found):
-    """Refuse scorers that would leave the weights of rows out.
-
-    Raises
-    ------
-    ValueError
-        Naming the first of them.
-    """
-    for metric in found:
+def check_weights_are_taken(metrics):
+    """Refuse scorers that would leave the weights of rows out."""
+    for metric in metrics:
         if not metric.takes_weights:
             raise ValueError(
                 f"scoring: {metric.name!r} takes no sample_weight, and rows have "
@@ -287,7 +257,7 @@ def _own_score(estimator, X, y, sample_weight=None):
 
 
 def _innermost(estimator):
-    """The model whose `score` it is: out of its frost, last of a pipeline."""
+    """The model whose `score` it is: not frozen, the last step of a pipeline."""
     estimator = unfrozen(estimator)
     while isinstance(estimator, Pipeline):
         estimator = unfrozen(estimator[-1])
@@ -322,7 +292,7 @@ def _turn_of_name(name):
 
 
 def _metric_of_loss(name, loss, estimator, response_method):
-    """A loss of whatever the model is asked for."""
+    """A loss of the model's response."""
     response = make_response(estimator, response_method)
     return Metric(name, LossOfModel(loss, response), True, "loss", None)
 
@@ -374,9 +344,7 @@ def _is_loss(function):
             "be a loss or a scorer: wrap it in a function."
         ) from error
     kinds = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    places = [
-        p for p in parameters if p.kind in kinds and p.name not in ("sample_weight",)
-    ]
+    places = [p for p in parameters if p.kind in kinds and p.name != "sample_weight"]
     needed = [p for p in places if p.default is Parameter.empty]
     if len(needed) == 3 or (len(places) > 2 and places[2].name.startswith("y")):
         return False

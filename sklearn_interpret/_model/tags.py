@@ -33,17 +33,7 @@ def check_predictor_is_fitted(estimator):
 
 
 def tags_of(estimator):
-    """Tags of a predictor; of a foreign class, what its methods tell.
-
-    Parameters
-    ----------
-    estimator : predictor
-        An estimator, or an object with `fit` and `predict` of no scikit-learn class.
-
-    Returns
-    -------
-    sklearn.utils.Tags
-    """
+    """Tags of a predictor; where it has none, what its methods tell."""
     model = unfrozen(estimator)  # whose tags a frozen one copies in depth
     if has_tags(model):
         return get_tags(model)
@@ -75,18 +65,7 @@ def requires_y(estimator):
 
 
 def weight_parameter(estimator):
-    """Name under which `fit` takes sample weights, for a pipeline's last step too.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Frozen ones are looked into.
-
-    Returns
-    -------
-    str or None
-        None where it takes none.
-    """
+    """Name under which `fit` takes sample weights, or None; also of a pipeline."""
     estimator = unfrozen(estimator)
     if isinstance(estimator, MultiOutputClassifier | MultiOutputRegressor):
         return weight_parameter(estimator.estimator)  # to whom it hands all on

@@ -229,8 +229,8 @@ class PartialDependence(GridMixin, CurveEffect):
         pairs = zip(self.axes_, self._point_averages.standard_errors, strict=True)
         return [drop_single_output(_on_grid(axes, error.T)) for axes, error in pairs]
 
-    def _forget(self):
-        super()._forget()
+    def _reset(self):
+        super()._reset()
         vars(self).pop("_point_averages", None)
 
     def _averaged(self, sample, response, on_block):

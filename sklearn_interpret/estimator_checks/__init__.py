@@ -1,8 +1,10 @@
-"""The contract of an inspector, as checks that any inspector can be held to.
+"""The contract of our estimators, as checks that any estimator can be held to.
 
-As scikit-learn's own estimator checks, each takes an unfitted instance and raises where
-a promise is not kept. The instance's parameters have to fit a table of five numeric
-features at positions 0 to 4, and its estimator has to take numbers.
+As scikit-learn's own estimator checks, each takes an unfitted estimator and raises
+where a promise is not kept. What is promised follows from what the estimator can do:
+every one has parameters and a `fit`; some take weights, wrap a model, explain or
+transform. The parameters have to fit a table of five numeric features at positions 0 to
+4, and a wrapped model has to take numbers.
 """
 
 import warnings
@@ -11,134 +13,75 @@ from typing import Any
 from unittest import SkipTest
 
 from sklearn.exceptions import SkipTestWarning
+from sklearn.utils.validation import has_fit_parameter
 
-from sklearn_interpret.estimator_checks._containers import (
-    check_array_not_changed,
-    check_frame_equals_array,
-    check_frame_not_changed,
-    check_mixed_frame_not_changed,
-    check_model_sees_array,
-    check_model_sees_pandas,
-    check_model_sees_polars,
-    check_polars_equals_pandas,
-)
-from sklearn_interpret.estimator_checks._determinism import (
-    check_batches_are_independent,
-    check_copies,
-    check_global_random_state_untouched,
-    check_jobs_are_independent,
-    check_looking_changes_nothing,
-    check_refit_forgets,
-    check_rows_are_independent,
-    check_same_seed_same_result,
-)
-from sklearn_interpret.estimator_checks._interface import (
-    check_bad_parameters,
-    check_feature_names_out,
-    check_no_predictor,
-    check_pandas_output,
-    check_parameters_are_kept,
-    check_polars_output,
-    check_unknown_feature_lists_near_matches,
-)
-from sklearn_interpret.estimator_checks._local import (
-    check_explanation_adds_up,
-    check_explanation_describes_the_rows,
-    check_explanation_equals_transform,
-    check_explanation_escapes_names,
-    check_explanation_of_a_row_alone,
-    check_interaction_values_add_up,
-)
-from sklearn_interpret.estimator_checks._standing_in import (
-    check_delegation,
-    check_fitted_bare_without_y,
-    check_frozen_is_not_refitted,
-    check_given_estimator_is_cloned,
-    check_has_what_the_estimator_has,
-    check_not_fitted,
-    check_tags_of_the_estimator,
-    check_unfitted_frozen,
-)
-from sklearn_interpret.estimator_checks._weighting import (
-    check_scale_of_weights,
-    check_weights_equal_repeated_rows,
-    check_zero_weights_are_left_out,
+from sklearn_interpret.estimator_checks import (
+    _every,
+    _explains,
+    _transforms,
+    _weights,
+    _wraps,
 )
 
-__all__ = [
-    "check_array_not_changed",
-    "check_bad_parameters",
-    "check_batches_are_independent",
-    "check_copies",
-    "check_delegation",
-    "check_explanation_adds_up",
-    "check_explanation_describes_the_rows",
-    "check_explanation_equals_transform",
-    "check_explanation_escapes_names",
-    "check_explanation_of_a_row_alone",
-    "check_feature_names_out",
-    "check_fitted_bare_without_y",
-    "check_frame_equals_array",
-    "check_frame_not_changed",
-    "check_frozen_is_not_refitted",
-    "check_given_estimator_is_cloned",
-    "check_global_random_state_untouched",
-    "check_has_what_the_estimator_has",
-    "check_inspector",
-    "check_interaction_values_add_up",
-    "check_jobs_are_independent",
-    "check_looking_changes_nothing",
-    "check_mixed_frame_not_changed",
-    "check_model_sees_array",
-    "check_model_sees_pandas",
-    "check_model_sees_polars",
-    "check_no_predictor",
-    "check_not_fitted",
-    "check_pandas_output",
-    "check_parameters_are_kept",
-    "check_polars_equals_pandas",
-    "check_polars_output",
-    "check_refit_forgets",
-    "check_rows_are_independent",
-    "check_same_seed_same_result",
-    "check_scale_of_weights",
-    "check_tags_of_the_estimator",
-    "check_unfitted_frozen",
-    "check_unknown_feature_lists_near_matches",
-    "check_weights_equal_repeated_rows",
-    "check_zero_weights_are_left_out",
-    "inspector_checks",
-]
+__all__ = ["check_estimator", "estimator_checks_generator"]
 
 
-def inspector_checks() -> Iterator[tuple[str, Callable[[Any], None]]]:
-    """All checks of the contract, to be run one by one.
+# What an estimator can do, and the module that holds the checks of it. Predictors and
+# clusterers of our own have scikit-learn's checks, and nothing to add to the first two.
+_CAPABILITIES = (
+    (lambda estimator: True, _every),
+    (lambda estimator: has_fit_parameter(estimator, "sample_weight"), _weights),
+    (lambda estimator: "estimator" in estimator.get_params(deep=False), _wraps),
+    (lambda estimator: hasattr(estimator, "explain"), _explains),
+    (lambda estimator: hasattr(estimator, "transform"), _transforms),
+)
+
+
+def estimator_checks_generator(
+    estimator: Any,
+) -> Iterator[tuple[str, Callable[[Any], None]]]:
+    """The checks that an estimator has to pass, one by one.
+
+    Parameters
+    ----------
+    estimator : estimator
+        An unfitted instance.
 
     Yields
     ------
     name : str
         Name of the check.
     check : callable
-        Takes an unfitted inspector.
+        Takes the estimator.
 
     Examples
     --------
-    >>> from sklearn_interpret.estimator_checks import inspector_checks
-    >>> names = [name for name, check in inspector_checks()]
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn_interpret.effects import PartialDependence
+    >>> from sklearn_interpret.estimator_checks import estimator_checks_generator
+    >>> estimator = PartialDependence(LinearRegression())
+    >>> names = [name for name, check in estimator_checks_generator(estimator)]
     >>> "check_weights_equal_repeated_rows" in names
     True
     """
-    for name in __all__:
-        if name not in ("check_inspector", "inspector_checks"):
-            yield name, globals()[name]
+    for is_able, module in _CAPABILITIES:
+        if is_able(estimator):
+            yield from _checks_in(module)
 
 
-def check_inspector(inspector: Any) -> None:
-    """Run all checks of the contract.
+def _checks_in(module):
+    """The checks that a module defines, by name, in order."""
+    for name, value in vars(module).items():
+        if name.startswith("check_") and value.__module__ == module.__name__:
+            yield name, value
+
+
+def check_estimator(estimator: Any) -> None:
+    """Run all checks that an estimator has to pass.
 
     Parameters
     ----------
-    inspector : inspector
+    estimator : estimator
         An unfitted instance.
 
     Raises
@@ -155,11 +98,11 @@ def check_inspector(inspector: Any) -> None:
     --------
     >>> from sklearn.linear_model import LinearRegression
     >>> from sklearn_interpret.effects import PartialDependence
-    >>> from sklearn_interpret.estimator_checks import check_inspector
-    >>> check_inspector(PartialDependence(LinearRegression(), grid_resolution=5))
+    >>> from sklearn_interpret.estimator_checks import check_estimator
+    >>> check_estimator(PartialDependence(LinearRegression(), grid_resolution=5))
     """
-    for name, check in inspector_checks():
+    for name, check in estimator_checks_generator(estimator):
         try:
-            check(inspector)
+            check(estimator)
         except SkipTest as reason:
             warnings.warn(f"{name} is skipped: {reason}", SkipTestWarning, stacklevel=2)

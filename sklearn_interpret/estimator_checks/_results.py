@@ -1,6 +1,7 @@
-"""What an inspector found, and whether two inspectors found the same."""
+"""What an estimator found, whether two found the same, and errors that have to come."""
 
 from collections.abc import Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 
 import numpy as np
@@ -9,27 +10,31 @@ from numpy.testing import assert_allclose
 # Not results, but what the estimator is and was fitted on.
 _GIVEN = {"estimator_", "feature_names_in_", "n_features_in_", "classes_"}
 
+_BY_ROW = ("predict", "transform", "explain", "interaction_values")
 
-def fitted_results(inspector):
-    """Public fitted attributes by name, without models and positions of rows.
 
-    Attributes that are found when they are asked for, properties, are among them where
-    the inspector has them.
-    """
-    found = {
-        name: getattr(inspector, name)
-        for name in (*vars(inspector), *_properties(type(inspector)))
-        if name.endswith("_")
-        and not name.startswith("_")
-        and not name.endswith("indices_")
-        and name not in _GIVEN
-        and hasattr(inspector, name)
-    }
+def fitted_results(estimator):
+    """Public fitted attributes and properties by name, without models and positions."""
+    cls = type(estimator)
+    properties = [name for name in dir(cls) if isinstance(getattr(cls, name), property)]
+    found = {}
+    for name in (*vars(estimator), *properties):
+        public = name.endswith("_") and not name.startswith("_")
+        if public and not name.endswith("indices_") and name not in _GIVEN:
+            with suppress(AttributeError):  # a property that is not there for all
+                found[name] = getattr(estimator, name)
     return {name: value for name, value in found.items() if not hasattr(value, "fit")}
 
 
-def _properties(cls):
-    return [name for name in dir(cls) if isinstance(getattr(cls, name), property)]
+def responses(estimator, X):
+    """What the estimator gives to each of the rows `X`, by method."""
+    methods = [name for name in _BY_ROW if hasattr(estimator, name)]
+    return {name: getattr(estimator, name)(X) for name in methods}
+
+
+def everything(estimator, X):
+    """Fitted results, and responses to the rows `X`."""
+    return {**fitted_results(estimator), **responses(estimator, X)}
 
 
 def assert_same(left, right, where="result", *, rtol=1e-10, atol=1e-12):
@@ -43,8 +48,7 @@ def assert_same(left, right, where="result", *, rtol=1e-10, atol=1e-12):
     where : str, default="result"
         What an error calls it.
     rtol, atol : float
-        Tolerances for numbers. Two ways of adding up the same numbers may differ by
-        their rounding.
+        Tolerances for numbers: sums of the same numbers may differ by rounding.
     """
     if is_dataclass(left):
         left, right = _as_dict(left), _as_dict(right)
@@ -94,15 +98,30 @@ def rows_repeated(value, counts):
     return value
 
 
-_ASKED = ("predict", "transform", "explain", "interaction_values")
+@contextmanager
+def expect_error(kinds, *words, doing):
+    """Demand an error of these kinds whose message has all the words.
 
-
-def answers(inspector, X):
-    """What the inspector predicts, and what it gives to each of the rows `X`."""
-    asked = [name for name in _ASKED if hasattr(inspector, name)]
-    return {name: getattr(inspector, name)(X) for name in asked}
-
-
-def everything(inspector, X):
-    """Fitted results and answers."""
-    return {**fitted_results(inspector), **answers(inspector, X)}
+    Parameters
+    ----------
+    kinds : exception class or tuple of those
+        What may be raised.
+    *words : str
+        What the message has to contain.
+    doing : str
+        What is tried, for the report.
+    """
+    try:
+        yield
+    except kinds as error:
+        missing = [word for word in words if word not in str(error)]
+        if missing:
+            raise AssertionError(
+                f"{doing}: the message does not say {missing}: {error}"
+            ) from error
+        return
+    except Exception as error:
+        raise AssertionError(
+            f"{doing}: {type(error).__name__} was raised, expected {kinds}: {error}"
+        ) from error
+    raise AssertionError(f"{doing}: nothing was raised, expected {kinds}")

@@ -1,4 +1,4 @@
-"""The small tables that the checks work with, and instances to fit on them."""
+"""The small tables that the checks work with, and estimators to fit on them."""
 
 import importlib
 from unittest import SkipTest
@@ -9,6 +9,9 @@ from sklearn.base import clone, is_classifier
 # No feature may have as many distinct values as there are rows: in a result, an axis
 # of this length is then an axis of rows.
 N_ROWS = 60
+
+# Enough rows to respond to, where all would only take longer.
+SOME = slice(20)
 
 NAMES = ("length", "width", "height", "count", "age")
 
@@ -31,6 +34,13 @@ def numeric_table():
     return np.round(2 * X) / 2
 
 
+def named_table(names=NAMES):
+    """:func:`numeric_table` as a pandas frame with an index of its own."""
+    pandas = optional("pandas")
+    index = [f"row {i}" for i in range(N_ROWS)]
+    return pandas.DataFrame(numeric_table(), columns=list(names), index=index)
+
+
 def mixed_columns():
     """Columns of several kinds, as lists by name.
 
@@ -51,20 +61,30 @@ def mixed_columns():
     }
 
 
-NUMBERS = ("length", "count", "width", "age", "known")
-COLOURS = ["red", "blue", "grey", "green"]  # "grey" never occurs
-SIZES = ["small", "large"]
+TEXTS = ("size", "colour", "note")
+_COLOURS = ["red", "blue", "grey", "green"]  # "grey" never occurs
+_SIZES = ["small", "large"]
+
+
+def mixed_frame(library, estimator):
+    """A frame of many dtypes; numbers alone for an estimator that takes no others.
+
+    Such an estimator, of pixels for one, has a true attribute `_takes_numbers_only`.
+    """
+    frame = {"pandas": pandas_mixed, "polars": polars_mixed}[library]()
+    if not getattr(estimator, "_takes_numbers_only", False):
+        return frame
+    return frame[[name for name in frame.columns if name not in TEXTS]]
 
 
 def pandas_mixed():
     """A pandas frame with small, whole-number, category, bool and text dtypes."""
     pandas = optional("pandas")
-    colour = pandas.CategoricalDtype(COLOURS, ordered=True)
     dtypes = {
         "length": "float32",
         "count": "int8",
-        "colour": colour,
-        "size": pandas.CategoricalDtype(SIZES, ordered=True),
+        "colour": pandas.CategoricalDtype(_COLOURS, ordered=True),
+        "size": pandas.CategoricalDtype(_SIZES, ordered=True),
     }
     return pandas.DataFrame(mixed_columns()).astype(dtypes)
 
@@ -72,44 +92,41 @@ def pandas_mixed():
 def polars_mixed():
     """The same table as :func:`pandas_mixed`, in polars."""
     polars = optional("polars")
-    return polars.DataFrame(
-        mixed_columns(),
-        schema_overrides={
-            "length": polars.Float32,
-            "count": polars.Int8,
-            "colour": polars.Enum(COLOURS),
-            "size": polars.Enum(SIZES),
-        },
-    )
+    dtypes = {
+        "length": polars.Float32,
+        "count": polars.Int8,
+        "colour": polars.Enum(_COLOURS),
+        "size": polars.Enum(_SIZES),
+    }
+    return polars.DataFrame(mixed_columns(), schema_overrides=dtypes)
 
 
-def named_table(names=NAMES):
-    """:func:`numeric_table` as a pandas frame with an index of its own."""
-    pandas = optional("pandas")
-    index = [f"row {i}" for i in range(N_ROWS)]
-    return pandas.DataFrame(numeric_table(), columns=list(names), index=index)
-
-
-def target_for(inspector):
+def target_for(estimator):
     """Targets for the rows of the tables: numbers, or two classes."""
     X = numeric_table()
     y = X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * X[:, 3]
-    return (y > np.median(y)).astype(int) if is_classifier(inspector) else y
+    return (y > np.median(y)).astype(int) if is_classifier(estimator) else y
 
 
-def prepared(inspector, **params):
+def prepared(estimator, /, **params):
     """A clone with fixed seeds, and with those of `params` that it has."""
-    inspector = clone(inspector)
-    known = inspector.get_params(deep=False)
-    inspector.set_params(**{k: v for k, v in params.items() if k in known})
+    estimator = clone(estimator)
+    known = estimator.get_params(deep=False)
+    estimator.set_params(**{k: v for k, v in params.items() if k in known})
     seeds = [
         name
-        for name in inspector.get_params()
+        for name in estimator.get_params()
         if name == "random_state" or name.endswith("__random_state")
     ]
-    return inspector.set_params(**dict.fromkeys(seeds, 0))
+    return estimator.set_params(**dict.fromkeys(seeds, 0))
 
 
-def without_draws(inspector, **params):
+def without_draws(estimator, /, **params):
     """A clone that uses every row and computes nothing by chance, where it can."""
-    return prepared(inspector, subsample=1.0, confidence_level=None, **params)
+    return prepared(estimator, subsample=1.0, confidence_level=None, **params)
+
+
+def fitted(estimator, X=None, /, **params):
+    """A prepared clone, fitted on rows; on the numeric table by default."""
+    X = numeric_table() if X is None else X
+    return prepared(estimator, **params).fit(X, target_for(estimator))

@@ -33,6 +33,7 @@ from sklearn_interpret._model.perturbation.perturbed import (
 )
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.rows.features import default_name
+from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.interactions._base import BaseInteraction, drop_single_output
 
 
@@ -218,19 +219,19 @@ class HStatistic(TransformerMixin, BaseInteraction):
         self.verbose = verbose
 
     def _choose_sample(self, rows, y, weights):
-        """One sample for each repeat."""
+        """All rows: each repeat draws from them."""
         if self.n_repeats > 1 and self.subsample is None:
             raise ValueError(
                 f"n_repeats={self.n_repeats} draws subsample anew, and subsample=None "
                 "takes all rows each time: pass a subsample, or n_repeats=1."
             )
-        rng = check_random_state(self.random_state)
-        return [
-            self._draw_sample(rows, y, weights, rng, self.subsample)
-            for _ in range(self.n_repeats)
-        ]
+        return Sample.of(rows, y, weights)
 
-    def _inspect(self, samples, response, on_block):
+    def _inspect(self, sample, response, on_block):
+        rng = check_random_state(self.random_state)
+        samples = [
+            self._draw(sample, self.subsample, rng) for _ in range(self.n_repeats)
+        ]
         first = samples[0]
         self._resolve_pairs(first.rows)
         triples = self._triples(first.rows)

@@ -23,6 +23,7 @@ from sklearn_interpret._model.perturbation.perturbed import (
     Replacement,
     plain_responses,
 )
+from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.interactions._base import BaseInteraction, drop_single_output
 
 
@@ -189,12 +190,12 @@ class VariableInteractionNetwork(BaseInteraction):
         self.verbose = verbose
 
     def _choose_sample(self, rows, y, weights):
-        """The rows, and a source of further draws."""
-        rng = check_random_state(self.random_state)
-        return self._draw_sample(rows, y, weights, rng, self.subsample), rng
+        """All rows: `_inspect` draws from them, and goes on drawing."""
+        return Sample.of(rows, y, weights)
 
     def _inspect(self, sample, response, on_block):
-        sample, rng = sample
+        rng = check_random_state(self.random_state)
+        sample = self._draw(sample, self.subsample, rng)
         self._resolve_players(sample.rows)
         loop = {"n_jobs": self.n_jobs, "verbose": self.verbose, "on_block": on_block}
         strengths = _Strengths(self.features_, sample, response, loop)

@@ -8,7 +8,6 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from sklearn_interpret._core.games.exact import (
     all_coalitions,
@@ -16,7 +15,13 @@ from sklearn_interpret._core.games.exact import (
     values_of_all,
 )
 from sklearn_interpret._model._sklearn_compat import StrOptions
-from sklearn_interpret._model.parallel import batch_rows, held_rows, run, slices
+from sklearn_interpret._model.parallel import (
+    batch_rows,
+    held_rows,
+    limit_threads,
+    run,
+    slices,
+)
 from sklearn_interpret._model.perturbation.coalitions import LINKS, CoalitionGame
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
@@ -43,7 +48,7 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
         "feature_groups": [dict, None],
         "target": "no_validation",
     }
-    _at_hand: ClassVar[tuple] = ("_importances",)
+    _caches: ClassVar[tuple] = ("_importances",)
     _explanation_class: ClassVar[type] = Explanation
 
     def _inspect(self, sample, response, on_block):
@@ -281,7 +286,7 @@ class AllCoalitions(Valuer):
         coalitions = {number: self.coalitions(number) for number in numbers}
         valued = list(played.designed(coalitions.get))
         # Threads would wait for each other longer than they work on such products.
-        with threadpool_limits(1):
+        with limit_threads(1):
             for row in np.argsort([len(players) for players, _ in valued]).tolist():
                 players, inner = valued[row]
                 if len(players):

@@ -229,7 +229,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         codes = self._trees.codes(as_rows(self.background_)).held()
         return plan, InterventionalGame(trees, plan.paths, codes, self._shares)
 
-    _at_hand = (*BaseShapley._at_hand, "_made")
+    _caches = (*BaseShapley._caches, "_made")
 
     def _plan_and_game(self):
         if self._made is None:

@@ -12,6 +12,7 @@ from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.linear import explained_linear
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
 from sklearn_interpret._model.trees.tree_response import explained_response
+from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.shapley._base import BaseShapley, InteractionValuesMixin
 from sklearn_interpret.shapley._exact import ExactShapley
@@ -204,7 +205,7 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
         subsample = self.subsample
         if subsample is None and self.algorithm_ not in ("tree", "linear"):
             subsample = _BACKGROUND
-        return self._draw_sample(rows, y, weights, self.random_state, subsample)
+        return self._draw(Sample.of(rows, y, weights), subsample, self.random_state)
 
     def _chosen(self, rows):
         """The algorithm to work with."""

@@ -12,11 +12,10 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from sklearn_interpret._core.local.masks import cosine_distances
 from sklearn_interpret._model._sklearn_compat import HasMethods, Interval, StrOptions
-from sklearn_interpret._model.parallel import run, slices
+from sklearn_interpret._model.parallel import limit_threads, run, slices
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import LowFidelityWarning
@@ -121,7 +120,7 @@ class BaseLocalSurrogate(BaseInspector):
         "target": "no_validation",
     }
 
-    _at_hand: ClassVar[tuple] = ("_stability",)
+    _caches: ClassVar[tuple] = ("_stability",)
     # What may follow the model more closely.
     _better: ClassVar[str] = "a smaller kernel_width, or more features"
 
@@ -273,7 +272,7 @@ class BaseLocalSurrogate(BaseInspector):
 
 def _fit_all(fit, sampler, rows):
     # Threads would wait for each other longer than they work on such small fits.
-    with threadpool_limits(1):
+    with limit_threads(1):
         return [fit(samples) for samples in sampler.neighbourhoods(rows)]
 
 

@@ -15,7 +15,6 @@ from sklearn_interpret._core.statistics.losses import agreement
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.response import make_response
-from sklearn_interpret._model.sampling import check_weights
 from sklearn_interpret._model.surrogates.inner_predictors import importances
 from sklearn_interpret._model.surrogates.surrogate_predictions import (
     SurrogatePredictions,
@@ -25,6 +24,7 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
     with_exact_sums,
 )
 from sklearn_interpret._model.tags import is_classifier, tags_of
+from sklearn_interpret._model.validation import check_weights
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import LowFidelityWarning
 from sklearn_interpret.surrogates._fidelity import Fidelity

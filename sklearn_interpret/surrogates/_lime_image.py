@@ -10,12 +10,11 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from sklearn_interpret._choosing import output_position
 from sklearn_interpret._core.local.masks import independent_masks
 from sklearn_interpret._model._sklearn_compat import Interval
-from sklearn_interpret._model.parallel import run, slices
+from sklearn_interpret._model.parallel import limit_threads, run, slices
 from sklearn_interpret._model.rows.images import Images, as_image_rows, rounded
 from sklearn_interpret._model.rows.segments import (
     checked_segments,
@@ -276,7 +275,7 @@ class LimeImage(BaseLocalSurrogate):
         "n_segments": [Interval(Integral, 1, None, closed="left"), None],
         "hide_color": [Real, "array-like", None],
     }
-    _at_hand = (*BaseLocalSurrogate._at_hand, "_segments")
+    _caches = (*BaseLocalSurrogate._caches, "_segments")
     # Asked by the checks of the contract: other columns are no pixels.
     _takes_numbers_only = True
 
@@ -422,7 +421,7 @@ def _segments(image, function, n_segments):
 
 def _segment_all(segment, images):
     # Threads would wait for each other longer than they work on such small images.
-    with threadpool_limits(1):
+    with limit_threads(1):
         return [segment(image) for image in images]
 
 

@@ -188,7 +188,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         "method": [StrOptions({"auto", "tree", "sampling"})],
     }
 
-    _at_hand: ClassVar[tuple] = ("_importances", "_stability")
+    _caches: ClassVar[tuple] = ("_importances", "_stability")
     _better: ClassVar[str] = (
         "discretize=False, a smaller kernel_width, or more features"
     )

@@ -275,7 +275,7 @@ def test_models_that_write_to_their_input(method):
     assert_allclose(found.importances_, expected.importances_, rtol=1e-12)
 
 
-def duplicated(n_rows=1000):
+def duplicated(n_rows=500):
     """A table whose last column is its first, which matters; noise; and the target."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_rows, 3))

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.ensemble import (
@@ -225,6 +225,7 @@ def fitted(request):
     return FITTED[request.param].fit(X, y), X
 
 
+@settings(max_examples=15)
 @given(data=st.data(), perturbation=perturbations)
 def test_rows_of_a_fitted_model_do_not_depend_on_the_others(fitted, data, perturbation):
     model, X = fitted

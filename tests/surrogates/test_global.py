@@ -30,11 +30,11 @@ from sklearn.svm import SVR, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
-from sklearn_interpret import estimator_checks
 from sklearn_interpret._core.statistics.losses import r_squared
 from sklearn_interpret._model.surrogates.tree_rules import rounded_between
 from sklearn_interpret.estimator_checks._recorders import RecordingRegressor
 from sklearn_interpret.estimator_checks._tables import pandas_mixed, polars_mixed
+from sklearn_interpret.estimator_checks._wraps import check_delegation
 from sklearn_interpret.exceptions import LowFidelityWarning
 from sklearn_interpret.surrogates import GlobalSurrogate
 
@@ -505,11 +505,10 @@ class ScoresTheModel(GlobalSurrogate):
 
 @pytest.mark.parametrize("broken", [AnswersForTheModel, ScoresTheModel])
 def test_a_broken_promise_is_noticed(broken):
-    check = estimator_checks.check_delegation
     for model in (RandomForestRegressor(3), LogisticRegression()):
-        check(GlobalSurrogate(model, random_state=0))
+        check_delegation(GlobalSurrogate(model, random_state=0))
     with pytest.raises(AssertionError):
-        check(broken(RandomForestRegressor(3, random_state=0)))
+        check_delegation(broken(RandomForestRegressor(3, random_state=0)))
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

@@ -55,7 +55,7 @@ class _CallableLoss:
         m, n_points, k = predictions.shape
         weights = (weights[:, None] * shares).ravel()
         targets = np.repeat(self.targets[index], n_points, axis=0)
-        predictions = self.loss.told(predictions.reshape(m * n_points, k))
+        predictions = self.loss.from_responses(predictions.reshape(m * n_points, k))
         kept = weights > 0
         mean = self.loss.mean(targets[kept], predictions[kept], weights[kept])
         return mean * weights[kept].sum()
@@ -217,7 +217,10 @@ def _r2_shares(targets, weights):
 
 def _check_is_mean(name, loss, estimator, sample):
     """Refuse a loss that is not the mean of its values on two halves of the rows."""
-    predictions, weights = loss.ask(estimator, sample.rows.native), sample.weights
+    predictions, weights = (
+        loss.predictions(estimator, sample.rows.native),
+        sample.weights,
+    )
     whole = loss.mean(sample.y, predictions, weights)
     mean, size = 0.0, abs(whole)
     for half in (slice(None, None, 2), slice(1, None, 2)):

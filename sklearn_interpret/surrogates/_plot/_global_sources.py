@@ -6,7 +6,6 @@ from sklearn_interpret._core.statistics.losses import agreement
 from sklearn_interpret._model.linear import coefficient_table
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.containers import as_rows
-from sklearn_interpret._model.sampling import check_weights
 from sklearn_interpret._model.surrogates.inner_predictors import (
     column_deviations,
     inner_predictors,
@@ -17,6 +16,7 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
 )
 from sklearn_interpret._model.surrogates.tree_rules import read_tree
 from sklearn_interpret._model.tags import is_classifier
+from sklearn_interpret._model.validation import check_weights
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.sources import response_text
 from sklearn_interpret.surrogates._global import GlobalSurrogate, rows_inside

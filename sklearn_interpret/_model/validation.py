@@ -1,0 +1,198 @@
+"""What `fit` is given, checked: rows, weights, and the sample that is worked on.
+
+Nothing here needs a wrapped model, so that predictors of our own use it too.
+"""
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state, resample
+from sklearn.utils.validation import validate_data
+
+from sklearn_interpret._model._sklearn_compat import check_sample_weight
+from sklearn_interpret._model.rows.base import Rows
+from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.tags import (
+    check_predictor_is_fitted,
+    has_tags,
+    unfrozen,
+)
+
+
+def check_rows(estimator, X, *, reset):
+    """Wrap `X` as `Rows`; check its shape, and its feature names and their number.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With `reset`, gets `n_features_in_` and `feature_names_in_`.
+    X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+        Rows.
+    reset : bool
+        True in `fit`.
+
+    Returns
+    -------
+    Rows
+    """
+    rows = as_rows(X)
+    for count, what in ((rows.n_rows, "sample"), (rows.n_columns, "feature")):
+        if count == 0:
+            raise ValueError(
+                f"Found array with 0 {what}(s) (shape={rows.native.shape}) while a "
+                f"minimum of 1 is required by {type(estimator).__name__}."
+            )
+    if rows.named and len(set(rows.names)) < rows.n_columns:
+        twice = next(name for name in rows.names if rows.names.count(name) > 1)
+        raise ValueError(f"X has the column name {twice!r} more than once.")
+    validate_data(estimator, rows.native, reset=reset, skip_check_array=True)
+    return rows
+
+
+def check_fits_rows(estimator, X):
+    """Check that a frozen estimator is fitted, and on columns such as those of `X`."""
+    check_predictor_is_fitted(estimator)
+    # Images have no columns to be counted.
+    if not has_tags(estimator) or getattr(X, "ndim", 2) > 2:
+        return
+    model = unfrozen(estimator)
+    # CatBoost checks names that it keeps itself, but takes columns in another order.
+    names = getattr(model, "feature_names_", None)
+    if names is None:
+        validate_data(model, X, reset=False, skip_check_array=True)
+        return
+    rows = as_rows(X)
+    if rows.named and rows.names != list(names) and set(rows.names) == set(names):
+        raise ValueError(
+            "The feature names should match those that were passed during fit. Feature "
+            "names must be in the same order as they were in fit."
+        )
+
+
+def check_weights(sample_weight, rows):
+    """Weights of rows as float64, ones by default; not to be written to."""
+    if sample_weight is None:
+        return np.broadcast_to(1.0, rows.n_rows)
+    weights = check_sample_weight(sample_weight, rows.native, dtype=np.float64)
+    if (weights < 0).any():
+        raise ValueError(
+            f"sample_weight must not be negative; its smallest is {weights.min():g}."
+        )
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every row: nothing to inspect.")
+    return weights
+
+
+def draw_rows(n_rows, subsample, *, stratify=None, random_state=None):
+    """Increasing positions of rows, drawn without replacement.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows available.
+    subsample : int, float in (0, 1] or None
+        How many to draw; None, or at least `n_rows`, keeps all.
+    stratify : ndarray of shape (n_rows,) or None
+        Class labels whose shares are kept.
+    random_state : int, RandomState or None
+        Source of the draw.
+
+    Returns
+    -------
+    ndarray of int
+    """
+    size = n_rows if subsample is None else subsample
+    if not isinstance(size, Integral):
+        size = max(1, round(size * n_rows))
+    if size >= n_rows:
+        return np.arange(n_rows)
+    if stratify is not None and size < len(np.unique(stratify)):
+        stratify = None
+    drawn = resample(
+        np.arange(n_rows),
+        replace=False,
+        n_samples=int(size),
+        stratify=stratify,
+        random_state=check_random_state(random_state),
+    )
+    return np.sort(drawn)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The rows that an estimator works on, with their targets and weights.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows of positive weight.
+    y : ndarray or None
+        Their targets.
+    weights : ndarray of shape (n_rows,)
+        Their weights; not to be written to.
+    index : ndarray of shape (n_rows,)
+        Their positions in the input.
+    """
+
+    rows: Rows
+    y: Any
+    weights: np.ndarray
+    index: np.ndarray
+
+    @classmethod
+    def of(cls, rows, y, weights):
+        """The rows of positive weight.
+
+        Parameters
+        ----------
+        rows : Rows
+            All rows.
+        y : array-like or None
+            Their targets.
+        weights : ndarray of shape (n_rows,)
+            Their weights.
+
+        Returns
+        -------
+        Sample
+            Without the rows of weight zero.
+        """
+        y = None if y is None else np.asarray(y)
+        everything = cls(rows, y, weights, np.arange(rows.n_rows))
+        return everything._take(np.flatnonzero(weights > 0))
+
+    def draw(self, subsample, random_state, *, stratified):
+        """Some of the rows, without replacement.
+
+        Parameters
+        ----------
+        subsample : int, float in (0, 1] or None
+            How many; None keeps all.
+        random_state : int, RandomState or None
+            Source of the draw.
+        stratified : bool
+            Whether labels keep their shares; several columns of them do not.
+
+        Returns
+        -------
+        Sample
+            The rows drawn, in order.
+        """
+        by_class = stratified and self.y is not None and self.y.ndim == 1
+        drawn = draw_rows(
+            self.rows.n_rows,
+            subsample,
+            stratify=self.y if by_class else None,
+            random_state=random_state,
+        )
+        return self._take(drawn)
+
+    def _take(self, positions):
+        # All of them, where increasing positions are as many.
+        if len(positions) == self.rows.n_rows:
+            return self
+        y = None if self.y is None else self.y[positions]
+        weights, index = self.weights[positions], self.index[positions]
+        return Sample(self.rows.take(positions), y, weights, index)

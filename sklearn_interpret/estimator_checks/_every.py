@@ -1,0 +1,243 @@
+"""Checks of every estimator: its parameters, its input, and what results depend on."""
+
+import io
+import pickle
+import warnings
+from difflib import get_close_matches
+
+import joblib
+import numpy as np
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import has_fit_parameter
+
+from sklearn_interpret.estimator_checks._results import (
+    assert_same,
+    everything,
+    expect_error,
+    responses,
+)
+from sklearn_interpret.estimator_checks._tables import (
+    N_ROWS,
+    NAMES,
+    SOME,
+    fitted,
+    named_table,
+    numeric_table,
+    optional,
+    prepared,
+    target_for,
+)
+from sklearn_interpret.exceptions import LowFidelityWarning
+
+# Values that no estimator can take, for the parameters that all share.
+_BAD_VALUES = {
+    "features": [[], [99], [-1], [0, 0], [(0, 1, 2, 3)], [True, False], 1.5, ["x"]],
+    "categorical_features": ["all", [99], 1.5, [True]],
+    "feature_groups": [{"g": [99]}, {"g": []}, {"g": [0], "h": [0]}, {"g": 1.5}],
+    "response_method": ["predcit", ["no_such_method"], 1],
+    "target": ["no such class", 99],
+    "subsample": [0, -1, 1.5, 0.0, "all"],
+    "random_state": ["seed"],
+    "n_jobs": ["two"],
+    "verbose": ["loud"],
+}
+
+_NEED_FIT = (
+    "predict",
+    "predict_proba",
+    "predict_log_proba",
+    "decision_function",
+    "black_box_predict",
+    "transform",
+    "explain",
+    "interaction_values",
+)
+
+
+def check_parameters_are_kept(estimator):
+    """`__init__` stores what it is given, and `fit` changes none of it."""
+    estimator = prepared(estimator)
+    before = estimator.get_params(deep=False)
+    rebuilt = type(estimator)(**before).get_params(deep=False)
+    estimator.fit(numeric_table(), target_for(estimator))
+    after = estimator.get_params(deep=False)
+    for name, value in before.items():
+        assert rebuilt[name] is value, f"__init__ changes {name}"
+        assert after[name] is value, f"fit changes {name}"
+
+
+def check_bad_parameters(estimator):
+    """A bad value gives a ValueError or TypeError that names its parameter.
+
+    Every parameter but `estimator` is given an object of no use, and the parameters
+    that estimators share are given some values of the right type too.
+    """
+    names = set(estimator.get_params(deep=False)) - {"estimator"}
+    for name in sorted(names):
+        for value in [object(), *_BAD_VALUES.get(name, [])]:
+            bad = clone(estimator).set_params(**{name: value})
+            with expect_error((ValueError, TypeError), name, doing=f"{name}={value!r}"):
+                bad.fit(numeric_table(), target_for(estimator))
+
+
+def check_unknown_feature_lists_near_matches(estimator):
+    """An unknown name in `features` lists the known ones that it may have meant."""
+    if "features" not in estimator.get_params(deep=False):
+        return
+    X, y = named_table(), target_for(estimator)
+    for typed in ("lenght", "heigth", "conut"):
+        bad = clone(estimator).set_params(features=[typed])
+        near = get_close_matches(typed, NAMES)
+        with expect_error(ValueError, "features", typed, *near, doing=f"{typed!r}"):
+            bad.fit(X, y)
+
+
+def check_not_fitted(estimator):
+    """Before `fit`, every method that needs it says so."""
+    estimator, X = prepared(estimator), numeric_table()
+    for name in _NEED_FIT:
+        if hasattr(estimator, name):
+            with expect_error(NotFittedError, doing=f"{name} before fit"):
+                getattr(estimator, name)(X)
+
+
+def check_array_not_changed(estimator):
+    """Arrays that must not be written to come out as they went in."""
+    given = {"X": numeric_table(), "y": target_for(estimator)}
+    if has_fit_parameter(estimator, "sample_weight"):
+        given["sample_weight"] = np.ones(N_ROWS)
+    before = {name: array.copy() for name, array in given.items()}
+    for array in given.values():
+        array.setflags(write=False)
+    everything(prepared(estimator).fit(**given), given["X"])
+    for name, array in given.items():
+        assert array.dtype == before[name].dtype
+        np.testing.assert_array_equal(array, before[name], name)
+
+
+def check_frame_equals_array(estimator):
+    """A pandas frame of numbers gives what their array gives, and stays as it is."""
+    testing = optional("pandas.testing")
+    names = [f"x{j}" for j in range(len(NAMES))]
+    frame = named_table(names)
+    before = frame.copy(deep=True)
+    of_frame = fitted(estimator, frame)
+    assert of_frame.feature_names_in_.tolist() == names
+    found = everything(of_frame, frame)
+    testing.assert_frame_equal(frame, before)
+    X = numeric_table()
+    assert_same(found, everything(fitted(estimator, X), X))
+
+
+def check_rows_are_independent(estimator):
+    """A row gets alone, or in another order, what it gets among all."""
+    X = numeric_table()[SOME]
+    model = fitted(estimator)
+    order = np.random.default_rng(5).permutation(len(X))
+    together, reordered = responses(model, X), responses(model, X[order])
+    alone = [responses(model, X[[i]]) for i in range(len(X))]
+    for name, response in together.items():
+        expected = _numbers(response)
+        others = {
+            "one row at a time": [_numbers(one[name])[0] for one in alone],
+            "another order": _numbers(reordered[name])[np.argsort(order)],
+        }
+        atol = max(1e-12, 1e-10 * np.nanmax(np.abs(expected), initial=0))
+        for how, found in others.items():
+            assert_same(found, expected, f"{name}, {how}", rtol=0, atol=atol)
+
+
+def _numbers(response):
+    """Numbers by row: of an array, a frame, an explanation, or its table."""
+    if hasattr(response, "to_frame") and not hasattr(response, "values"):
+        response = response.to_frame()
+    return np.asarray(getattr(response, "values", response))
+
+
+def check_jobs_are_independent(estimator):
+    """Two workers find what one finds."""
+    X = numeric_table()[SOME]
+    one = everything(fitted(estimator, n_jobs=1), X)
+    assert_same(everything(fitted(estimator, n_jobs=2), X), one)
+
+
+def check_batches_are_independent(estimator):
+    """Little working memory, hence many small batches, changes no result."""
+    X = numeric_table()[SOME]
+    in_one_go = everything(fitted(estimator), X)
+    with config_context(working_memory=0.005):
+        in_batches = everything(fitted(estimator), X)
+    assert_same(in_batches, in_one_go)
+
+
+def check_same_seed_same_result(estimator):
+    """A seed settles the result to the last bit; numpy's global state is left alone."""
+    X = numeric_table()[SOME]
+    before = joblib.hash(np.random.get_state())  # noqa: NPY002
+    once, again = (everything(fitted(estimator), X) for _ in range(2))
+    assert_same(once, again, rtol=0, atol=0)
+    assert joblib.hash(np.random.get_state()) == before  # noqa: NPY002
+
+
+def check_looking_changes_nothing(estimator):
+    """Methods and properties leave the state of a fitted estimator as it is.
+
+    The state is what copies take over; caches are no part of it.
+    """
+    model = fitted(estimator)
+    before = joblib.hash(model)
+    everything(model, numeric_table()[SOME])
+    for name in ("classes_", "feature_importances_"):
+        getattr(model, name, None)
+    if hasattr(model, "transform"):
+        model.get_feature_names_out()
+    repr(model)
+    assert joblib.hash(model) == before
+
+
+def check_copies(estimator):
+    """Clones, pickles and joblib's dumps give the same results."""
+    X, original = numeric_table(), fitted(estimator)
+    expected = everything(original, X[SOME])
+    file = io.BytesIO()
+    joblib.dump(original, file)
+    file.seek(0)
+    copies = {
+        "clone": clone(original).fit(X, target_for(estimator)),
+        "pickle": pickle.loads(pickle.dumps(original)),
+        "joblib": joblib.load(file),
+    }
+    for how, copy in copies.items():
+        assert_same(everything(copy, X[SOME]), expected, how, rtol=0, atol=0)
+
+
+def check_refit_forgets(estimator):
+    """`fit` after `fit` gives what a new estimator gives, and keeps nothing of before.
+
+    The tables differ in names and number of columns, and the parameters are those of
+    the estimator and the defaults.
+    """
+    table, wider = numeric_table(), named_table()
+    wider["more"] = np.arange(N_ROWS) % 7
+    own = prepared(estimator).get_params(deep=False)
+    wrapped = {name: own[name] for name in ("estimator",) if name in own}
+    defaults = prepared(type(estimator)(**wrapped)).get_params(deep=False) | wrapped
+    again, y = fitted(estimator, wider), target_for(estimator)
+    own_way = prepared(estimator).set_params(**own).fit(table, y)
+    default_way = prepared(estimator).set_params(**defaults).fit(wider, y)
+    for X, params, fresh in (
+        (table, own, own_way),
+        (wider, defaults, default_way),
+        (table, own, own_way),
+    ):
+        again.set_params(**params).fit(X, y)
+        assert set(vars(again)) == set(vars(fresh)), (
+            "left over or missing after another fit: "
+            f"{sorted(set(vars(again)) ^ set(vars(fresh)))}"
+        )
+        with warnings.catch_warnings():
+            # The table is noise, and a small model may well say little of it.
+            warnings.simplefilter("ignore", LowFidelityWarning)
+            assert_same(everything(again, X[:5]), everything(fresh, X[:5]))

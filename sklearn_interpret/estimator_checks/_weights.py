@@ -1,0 +1,114 @@
+"""Checks of sample weights: a row of weight two is a row that stands twice."""
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+
+from sklearn_interpret.estimator_checks._results import (
+    assert_same,
+    fitted_results,
+    responses,
+    rows_repeated,
+)
+from sklearn_interpret.estimator_checks._tables import (
+    N_ROWS,
+    SOME,
+    numeric_table,
+    target_for,
+    without_draws,
+)
+
+
+def check_weights_equal_repeated_rows(estimator):
+    """Whole-number weights give what repeating the rows gives.
+
+    A wrapped model is held fixed, for models do not all keep this promise; inspectors
+    that fit it again have a true attribute `_refits`, and are left out. Results that
+    another seed changes are estimates, and differ with the rows that are drawn.
+    """
+    if getattr(estimator, "_refits", False):
+        return
+    X, y = numeric_table(), target_for(estimator)
+    counts = np.random.default_rng(2).integers(1, 4, size=N_ROWS)
+    weighted = _frozen(estimator).fit(X, y, sample_weight=counts)
+    repeated = _frozen(estimator).fit(np.repeat(X, counts, 0), np.repeat(y, counts))
+    drawn = _drawn(estimator)
+    expected = rows_repeated(fitted_results(weighted), counts)
+    assert_same(_without(drawn, fitted_results(repeated)), _without(drawn, expected))
+    if not drawn:
+        assert_same(responses(weighted, X[SOME]), responses(repeated, X[SOME]))
+
+
+def check_zero_weights_are_left_out(estimator):
+    """Rows of weight zero might as well not be there."""
+    X, y = numeric_table(), target_for(estimator)
+    weights = np.random.default_rng(3).random(N_ROWS).round(1)
+    weights[:5] = 0
+    kept = weights > 0
+    weighted = _frozen(estimator).fit(X, y, sample_weight=weights)
+    without = _frozen(estimator).fit(X[kept], y[kept], sample_weight=weights[kept])
+    assert_same(fitted_results(weighted), fitted_results(without))
+    assert_same(responses(weighted, X[SOME]), responses(without, X[SOME]))
+
+
+def check_scale_of_weights(estimator):
+    """Weights multiplied by a constant give the same averages.
+
+    Left out are inspectors that average over pairs of rows, where weights are numbers
+    of rows (a true attribute `_weights_count_rows`), or that fit the model again.
+    """
+    left_out = ("_weights_count_rows", "_refits")
+    if any(getattr(estimator, name, False) for name in left_out):
+        return
+    X, y = numeric_table(), target_for(estimator)
+    rng = np.random.default_rng(4)
+    for weights in (
+        np.ones(N_ROWS),
+        rng.integers(1, 4, size=N_ROWS),
+        rng.random(N_ROWS),
+    ):
+        one = _frozen(estimator).fit(X, y, sample_weight=weights)
+        other = _frozen(estimator).fit(X, y, sample_weight=weights / weights.sum())
+        assert_same(_averages(one), _averages(other))
+        assert_same(responses(one, X[SOME]), responses(other, X[SOME]))
+
+
+def _frozen(estimator):
+    """The estimator, around a model that was fitted without weights."""
+    if not hasattr(estimator, "estimator"):
+        return without_draws(estimator)
+    model = clone(estimator.estimator).fit(numeric_table(), target_for(estimator))
+    return without_draws(estimator, estimator=FrozenEstimator(model))
+
+
+def _drawn(estimator):
+    """Names of the results that depend on the seed."""
+    X, y = numeric_table(), target_for(estimator)
+    one, other = _frozen(estimator), _frozen(estimator)
+    if "random_state" not in other.get_params(deep=False):
+        return set()
+    one = fitted_results(one.fit(X, y))
+    other = fitted_results(other.set_params(random_state=1).fit(X, y))
+    return {name for name in one if not _are_same(one[name], other[name])}
+
+
+def _are_same(one, other):
+    try:
+        assert_same(one, other)
+    except AssertionError:
+        return False
+    return True
+
+
+def _without(names, results):
+    return {name: value for name, value in results.items() if name not in names}
+
+
+def _averages(estimator):
+    """Results that do not count rows: no totals, and no standard errors."""
+    return {
+        name: value
+        for name, value in fitted_results(estimator).items()
+        if not name.startswith("n_")
+        and not name.endswith(("counts_", "standard_errors_"))
+    }

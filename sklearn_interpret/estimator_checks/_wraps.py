@@ -1,0 +1,178 @@
+"""Checks of an estimator that wraps a model and passes its methods on."""
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import get_tags
+
+from sklearn_interpret.estimator_checks._recorders import recorder_for
+from sklearn_interpret.estimator_checks._results import (
+    assert_same,
+    everything,
+    expect_error,
+    fitted_results,
+)
+from sklearn_interpret.estimator_checks._tables import (
+    N_ROWS,
+    fitted,
+    mixed_frame,
+    numeric_table,
+    optional,
+    prepared,
+    target_for,
+    without_draws,
+)
+
+_PREDICTIONS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
+
+
+def _predicts_itself(inspector):
+    """Whether `predict` is not the model's, which is another method then."""
+    return hasattr(inspector, "black_box_predict")
+
+
+def check_no_predictor(inspector):
+    """What is no predictor is refused by name."""
+    for useless in (object(), None):
+        bad = clone(inspector).set_params(estimator=useless)
+        kind = type(useless).__name__
+        with expect_error((ValueError, TypeError), kind, doing=f"estimator={kind}"):
+            bad.fit(numeric_table(), target_for(inspector))
+
+
+def check_given_estimator_is_cloned(inspector):
+    """`fit` fits a clone and leaves the given estimator unfitted."""
+    given = recorder_for(inspector)
+    inspector = prepared(inspector, estimator=given)
+    inspector.fit(numeric_table(), target_for(inspector))
+    assert inspector.estimator is given
+    assert not hasattr(given, "n_fits_")
+    assert inspector.estimator_.n_fits_ == 1
+
+
+def check_frozen_is_not_refitted(inspector):
+    """A frozen model is inspected as it is, and needs no targets.
+
+    An inspector that needs them for more than to fit the model says so.
+    """
+    X, y = numeric_table(), target_for(inspector)
+    model = recorder_for(inspector).fit(X, y)
+    inspector = without_draws(inspector, estimator=FrozenEstimator(model))
+    with_y = fitted_results(inspector.fit(X, y))
+    try:
+        without_y = fitted_results(clone(inspector).fit(X))
+    except ValueError as error:
+        if "requires y" not in str(error):
+            raise
+    else:
+        assert_same(without_y, with_y)
+    assert model.n_fits_ == 1
+    predict = getattr(inspector, "black_box_predict", inspector.predict)
+    np.testing.assert_array_equal(predict(X), model.predict(X))
+
+
+def check_unfitted_frozen(inspector):
+    """A frozen estimator that was never fitted is refused as such."""
+    frozen = FrozenEstimator(recorder_for(inspector))
+    inspector = prepared(inspector, estimator=frozen)
+    with expect_error(NotFittedError, doing="fit around an unfitted frozen estimator"):
+        inspector.fit(numeric_table(), target_for(inspector))
+
+
+def check_fitted_bare_without_y(inspector):
+    """A fitted model passed bare and without `y` is an error that tells the way."""
+    X, y = numeric_table(), target_for(inspector)
+    inspector = prepared(inspector, estimator=recorder_for(inspector).fit(X, y))
+    with expect_error(ValueError, "FrozenEstimator", doing="fit without y"):
+        inspector.fit(X)
+
+
+def check_delegation(inspector):
+    """Predictions, classes and scores are those of the fitted model.
+
+    An inspector with `black_box_predict` has the model's predictions there, and its own
+    in `predict`, of which its score is.
+    """
+    X, y, weights = numeric_table(), target_for(inspector), np.arange(N_ROWS)
+    outer = fitted(inspector)
+    model = outer.estimator_
+    if _predicts_itself(outer):
+        np.testing.assert_array_equal(outer.black_box_predict(X), model.predict(X))
+        metric = accuracy_score if is_classifier(model) else r2_score
+        score = metric(y, outer.predict(X))
+        weighted = metric(y, outer.predict(X), sample_weight=weights)
+    else:
+        for name in _PREDICTIONS:
+            if hasattr(model, name):
+                with np.errstate(divide="ignore"):  # the model's own logarithms of zero
+                    expected, found = getattr(model, name)(X), getattr(outer, name)(X)
+                np.testing.assert_array_equal(found, expected)
+        score = model.score(X, y)
+        weighted = model.score(X, y, sample_weight=weights)
+    assert outer.score(X, y) == score
+    assert outer.score(X, y, sample_weight=weights) == weighted
+    assert hasattr(outer, "classes_") == hasattr(model, "classes_")
+    if hasattr(model, "classes_"):
+        np.testing.assert_array_equal(outer.classes_, model.classes_)
+
+
+def check_has_what_the_estimator_has(inspector):
+    """The inspector has those methods that its estimator has, fitted or not.
+
+    Of one with `black_box_predict`, `predict` and `score` alone.
+    """
+    X, y = numeric_table(), target_for(inspector)
+    inspector = prepared(inspector)
+    names = (*_PREDICTIONS, "score")
+    if _predicts_itself(inspector):
+        names = ("predict", "score")
+    for state in ("unfitted", "fitted"):
+        for name in names:
+            has = hasattr(inspector.estimator, name)
+            assert hasattr(inspector, name) == has, (
+                f"{state}: the estimator has {name}: {has}, the inspector differs"
+            )
+        inspector.fit(X, y)
+
+
+def check_tags_of_the_estimator(inspector):
+    """The inspector is of its estimator's kind, and accepts what that accepts."""
+    ours, inner = get_tags(inspector), get_tags(inspector.estimator)
+    assert ours.estimator_type == inner.estimator_type
+    assert ours.target_tags == inner.target_tags
+    assert ours.input_tags == inner.input_tags
+    assert ours.classifier_tags == inner.classifier_tags
+    assert ours.regressor_tags == inner.regressor_tags
+
+
+def check_model_sees_array(inspector):
+    """A model fitted on an array is called with arrays of the same dtype."""
+    _on_recorder(inspector, numeric_table().astype(np.float32))
+
+
+def check_model_sees_frames(inspector):
+    """A model fitted on a frame of many dtypes is called with the like of it.
+
+    The same columns in the same order, with the same dtypes and categories. The frame
+    is not changed, and polars gives what pandas gives.
+    """
+    X = mixed_frame("pandas", inspector)
+    before = X.copy(deep=True)
+    of_pandas = _on_recorder(inspector, X)
+    optional("pandas.testing").assert_frame_equal(X, before)
+    of_polars = _on_recorder(inspector, mixed_frame("polars", inspector))
+    assert_same(of_polars, of_pandas)
+
+
+def _on_recorder(inspector, X):
+    """Everything about a recording model, which has to see rows like those of `fit`."""
+    model = clone(recorder_for(inspector)).fit(X, target_for(inspector))
+    inspector = prepared(inspector, estimator=FrozenEstimator(model))
+    found = everything(inspector.fit(X, target_for(inspector)), X)
+    fitted_on, *sent = model.seen_
+    assert sent, "the model was never called"
+    for seen in sent:
+        assert seen == fitted_on, f"fitted on {fitted_on}, called with {seen}"
+    return found
