@@ -76,7 +76,7 @@ class PathDependentGame:
         """What makes the game of some trees from these and their paths."""
         return partial(type(self), chances=self.chances[nodes])
 
-    def can_value_leaves(self, units, order):
+    def can_value_leaves(self, plan, order):
         """Whether `gains` has all that it needs for every leaf: it always has."""
         return True
 
@@ -204,10 +204,10 @@ class InterventionalGame:
         """What makes the game of some trees from these and their paths."""
         return partial(type(self), codes=self.codes, weights=self.shares)
 
-    def can_value_leaves(self, units, order):
+    def can_value_leaves(self, plan, order):
         """Whether `gains` has tables: where they are small enough to be kept."""
         if order not in self._tables:
-            flat = [part for part in units if not part.is_deep]
+            flat = [part for part in plan.units if not part.is_deep]
             n_conditions = [part.n_conditions.ravel() for part in flat]
             n_numbers = sum(table_sizes(part, order).sum() for part in n_conditions)
             self._tables[order] = None

@@ -7,6 +7,7 @@ valued at once instead (`few_rows`): `value_blocks` chooses.
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain, pairwise, starmap
 
 import numpy as np
@@ -46,33 +47,37 @@ class TreePlan:
         The player that each feature belongs to.
     paths : TreePaths
         Paths of the trees.
-    units : list of TreeUnits
-        All units, single deep leaves last.
-    trees_of_shares : ndarray of shape (n_shares + 1,), intp
-        Where the trees start and end whose tables are made together.
     """
 
     ensemble: TreeEnsemble
     players: np.ndarray | None
     paths: TreePaths
-    units: list
-    trees_of_shares: np.ndarray
     _leaf_blocks: dict = field(default_factory=dict, repr=False)
 
     @classmethod
     def of_ensemble(cls, ensemble, players=None, *, n_players=None):
         """Plan for an ensemble, and the player of each feature; None: each its own."""
         paths = TreePaths.of_ensemble(ensemble, players, n_players=n_players)
-        units = cut_into_units(ensemble, paths, _SPLITS_PER_UNIT)
-        units.sort(key=lambda of_kind: of_kind.is_deep)
-        costs = np.zeros(ensemble.n_trees)
-        for of_kind in units:
+        return cls(ensemble, players, paths)
+
+    # Few rows need no units: they are cut on demand.
+    @cached_property
+    def units(self):
+        """All units, single deep leaves last: list of TreeUnits."""
+        units = cut_into_units(self.ensemble, self.paths, _SPLITS_PER_UNIT)
+        return sorted(units, key=lambda of_kind: of_kind.is_deep)
+
+    @cached_property
+    def trees_of_shares(self):
+        """Where the trees start and end whose tables are made together."""
+        costs = np.zeros(self.ensemble.n_trees)
+        for of_kind in self.units:
             n = of_kind.n_bits
             size = 1 if of_kind.is_deep or not n else n * (n + 1) * 2 ** (n - 1)
-            costs += size * _units_of_trees(ensemble, of_kind)
+            costs += size * _units_of_trees(self.ensemble, of_kind)
         # An even number of shares is fair to two workers.
-        edges = _spread(costs, _NUMBERS_PER_SHARE / ensemble.n_outputs, multiple=2)
-        return cls(ensemble, players, paths, units, edges)
+        most = _NUMBERS_PER_SHARE / self.ensemble.n_outputs
+        return _spread(costs, most, multiple=2)
 
     @property
     def n_shares(self):
@@ -238,7 +243,7 @@ def value_blocks(
         Some rows, and their totals over one share of the trees: by output and player,
         or pair of players.
     """
-    if len(codes) <= _FEW_ROWS and game.can_value_leaves(plan.units, order):
+    if len(codes) <= _FEW_ROWS and game.can_value_leaves(plan, order):
         values = leafwise_values(plan, game, codes, order)
         return iter([(slice(0, len(codes)), values)])
     tasks = [(share, codes, order, rows_at_once) for share in plan.shares(game)]
