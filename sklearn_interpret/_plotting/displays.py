@@ -93,7 +93,7 @@ default=None
         TypeError
             An inspector of another kind, or an unknown parameter.
         ValueError
-            Parameters of the inspector beside one that is fitted; several outputs or
+            Parameters of an inspector that is already fitted; several outputs or
             rows of which one is to be chosen; rows missing; bad input.
         """
         fitted = is_inspector(estimator, cls._kinds)

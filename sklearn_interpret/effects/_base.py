@@ -161,7 +161,7 @@ class BaseEffect(TransformerMixin, BaseInspector):
         return np.array(names, dtype=object)
 
     def _places(self, axis):
-        """What stands behind a feature's name, one per column of its own."""
+        """Suffixes of a feature's name, one per column of its own."""
         return [""]
 
     def _output_suffixes(self):

@@ -180,7 +180,7 @@ class BreakDown(BaseCoalitional):
     Raises
     ------
     ValueError
-        In `fit`: an order that has not every feature once, or interactions beside it.
+        In `fit`: an order that lacks or repeats a feature, or `interactions` with one.
 
     See Also
     --------

@@ -21,7 +21,7 @@ from sklearn_interpret.shapley._base import (
 class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     """Shapley values of any model, estimated from some of the coalitions of features.
 
-    A smooth function of the coalition is put through the values of some; its Shapley
+    A smooth function of the coalition is fitted to the values of some; its Shapley
     values, which :class:`ExactShapley` defines, are known.
 
     Parameters

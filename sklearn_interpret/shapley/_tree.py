@@ -83,7 +83,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         The rows of the background.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Mean absolute Shapley value over the rows of `fit`, mean over outputs. Computed
-        when first asked for.
+        at its first use.
     features_ : list of tuple of int
         Columns of each player.
     player_names_ : list of str
@@ -106,7 +106,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         In `fit`: the model is none whose trees can be read, or the response is none
         that follows from their sum.
     ValueError
-        In `fit`: a background beside ``perturbation="path_dependent"``, a response
+        In `fit`: a background with ``perturbation="path_dependent"``, a response
         that only "interventional" can explain, a fitted model passed bare without `y`.
 
     Notes

@@ -276,7 +276,7 @@ class LimeImage(BaseLocalSurrogate):
         "hide_color": [Real, "array-like", None],
     }
     _caches = (*BaseLocalSurrogate._caches, "_segments")
-    # Asked by the checks of the contract: other columns are no pixels.
+    # Read by the checks of the contract: other columns are no pixels.
     _takes_numbers_only = True
 
     def __init__(

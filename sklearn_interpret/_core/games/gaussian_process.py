@@ -36,7 +36,7 @@ _STRENGTHS = (0.15, 1.2)
 # many players from each other: the kernels give the same, and one is enough.
 _FEW_PLAYERS = 50
 # Variance of all terms of one player, of two, and of the constant, which are not to be
-# shrunk: large beside those of more players.
+# shrunk: large compared with those of more players.
 _SINGLES, _TWOS, _CONSTANT = 10.0, 1.0, 10.0
 # What is added to the diagonal, relative to it, for Cholesky's factor to exist.
 _JITTER = 1e-12

@@ -24,7 +24,7 @@ from sklearn_interpret.exceptions import UnreadableModelError
 _MOST_PLAYERS = 3
 
 # Points that are planned at once, for all workers; and what one of them takes, in
-# bytes, beside its responses: positions and keys.
+# bytes, besides its responses: positions and keys.
 _MOST_POINTS = 2**18
 _POINT_BYTES = 96
 

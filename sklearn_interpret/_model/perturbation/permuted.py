@@ -34,9 +34,9 @@ class PermutedScores:
     sample : Sample
         Rows, targets and weights.
     metrics : list of Metric
-        The scores. Those that look at the same method of the model share its answer.
+        The scores. Those of the same method of the model share its predictions.
     method : {"permutation", "split"}
-        How values are exchanged.
+        How values are permuted.
 
     Attributes
     ----------
@@ -61,8 +61,8 @@ class PermutedScores:
         """Scores with each player permuted: (n_players, n_repeats, n_metrics).
 
         `players` are tuples of columns, `seeds` (n_players, n_repeats) seed the
-        permutations, and `strata` has for each player the groups of rows that exchange
-        values, None for one.
+        permutations, and `strata` has for each player the groups of rows within which
+        values are permuted, None for one.
         """
         n_repeats = seeds.shape[1]
         at_once = batch_rows(self._rows.row_bytes)
@@ -221,7 +221,7 @@ class _CachedModel:
         """What the model may write to."""
         return copy_of(X) if self._changes_input else X
 
-    def _of_part(self, answer, place):
-        if isinstance(answer, list):  # one array for each output
-            return [self._of_part(one, place) for one in answer]
-        return answer[place :: len(self._parts)]
+    def _of_part(self, predictions, place):
+        if isinstance(predictions, list):  # one array for each output
+            return [self._of_part(one, place) for one in predictions]
+        return predictions[place :: len(self._parts)]

@@ -203,7 +203,7 @@ class PerturbedResponses:
         )
 
     def differences(self, steps, cells, reduce, **loop):
-        """Changes of the response as rows step to the points of the grids beside them.
+        """Changes of the response as rows step to the neighbouring points of the grids.
 
         Parameters
         ----------
@@ -319,7 +319,7 @@ def _respond(response, rows, replacements, reduce, blocks):
 
 
 def _to_neighbours(grid, steps, cells):
-    """Of a grid only the points beside each row, for rows that take a step."""
+    """Of a grid only the neighbours of each row, for rows that take a step."""
     moves = np.any([taken >= 0 for taken in steps.taken(cells)], axis=0)
     rows = None if moves.all() else np.flatnonzero(moves)
     visits = steps.visits(cells if rows is None else cells[rows])
@@ -328,7 +328,7 @@ def _to_neighbours(grid, steps, cells):
 
 
 def _difference(reduce, steps, cells, which, index, variants, responses):
-    """Reduce responses at the points beside rows as differences."""
+    """Reduce differences of the responses at neighbouring points."""
     steps = steps[which]
     taken = steps.taken(cells[index])
     return reduce(which, index, taken, steps.differences(responses))

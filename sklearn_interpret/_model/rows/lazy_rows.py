@@ -21,7 +21,7 @@ class LazyRows(ABC):
     dtype : numpy.dtype
         Their dtype.
     making_bytes : int
-        Memory that making them takes for each row, beside that of the row.
+        Memory that making a row takes, besides that of the row.
     """
 
     def __init__(self, rows, n_columns, dtype, making_bytes):

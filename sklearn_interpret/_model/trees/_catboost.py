@@ -2,7 +2,7 @@
 
 The trees are read from the model's JSON form, which is public; the library writes it
 to files alone. Numbers are cast to float32, and ``x > border`` goes right. Missing
-values lie below or above all borders, as the model was told.
+values lie below or above all borders, as the model's parameters say.
 """
 
 import json

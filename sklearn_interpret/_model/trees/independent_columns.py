@@ -60,7 +60,7 @@ class IndependentColumns:
         self.rows_at_once = self._products.at_once
 
     def moments(self, shares, statistics):
-        """Moments of the response, for m ways to draw the columns.
+        """Moments of the response, for m distributions of the columns.
 
         Parameters
         ----------

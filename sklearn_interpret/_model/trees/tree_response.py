@@ -290,7 +290,7 @@ def tree_response(response, *, additive=False):
     Parameters
     ----------
     response : Response
-        The model, and how it is asked.
+        The model and its method.
     additive : bool, default=False
         Whether only a plain sum will do.
 

@@ -145,9 +145,9 @@ class LinePanel:
         # Black (or white) stands out against a sheaf of coloured curves.
         colour = series.colour if self.curves is None else ink()
         if series.folds is not None:
-            beside = x + BESIDE_MEAN * as_points / len(self.series)
+            shifted = x + BESIDE_MEAN * as_points / len(self.series)
             lines = draw_thin_lines(
-                ax, beside, series.folds, colour, looks.fold_kw, as_points=as_points
+                ax, shifted, series.folds, colour, looks.fold_kw, as_points=as_points
             )
             artists.folds.append(lines)
         if looks.band and series.low is not None:

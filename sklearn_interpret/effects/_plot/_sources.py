@@ -93,7 +93,7 @@ default=None
         TypeError
             An inspector of another kind, or an unknown parameter.
         ValueError
-            Parameters of the inspector beside one that is fitted; bad input.
+            Parameters of an inspector that is already fitted; bad input.
         """
         return super().from_estimator(
             estimator,
@@ -336,7 +336,7 @@ class ComparisonSources:
         for (method, estimators), given in zip(
             sources.items(), parameters, strict=True
         ):
-            # Weights beside fitted inspectors are those of the mean that is zero.
+            # With fitted inspectors, weights only define the mean that becomes zero.
             shown = is_inspector(estimators[0]) and not folds
             inspectors[method] = inspectors_of_folds(
                 estimators,

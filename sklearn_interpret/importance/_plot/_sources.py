@@ -94,7 +94,7 @@ default=None
             An inspector of another family, an unknown parameter, or test rows for an
             inspector other than :class:`PermutationImportance`.
         ValueError
-            Parameters of the inspector beside one that is fitted; an unknown score;
+            Parameters of an inspector that is already fitted; an unknown score;
             rows or targets missing.
         """
         parameters, _, looks = cls._split(params, is_inspector(estimator))

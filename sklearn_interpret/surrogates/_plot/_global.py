@@ -257,7 +257,7 @@ default=None
         return literal(shorten(f"{self.response_name}{which}"))
 
     def _title(self, output, first):
-        """Who stands in for whom, and how well."""
+        """Which model the surrogate replaces, and how well."""
         values, surrogate = self._responses()
         weights, parts = self._weights(), []
         if surrogate is not None:

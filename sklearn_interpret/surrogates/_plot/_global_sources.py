@@ -31,7 +31,7 @@ class SurrogateSources(Display):
 
     @classmethod
     def _parameter_names(cls):
-        # The surrogate is taught all outputs, of which the display shows one.
+        # The surrogate is fitted to all outputs, of which the display shows one.
         return super()._parameter_names() - {"target"}
 
     @classmethod

@@ -1,6 +1,6 @@
 """Weight of the rows that meet all conditions of leaves, or all but one.
 
-Both ways to find it take sets of rows as bits. `SplitWeights` puts together what each
+Both methods hold sets of rows as bits. `SplitWeights` puts together what each
 split above leaves needs, which suits small trees: the same steps for all rows.
 `DescentWeights` sends sets of rows down the trees: at each node those that meet all of
 its conditions, and for each condition of a part that moves those that meet all others,
@@ -16,7 +16,7 @@ from sklearn_interpret._core.trees.structure.bits import WORD, RowBits, RowWeigh
 # Sets that go down together should stay in the processor's cache.
 _WORDS_AT_ONCE = 2**16
 
-# Cells in which rows are put: sorting small whole numbers takes one pass for each byte.
+# Of the numbers by which rows are sorted: sorting takes one pass for each byte.
 _N_BITS = 16
 
 

@@ -61,7 +61,7 @@ class TreeEffects:
     parts : list of MovedFeatures
         What moves; no two of them share a feature.
     n_rows : int, default=0
-        About how many rows :meth:`leaf_weights` will be asked for.
+        About how many rows :meth:`leaf_weights` will get.
 
     Attributes
     ----------

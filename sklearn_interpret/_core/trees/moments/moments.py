@@ -32,7 +32,7 @@ _POINTS_AT_ONCE = 2**13
 # Splits, times distributions, that are worked on at once: they fit a cache.
 _SPLITS_AT_ONCE = 2**17
 
-# Stands for the chance of what is impossible where it divides zero.
+# Replaces a probability of zero as a divisor.
 _LEAST = np.finfo(np.float64).tiny
 
 

@@ -1,4 +1,4 @@
-"""What stands in for absent players of a tree ensemble, and what its leaves then give.
+"""What replaces absent players of a tree ensemble, and what its leaves then give.
 
 A game returns the gains of all terms (see `tables`) at leaves, for patterns: bit i is
 whether the row meets the condition of slot i.
@@ -182,8 +182,8 @@ class InterventionalGame:
     paths : TreePaths
         Their paths.
     codes : array-like of shape (n_rows, n_features)
-        Codes of the background's rows: an array, or what makes parts of it as they are
-        asked for by a slice.
+        Codes of the background's rows: an array, or an object that computes them for
+        a slice of rows.
     weights : ndarray of shape (n_rows,)
         Their weights.
     """

@@ -132,7 +132,7 @@ class WayDown:
                 break
             parents = ensemble.parents[nodes]
             splits, split = np.unique(parents, return_inverse=True)
-            arrived = np.flatnonzero(target_of[nodes] >= 0)
+            reached = np.flatnonzero(target_of[nodes] >= 0)
             slots = paths.slot[nodes, None].clip(0).astype(self.dtype)
             self.levels.append(
                 (
@@ -142,8 +142,8 @@ class WayDown:
                     (ensemble.right[parents] == nodes)[:, None],
                     np.left_shift(np.ones_like(slots), slots),
                     (paths.previous[nodes, None] < 0).astype(self.dtype),
-                    arrived,
-                    target_of[nodes[arrived]],
+                    reached,
+                    target_of[nodes[reached]],
                 )
             )
             place[nodes] = np.arange(len(nodes))
@@ -157,7 +157,7 @@ class WayDown:
         dtype, gaps = self.dtype, features_with_gaps(self.ensemble, codes)
         at_targets = np.zeros((self.n_targets, len(codes)), dtype=dtype)
         patterns = None
-        for place, splits, split, is_right, bit, is_new, arrived, target in self.levels:
+        for place, splits, split, is_right, bit, is_new, reached, target in self.levels:
             if patterns is None:
                 patterns = np.zeros((len(place), len(codes)), dtype=dtype)
             else:
@@ -166,7 +166,7 @@ class WayDown:
                 patterns = patterns[place]
                 patterns |= bit * is_new
                 patterns &= ~(failed.view(np.uint8) * bit)
-            at_targets[target] = patterns[arrived]
+            at_targets[target] = patterns[reached]
         return at_targets
 
 

@@ -193,7 +193,7 @@ class _Players:
         """Units with equally many conditions above and splits."""
         ensemble, paths = self._ensemble, self._paths
         n_path, n_splits = int(paths.n_conditions[root[0]]), splits.shape[1]
-        # Leaves with fewer conditions first, else as they stand in the ensemble.
+        # Leaves with fewer conditions first, else in the order of the ensemble.
         keys = np.sort(paths.n_conditions[leaves] * ensemble.n_nodes + leaves, axis=1)
         leaves = keys % ensemble.n_nodes
         slots = np.arange(n_path + n_splits)

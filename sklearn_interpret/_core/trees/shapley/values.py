@@ -1,7 +1,7 @@
 """Shapley and interaction values of tree ensembles.
 
 Trees are cut into units (`subtrees`). What a unit gives to its players depends on a
-row's pattern there only, so it is put in a table and looked up. Leaves that are too
+row's pattern there only, so it is looked up in a table. Leaves that are too
 deep for a table are valued at the patterns that occur. Of few rows all leaves are
 valued at once instead (`few_rows`): `value_blocks` chooses.
 """
@@ -120,7 +120,7 @@ class TreeShare:
     plan : TreePlan
         The plan that the share is of.
     game : PathDependentGame or InterventionalGame
-        What stands in for absent players.
+        What replaces absent players.
     trees : slice
         Which of the ensemble's trees.
     """
@@ -172,7 +172,7 @@ def _share_alone(ensemble, players, n_players, game):
 
 
 def _units_of_trees(ensemble, units):
-    """Number of units in each tree: the trees stand one behind the other."""
+    """Number of units in each tree: the units of a tree follow those before it."""
     ends = np.append(ensemble.roots, ensemble.n_nodes)
     return np.diff(np.searchsorted(units.root, ends))
 
@@ -221,7 +221,7 @@ def value_blocks(
     plan : TreePlan
         The trees.
     game : PathDependentGame or InterventionalGame
-        What stands in for absent players.
+        What replaces absent players.
     codes : ndarray of shape (n_rows, n_features)
         The rows' codes; fast if each column is one stretch of memory.
     order : {1, 2}

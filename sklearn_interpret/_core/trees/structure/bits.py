@@ -33,7 +33,7 @@ class RowBits:
     codes : ndarray of shape (n_rows, m), int
         The rows' codes of some features.
     features : ndarray of shape (m,), intp, optional
-        These features; no splits on others may be asked for. None means all.
+        Their features; splits on others cannot be evaluated. None means all.
     """
 
     def __init__(self, ensemble, codes, features=None):
