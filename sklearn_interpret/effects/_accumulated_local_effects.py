@@ -250,7 +250,7 @@ default="similarity"
         if natural or self.categorical_order == "sorted":
             return axis
         others = [j for j in range(rows.n_columns) if j not in columns]
-        # A companion of text or dates is compared as levels, inspected or not.
+        # Another column of text or dates is compared as levels, inspected or not.
         flags = self.categorical_features_ | ~rows.are_numbers
         order = order_levels(
             axis.codes(rows),

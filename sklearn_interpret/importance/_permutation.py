@@ -43,7 +43,7 @@ class PermutationImportance(BaseImportance):
         "ratio" divides the loss after by the loss before: one is no importance. It
         takes losses, and scores that belong to one: "neg_...", accuracy, R squared.
     method : {"permutation", "exact", "split"}, default="permutation"
-        "permutation" and "split" repeat random exchanges, among all rows or between two
+        "permutation" and "split" permute at random, among all rows or between two
         random halves. "exact" is the mean over all pairs of rows, without repeats; it
         takes losses that are means over rows.
     feature_groups : dict of str to list, default=None
@@ -112,7 +112,7 @@ class PermutationImportance(BaseImportance):
     make too are pruned: a feature independent of the others is permuted among all
     rows.
 
-    Rows that weigh more lend their values more often; weights count rows with
+    Values of rows that weigh more are used more often; weights count rows with
     ``method="exact"``, where a row of weight two is two rows.
 
     References
@@ -194,7 +194,7 @@ class PermutationImportance(BaseImportance):
         self._targets(sample)
         if sample.rows.n_rows < 2:
             raise ValueError(
-                f"{type(self).__name__} exchanges values between rows, and X has "
+                f"{type(self).__name__} permutes values among rows, and X has "
                 f"n_samples = 1 of positive weight."
             )
         metrics = resolve_metrics(self.scoring, self.estimator_, self.response_method)

@@ -217,11 +217,11 @@ class _Permutations(Valuer):
                 gains[row].append(walks[len(players)].gains(inner, *ends))
         values, errors = np.zeros((2, n_rows, n_players, len(game.base_values)))
         for row, active in enumerate(played.active):
-            found = np.concatenate(gains[row])
+            of_row = np.concatenate(gains[row])
             if self.antithetic and not self._takes_all(active.sum()):
-                found = found.reshape(-1, 2, *found.shape[1:]).mean(axis=1)
-            values[row, active] = found.mean(axis=0)
-            errors[row, active] = self._error(found)
+                of_row = of_row.reshape(-1, 2, *of_row.shape[1:]).mean(axis=1)
+            values[row, active] = of_row.mean(axis=0)
+            errors[row, active] = self._error(of_row)
         return values, {"standard_errors": errors}
 
     def _error(self, gains):
@@ -235,11 +235,11 @@ class _Permutations(Valuer):
 
 @dataclass(frozen=True, eq=False)
 class _Walks:
-    """Orders in which players join, and the coalitions on the way.
+    """Orders in which players join, and the coalitions that arise.
 
-    Of `orders` (n, n_players), `coalitions` are the distinct ones but nobody and
-    everybody, (m, n_players), and `places` (n, n_players + 1) say where each coalition
-    on the way stands among nobody, these, and everybody.
+    Of `orders` (n, n_players), `coalitions` are the distinct ones except nobody and
+    everybody, (m, n_players), and `places` (n, n_players + 1) are the positions of the
+    coalitions of each order among nobody, these, and everybody.
     """
 
     orders: np.ndarray

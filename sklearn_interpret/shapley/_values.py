@@ -196,7 +196,7 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
 
     def _inspect(self, sample, response, on_block):
         super()._inspect(sample, response, on_block)
-        # The chosen estimator has its own way to ask.
+        # The chosen estimator may take another response method.
         self.response_method_ = self.inspector_.response_method_
         self.output_names_ = self.inspector_.output_names_
 

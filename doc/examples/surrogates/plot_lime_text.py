@@ -2,7 +2,7 @@
 
 Two models learn to tell spam from honest comments on music videos: a logistic
 regression on tf-idf weights, and a decision tree that counts words. LIME leaves words
-of a comment out, lets the model predict what is left, and fits a small linear model to
+of a comment out, lets the model predict for the rest, and fits a small linear model to
 its predictions: the weight of a word is what the probability of spam gains by the
 word's being there.
 

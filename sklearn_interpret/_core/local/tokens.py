@@ -84,10 +84,10 @@ class Splitter:
 def _spans_between(expression, text):
     """Starts and ends of what stands between the matches of an expression."""
     end = 0
-    for found in re.finditer(expression, text):
-        if found.start() > end:
-            yield end, found.start()
-        end = found.end()
+    for match in re.finditer(expression, text):
+        if match.start() > end:
+            yield end, match.start()
+        end = match.end()
     if end < len(text):
         yield end, len(text)
 

@@ -7,8 +7,8 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from sklearn_interpret._core.statistics.permutations import (
-    exchanged_halves,
     random_donors,
+    swapped_halves,
 )
 from sklearn_interpret._model.parallel import batch_rows, stream
 from sklearn_interpret._model.response import RESPONSE_METHODS
@@ -18,7 +18,7 @@ from sklearn_interpret._model.rows.containers import as_rows
 # Permuted copies of small tables go to the model together, up to so many rows.
 _ROWS_TOGETHER = 2**12
 
-_DRAWS = {"permutation": random_donors, "split": exchanged_halves}
+_DRAWS = {"permutation": random_donors, "split": swapped_halves}
 
 _NUMBERS = "biuf"
 _ROUNDING = 1e-10

@@ -78,12 +78,12 @@ class TreeUnits:
     def leaf_patterns(self, leaf):
         """Pattern at a leaf for each pattern of the units: (n_units, 2 ** n_bits)."""
         patterns = np.arange(2**self.n_bits) ^ self.flips[:, leaf, None]
-        found = np.zeros(patterns.shape, dtype=np.intp)
+        at_leaf = np.zeros(patterns.shape, dtype=np.intp)
         for slot in range(self.n_conditions[:, leaf].max(initial=0)):
             mask = self.masks[:, leaf, slot, None]
             met = ((patterns & mask) == mask) & (mask > 0)
-            found |= met.astype(np.intp) << slot
-        return found
+            at_leaf |= met.astype(np.intp) << slot
+        return at_leaf
 
 
 def cut_into_units(ensemble, paths, max_splits):
@@ -114,14 +114,14 @@ def cut_into_units(ensemble, paths, max_splits):
     cut = _Players(ensemble, paths, unit, number, n_path, max_splits)
 
     kind = n_path * (max_splits + 1) + n_splits
-    found = []
+    groups = []
     for one in np.unique(kind):
         units = np.flatnonzero(kind == one)
         s = n_splits[units[0]]
         own_splits = splits[first_split[units, None] + np.arange(s)]
         own_leaves = leaves[first_leaf[units, None] + np.arange(s + 1)]
-        found.append(cut.units(units, root[units], own_splits, own_leaves))
-    return found
+        groups.append(cut.units(units, root[units], own_splits, own_leaves))
+    return groups
 
 
 def _roots_of_units(ensemble, paths, max_splits):

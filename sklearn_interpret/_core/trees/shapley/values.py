@@ -278,7 +278,7 @@ def _lookups(plan, game, flat, order):
     leaf_tables = game.leaf_tables(flat, order)
     ends = np.cumsum([units.leaves.size for units in flat])
     starts = np.split(leaf_tables.start, ends[:-1])
-    found = []
+    lookups = []
     for units, start in zip(flat, starts, strict=True):
         start = start.reshape(units.leaves.shape)
         n_columns = len(terms(units.n_bits, order)) * plan.ensemble.n_outputs
@@ -292,8 +292,8 @@ def _lookups(plan, game, flat, order):
             used = keys >= 0
             tables = np.split(tables[used], np.cumsum(used.sum(axis=1))[:-1])
             lookup += zip(tables, (key[key >= 0].tolist() for key in keys), strict=True)
-        found.append(lookup)
-    return found
+        lookups.append(lookup)
+    return lookups
 
 
 def _unit_tables(plan, units, numbers, starts, order):
