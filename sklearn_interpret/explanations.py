@@ -243,7 +243,7 @@ class Explanation(BaseExplanation):
             raise ValueError("columns must be None: data is None, or has no columns.")
 
     def _check_columns(self):
-        """Check which columns of `data` each feature stands for."""
+        """Check which columns of `data` each feature has."""
         n_features, n_columns = self.values.shape[1], as_rows(self.data).n_columns
         if self.columns is None:
             if n_columns != n_features:

@@ -62,7 +62,7 @@ class Canvas:
     main: list  # one axes per panel
     below: list  # the smaller one below each panel, or None
     own_figure: bool  # whether the figure was made here
-    # Which panels stand at the left end of a row; None where the user arranged them.
+    # Which panels are the first of a row; None where the user arranged them.
     starts_row: list | None
 
 

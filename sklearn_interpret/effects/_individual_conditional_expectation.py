@@ -280,7 +280,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         rows = self._check_rows(X, reset=False)
         response = make_response(self.estimator_, self.response_method, self.target)
         curves = self._curves(rows, response, self._entries_to_transform())
-        # (k, n, G) -> (n, G, k): the columns of a point stand together.
+        # (k, n, G) -> (n, G, k): the columns of a point are adjacent.
         return np.hstack(
             [np.moveaxis(c, 0, -1).reshape(rows.n_rows, -1) for c in curves]
         )

@@ -108,7 +108,7 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     ``explain(X).standard_errors`` are those of the process, scaled by what it misses.
     Intervals of two of them held the exact value in 93 to 98 % of the cases in games of
     boosted trees, neural networks and products of four features; of a linear game they
-    are rounding. They speak of the coalitions left out, not of the choice of the
+    are rounding. They are about the coalitions left out, not about the choice of the
     background.
 
     For p players that differ from the background and m pairs, ``(m + 1)(m + 3 p + 1)``

@@ -261,7 +261,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         n_players, n_outputs = len(self.features_), self._trees.ensemble.n_outputs
         pairs = np.zeros((rows.n_rows, n_players, n_players, n_outputs))
         for part, codes in self._coded_parts(rows, order=2):
-            # Values stand on the diagonal until all pairs are there.
+            # The diagonal holds the values until all pairs are computed.
             values = np.einsum("ijjk->ijk", pairs[part])
             blocks = self._blocks(codes, order=1)
             for _ in self._predictions(rows, part):

@@ -82,7 +82,7 @@ class GlobalSurrogate(BaseInspector):
     random_state : int, RandomState or None, default=None
         Draws the subsample, and is that of the default surrogate.
     n_jobs : int or None, default=None
-        Workers that ask the model, where the rows fill several batches.
+        Workers that predict, where the rows fill several batches.
     verbose : int, default=0
         Verbosity of the loop.
 

@@ -1,4 +1,4 @@
-"""Responses to hybrid rows of models made of trees, without asking them."""
+"""Responses to hybrid rows of models made of trees, without their `predict`."""
 
 from functools import cached_property
 

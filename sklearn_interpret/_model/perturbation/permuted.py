@@ -186,7 +186,7 @@ class _CachedModel:
     """A fitted model that predicts once for several tables, and for all scorers.
 
     It has the model's attributes and kind. The tables lie in `whole`, row by row in
-    turn; the first question about any of them goes to the model about all of them.
+    turn; the first prediction for any of them lets the model predict for all of them.
     """
 
     def __init__(self, estimator, whole, parts, *, changes_input):

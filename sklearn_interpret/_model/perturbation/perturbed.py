@@ -64,7 +64,7 @@ class Replacement:
 
 
 def perturbed(method, response, rows, replacements):
-    """Responses to perturbed rows, from trees or by asking the model.
+    """Responses to perturbed rows, from trees or from the model's `predict`.
 
     Parameters
     ----------

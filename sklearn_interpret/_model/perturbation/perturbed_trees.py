@@ -1,4 +1,4 @@
-"""Responses to perturbed rows of models that are sums of trees, without asking them.
+"""Responses to perturbed rows of models that are sums of trees, from the trees.
 
 Only the values that columns are replaced by pass through the model's own encoder, so
 that they are compared as the model does.

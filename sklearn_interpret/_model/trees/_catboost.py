@@ -107,7 +107,7 @@ def _split(split):
 
 
 def _symmetric_tree(tree, k, scale, missing_left):
-    """All nodes of a level share a split, the last one stands at the root.
+    """All nodes of a level share a split; the last split is that of the root.
 
     Bit i of a leaf's number says whether split i sent the row to the right.
     """

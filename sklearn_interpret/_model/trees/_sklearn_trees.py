@@ -28,7 +28,7 @@ PRECISION = np.dtype(np.float32)
 def tree_of(estimator, value, features=None):
     """A fitted scikit-learn tree with values (n_nodes, k) of our choice.
 
-    `features` say where its features stand in the ensemble.
+    `features` are the positions of its features in the ensemble.
     """
     tree = estimator.tree_
     feature = tree.feature

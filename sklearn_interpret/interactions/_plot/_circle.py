@@ -1,4 +1,4 @@
-"""Where features stand on a circle, and what of a network is drawn: pure functions."""
+"""Places of features on a circle, and what of a network is drawn: pure functions."""
 
 from dataclasses import dataclass
 

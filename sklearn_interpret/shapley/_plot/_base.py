@@ -1,4 +1,4 @@
-"""What all displays of Shapley values share: what they hold, and whom they ask."""
+"""What all displays of Shapley values share: what they hold, and their sources."""
 
 from dataclasses import replace
 

@@ -52,7 +52,7 @@ class GlobalSurrogateDisplay(SurrogateSources, SurrogateArrays):
 
     Of a tree, the tests stand above the leaves, and in each leaf is the distribution
     of the model's responses to the rows that fall into it, on a common scale; a line
-    marks the surrogate's response. A leaf of one narrow heap is a rule that the model
+    marks the surrogate's response. A leaf with one narrow peak is a rule that the model
     keeps; a wide one lumps together rows that the model tells apart. Larger trees are
     shown by the rules of their largest leaves. Linear surrogates are shown by
     coefficients, in units of the response for one standard deviation of the column; any

@@ -77,7 +77,7 @@ class SplitWeights:
         ]
 
     def by_condition(self, weights):
-        """Weights of rows at leaves, sorted by what they stand for.
+        """Weights of rows at leaves, by the conditions that they meet.
 
         Parameters
         ----------

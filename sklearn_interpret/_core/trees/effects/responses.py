@@ -1,4 +1,4 @@
-r"""Effects of features on the raw output of trees, exact, without asking the model.
+r"""Effects of features on the raw output of trees, exact, without predictions.
 
 With :math:`w_l` the value of leaf l and :math:`a_{lj}` its condition on what moves, j
 (a feature, or some that move together), the output of a row whose j is at v is

@@ -314,7 +314,7 @@ class _SplitTables:
     """Tables of the shares of distributions that meet the conditions of splits.
 
     Each part has its *places* in the tables. What a split can be given by the splits
-    above it on the same part is what stands at `high` less what stands at `low`; that
+    above it on the same part is the entry at `high` less the entry at `low`; that
     between `low` and `middle` goes to the left, the rest to the right. Shares grow
     along a table, so that no difference is negative, in floating point either.
 

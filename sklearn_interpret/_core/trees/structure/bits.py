@@ -1,6 +1,6 @@
 """Conditions of trees for many rows at once: sets of rows as bits of words.
 
-64 rows share a word, so that one operation on words settles a condition for 64 rows.
+64 rows share a word, so that one operation on words checks a condition for 64 rows.
 """
 
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ class RowBits:
     def lefts_at(self, places, nodes, out=None):
         """As :meth:`lefts`, for inner nodes whose `split_places` are known.
 
-        A place past all codes, with any leaf as node, stands for all rows.
+        A place past all codes, with any leaf as node, gives all rows.
         """
         trees = self.ensemble
         sets = self._tables.take(self._at.take(places), axis=0, out=out, mode="clip")

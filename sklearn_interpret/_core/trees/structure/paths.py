@@ -31,8 +31,8 @@ class TreePaths:
     n_conditions : ndarray of shape (n_nodes,), intp
         How many conditions each node needs.
     starts, strides : ndarray of shape (n_nodes,), intp
-        Where the node's first condition stands in `conditions`, and how far behind each
-        other its conditions stand.
+        Position of the node's first condition in `conditions`, and how many places
+        there are from one of its conditions to the next.
     conditions : ndarray, int32
         The conditions, each named by its node: level by level, those in the first
         slots first. Those of a node's parent are in the same slots, one of them
