@@ -1,4 +1,4 @@
-"""What local methods return, and the transformer that is made of it."""
+"""Results of local methods, and the transformer that is made of them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -75,7 +75,7 @@ class BaseExplanation(ABC):
 
     @abstractmethod
     def _size(self):
-        """How many rows, features and so on there are, as a repr shows it."""
+        """Numbers of rows, features and so on, for the repr."""
 
     @abstractmethod
     def _html_table(self):

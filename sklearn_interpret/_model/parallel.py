@@ -139,6 +139,6 @@ def _listed(function, task):
 
 
 def _return_as(backend):
-    """How results are handed on as early as a backend can."""
+    """Value of joblib's `return_as` that yields results as early as a backend can."""
     one_by_one = getattr(backend, "supports_return_generator", False)
     return "generator" if one_by_one else "list"

@@ -46,7 +46,7 @@ def merged_style(defaults, given, artist):
 
 @dataclass(frozen=True)
 class Slot:
-    """What one panel needs: a smaller panel below, a colour bar, long tick labels."""
+    """Space for one panel: a smaller panel below, a colour bar, long tick labels."""
 
     below: bool = False
     bar: bool = False

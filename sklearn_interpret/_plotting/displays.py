@@ -116,7 +116,7 @@ default=None
 
     @classmethod
     def _data(cls, X, sample_weight, fitted):
-        """What a predictor is inspected on; a fitted inspector's rows may be needed."""
+        """Rows to inspect or to show, and weights that the inspector does not have."""
         if X is None and fitted and cls._shows_rows:
             raise ValueError(f"{cls.__name__} shows rows: pass X.")
         return Data(X, None, None if fitted and cls._weighs_rows else sample_weight)
@@ -299,7 +299,7 @@ class ExplanationDisplay(Display):
 
     @classmethod
     def _as_rows(cls, X):
-        """What the user passed, as samples that can be taken one by one."""
+        """The user's rows as samples that can be taken one by one."""
         return as_rows(X)
 
     @classmethod

@@ -230,7 +230,7 @@ def split_keywords(given, takers, display):
 
 
 def response_name(inspector):
-    """What a fitted inspector's response is called: the model's method."""
+    """Name of a fitted inspector's response: the model's method."""
     method = getattr(inspector, "response_method_", None)
     if method is None and not hasattr(inspector, "estimator_"):
         return "response"

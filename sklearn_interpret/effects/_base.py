@@ -1,4 +1,4 @@
-"""What the effect estimators share: which features, which axes, which columns out."""
+"""Base of the effect estimators: features, axes, output columns."""
 
 import warnings
 from abc import abstractmethod
@@ -305,7 +305,7 @@ def distinct_axes(axes_of_entries):
 
 
 def one_or_pair(parts):
-    """What there is for each axis of an entry: alone, or a pair."""
+    """The only part of an entry with one axis; a pair for two axes."""
     return parts[0] if len(parts) == 1 else tuple(parts)
 
 

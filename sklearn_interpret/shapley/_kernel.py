@@ -201,7 +201,7 @@ class _PairedCoalitions(AllCoalitions):
         return {**self.__dict__, "_surrogates": {}}  # large, and soon made again
 
     def n_coalitions(self, n_players):
-        """How many are known."""
+        """Number of coalitions that are evaluated."""
         wanted = 2 * n_players + 2048 if self._n == "auto" else self._n
         return min(wanted, 2**n_players)
 

@@ -206,7 +206,7 @@ def _joined(parts):
 
 @dataclass(frozen=True, eq=False)
 class _Shares:
-    """What gives players their shares, apart from the inspector: it goes to workers.
+    """Computes the shares of players, without the inspector: it is sent to workers.
 
     `mean` and `player` are those of the model's columns; `blocks` of correlated players
     are None where each column is taken for itself.

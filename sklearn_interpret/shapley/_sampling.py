@@ -178,11 +178,11 @@ class _Permutations(Valuer):
     seed: int
 
     def n_coalitions(self, n_players):
-        """Those of the orders that are gone through together."""
+        """Number of coalitions of the orders that are evaluated together."""
         return self._orders_at_once(n_players) * max(n_players - 1, 1)
 
     def _orders_at_once(self, n_players):
-        """How many orders are gone through together: whole pairs."""
+        """Number of orders that are evaluated together: whole pairs."""
         most = min(self.n_orders, held_rows(n_players**2))
         return max(2, most + most % 2)
 
@@ -266,7 +266,7 @@ class _Walks:
         return cls(orders, joined[first], places)
 
     def gains(self, inner, nobody, everybody):
-        """What players add when they join: (n, n_players, k)."""
+        """Gains of players as they join: (n, n_players, k)."""
         added = np.diff(np.vstack([nobody, inner, everybody])[self.places], axis=1)
         gains = np.empty_like(added)
         np.put_along_axis(gains, self.orders[:, :, None], added, axis=1)

@@ -286,7 +286,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
             yield part, coded[part]
 
     def _blocks(self, codes, order):
-        """What sums to the values of rows."""
+        """Blocks whose sum is the values of rows."""
         plan, game = self._plan_and_game()
         blocks = {
             "rows_at_once": min(held_rows(8 * plan.n_keys(order)), MOST_AT_ONCE),

@@ -236,7 +236,7 @@ class TextExplanation(LocalExplanation):
 
 
 def highlight(weight, largest):
-    """How opaque the colour behind a word is; zero for no weight but rounding.
+    """Opacity of the colour behind a word; zero where its weight is rounding alone.
 
     Parameters
     ----------

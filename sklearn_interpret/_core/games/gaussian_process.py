@@ -130,7 +130,7 @@ class _Process:
 
 @dataclass(frozen=True, eq=False)
 class _Posterior:
-    """What the values of some coalitions tell, of k outputs.
+    """Posterior given the values of some coalitions, for k outputs.
 
     `slopes` (n_terms, k) are the trend's, `rest` is what it leaves of the values,
     `weights` are those of the kernel at the known coalitions, and `misses` what would

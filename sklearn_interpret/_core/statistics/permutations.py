@@ -65,7 +65,7 @@ def _random_order(strata, rng):
 
 
 def _rows_below(weights, first, second, strata, shift):
-    """What lies under each row when the second line of each stratum is turned."""
+    """The row under each row when the second line of each stratum is shifted."""
     sizes, totals = np.bincount(strata), np.bincount(strata, weights)
     ends, before = np.cumsum(sizes), np.cumsum(totals) - totals
     of_row = strata[first]  # in both orders, which are sorted by stratum

@@ -213,7 +213,7 @@ class HybridResponses:
 
     @cached_property
     def _averages(self):
-        """What `alone` and `all_but` return."""
+        """Results of `alone` and `all_but`."""
         grids = [self._grid((player,)) for player in range(len(self._players))]
         shape = self._rows.n_rows, len(grids), self.predictions.shape[1]
         alone, all_but = np.zeros(shape), np.empty(shape)

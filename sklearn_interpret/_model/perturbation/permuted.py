@@ -218,7 +218,7 @@ class _CachedModel:
         return type(self._estimator)
 
     def _own(self, X):
-        """What the model may write to."""
+        """A copy of `X` where the model may write to it."""
         return copy_of(X) if self._changes_input else X
 
     def _of_part(self, predictions, place):

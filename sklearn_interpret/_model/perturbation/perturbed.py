@@ -24,7 +24,7 @@ from sklearn_interpret.exceptions import UnreadableModelError
 
 @dataclass(frozen=True)
 class Replacement:
-    """What some columns are replaced by, variant by variant.
+    """New values of some columns, variant by variant.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Replacement:
         return self.codes[0].shape[1]
 
     def recast(self, rows):
-        """The same replacement, with its values as another container has them."""
+        """The replacement with its values in the types of another container."""
         pairs = zip(self.columns, self.levels, strict=True)
         levels = tuple(rows.cast(j, np.asarray(level)) for j, level in pairs)
         return replace(self, levels=levels)

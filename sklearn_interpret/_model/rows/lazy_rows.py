@@ -1,4 +1,4 @@
-"""What is made of rows: held where it is small, else made as it is needed."""
+"""Arrays computed from rows: held where they are small, else computed by need."""
 
 from abc import ABC, abstractmethod
 
@@ -32,7 +32,7 @@ class LazyRows(ABC):
 
     @abstractmethod
     def _made(self, rows):
-        """What is made of some `Rows`: (n, n_columns)."""
+        """The array of some `Rows`: (n, n_columns)."""
 
     def __len__(self):
         return self.rows.n_rows

@@ -27,7 +27,7 @@ class Location:
     codes: np.ndarray
 
     def take(self, index):
-        """That of some rows."""
+        """The location of some rows."""
         return Location(self.scores[index], self.codes[index])
 
     def squared_distances(self, other):

@@ -46,7 +46,7 @@ def tree_of(estimator, value, features=None):
 
 
 def node_outputs(estimator):
-    """What the nodes of a fitted tree predict, all outputs and classes side by side."""
+    """Predictions of a fitted tree's nodes, all outputs and classes side by side."""
     value = estimator.tree_.value
     if not isinstance(estimator, DecisionTreeClassifier):
         return value[:, :, 0]

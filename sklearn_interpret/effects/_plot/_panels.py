@@ -43,7 +43,7 @@ BESIDE_BAR = 0.6  # share of its width that an axes keeps beside a colour bar
 
 @dataclass
 class Looks:
-    """What the user may choose about a drawing; see `plot`."""
+    """Options of a drawing; see `plot`."""
 
     rug: bool = True
     band: bool = True
@@ -59,7 +59,7 @@ class Looks:
 
 @dataclass
 class Artists:
-    """What was drawn on one panel."""
+    """Artists of one panel."""
 
     lines: list = field(default_factory=list)
     bands: list = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""How displays of effects are made from predictors, inspectors and folds."""
+"""Displays of effects from predictors, inspectors and folds."""
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral
@@ -34,7 +34,7 @@ MAX_DATA_ROWS = 5000
 
 
 class EffectSources(FoldsMixin, Display):
-    """How a display of one inspector's effects is made, entry by entry.
+    """Constructors of a display of one inspector's effects, entry by entry.
 
     A subclass names the arguments of its constructor that hold fitted attributes of
     the same names: where the effects are known (`_points`), the numbers of which the
@@ -214,7 +214,7 @@ default=None
 
 
 class ComparisonSources:
-    """How the display of several effects of one feature is made."""
+    """Constructors of the display of several effects of one feature."""
 
     @classmethod
     def from_estimator(

@@ -35,7 +35,7 @@ LABEL_LENGTH = 12
 
 @dataclass
 class Balance:
-    """What was drawn: arrows and labels for one row, areas for many."""
+    """Artists: arrows and labels for one row, areas for many."""
 
     base: Any
     prediction: Any

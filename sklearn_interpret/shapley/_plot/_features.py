@@ -1,4 +1,4 @@
-"""What the explained rows hold for a feature, as numbers to place and to colour."""
+"""Values of a feature in the explained rows, as positions and colours."""
 
 from dataclasses import dataclass
 

@@ -182,7 +182,7 @@ default=None
         return self
 
     def _settled(self, kind, outputs):
-        """What to draw, where that is left open."""
+        """Default of what is drawn."""
         if kind not in KINDS:
             raise ValueError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
         if kind == "auto":

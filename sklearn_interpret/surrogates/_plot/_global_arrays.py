@@ -1,4 +1,4 @@
-"""What the display of a global surrogate holds: arrays, and the leaves of trees."""
+"""Data of the display of a global surrogate: arrays, and the leaves of trees."""
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass

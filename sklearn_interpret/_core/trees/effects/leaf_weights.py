@@ -209,7 +209,7 @@ class DescentWeights:
                 waiting.append((children.take(at), counts.take(at), inside))
 
     def _parted(self, sets, counts, bits, weigh, rows):
-        """Where sets of rows go that are not empty.
+        """The sets of rows at the children, without empty ones.
 
         Returns sets of the children, their numbers of rows, and which of the `rows`
         they are, all of these numbered.
@@ -252,7 +252,7 @@ _PLACE, _NODE, _LEFT, _RIGHT, _FIRST, _SECOND = range(6)
 
 
 def _next_sets(ensemble, paths, nodes, starts, n_parts):
-    """Where the sets of rows at inner nodes go from there.
+    """For each set of rows at an inner node its sets at the children.
 
     Of the rows at a node those that go left at its split go to one set of the left
     child, the others to one of the right child. Where the condition that need not be

@@ -447,7 +447,7 @@ class LastSplits:
 
 
 def _rows_at_once(ensemble):
-    """As many rows as tables of rows by code can be kept for."""
+    """Number of rows for which tables of rows by code fit the memory."""
     n_codes = ensemble.split_codes.n_codes
     n_rows = _MOST_ROWS
     while (

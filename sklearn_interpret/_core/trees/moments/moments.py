@@ -227,7 +227,7 @@ class _Block:
             into += self._by_part @ part
 
     def _looked_up(self, table, missing):
-        """What each split is given in all, and what of it goes left and right."""
+        """The share that reaches each split, and those that go left and right."""
         middle = table.take(self._middle, axis=0)
         low, high = table.take(self._low, axis=0), table.take(self._high, axis=0)
         whole, left = high - low, np.subtract(middle, low, out=low)
@@ -371,7 +371,7 @@ class _SplitTables:
             table[places.start + 1 : places.stop], missing[part] = sums(amounts)
 
     def _sums_of(self, player, splits):
-        """What sums up a part; number of its places, and note where its splits look."""
+        """Function that sums a part, and number of its places; notes those of splits."""
         part = self._parts[player]
         if len(part.features) == 1:
             (feature,) = part.features

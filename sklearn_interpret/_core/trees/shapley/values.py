@@ -246,7 +246,7 @@ def value_blocks(
 
 
 def _share_blocks(share, codes, order, rows_at_once):
-    """What a share of the trees gives to some rows after the other."""
+    """Sums over a share of the trees, block by block of rows."""
     codes = np.asarray(codes)  # a memory map is slow to take parts of
     parts = list(share.parts(order))
     for start in range(0, len(codes), rows_at_once):

@@ -143,7 +143,7 @@ class TreePaths:
 
 
 def _one_level_down(above, place, new):
-    """What is listed for the children of splits: as above, but for one new entry."""
+    """Lists of the children of splits: as above, but for one new entry."""
     n_above, n_splits = above.shape
     below = np.empty((max(n_above, place.max(initial=-1) + 1), n_splits, 2), np.int32)
     below[:n_above] = above[:, :, None]
