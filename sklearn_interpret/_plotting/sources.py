@@ -236,11 +236,10 @@ def response_name(inspector):
         return "response"
     if method is None:
         model = inspector.estimator_
-        chosen = getattr(inspector, "response_method", "auto")
+        given = getattr(inspector, "response_method", "auto")
         if getattr(inspector, "method", None) == "recursion":
-            chosen = "decision_function" if is_classifier(model) else "predict"
-        target = getattr(inspector, "target", None)
-        method = make_response(model, chosen, target).method
+            given = "decision_function" if is_classifier(model) else "predict"
+        method = make_response(model, given, getattr(inspector, "target", None)).method
     if callable(method):
         return getattr(method, "__name__", type(method).__name__)
     return method

@@ -371,7 +371,7 @@ class _SplitTables:
             table[places.start + 1 : places.stop], missing[part] = sums(amounts)
 
     def _sums_of(self, player, splits):
-        """Function that sums a part, and number of its places; notes those of splits."""
+        """Function that sums a part, number of its places; notes those of splits."""
         part = self._parts[player]
         if len(part.features) == 1:
             (feature,) = part.features
