@@ -24,7 +24,7 @@ def __dir__():
 
 
 def __getattr__(name):
-    # Families are imported when they are asked for, as scipy does.
+    # Families are imported at their first use, as scipy does.
     if name in _submodules:
         return import_module(f"sklearn_interpret.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

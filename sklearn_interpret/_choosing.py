@@ -1,4 +1,4 @@
-"""Which row and output of an explanation is meant."""
+"""Choice of a row and an output of an explanation."""
 
 from numbers import Integral
 

@@ -1,4 +1,4 @@
-"""What local methods return, and the transformer that is made of it."""
+"""Results of local methods, and the transformer that is made of them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -75,7 +75,7 @@ class BaseExplanation(ABC):
 
     @abstractmethod
     def _size(self):
-        """How many rows, features and so on there are, as a repr shows it."""
+        """Numbers of rows, features and so on, for the repr."""
 
     @abstractmethod
     def _html_table(self):
@@ -243,7 +243,7 @@ class Explanation(BaseExplanation):
             raise ValueError("columns must be None: data is None, or has no columns.")
 
     def _check_columns(self):
-        """Check which columns of `data` each feature stands for."""
+        """Check which columns of `data` each feature has."""
         n_features, n_columns = self.values.shape[1], as_rows(self.data).n_columns
         if self.columns is None:
             if n_columns != n_features:

@@ -1,6 +1,6 @@
 """Every private or version-dependent scikit-learn name that the library needs.
 
-Beside each name stands the public wish that would make it unnecessary.
+A comment at each name says which public one would make it unnecessary.
 """
 
 import warnings
@@ -116,7 +116,7 @@ def scorer_takes_weights(scorer):
 
 def columns_of_transformers(column_transformer):
     """Positions of the columns for each transformer, by name ("remainder" for one)."""
-    # Wish: a public attribute beside `output_indices_`, which is about the outputs;
+    # Wish: a public attribute like `output_indices_`, which is about the outputs;
     # `transformers_` has the columns as the user gave them: names, slices, masks.
     return column_transformer._transformer_to_input_indices
 

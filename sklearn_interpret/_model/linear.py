@@ -163,7 +163,7 @@ def _refuse(estimator, method, what):
     raise UnreadableModelError(
         f"response_method={method} of {name} is {what}, which LinearSHAP can't "
         'explain: response_method="auto" explains the linear function itself. '
-        "Estimators that ask the model about coalitions explain any response."
+        "Estimators that evaluate coalitions explain any response."
     )
 
 

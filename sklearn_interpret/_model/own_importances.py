@@ -41,7 +41,7 @@ def own_importances(estimator, getter, n_features):
 
 
 def _get(model, getter):
-    """What the getter returns, and its name."""
+    """Importances that the getter returns, and its name."""
     if callable(getter):
         return getter(model), getattr(getter, "__name__", type(getter).__name__)
     if getter != "auto":

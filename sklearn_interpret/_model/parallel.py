@@ -89,7 +89,7 @@ def stream(function, tasks, *, n_jobs=None, verbose=0):
     """As `run`, of a function that returns an iterator: all items, task by task.
 
     Workers begin at once, and the caller may do something else meanwhile; without
-    workers nothing is done before it is asked for.
+    workers each item is computed when it is taken.
     """
     if _n_workers(n_jobs, tasks) <= 1:
         return chain.from_iterable(starmap(function, tasks))
@@ -139,6 +139,6 @@ def _listed(function, task):
 
 
 def _return_as(backend):
-    """How results are handed on as early as a backend can."""
+    """Value of joblib's `return_as` that yields results as early as a backend can."""
     one_by_one = getattr(backend, "supports_return_generator", False)
     return "generator" if one_by_one else "list"

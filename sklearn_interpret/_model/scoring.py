@@ -64,7 +64,7 @@ _FUNCTIONS = {
 
 
 def as_number(score):
-    """What a scorer has returned as a float; None where that is no number."""
+    """A scorer's result as a float; None where it is no number."""
     try:
         number = float(score)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""What `fit` is given, checked: rows, weights, and the sample that is worked on.
+"""Checked input of `fit`: rows, weights, and the sample that is used.
 
 Nothing here needs a wrapped model, so that predictors of our own use it too.
 """

@@ -46,7 +46,7 @@ def merged_style(defaults, given, artist):
 
 @dataclass(frozen=True)
 class Slot:
-    """What one panel needs: a smaller panel below, a colour bar, long tick labels."""
+    """Space for one panel: a smaller panel below, a colour bar, long tick labels."""
 
     below: bool = False
     bar: bool = False
@@ -62,7 +62,7 @@ class Canvas:
     main: list  # one axes per panel
     below: list  # the smaller one below each panel, or None
     own_figure: bool  # whether the figure was made here
-    # Which panels stand at the left end of a row; None where the user arranged them.
+    # Which panels are the first of a row; None where the user arranged them.
     starts_row: list | None
 
 

@@ -54,7 +54,7 @@ def ranked(strengths, max_display):
 
 
 def others_text(n_others):
-    """Name of the line that stands for several features."""
+    """Name of the line that sums several features up."""
     return f"{n_others} other features"
 
 

@@ -112,7 +112,7 @@ def draw_shares(ax, shares, style):
 
 
 def draw_histogram(ax, values, style):
-    """Bars at the bottom for how many values lie where."""
+    """A histogram of the values, at the bottom."""
     from matplotlib.collections import PolyCollection
 
     if not len(values):

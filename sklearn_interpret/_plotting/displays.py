@@ -93,7 +93,7 @@ default=None
         TypeError
             An inspector of another kind, or an unknown parameter.
         ValueError
-            Parameters of the inspector beside one that is fitted; several outputs or
+            Parameters of an inspector that is already fitted; several outputs or
             rows of which one is to be chosen; rows missing; bad input.
         """
         fitted = is_inspector(estimator, cls._kinds)
@@ -116,7 +116,7 @@ default=None
 
     @classmethod
     def _data(cls, X, sample_weight, fitted):
-        """What a predictor is inspected on; a fitted inspector's rows may be needed."""
+        """Rows to inspect or to show, and weights that the inspector does not have."""
         if X is None and fitted and cls._shows_rows:
             raise ValueError(f"{cls.__name__} shows rows: pass X.")
         return Data(X, None, None if fitted and cls._weighs_rows else sample_weight)
@@ -299,7 +299,7 @@ class ExplanationDisplay(Display):
 
     @classmethod
     def _as_rows(cls, X):
-        """What the user passed, as samples that can be taken one by one."""
+        """The user's rows as samples that can be taken one by one."""
         return as_rows(X)
 
     @classmethod

@@ -16,7 +16,7 @@ OKABE_ITO = (
 )
 SEQUENTIAL_MAP = "viridis"
 DIVERGING_MAP = "RdBu_r"
-# Signs, told apart by colour-blind readers and in print.
+# Of signs; colour-blind readers can tell them apart, also in print.
 UP_COLOUR, DOWN_COLOUR = "#D55E00", "#0072B2"
 # What has no place on a scale of colours.
 NEUTRAL_COLOUR = "0.62"

@@ -8,7 +8,7 @@ from sklearn_interpret._plotting.points import POINTS_PER_INCH
 
 LINE_HEIGHT = 1.65  # in sizes of the letters
 ELLIPSIS = "…"
-# What stands for a letter that no font has.
+# Replaces a letter that no font has.
 BOX = "\N{WHITE SQUARE}"
 # Fonts of wide coverage, which are often installed.
 WIDE_FONTS = (

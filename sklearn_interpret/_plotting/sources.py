@@ -159,7 +159,7 @@ def check_same_in_folds(values, what):
 
 
 def refuse_other_inspectors(estimator, kinds, display):
-    """Refuse an inspector of another kind, which answers another question."""
+    """Refuse an inspector of another kind."""
     if isinstance(estimator, BaseInspector) and not _is_one_of(estimator, kinds):
         names = " or ".join(
             f"an inspector that has {kind}" if isinstance(kind, str) else kind.__name__
@@ -230,16 +230,16 @@ def split_keywords(given, takers, display):
 
 
 def response_name(inspector):
-    """What a fitted inspector's response is called: the model's method."""
+    """Name of a fitted inspector's response: the model's method."""
     method = getattr(inspector, "response_method_", None)
     if method is None and not hasattr(inspector, "estimator_"):
         return "response"
     if method is None:
         model = inspector.estimator_
-        asked = getattr(inspector, "response_method", "auto")
+        given = getattr(inspector, "response_method", "auto")
         if getattr(inspector, "method", None) == "recursion":
-            asked = "decision_function" if is_classifier(model) else "predict"
-        method = make_response(model, asked, getattr(inspector, "target", None)).method
+            given = "decision_function" if is_classifier(model) else "predict"
+        method = make_response(model, given, getattr(inspector, "target", None)).method
     if callable(method):
         return getattr(method, "__name__", type(method).__name__)
     return method

@@ -86,8 +86,8 @@ default="similarity"
     n_bootstraps : int, default=200
         Number of bootstrap draws.
     method : {"auto", "tree", "brute"}, default="auto"
-        How the differences are found: from the trees of the model, or by asking it, as
-        in :class:`PartialDependence`.
+        How the differences are computed: from the trees of the model, or from its
+        predictions, as in :class:`PartialDependence`.
     response_method : str, list of str or callable, default="auto"
         As in :class:`PartialDependence`.
     target : class label or int, default=None
@@ -250,7 +250,7 @@ default="similarity"
         if natural or self.categorical_order == "sorted":
             return axis
         others = [j for j in range(rows.n_columns) if j not in columns]
-        # A companion of text or dates is compared as levels, inspected or not.
+        # Another column of text or dates is compared as levels, inspected or not.
         flags = self.categorical_features_ | ~rows.are_numbers
         order = order_levels(
             axis.codes(rows),

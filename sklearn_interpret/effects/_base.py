@@ -1,4 +1,4 @@
-"""What the effect estimators share: which features, which axes, which columns out."""
+"""Base of the effect estimators: features, axes, output columns."""
 
 import warnings
 from abc import abstractmethod
@@ -161,7 +161,7 @@ class BaseEffect(TransformerMixin, BaseInspector):
         return np.array(names, dtype=object)
 
     def _places(self, axis):
-        """What stands behind a feature's name, one per column of its own."""
+        """Suffixes of a feature's name, one per column of its own."""
         return [""]
 
     def _output_suffixes(self):
@@ -305,7 +305,7 @@ def distinct_axes(axes_of_entries):
 
 
 def one_or_pair(parts):
-    """What there is for each axis of an entry: alone, or a pair."""
+    """The only part of an entry with one axis; a pair for two axes."""
     return parts[0] if len(parts) == 1 else tuple(parts)
 
 

@@ -56,7 +56,7 @@ class ConditionalDependence(CurveEffect):
     random_state : int, RandomState or None, default=None
         Draws the subsample.
     n_jobs : int or None, default=None
-        Not used: one pass over the rows answers everything. Here so that all
+        Not used: one pass over the rows is enough. Here so that all
         inspectors take it.
     verbose : int, default=0
         Not used, likewise.

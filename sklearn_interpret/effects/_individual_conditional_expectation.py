@@ -53,11 +53,11 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         Points to use instead, in the feature's units.
     center : None, "start", "end", float, label, or dict of feature to one, default=None
         Subtract from each curve its value at the first or last point, or at a value
-        of the feature (at which the model is then asked too).
+        of the feature (for which the model then predicts, too).
     derivative : bool, default=False
         Also give the slopes along numeric features.
     method : {"auto", "tree", "brute"}, default="auto"
-        How the curves are found: from the trees of the model, or by asking it, as in
+        How the curves are computed: from the model's trees, or from predictions, as in
         :class:`PartialDependence`.
     response_method : str, list of str or callable, default="auto"
         As in :class:`PartialDependence`.
@@ -269,7 +269,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         Parameters
         ----------
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows; the model is asked for their curves.
+            Rows whose curves are computed.
 
         Returns
         -------
@@ -280,7 +280,7 @@ class IndividualConditionalExpectation(GridMixin, BaseEffect):
         rows = self._check_rows(X, reset=False)
         response = make_response(self.estimator_, self.response_method, self.target)
         curves = self._curves(rows, response, self._entries_to_transform())
-        # (k, n, G) -> (n, G, k): the columns of a point stand together.
+        # (k, n, G) -> (n, G, k): the columns of a point are adjacent.
         return np.hstack(
             [np.moveaxis(c, 0, -1).reshape(rows.n_rows, -1) for c in curves]
         )

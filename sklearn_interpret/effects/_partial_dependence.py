@@ -96,7 +96,7 @@ class PartialDependence(GridMixin, CurveEffect):
     standard_errors_ : list of ndarray, or None
         Standard errors of the averages, of the same shapes, taking the rows as drawn
         at random; None with "recursion". With trees they cost more than the averages,
-        and are found when they are first asked for, from rows that are kept until then:
+        and are computed at their first use, from rows that are kept until then:
         those of `X` itself where they are many.
     missing_average_ : list of float, ndarray of shape (k,), or None
         The average with the feature missing, for numeric features that have missing
@@ -221,7 +221,7 @@ class PartialDependence(GridMixin, CurveEffect):
 
     @property
     def standard_errors_(self) -> list[NDArray[np.float64]] | None:
-        """Standard errors of the averages; with trees they are found when asked for."""
+        """Standard errors of the averages; with trees computed at their first use."""
         if "_point_averages" not in vars(self):
             raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
         if self._point_averages is None:

@@ -173,7 +173,7 @@ def check_batches_are_independent(estimator):
 
 
 def check_same_seed_same_result(estimator):
-    """A seed settles the result to the last bit; numpy's global state is left alone."""
+    """The same seed gives the same result; numpy's global state is left alone."""
     X = numeric_table()[SOME]
     before = joblib.hash(np.random.get_state())  # noqa: NPY002
     once, again = (everything(fitted(estimator), X) for _ in range(2))

@@ -70,7 +70,7 @@ class RecordingRegressor(RegressorMixin, BaseEstimator):
 
 
 class RecordingClassifier(ClassifierMixin, RecordingRegressor):
-    """The same as a classifier of the classes 0 and 1."""
+    """The recorder as a classifier of the classes 0 and 1."""
 
     def fit(self, X, y=None):
         """Record `X` and the classes."""

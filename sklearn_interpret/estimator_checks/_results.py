@@ -1,4 +1,4 @@
-"""What an estimator found, whether two found the same, and errors that have to come."""
+"""Results of estimators, their comparison, and expected errors."""
 
 from collections.abc import Mapping
 from contextlib import contextmanager, suppress
@@ -27,7 +27,7 @@ def fitted_results(estimator):
 
 
 def responses(estimator, X):
-    """What the estimator gives to each of the rows `X`, by method."""
+    """Results of the estimator for each of the rows `X`, by method."""
     methods = [name for name in _BY_ROW if hasattr(estimator, name)]
     return {name: getattr(estimator, name)(X) for name in methods}
 

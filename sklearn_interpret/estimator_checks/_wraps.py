@@ -82,7 +82,7 @@ def check_unfitted_frozen(inspector):
 
 
 def check_fitted_bare_without_y(inspector):
-    """A fitted model passed bare and without `y` is an error that tells the way."""
+    """A fitted model passed bare, without `y`: the error names FrozenEstimator."""
     X, y = numeric_table(), target_for(inspector)
     inspector = prepared(inspector, estimator=recorder_for(inspector).fit(X, y))
     with expect_error(ValueError, "FrozenEstimator", doing="fit without y"):

@@ -1,4 +1,4 @@
-"""What the importance estimators share: players, means, and selection of features."""
+"""Base of the importance estimators: players, means, and selection of features."""
 
 from abc import abstractmethod
 from numbers import Real

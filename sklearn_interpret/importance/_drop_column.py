@@ -100,7 +100,7 @@ class DropColumnImportance(RefittingImportance):
 
     See Also
     --------
-    PermutationImportance : Asks one fitted model, which takes no further fit.
+    PermutationImportance : Evaluates one fitted model, without further fits.
 
     Notes
     -----

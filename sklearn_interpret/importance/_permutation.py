@@ -20,7 +20,7 @@ Scoring = str | Callable[..., Any]
 class PermutationImportance(BaseImportance):
     """Loss of score when a feature no longer says anything about its row.
 
-    A feature's values are exchanged among the rows. The more the model relies on the
+    A feature's values are permuted among the rows. The more the model relies on the
     feature, the worse it then scores:
 
     .. math:: \\frac{1}{n(n-1)} \\sum_{i \\ne i'} L(y_i, f(x_{i'j}, x_{i,-j}))
@@ -43,13 +43,13 @@ class PermutationImportance(BaseImportance):
         "ratio" divides the loss after by the loss before: one is no importance. It
         takes losses, and scores that belong to one: "neg_...", accuracy, R squared.
     method : {"permutation", "exact", "split"}, default="permutation"
-        "permutation" and "split" repeat random exchanges, among all rows or between two
+        "permutation" and "split" permute at random, among all rows or between two
         random halves. "exact" is the mean over all pairs of rows, without repeats; it
         takes losses that are means over rows.
     feature_groups : dict of str to list, default=None
         Features whose values move together.
     conditional : bool, default=False
-        Whether values are exchanged only between rows that are similar in the other
+        Whether values are permuted only between rows that are similar in the other
         features: those in the same leaf of a tree that predicts the feature from them.
     threshold : float, default=0.0
         The importance above which `transform` keeps a feature.
@@ -109,10 +109,10 @@ class PermutationImportance(BaseImportance):
     them a group. A row with a value from another one may be unlike all rows that the
     model was fitted on; ``conditional=True`` avoids that, and shows what a feature says
     beyond the others. Its leaves have ten rows or more, and splits that chance would
-    make too are pruned: a feature independent of the others is exchanged among all
+    make too are pruned: a feature independent of the others is permuted among all
     rows.
 
-    Rows that weigh more lend their values more often; weights count rows with
+    Values of rows that weigh more are used more often; weights count rows with
     ``method="exact"``, where a row of weight two is two rows.
 
     References
@@ -194,7 +194,7 @@ class PermutationImportance(BaseImportance):
         self._targets(sample)
         if sample.rows.n_rows < 2:
             raise ValueError(
-                f"{type(self).__name__} exchanges values between rows, and X has "
+                f"{type(self).__name__} permutes values among rows, and X has "
                 f"n_samples = 1 of positive weight."
             )
         metrics = resolve_metrics(self.scoring, self.estimator_, self.response_method)
@@ -234,11 +234,11 @@ class PermutationImportance(BaseImportance):
             if self.comparison == "ratio" and metric.turn is None:
                 raise ValueError(
                     f"comparison='ratio' divides losses, and {metric.name!r} of "
-                    "scoring is not known to stand for one."
+                    "scoring is not known to be one."
                 )
 
     def _compare(self, metric, before, after):
-        """How much worse scores are after an exchange than before it."""
+        """How much worse scores are after a permutation than before it."""
         if self.comparison == "difference":
             return metric.worse * (after - before)
         before, after = metric.as_loss(before), metric.as_loss(after)

@@ -1,4 +1,4 @@
-"""What the interaction estimators share: players, and sets of players."""
+"""Base of the interaction estimators: players, and sets of players."""
 
 from itertools import combinations
 

@@ -259,7 +259,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
 
     def _statistics(self, sample, response, triples, on_block):
         """Statistics of one sample, outputs first, and mean joint effects of pairs."""
-        answers = hybrid(
+        responses = hybrid(
             self.method,
             response,
             sample.rows,
@@ -270,17 +270,17 @@ class HStatistic(TransformerMixin, BaseInteraction):
             verbose=self.verbose,
             on_block=on_block,
         )
-        weights, predictions = sample.weights, answers.predictions
-        alone = answers.alone()
+        weights, predictions = sample.weights, responses.predictions
+        alone = responses.alone()
         floor = rounding_floor(predictions, weights)
         overall = overall_strength(
-            predictions, alone, answers.all_but(), weights, floor
+            predictions, alone, responses.all_but(), weights, floor
         )
         total = total_strength(predictions, alone, weights, floor).squared
         if sum(map(len, self.features_)) < sample.rows.n_columns:
             total = np.full_like(total, np.nan)
         pairs, three_way, constants = _strengths_of_sets(
-            answers, alone, self.pairs_, triples, weights, floor
+            responses, alone, self.pairs_, triples, weights, floor
         )
         of_pairs = partial(symmetric, pairs=self.pairs_, n_players=len(self.features_))
         results = {"total": total}
@@ -402,13 +402,13 @@ class HStatistic(TransformerMixin, BaseInteraction):
         )
 
 
-def _strengths_of_sets(answers, alone, pairs, triples, weights, floor):
+def _strengths_of_sets(responses, alone, pairs, triples, weights, floor):
     """Strengths of pairs and triples, and the mean joint effects of pairs."""
     within = {frozenset(two) for triple in triples for two in combinations(triple, 2)}
     others = within - set(map(frozenset, pairs))
     sets = [*pairs, *sorted(tuple(sorted(pair)) for pair in others), *triples]
     of_pairs, of_triples, constants, joint_of_pair = [], [], [], {}
-    for place, joint in enumerate(answers.joint(sets)):
+    for place, joint in enumerate(responses.joint(sets)):
         players = sets[place]
         if len(players) == 3:
             parts = [joint_of_pair[frozenset(two)] for two in combinations(players, 2)]

@@ -1,4 +1,4 @@
-"""What the Shapley estimators share: players, background, games, explanations."""
+"""Base of the Shapley estimators: players, background, games, explanations."""
 
 import warnings
 from abc import ABC, abstractmethod
@@ -220,7 +220,7 @@ class Valuer(ABC):
 
     @abstractmethod
     def n_coalitions(self, n_players):
-        """How many coalitions of so many players it may need at once."""
+        """Number of coalitions of so many players that it needs at once."""
 
     @abstractmethod
     def values(self, game, played):
@@ -327,7 +327,7 @@ class BaseCoalitional(BaseShapley):
         return np.concatenate(list(self._run(_paired, rows)))
 
     def _run(self, function, rows):
-        """What ``function(valuer, game, part)`` returns for parts of the rows."""
+        """Results of ``function(valuer, game, part)`` for parts of the rows."""
         n_players, n_outputs = len(self.features_), len(self._game.base_values)
         entry_bytes = n_players + 3 * 8 * n_outputs
         step = held_rows(self._valuer.n_coalitions(n_players) * entry_bytes)

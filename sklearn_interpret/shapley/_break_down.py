@@ -180,7 +180,7 @@ class BreakDown(BaseCoalitional):
     Raises
     ------
     ValueError
-        In `fit`: an order that has not every feature once, or interactions beside it.
+        In `fit`: an order that lacks or repeats a feature, or `interactions` with one.
 
     See Also
     --------
@@ -383,7 +383,7 @@ def _largest_first(steps, gains):
 
 
 def _gains(game, played, paths):
-    """What each step of each row adds, (n_steps, k)."""
+    """Contributions of the steps of each row, (n_steps, k)."""
     n_players = played.active.shape[1]
     rows, coalitions = [], [np.zeros((0, n_players), dtype=bool)]
     for row, path in enumerate(paths):

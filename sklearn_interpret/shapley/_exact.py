@@ -143,7 +143,7 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
         n_players = len(self.features_)
         if n_players > MOST_PLAYERS:
             raise ValueError(
-                f"ExactShapley asks about all coalitions, which are too many for "
+                f"ExactShapley evaluates all coalitions, which are too many for "
                 f"{n_players} players (at most {MOST_PLAYERS}): use TreeSHAP or "
                 "LinearSHAP where the model allows it, KernelSHAP or ShapleySampling, "
                 "or join features by feature_groups."

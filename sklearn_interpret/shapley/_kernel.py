@@ -21,7 +21,7 @@ from sklearn_interpret.shapley._base import (
 class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     """Shapley values of any model, estimated from some of the coalitions of features.
 
-    A smooth function of the coalition is put through the values of some; its Shapley
+    A smooth function of the coalition is fitted to the values of some; its Shapley
     values, which :class:`ExactShapley` defines, are known.
 
     Parameters
@@ -108,7 +108,7 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     ``explain(X).standard_errors`` are those of the process, scaled by what it misses.
     Intervals of two of them held the exact value in 93 to 98 % of the cases in games of
     boosted trees, neural networks and products of four features; of a linear game they
-    are rounding. They speak of the coalitions left out, not of the choice of the
+    are rounding. They are about the coalitions left out, not about the choice of the
     background.
 
     For p players that differ from the background and m pairs, ``(m + 1)(m + 3 p + 1)``
@@ -201,7 +201,7 @@ class _PairedCoalitions(AllCoalitions):
         return {**self.__dict__, "_surrogates": {}}  # large, and soon made again
 
     def n_coalitions(self, n_players):
-        """How many are known."""
+        """Number of coalitions that are evaluated."""
         wanted = 2 * n_players + 2048 if self._n == "auto" else self._n
         return min(wanted, 2**n_players)
 

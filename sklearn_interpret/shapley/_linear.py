@@ -41,7 +41,7 @@ class LinearSHAP(BaseShapley):
     perturbation : {"interventional", "correlation"}, default="interventional"
         "interventional" takes absent features from the background, whatever the others
         are: a feature with a coefficient of zero gets nothing. "correlation" takes what
-        the present ones tell of them: correlated features share what they tell.
+        the present ones predict of them: correlated features share their effect.
     background : {array-like, sparse matrix, DataFrame}, default=None
         Rows whose mean and covariance are taken; all are used, and weigh the same. None
         takes the rows of `fit`, with their weights.
@@ -103,7 +103,7 @@ class LinearSHAP(BaseShapley):
     connects are taken apart. In blocks of up to 15 players (fewer where they have many
     columns) the values are exact; larger ones take 16 to 256 pairs of a random
     permutation and its reverse, drawn in `fit`. Standard errors come from the
-    differences between pairs, and tell of that sampling alone, not of how well the
+    differences between pairs, and measure that sampling alone, not how well the
     covariance is known.
 
     References
@@ -206,7 +206,7 @@ def _joined(parts):
 
 @dataclass(frozen=True, eq=False)
 class _Shares:
-    """What gives players their shares, apart from the inspector: it goes to workers.
+    """Computes the shares of players, without the inspector: it is sent to workers.
 
     `mean` and `player` are those of the model's columns; `blocks` of correlated players
     are None where each column is taken for itself.

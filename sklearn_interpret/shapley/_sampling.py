@@ -178,11 +178,11 @@ class _Permutations(Valuer):
     seed: int
 
     def n_coalitions(self, n_players):
-        """Those of the orders that are gone through together."""
+        """Number of coalitions of the orders that are evaluated together."""
         return self._orders_at_once(n_players) * max(n_players - 1, 1)
 
     def _orders_at_once(self, n_players):
-        """How many orders are gone through together: whole pairs."""
+        """Number of orders that are evaluated together: whole pairs."""
         most = min(self.n_orders, held_rows(n_players**2))
         return max(2, most + most % 2)
 
@@ -217,11 +217,11 @@ class _Permutations(Valuer):
                 gains[row].append(walks[len(players)].gains(inner, *ends))
         values, errors = np.zeros((2, n_rows, n_players, len(game.base_values)))
         for row, active in enumerate(played.active):
-            found = np.concatenate(gains[row])
+            of_row = np.concatenate(gains[row])
             if self.antithetic and not self._takes_all(active.sum()):
-                found = found.reshape(-1, 2, *found.shape[1:]).mean(axis=1)
-            values[row, active] = found.mean(axis=0)
-            errors[row, active] = self._error(found)
+                of_row = of_row.reshape(-1, 2, *of_row.shape[1:]).mean(axis=1)
+            values[row, active] = of_row.mean(axis=0)
+            errors[row, active] = self._error(of_row)
         return values, {"standard_errors": errors}
 
     def _error(self, gains):
@@ -235,11 +235,11 @@ class _Permutations(Valuer):
 
 @dataclass(frozen=True, eq=False)
 class _Walks:
-    """Orders in which players join, and the coalitions on the way.
+    """Orders in which players join, and the coalitions that arise.
 
-    Of `orders` (n, n_players), `coalitions` are the distinct ones but nobody and
-    everybody, (m, n_players), and `places` (n, n_players + 1) say where each coalition
-    on the way stands among nobody, these, and everybody.
+    Of `orders` (n, n_players), `coalitions` are the distinct ones except nobody and
+    everybody, (m, n_players), and `places` (n, n_players + 1) are the positions of the
+    coalitions of each order among nobody, these, and everybody.
     """
 
     orders: np.ndarray
@@ -266,7 +266,7 @@ class _Walks:
         return cls(orders, joined[first], places)
 
     def gains(self, inner, nobody, everybody):
-        """What players add when they join: (n, n_players, k)."""
+        """Gains of players as they join: (n, n_players, k)."""
         added = np.diff(np.vstack([nobody, inner, everybody])[self.places], axis=1)
         gains = np.empty_like(added)
         np.put_along_axis(gains, self.orders[:, :, None], added, axis=1)

@@ -83,7 +83,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         The rows of the background.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Mean absolute Shapley value over the rows of `fit`, mean over outputs. Computed
-        when first asked for.
+        at its first use.
     features_ : list of tuple of int
         Columns of each player.
     player_names_ : list of str
@@ -106,7 +106,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         In `fit`: the model is none whose trees can be read, or the response is none
         that follows from their sum.
     ValueError
-        In `fit`: a background beside ``perturbation="path_dependent"``, a response
+        In `fit`: a background with ``perturbation="path_dependent"``, a response
         that only "interventional" can explain, a fitted model passed bare without `y`.
 
     Notes
@@ -261,7 +261,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         n_players, n_outputs = len(self.features_), self._trees.ensemble.n_outputs
         pairs = np.zeros((rows.n_rows, n_players, n_players, n_outputs))
         for part, codes in self._coded_parts(rows, order=2):
-            # Values stand on the diagonal until all pairs are there.
+            # The diagonal holds the values until all pairs are computed.
             values = np.einsum("ijjk->ijk", pairs[part])
             blocks = self._blocks(codes, order=1)
             for _ in self._predictions(rows, part):
@@ -286,7 +286,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
             yield part, coded[part]
 
     def _blocks(self, codes, order):
-        """What sums to the values of rows."""
+        """Blocks whose sum is the values of rows."""
         plan, game = self._plan_and_game()
         blocks = {
             "rows_at_once": min(held_rows(8 * plan.n_keys(order)), MOST_AT_ONCE),

@@ -29,7 +29,7 @@ KINDS = {
     "permutation": ShapleySampling,
 }
 
-# How many rows stand for absent players where each of them costs rows of the model.
+# How many rows replace absent players where each of them costs rows of the model.
 _BACKGROUND = 100
 
 # Coalitions of ten players.
@@ -76,8 +76,8 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
         :class:`ShapleySampling`. "auto" takes the first of these that can explain the
         response exactly, and else "kernel".
     budget : int or None, default=None
-        How many coalitions of features the model may be asked about for each row.
-        "auto" takes "exact" where there are no more, "kernel" asks about as many, and
+        For how many coalitions of features the model may predict, for each row.
+        "auto" takes "exact" where there are no more, "kernel" evaluates as many, and
         "permutation" goes through as many permutations as that allows. None is 1024 for
         "auto", which is enough for 10 features, and the default of the others.
     background : {array-like, sparse matrix, DataFrame}, default=None
@@ -117,7 +117,7 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
         The rows of the background.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Mean absolute Shapley value over the rows of `fit` that were drawn, mean over
-        outputs. Computed when first asked for.
+        outputs. Computed at its first use.
     features_, player_names_ : list
         Columns and name of each player.
     response_method_, output_names_ : str or callable, list
@@ -137,7 +137,7 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
     -----
     "auto" never trades exactness for speed: where a response is a link of a sum of
     trees (the probabilities of boosting), whose values :class:`TreeSHAP` finds by
-    rescaling, the model is asked.
+    rescaling, the model itself is evaluated.
 
     References
     ----------
@@ -196,7 +196,7 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
 
     def _inspect(self, sample, response, on_block):
         super()._inspect(sample, response, on_block)
-        # The chosen estimator has its own way to ask.
+        # The chosen estimator may take another response method.
         self.response_method_ = self.inspector_.response_method_
         self.output_names_ = self.inspector_.output_names_
 

@@ -1,4 +1,4 @@
-"""What the local surrogates share: samples around a row, and small models of them."""
+"""Base of the local surrogates: samples around a row, and small models of them."""
 
 import warnings
 from abc import ABC, abstractmethod

@@ -1,4 +1,4 @@
-"""How closely a surrogate of all rows follows its model, by whatever measure."""
+"""How closely a global surrogate follows its model, by any measure."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

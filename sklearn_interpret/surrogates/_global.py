@@ -82,7 +82,7 @@ class GlobalSurrogate(BaseInspector):
     random_state : int, RandomState or None, default=None
         Draws the subsample, and is that of the default surrogate.
     n_jobs : int or None, default=None
-        Workers that ask the model, where the rows fill several batches.
+        Workers that predict, where the rows fill several batches.
     verbose : int, default=0
         Verbosity of the loop.
 
@@ -227,7 +227,7 @@ class GlobalSurrogate(BaseInspector):
         self._warn()
 
     def _ask(self, function, rows, on_block=lambda: None):
-        """What a function of the model returns for rows, batch by batch."""
+        """Results of a function of the model for rows, batch by batch."""
         parts = slices(rows.n_rows, batch_rows(rows.row_bytes))
         tasks = [(function, rows.part(part)) for part in parts]
         found = []

@@ -240,7 +240,7 @@ class LimeImage(BaseLocalSurrogate):
     in `fit`, the same for images with as many segments: the same image always gets the
     same explanation. All outputs are explained from the same copies.
 
-    A weight speaks of the segments as they are cut, and of what hides them: a segment
+    A weight is about the segments as they are cut, and about what hides them: a segment
     of one colour is not hidden by its mean colour, and gets no weight however much the
     model looks at it. Compare with another `hide_color` where that matters.
 
@@ -276,7 +276,7 @@ class LimeImage(BaseLocalSurrogate):
         "hide_color": [Real, "array-like", None],
     }
     _caches = (*BaseLocalSurrogate._caches, "_segments")
-    # Asked by the checks of the contract: other columns are no pixels.
+    # Read by the checks of the contract: other columns are no pixels.
     _takes_numbers_only = True
 
     def __init__(

@@ -320,16 +320,16 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     def _explanation(self, rows, fits, **fields):
         marginals = self._marginals
         scales, centers = marginals.scales[:, None], marginals.centers[:, None]
-        found = fields_of(fits)
-        for name in found.keys() & {"values", "standard_errors"}:
-            found[name] /= scales
+        arrays = fields_of(fits)
+        for name in arrays.keys() & {"values", "standard_errors"}:
+            arrays[name] /= scales
         if fits[0].linear:
-            found["base_values"] -= (found["values"] * centers).sum(axis=1)
+            arrays["base_values"] -= (arrays["values"] * centers).sum(axis=1)
         conditions = None
         if marginals.discrete.any():
             conditions = marginals.conditions(marginals.locate(rows))
         return LocalExplanation(
-            **by_output(found),
+            **by_output(arrays),
             **fields,
             feature_names=rows.names,
             scales=marginals.scales,
@@ -384,16 +384,16 @@ class _SharedSamples(_TableSampler):
 
     def _moments(self, own):
         """Moments of all samples, for each row."""
-        found = self._products.moments(
+        moments = self._products.moments(
             *self._marginals.local_probabilities(own, self._width)
         )
         return [
             LocalMoments(mean, response, np.diag(variance), cross)
             for mean, response, variance, cross in zip(
-                found.statistic,
-                found.mean,
-                found.variance,
-                found.covariance,
+                moments.statistic,
+                moments.mean,
+                moments.variance,
+                moments.covariance,
                 strict=True,
             )
         ]

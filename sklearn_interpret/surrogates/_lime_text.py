@@ -20,7 +20,7 @@ from sklearn_interpret.surrogates._local_fits import by_output, fields_of
 
 # Of a pointer to a piece, while copies are joined, and of a letter.
 _POINTER_BYTES, _LETTER_BYTES = 8, 2
-# Of words that raise and lower the response, told apart by colour-blind readers.
+# Of words that raise and lower the response; the colour-blind can tell them apart.
 UP_RGB, DOWN_RGB = (213, 94, 0), (0, 114, 178)
 # Black letters stay readable on the strongest, and the weakest is still seen.
 LEAST_ALPHA, MOST_ALPHA = 0.1, 0.7
@@ -236,7 +236,7 @@ class TextExplanation(LocalExplanation):
 
 
 def highlight(weight, largest):
-    """How opaque the colour behind a word is; zero for no weight but rounding.
+    """Opacity of the colour behind a word; zero where its weight is rounding alone.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class LocalExplanation(Explanation):
         How far a feature typically moves: weights times scales can be compared with
         each other. None means one.
     conditions : array-like of shape (n_rows, n_features), default=None
-        What each weight speaks of, such as ``"1 < age <= 3"``; None means the features.
+        What each weight is about, such as ``"1 < age <= 3"``; None means the features.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class LocalExplanation(Explanation):
         return self.values * scales
 
     def texts(self, row: int) -> list[str]:
-        """What the weights of a row speak of: conditions, or features.
+        """What the weights of a row are about: conditions, or features.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ class LocalExplanation(Explanation):
         return [str(text) for text in self.conditions[row]]
 
     def labels(self, row: int) -> list[str]:
-        """What the weights of a row speak of, with values where that are features.
+        """What the weights of a row are about, with values where these are features.
 
         Parameters
         ----------

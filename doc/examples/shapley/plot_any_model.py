@@ -1,11 +1,11 @@
-"""A model without shortcuts: asked, with standard errors, and compared with whom?
+"""A model without shortcuts: sampled, with standard errors, and compared with whom?
 
 Ten things were measured of diabetes patients, and how far the disease went in the year
 after (scikit-learn's diabetes data; sex is a category here, and the columns have names
 that say what they are). A neural network behind an encoder learns the one from the
-others. It can't be read, only asked: KernelSHAP asks about some of the coalitions of
-features, and says by standard errors how much the others could change. Ten features
-have 1024 coalitions, few enough to ask about all of them and see whether that is true.
+others. It can't be read, it only predicts: KernelSHAP evaluates some of the coalitions
+of features, and says by standard errors how much the others could change. Ten features
+have 1024 coalitions, few enough to evaluate them all and see whether that is true.
 What no standard error tells: the background is a sample, here of 50 patients, whose
 base value is not that of all.
 

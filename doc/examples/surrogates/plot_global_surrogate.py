@@ -2,20 +2,19 @@
 
 A support vector machine tells malignant from benign tissue by thirty measurements of
 cells (scikit-learn's breast cancer data). It has no rules that one could read. A
-decision tree is taught what the machine answers, not what is true: its questions then
+decision tree learns what the machine predicts, not what is true: its questions then
 describe the machine, as far as the tree follows it.
 
 How far that is stands in the title of the first figure: the R squared between the
-answers of both, and the share of patients to whom both give the same label. Below each
-leaf's path are the machine's own answers to the patients that end there. Where they lie
-in one narrow heap around the tree's answer, the path is a rule that the machine keeps.
-Where they are spread out, or lie on both sides of zero, where the label changes, the
-machine sees differences that the tree doesn't, and the path must not be trusted.
+outputs of both, and the share of patients to whom both give the same label. Below each
+leaf's path are the machine's own outputs for the patients that end there. Where they
+lie in one narrow heap around the tree's output, the path is a rule that the machine
+keeps. Where they are spread out, or lie on both sides of zero, where the label changes,
+the machine sees differences that the tree doesn't, and the path must not be trusted.
 
-The second figure has a linear model as surrogate: the change of the machine's answer
+The second figure has a linear model as surrogate: the change of the machine's output
 with one standard deviation of each measurement. The last lines of the output compare
-both with larger trees: fidelity on patients that the surrogate was not taught is the
-one to choose by.
+both with larger trees: choose by the fidelity on patients that were not in the fit.
 
 Run it as ``python doc/examples/surrogates/plot_global_surrogate.py``. It prints the
 leaves and the fidelities and saves two figures in ``figures/``.
@@ -47,7 +46,7 @@ def tree(depth):
 
 
 def main():
-    """Fit the machine, teach surrogates its answers, compare and draw them."""
+    """Fit the machine and surrogates of it, compare and draw them."""
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     labels = y.map({0: "malignant", 1: "benign"})
     X_train, X_test, y_train, y_test = train_test_split(
@@ -64,7 +63,7 @@ def main():
         "linear model": make_pipeline(StandardScaler(), RidgeCV()),
     }
     fitted = {
-        # The answers are the machine's, so that no targets are needed.
+        # The targets are the machine's predictions, so that no others are needed.
         name: GlobalSurrogate(FrozenEstimator(machine), surrogate=surrogate).fit(
             X_train
         )
@@ -75,14 +74,14 @@ def main():
     display = GlobalSurrogateDisplay.from_estimator(
         fitted["tree of depth 3"],
         X_train,
-        response_name="Machine's answer, malignant > 0",
+        response_name="Machine's output, malignant > 0",
         model_name="a support vector machine",
         surrogate_name="A tree of depth 3",
     )
     print("\nThe leaves of the tree of depth 3")
     for leaf in display.to_frame().itertuples():
         print(
-            f"  {leaf.n_rows:3} patients, answers {leaf.q05:5.2f} to {leaf.q95:5.2f}:"
+            f"  {leaf.n_rows:3} patients, outputs {leaf.q05:5.2f} to {leaf.q95:5.2f}:"
         )
         print(f"      {leaf.rule}")
     leaves = FIGURES / "leaves.png"
@@ -94,7 +93,7 @@ def main():
     ).figure_.savefig(linear, dpi=150)
 
     print("\nR squared between surrogate and machine, and share of the same labels")
-    print(f"  {'':18}{'taught':>8}{'others':>8}{'labels':>8}")
+    print(f"  {'':18}{'fitted':>8}{'others':>8}{'labels':>8}")
     for name, one in fitted.items():
         others = one.fidelity_score(X_test)
         same = (one.predict(X_test) == one.black_box_predict(X_test)).mean()

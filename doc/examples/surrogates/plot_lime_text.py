@@ -2,13 +2,13 @@
 
 Two models learn to tell spam from honest comments on music videos: a logistic
 regression on tf-idf weights, and a decision tree that counts words. LIME leaves words
-of a comment out, asks the model about what is left, and fits a small linear model to
-its answers: the weight of a word is what the probability of spam gains by the word's
-being there.
+of a comment out, lets the model predict for the rest, and fits a small linear model to
+its predictions: the weight of a word is what the probability of spam gains by the
+word's being there.
 
 The first figure has one comment for both models. The regression adds up many words, and
 "What" speaks against spam, as in "What a voice!". The tree is as sure, but asks for a
-single word: "my". All others could be exchanged. The local R squared above each text
+single word: "my". All others could be replaced. The local R squared above each text
 tells how far the small linear model follows the large one.
 
 The second figure has an honest comment that the regression takes for spam, and shows

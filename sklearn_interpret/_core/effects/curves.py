@@ -13,8 +13,8 @@ def grid_position(values, nodes):
     Values beyond the nodes count as the nearest one; the share is NaN where they are.
     """
     low, share = np.empty(len(values), dtype=np.intp), np.empty(len(values))
-    for rows, *found in _grid_positions(values, nodes):
-        low[rows], share[rows] = found
+    for rows, *position in _grid_positions(values, nodes):
+        low[rows], share[rows] = position
     return low, share
 
 
@@ -56,20 +56,20 @@ def interpolate(values, nodes, curves):
     """
     # Shares of the interval and not slopes, which overflow between tiny numbers.
     rises = np.diff(curves, append=curves[:, -1:])
-    found = np.empty((len(values), len(curves)))
+    values_at = np.empty((len(values), len(curves)))
     for rows, low, shares in _grid_positions(values, nodes):
         for output, (curve, rise) in enumerate(zip(curves, rises, strict=True)):
-            found[rows, output] = curve.take(low) + rise.take(low) * shares
-    return found
+            values_at[rows, output] = curve.take(low) + rise.take(low) * shares
+    return values_at
 
 
 def look_up(codes, curves):
     """Curves (k, L) at integer `codes` (m,): (m, k); -1 gives NaN."""
     if not curves.shape[1]:
         return np.full((len(codes), len(curves)), np.nan)
-    found = curves.T[np.maximum(codes, 0)].astype(np.float64)
-    found[codes < 0] = np.nan
-    return found
+    values_at = curves.T[np.maximum(codes, 0)].astype(np.float64)
+    values_at[codes < 0] = np.nan
+    return values_at
 
 
 def derivative(curves, nodes):

@@ -1,4 +1,4 @@
-"""Which coalitions to value where there are too many to value all.
+"""Choice of coalitions to evaluate where there are too many to evaluate all.
 
 Coalitions come in pairs with their complements: Shapley values depend on differences
 within pairs alone, interaction values on sums. A pair is named by its smaller member;

@@ -90,7 +90,7 @@ def gaussian_blocks(covariance, coefficients, player, rng):
     correlation = covariance / spread / spread[:, None]
     np.fill_diagonal(correlation, 1.0)
     connected = np.abs(correlation) > _NO_CORRELATION
-    # Columns of a player stand together.
+    # Columns of a player are adjacent.
     connected |= player == player[:, None]
     n_blocks, block_of = connected_components(connected, directed=False)
     blocks = []

@@ -36,7 +36,7 @@ _STRENGTHS = (0.15, 1.2)
 # many players from each other: the kernels give the same, and one is enough.
 _FEW_PLAYERS = 50
 # Variance of all terms of one player, of two, and of the constant, which are not to be
-# shrunk: large beside those of more players.
+# shrunk: large compared with those of more players.
 _SINGLES, _TWOS, _CONSTANT = 10.0, 1.0, 10.0
 # What is added to the diagonal, relative to it, for Cholesky's factor to exist.
 _JITTER = 1e-12
@@ -96,7 +96,7 @@ class _Process:
     """A Gaussian process from Cholesky's lower factor of its kernel matrix.
 
     Of the terms in `trend` (1 + n_pairs, n_terms) nothing is known beforehand: a game
-    that has no others is found as it is.
+    that has no others is reproduced exactly.
     """
 
     def __init__(self, factor, trend=None):
@@ -130,7 +130,7 @@ class _Process:
 
 @dataclass(frozen=True, eq=False)
 class _Posterior:
-    """What the values of some coalitions tell, of k outputs.
+    """Posterior given the values of some coalitions, for k outputs.
 
     `slopes` (n_terms, k) are the trend's, `rest` is what it leaves of the values,
     `weights` are those of the kernel at the known coalitions, and `misses` what would
@@ -168,10 +168,10 @@ class _Surrogate:
         """
         best, least = None, np.inf
         for process in self._processes:
-            found = process.posterior(halves)
-            missed = (found.misses[1:] ** 2).sum()
+            posterior = process.posterior(halves)
+            missed = (posterior.misses[1:] ** 2).sum()
             if best is None or missed < _CLEARLY * least:
-                best, least = found, missed
+                best, least = posterior, missed
         return best
 
 
@@ -251,14 +251,14 @@ class OddSurrogate(_Surrogate):
             Half the difference of each coalition and its complement, that of all
             players and nobody first.
         """
-        found = self._best(halves)
-        values = found.process.operator @ found.rest
-        if found.slopes is not None:
-            values += 2 * found.slopes
+        best = self._best(halves)
+        values = best.process.operator @ best.rest
+        if best.slopes is not None:
+            values += 2 * best.slopes
         values += (2 * halves[0] - values.sum(axis=0)) / len(values)
-        scale = (found.weights * found.misses)[self._judged].mean(axis=0)
+        scale = (best.weights * best.misses)[self._judged].mean(axis=0)
         raised = _RAISED + _RAISED_FOR_FEW / (len(halves) - 1)
-        return values, np.sqrt(found.process.variances * scale * raised)
+        return values, np.sqrt(best.process.variances * scale * raised)
 
 
 class _EvenProcess(_Process):
@@ -306,14 +306,14 @@ class EvenSurrogate(_Surrogate):
             Half the sum of each coalition and its complement, that of all players and
             nobody first.
         """
-        found = self._best(halves - halves[0])
+        best = self._best(halves - halves[0])
         present = self.coalitions
         n_players = present.shape[1]
         pairs = np.empty((n_players, n_players, halves.shape[1]))
-        none, one, two = found.process.shares
+        none, one, two = best.process.shares
         # A pair counts with the sign of z_i z_j; this is written with products of zeros
         # and ones.
-        for output, own in enumerate(found.weights.T):
+        for output, own in enumerate(best.weights.T):
             both = (present.T * (own * (two + 2 * one + none))) @ present
             single = present.T @ (own * (one + none))
             both += own @ none - single[:, None] - single

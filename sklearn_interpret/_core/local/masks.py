@@ -1,4 +1,4 @@
-"""Which parts of a text or an image are left in place, again and again."""
+"""Random masks: which parts of a text or an image are kept."""
 
 from dataclasses import dataclass
 
@@ -38,7 +38,7 @@ def independent_masks(n_parts, n_masks, rng):
 
 
 def sized_masks(n_parts, n_masks, rng):
-    """The same where the number of parts that stay is uniform on 0..n_parts."""
+    """Random masks in which the number of parts kept is uniform on 0..n_parts."""
     if n_parts < 62 and 2**n_parts <= n_masks:
         kept = _all_masks(n_parts)
         shares = 1 / ((n_parts + 1) * comb(n_parts, kept.sum(axis=1)))

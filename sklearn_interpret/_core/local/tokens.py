@@ -1,4 +1,4 @@
-"""Texts taken apart into words and what stands between them, and put together again."""
+"""Texts split into words and the pieces between them, and joined again."""
 
 import re
 from collections.abc import Callable
@@ -16,7 +16,7 @@ class Tokens:
     pieces : tuple of str
         None of them empty; one after the other they are the text, to the letter.
     features : ndarray of shape (n_pieces,), intp
-        Which feature each piece belongs to; -1 for what stands between words.
+        Which feature each piece belongs to; -1 for pieces between words.
     keys : tuple of (str, int)
         For each feature its word, and which of the word's occurrences it is, counted
         from 1; 0 where it is all of them.
@@ -82,12 +82,12 @@ class Splitter:
 
 
 def _spans_between(expression, text):
-    """Starts and ends of what stands between the matches of an expression."""
+    """Starts and ends of the pieces between the matches of an expression."""
     end = 0
-    for found in re.finditer(expression, text):
-        if found.start() > end:
-            yield end, found.start()
-        end = found.end()
+    for match in re.finditer(expression, text):
+        if match.start() > end:
+            yield end, match.start()
+        end = match.end()
     if end < len(text):
         yield end, len(text)
 

@@ -90,11 +90,11 @@ def interval_index(values, edges):
 def search_sorted(nodes, values, side="left"):
     """:func:`numpy.searchsorted`, several times faster for many values."""
     search = search_among(nodes, len(values), side)
-    found = np.empty(len(values), dtype=np.intp)
+    places = np.empty(len(values), dtype=np.intp)
     for start in range(0, len(values), AT_ONCE):
         chunk = slice(start, start + AT_ONCE)
-        found[chunk] = search(values[chunk])
-    return found
+        places[chunk] = search(values[chunk])
+    return places
 
 
 def search_among(nodes, n_values, side="left"):

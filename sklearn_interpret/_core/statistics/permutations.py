@@ -1,4 +1,4 @@
-"""Random exchange of values between rows, and p-values against a null distribution.
+"""Random permutations of values among rows, and p-values against a null distribution.
 
 Each row has a donor: the row from which it takes values. Rows lie on a line in random
 order, each over a stretch as long as its weight, and in another order on a second line
@@ -44,8 +44,8 @@ def random_donors(weights, rng, strata=None):
     return _rows_below(weights, first, second, strata, shift)
 
 
-def exchanged_halves(weights, rng, strata=None):
-    """Donors by exchange between two random halves of the rows.
+def swapped_halves(weights, rng, strata=None):
+    """Donors where two random halves of the rows swap their values.
 
     Parameters as in :func:`random_donors`. Of an even number of rows of equal weight,
     each is the donor of its donor. Halves are halves of the total weight; of an odd
@@ -65,7 +65,7 @@ def _random_order(strata, rng):
 
 
 def _rows_below(weights, first, second, strata, shift):
-    """What lies under each row when the second line of each stratum is turned."""
+    """The row under each row when the second line of each stratum is shifted."""
     sizes, totals = np.bincount(strata), np.bincount(strata, weights)
     ends, before = np.cumsum(sizes), np.cumsum(totals) - totals
     of_row = strata[first]  # in both orders, which are sorted by stratum

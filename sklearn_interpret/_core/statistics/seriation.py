@@ -89,7 +89,7 @@ def order_levels(codes, n_levels, numeric, categorical, weights):
         distances += _total_variation(codes, n_levels, other_codes, weights)
     # Rounded, so that equal distances and ties do not hang on the last bits of sums.
     scores = _classical_scaling(distances.round(12)).round(12)
-    # The sign of an eigenvector is arbitrary: settle it by the first level that is not
+    # The sign of an eigenvector is arbitrary: choose it by the first level that is not
     # in the very middle.
     sides = np.flatnonzero(scores)
     if len(sides) and scores[sides[0]] > 0:

@@ -108,14 +108,14 @@ def all_pairs_scores(estimator, sample, players, metrics, strata, **loop):
     over_pairs = np.empty((len(players), 1, len(metrics)))
     for response, members in _by_response(metrics, estimator, sample):
         which, row_losses = zip(*members, strict=True)
-        answers = hybrid(
+        responses = hybrid(
             "auto", response, sample.rows, weights, players, averaged=False, **loop
         )
-        predictions = answers.predictions
+        predictions = responses.predictions
         own_sums = _own_sums(row_losses, weights, predictions)
         baseline[list(which)] = own_sums / weights.sum()
-        reduce = _SumOverPairs(row_losses, weights, answers.positions, strata)
-        sums = np.stack([sum(parts) for parts in answers.outcomes(reduce)])
+        reduce = _SumOverPairs(row_losses, weights, responses.positions, strata)
+        sums = np.stack([sum(parts) for parts in responses.outcomes(reduce)])
         # A row of weight w is its own partner w - 1 times, or never, and not w times.
         sums -= _own_sums(row_losses, weights * np.minimum(weights, 1), predictions)
         over_pairs[:, 0, which] = sums / n_pairs[:, None]

@@ -67,7 +67,7 @@ class CoalitionGame:
         return coalitions[:, self._player_of_column]
 
     def weighed(self, responses, bases=slice(None)):
-        """What responses (m, n_bases, k) to some background rows add to their means."""
+        """Responses (m, n_bases, k) to some background rows as parts of their means."""
         return np.einsum("mbk,b->mk", responses, self._shares[bases])
 
 

@@ -1,9 +1,9 @@
 """Responses to hybrid rows: some values from one sample row, the rest from another.
 
-A *player* is a feature, or several that move as one. What partial dependence at the
-rows' own values, H statistics and exact permutation importance ask of a model are the
-same points: the values of one row, the *donor*, for a set of players, with everything
-else from another row, the *base*. Each distinct point goes to the model once.
+A *player* is a feature, or several that move as one. Partial dependence at the rows'
+own values, H statistics and exact permutation importance need responses at the same
+points: the values of one row, the *donor*, for a set of players, with everything else
+from another row, the *base*. Each distinct point goes to the model once.
 """
 
 from dataclasses import dataclass
@@ -24,13 +24,13 @@ from sklearn_interpret.exceptions import UnreadableModelError
 _MOST_PLAYERS = 3
 
 # Points that are planned at once, for all workers; and what one of them takes, in
-# bytes, beside its responses: positions and keys.
+# bytes, besides its responses: positions and keys.
 _MOST_POINTS = 2**18
 _POINT_BYTES = 96
 
 
 def hybrid(method, response, rows, weights, players, *, averaged, **loop):
-    """Responses to hybrid rows, from trees or by asking the model.
+    """Responses to hybrid rows, from trees or from the model's `predict`.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ class HybridResponses:
 
     @cached_property
     def _averages(self):
-        """What `alone` and `all_but` return."""
+        """Results of `alone` and `all_but`."""
         grids = [self._grid((player,)) for player in range(len(self._players))]
         shape = self._rows.n_rows, len(grids), self.predictions.shape[1]
         alone, all_but = np.zeros(shape), np.empty(shape)
@@ -354,8 +354,8 @@ class RowKeys:
         if radices[-1] * sizes[-1] < 2**63:
             words = radices.astype(np.uint64)[:, None]
         else:
-            # Two random sums stand for numbers too large: that different points have
-            # both in common does not happen.
+            # The numbers would be too large. Two random sums replace them; that two
+            # points share both does not happen.
             rng = np.random.default_rng(0)
             words = rng.integers(2**64, size=(len(sizes), 2), dtype=np.uint64)
         self._parts = codes.astype(np.uint64)[:, :, None] * words  # wraps around

@@ -1,4 +1,4 @@
-"""Responses to hybrid rows of models made of trees, without asking them."""
+"""Responses to hybrid rows of models made of trees, without their `predict`."""
 
 from functools import cached_property
 
@@ -208,7 +208,7 @@ def _added(total, part):
 
 
 def _in_turn(function, codes, given, size):
-    """What a function makes of codes, so many rows at a time."""
+    """Results of a function of codes, `size` rows at a time."""
     return np.concatenate(
         [function(codes[rows], given) for rows in slices(len(codes), size)]
     )

@@ -7,8 +7,8 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from sklearn_interpret._core.statistics.permutations import (
-    exchanged_halves,
     random_donors,
+    swapped_halves,
 )
 from sklearn_interpret._model.parallel import batch_rows, stream
 from sklearn_interpret._model.response import RESPONSE_METHODS
@@ -18,7 +18,7 @@ from sklearn_interpret._model.rows.containers import as_rows
 # Permuted copies of small tables go to the model together, up to so many rows.
 _ROWS_TOGETHER = 2**12
 
-_DRAWS = {"permutation": random_donors, "split": exchanged_halves}
+_DRAWS = {"permutation": random_donors, "split": swapped_halves}
 
 _NUMBERS = "biuf"
 _ROUNDING = 1e-10
@@ -34,9 +34,9 @@ class PermutedScores:
     sample : Sample
         Rows, targets and weights.
     metrics : list of Metric
-        The scores. Those that look at the same method of the model share its answer.
+        The scores. Those of the same method of the model share its predictions.
     method : {"permutation", "split"}
-        How values are exchanged.
+        How values are permuted.
 
     Attributes
     ----------
@@ -61,8 +61,8 @@ class PermutedScores:
         """Scores with each player permuted: (n_players, n_repeats, n_metrics).
 
         `players` are tuples of columns, `seeds` (n_players, n_repeats) seed the
-        permutations, and `strata` has for each player the groups of rows that exchange
-        values, None for one.
+        permutations, and `strata` has for each player the groups of rows within which
+        values are permuted, None for one.
         """
         n_repeats = seeds.shape[1]
         at_once = batch_rows(self._rows.row_bytes)
@@ -186,7 +186,7 @@ class _CachedModel:
     """A fitted model that predicts once for several tables, and for all scorers.
 
     It has the model's attributes and kind. The tables lie in `whole`, row by row in
-    turn; the first question about any of them goes to the model about all of them.
+    turn; the first prediction for any of them lets the model predict for all of them.
     """
 
     def __init__(self, estimator, whole, parts, *, changes_input):
@@ -218,10 +218,10 @@ class _CachedModel:
         return type(self._estimator)
 
     def _own(self, X):
-        """What the model may write to."""
+        """A copy of `X` where the model may write to it."""
         return copy_of(X) if self._changes_input else X
 
-    def _of_part(self, answer, place):
-        if isinstance(answer, list):  # one array for each output
-            return [self._of_part(one, place) for one in answer]
-        return answer[place :: len(self._parts)]
+    def _of_part(self, predictions, place):
+        if isinstance(predictions, list):  # one array for each output
+            return [self._of_part(one, place) for one in predictions]
+        return predictions[place :: len(self._parts)]

@@ -24,7 +24,7 @@ from sklearn_interpret.exceptions import UnreadableModelError
 
 @dataclass(frozen=True)
 class Replacement:
-    """What some columns are replaced by, variant by variant.
+    """New values of some columns, variant by variant.
 
     Parameters
     ----------
@@ -57,14 +57,14 @@ class Replacement:
         return self.codes[0].shape[1]
 
     def recast(self, rows):
-        """The same replacement, with its values as another container has them."""
+        """The replacement with its values in the types of another container."""
         pairs = zip(self.columns, self.levels, strict=True)
         levels = tuple(rows.cast(j, np.asarray(level)) for j, level in pairs)
         return replace(self, levels=levels)
 
 
 def perturbed(method, response, rows, replacements):
-    """Responses to perturbed rows, from trees or by asking the model.
+    """Responses to perturbed rows, from trees or from the model's `predict`.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ class PerturbedResponses:
         )
 
     def differences(self, steps, cells, reduce, **loop):
-        """Changes of the response as rows step to the points of the grids beside them.
+        """Changes of the response as rows step to the neighbouring points of the grids.
 
         Parameters
         ----------
@@ -319,7 +319,7 @@ def _respond(response, rows, replacements, reduce, blocks):
 
 
 def _to_neighbours(grid, steps, cells):
-    """Of a grid only the points beside each row, for rows that take a step."""
+    """Of a grid only the neighbours of each row, for rows that take a step."""
     moves = np.any([taken >= 0 for taken in steps.taken(cells)], axis=0)
     rows = None if moves.all() else np.flatnonzero(moves)
     visits = steps.visits(cells if rows is None else cells[rows])
@@ -328,7 +328,7 @@ def _to_neighbours(grid, steps, cells):
 
 
 def _difference(reduce, steps, cells, which, index, variants, responses):
-    """Reduce responses at the points beside rows as differences."""
+    """Reduce differences of the responses at neighbouring points."""
     steps = steps[which]
     taken = steps.taken(cells[index])
     return reduce(which, index, taken, steps.differences(responses))

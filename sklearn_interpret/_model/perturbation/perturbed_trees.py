@@ -1,4 +1,4 @@
-"""Responses to perturbed rows of models that are sums of trees, without asking them.
+"""Responses to perturbed rows of models that are sums of trees, from the trees.
 
 Only the values that columns are replaced by pass through the model's own encoder, so
 that they are compared as the model does.
@@ -105,7 +105,7 @@ class PerturbedTrees:
         return self._reduced(tasks, merge, **loop)
 
     def differences(self, steps, cells, reduce, *, merge=None, **loop):
-        """Reduced changes of the response as rows step to the points beside them."""
+        """Reduced changes of the response as rows step to the neighbouring points."""
 
         def tasks(which, effects):
             own = [(entry, steps[entry]) for entry in which]
@@ -147,7 +147,7 @@ class TreeAverages:
 
     @cached_property
     def standard_errors(self):
-        """Standard errors of the means, found when first looked at."""
+        """Standard errors of the means, computed at their first use."""
         blocks = self._model.responses(
             RowMoments(self._weights, self._masses), merge=Moments.merge
         )
@@ -233,7 +233,7 @@ def reported(results, on_block):
 
 
 def _collect(found, pairs, merge):
-    """Put the results of entries behind those before them, or merge them."""
+    """Append the results of entries to those before them, or merge them."""
     for entry, result in pairs:
         kept = found.setdefault(entry, [])
         if merge is not None and kept:
@@ -242,7 +242,7 @@ def _collect(found, pairs, merge):
 
 
 def _collected(function, given, merge):
-    """Entries and results that a function yields, merged where that is asked for."""
+    """Entries and results that a function yields, merged if `merge` is given."""
     found = {}
     _collect(found, function(*given), merge)
     return [(entry, result) for entry, kept in found.items() for result in kept]

@@ -1,4 +1,4 @@
-"""What is made of rows: held where it is small, else made as it is needed."""
+"""Arrays computed from rows: held where they are small, else computed by need."""
 
 from abc import ABC, abstractmethod
 
@@ -21,7 +21,7 @@ class LazyRows(ABC):
     dtype : numpy.dtype
         Their dtype.
     making_bytes : int
-        Memory that making them takes for each row, beside that of the row.
+        Memory that making a row takes, besides that of the row.
     """
 
     def __init__(self, rows, n_columns, dtype, making_bytes):
@@ -32,7 +32,7 @@ class LazyRows(ABC):
 
     @abstractmethod
     def _made(self, rows):
-        """What is made of some `Rows`: (n, n_columns)."""
+        """The array of some `Rows`: (n, n_columns)."""
 
     def __len__(self):
         return self.rows.n_rows

@@ -27,7 +27,7 @@ class Location:
     codes: np.ndarray
 
     def take(self, index):
-        """That of some rows."""
+        """The location of some rows."""
         return Location(self.scores[index], self.codes[index])
 
     def squared_distances(self, other):
@@ -125,7 +125,7 @@ class Marginals:
     def local_probabilities(self, own, width):
         r"""Probabilities of each column's values, weighted by their nearness to rows.
 
-        Beside the `Location` of rows x, the share of a value v is multiplied by
+        For the `Location` of rows x, the share of a value v is multiplied by
         :math:`\exp(-d(v, x)^2 / (2 \sigma^2))`, with the distance d of
         :meth:`Location.squared_distances` and the kernel's width sigma.
 

@@ -109,5 +109,5 @@ class LocalDraws:
         rows = self._marginals.rows
         if not rows.is_integer(j):
             return values
-        observed = rows.numbers(j)
-        return np.rint(values).clip(np.nanmin(observed), np.nanmax(observed))
+        known = rows.numbers(j)
+        return np.rint(values).clip(np.nanmin(known), np.nanmax(known))

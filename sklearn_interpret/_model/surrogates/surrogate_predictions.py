@@ -151,7 +151,7 @@ class SurrogatePredictions:
 
     @property
     def methods(self):
-        """Names of a classifier's methods, beside `predict`, that it can provide."""
+        """Names of a classifier's methods, besides `predict`, that it can provide."""
         if self.has_probabilities:
             return {"predict_proba", "predict_log_proba"}
         response = self.response.method, self.response.target

@@ -2,7 +2,7 @@
 
 The trees are read from the model's JSON form, which is public; the library writes it
 to files alone. Numbers are cast to float32, and ``x > border`` goes right. Missing
-values lie below or above all borders, as the model was told.
+values lie below or above all borders, as the model's parameters say.
 """
 
 import json
@@ -107,7 +107,7 @@ def _split(split):
 
 
 def _symmetric_tree(tree, k, scale, missing_left):
-    """All nodes of a level share a split, the last one stands at the root.
+    """All nodes of a level share a split; the last split is that of the root.
 
     Bit i of a leaf's number says whether split i sent the row to the right.
     """

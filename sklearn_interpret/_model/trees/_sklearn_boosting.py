@@ -35,7 +35,7 @@ from sklearn_interpret.exceptions import UnreadableModelError
 
 
 def _scores_of(estimator, k):
-    """How a classifier's or a regressor's raw scores are got and used."""
+    """Fields of `TreeModel` on the raw scores of a classifier or a regressor."""
     if not hasattr(estimator, "classes_"):
         return {"raw_method": "predict", "response_method": "predict"}
     return {

@@ -57,7 +57,7 @@ class Member:
     columns : ndarray of int, optional
         The input columns that it is given; all of them by default.
     outputs : ndarray of int, optional
-        Where its outputs stand in those of the sum; in their order by default.
+        Positions of its outputs among those of the sum; in their order by default.
     first : callable, optional
         What the sum does to the rows before the member sees them, unless they are
         plain numbers; hashable.
@@ -121,7 +121,7 @@ def _weighted(member, n_outputs):
 
 
 def _block(member, n_columns, precision):
-    """A member's encoder in the sum, its columns, where its own features stand."""
+    """A member's encoder in the sum, its columns, the positions of its features."""
     model = member.model
     if isinstance(model.encoder, ArrayEncoder):
         encoder = replace(model.encoder, n_columns=n_columns, precision=precision)

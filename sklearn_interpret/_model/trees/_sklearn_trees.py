@@ -28,7 +28,7 @@ PRECISION = np.dtype(np.float32)
 def tree_of(estimator, value, features=None):
     """A fitted scikit-learn tree with values (n_nodes, k) of our choice.
 
-    `features` say where its features stand in the ensemble.
+    `features` are the positions of its features in the ensemble.
     """
     tree = estimator.tree_
     feature = tree.feature
@@ -46,7 +46,7 @@ def tree_of(estimator, value, features=None):
 
 
 def node_outputs(estimator):
-    """What the nodes of a fitted tree predict, all outputs and classes side by side."""
+    """Predictions of a fitted tree's nodes, all outputs and classes side by side."""
     value = estimator.tree_.value
     if not isinstance(estimator, DecisionTreeClassifier):
         return value[:, :, 0]

@@ -174,7 +174,7 @@ def _encoder(estimator, forest, listed, n_columns):
 
 
 def _check_margin(model, estimator):
-    """Ask the library for one row: how it writes the base score has changed before."""
+    """Let the library predict one row: how it writes the base score has changed."""
     row = np.full((1, model.n_columns), np.nan)
     margin = estimator.predict(row, validate_features=False, **model.raw_params)
     if not np.allclose(model.raw(row), margin, rtol=1e-4, atol=1e-4):

@@ -28,7 +28,7 @@ class IndependentColumns:
         The model.
     levels : Rows
         Values that columns can take, in the container that the model knows: those of
-        column j are in the first ``sizes[j]`` rows, whatever stands below.
+        column j are in the first ``sizes[j]`` rows; those below are not used.
     sizes : sequence of int
         Number of values of each column, at least 1.
 
@@ -60,7 +60,7 @@ class IndependentColumns:
         self.rows_at_once = self._products.at_once
 
     def moments(self, shares, statistics):
-        """Moments of the response, for m ways to draw the columns.
+        """Moments of the response, for m distributions of the columns.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Which response of a model is which sum of its trees, or a known function of it."""
+"""Responses of a model that are sums of its trees, or known functions of them."""
 
 from dataclasses import dataclass, replace
 
@@ -119,7 +119,7 @@ class TreeResponse:
         return -slope if falls else slope
 
     def predictions(self, X):
-        """What the model returns for rows of its container: (n_rows, n_outputs).
+        """The model's responses to rows of its container: (n_rows, n_outputs).
 
         In the model's own precision. Where none of its methods returns the sum of its
         trees, that sum.
@@ -290,7 +290,7 @@ def tree_response(response, *, additive=False):
     Parameters
     ----------
     response : Response
-        The model, and how it is asked.
+        The model and its method.
     additive : bool, default=False
         Whether only a plain sum will do.
 

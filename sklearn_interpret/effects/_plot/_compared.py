@@ -51,7 +51,7 @@ def checked_methods(methods):
 
 
 def method_of(inspector, display):
-    """Name of the method that an inspector stands for."""
+    """Name of the method that an inspector applies."""
     for name, compared in COMPARED.items():
         if isinstance(inspector, compared.kind):
             return name
@@ -77,5 +77,5 @@ def centred_effect(inspector, values, entry, X, sample_weight):
 
 
 def _bare_transform(inspector, X):
-    """`transform` as an array, whatever container `set_output` asks for."""
+    """`transform` as an array, whatever container `set_output` chooses."""
     return np.asarray(inspector.transform(X), dtype=np.float64)

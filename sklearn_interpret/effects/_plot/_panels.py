@@ -43,7 +43,7 @@ BESIDE_BAR = 0.6  # share of its width that an axes keeps beside a colour bar
 
 @dataclass
 class Looks:
-    """What the user may choose about a drawing; see `plot`."""
+    """Options of a drawing; see `plot`."""
 
     rug: bool = True
     band: bool = True
@@ -59,7 +59,7 @@ class Looks:
 
 @dataclass
 class Artists:
-    """What was drawn on one panel."""
+    """Artists of one panel."""
 
     lines: list = field(default_factory=list)
     bands: list = field(default_factory=list)
@@ -96,7 +96,7 @@ class LinePanel:
     of: str  # of which response
     levels: np.ndarray | None = None  # levels of a category
     data: np.ndarray | None = None  # the feature's values (labels) in the data
-    title: Any = None  # the output, where colours do not tell it
+    title: Any = None  # the output, where colours do not show it
     # (n, G): one thin curve per row, behind the first line.
     curves: np.ndarray | None = None
     zero: bool = False  # whether zero is a reference
@@ -142,12 +142,12 @@ class LinePanel:
 
     def _draw_series(self, ax, series, x, looks, artists):
         as_points = self.has_levels
-        # Black (or white) stands out against a sheaf of coloured curves.
+        # Black (or white) is visible among many coloured curves.
         colour = series.colour if self.curves is None else ink()
         if series.folds is not None:
-            beside = x + BESIDE_MEAN * as_points / len(self.series)
+            shifted = x + BESIDE_MEAN * as_points / len(self.series)
             lines = draw_thin_lines(
-                ax, beside, series.folds, colour, looks.fold_kw, as_points=as_points
+                ax, shifted, series.folds, colour, looks.fold_kw, as_points=as_points
             )
             artists.folds.append(lines)
         if looks.band and series.low is not None:
@@ -366,7 +366,7 @@ class PanelDisplay(ABC):
 
 
 def level_text(level):
-    """A level as it stands on an axis; whole numbers without their ".0"."""
+    """A level as text on an axis; whole numbers without their ".0"."""
     if isinstance(level, float) and level.is_integer():
         return f"{level:.0f}"
     return label_text(level)

@@ -1,4 +1,4 @@
-"""How displays of effects are made from predictors, inspectors and folds."""
+"""Displays of effects from predictors, inspectors and folds."""
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral
@@ -34,7 +34,7 @@ MAX_DATA_ROWS = 5000
 
 
 class EffectSources(FoldsMixin, Display):
-    """How a display of one inspector's effects is made, entry by entry.
+    """Constructors of a display of one inspector's effects, entry by entry.
 
     A subclass names the arguments of its constructor that hold fitted attributes of
     the same names: where the effects are known (`_points`), the numbers of which the
@@ -93,7 +93,7 @@ default=None
         TypeError
             An inspector of another kind, or an unknown parameter.
         ValueError
-            Parameters of the inspector beside one that is fitted; bad input.
+            Parameters of an inspector that is already fitted; bad input.
         """
         return super().from_estimator(
             estimator,
@@ -214,7 +214,7 @@ default=None
 
 
 class ComparisonSources:
-    """How the display of several effects of one feature is made."""
+    """Constructors of the display of several effects of one feature."""
 
     @classmethod
     def from_estimator(
@@ -336,7 +336,7 @@ class ComparisonSources:
         for (method, estimators), given in zip(
             sources.items(), parameters, strict=True
         ):
-            # Weights beside fitted inspectors are those of the mean that is zero.
+            # With fitted inspectors, weights only define the mean that becomes zero.
             shown = is_inspector(estimators[0]) and not folds
             inspectors[method] = inspectors_of_folds(
                 estimators,

@@ -36,7 +36,7 @@ class Lines:
 
     @property
     def places(self):
-        """Where the lines stand across."""
+        """Positions of the lines."""
         return np.arange(len(self.names))[::-1]
 
 

@@ -35,10 +35,9 @@ class PermutationImportanceDisplay(ImportanceSources):
     """Importance of features, as bars with their spread, or as boxes.
 
     It shows every inspector of :mod:`sklearn_interpret.importance`. Importances on
-    test rows stand below those on the rows of the training: what a model has learnt
-    by heart is worth much on the one and little on the other. Features beyond
-    `max_display`, those nearest to no effect, share the last line, which is the mean
-    of theirs.
+    test rows are below those on the training rows: features to which the model has
+    overfitted matter less on the test rows. Features beyond `max_display`, those
+    nearest to no effect, share the last line, which is the mean of theirs.
 
     Build it with `from_estimator` or `from_cv_results`, or from arrays of your own.
 

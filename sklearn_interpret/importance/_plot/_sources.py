@@ -1,4 +1,4 @@
-"""How the display of importances is made from predictors, inspectors and folds."""
+"""The display of importances from predictors, inspectors and folds."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -28,7 +28,7 @@ from sklearn_interpret.importance._permutation_test import PermutationTest
 
 
 class ImportanceSources(Display):
-    """How a display of importances is made, on one or two samples of rows."""
+    """Constructors of a display of importances, on one or two samples of rows."""
 
     _kinds = (
         PermutationImportance,
@@ -94,7 +94,7 @@ default=None
             An inspector of another family, an unknown parameter, or test rows for an
             inspector other than :class:`PermutationImportance`.
         ValueError
-            Parameters of the inspector beside one that is fitted; an unknown score;
+            Parameters of an inspector that is already fitted; an unknown score;
             rows or targets missing.
         """
         parameters, _, looks = cls._split(params, is_inspector(estimator))
@@ -243,7 +243,7 @@ def _arrays(inspector, score_name):
 
 
 def _text(inspector, score_name):
-    """What the importances are, for the axis."""
+    """Label of the axis of importances."""
     if isinstance(inspector, PermutationTest):
         return "The model's own importance"
     if isinstance(inspector, PartialDependenceImportance):
@@ -256,7 +256,7 @@ def _text(inspector, score_name):
 
 
 def _change(inspector, score_name):
-    """What becomes of which score."""
+    """Label of a permutation importance: the score and its comparison."""
     metrics = resolve_metrics(
         inspector.scoring, inspector.estimator_, inspector.response_method
     )

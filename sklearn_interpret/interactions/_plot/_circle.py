@@ -1,4 +1,4 @@
-"""Where features stand on a circle, and what of a network is drawn: pure functions."""
+"""Places of features on a circle, and what of a network is drawn: pure functions."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ STEPS = 20
 
 @dataclass(frozen=True)
 class Chosen:
-    """What of a network is drawn."""
+    """The part of a network that is drawn."""
 
     players: np.ndarray  # positions of the features, in their order
     edges: np.ndarray  # (n_edges, 2): positions within `players`, the weakest first

@@ -1,4 +1,4 @@
-"""How displays of interactions are made from predictors, inspectors and folds."""
+"""Displays of interactions from predictors, inspectors and folds."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from sklearn_interpret.interactions._variable_interaction_network import (
 
 
 class InteractionSources(Display):
-    """How a display of one output's interactions is made."""
+    """Constructors of a display of one output's interactions."""
 
     @classmethod
     def _check_request(cls, estimator, X, parameters):
@@ -31,7 +31,7 @@ class InteractionSources(Display):
 
 
 class NetworkSources(InteractionSources):
-    """How the display of a network is made."""
+    """Constructors of the display of a network."""
 
     _kinds = (VariableInteractionNetwork,)
     _choices = frozenset({"target"})
@@ -47,7 +47,7 @@ class NetworkSources(InteractionSources):
 
 
 class PairSources(FoldsMixin, InteractionSources):
-    """How the display of pairs is made."""
+    """Constructors of the display of pairs."""
 
     _kinds = (HStatistic, PartialDependenceInteraction)
     _choices = frozenset({"target", "unnormalized"})

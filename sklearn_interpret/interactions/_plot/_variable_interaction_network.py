@@ -240,7 +240,7 @@ class VariableInteractionNetworkDisplay(NetworkSources):
         )
 
     def _draw_note(self, text):
-        """What the figure can't show, in the corner below the circle."""
+        """Note on what the figure leaves out, in the corner below the circle."""
         if not text:
             return None
         return self.ax_.annotate(

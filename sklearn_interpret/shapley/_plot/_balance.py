@@ -35,7 +35,7 @@ LABEL_LENGTH = 12
 
 @dataclass
 class Balance:
-    """What was drawn: arrows and labels for one row, areas for many."""
+    """Artists: arrows and labels for one row, areas for many."""
 
     base: Any
     prediction: Any
@@ -191,7 +191,7 @@ def _explain_colours(ax):
 def draw_balances(ax, pushes, names, *, n_alone, bases, predictions, style):
     """Areas for the pushes (n_rows, p): those that raise a prediction are below it.
 
-    The first `n_alone` pushes stand for one feature each; what follows is grey.
+    The first `n_alone` pushes are those of one feature each; the others are grey.
     """
     far, near = force_edges(predictions, pushes)
     # Black is the line's colour.

@@ -1,4 +1,4 @@
-"""What all displays of Shapley values share: what they hold, and whom they ask."""
+"""Base of all displays of Shapley values: their arrays and their sources."""
 
 from dataclasses import replace
 

@@ -300,7 +300,7 @@ def _evenly(n_rows, most):
 
 
 def _places(ax, own):
-    """Where the rows stand along the axis; missing values have a strip at its end."""
+    """Positions of the rows along the axis; missing values have a strip at its end."""
     known = own.known
     if own.levels is not None:
         texts = own.level_texts
@@ -356,7 +356,7 @@ def _draw_data(ax, own, style):
 
 @dataclass
 class Shaded:
-    """What was drawn."""
+    """Artists of the figure."""
 
     points: list = field(default_factory=list)
     grey: Any = None

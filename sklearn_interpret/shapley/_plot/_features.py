@@ -1,4 +1,4 @@
-"""What the explained rows hold for a feature, as numbers to place and to colour."""
+"""Values of a feature in the explained rows, as positions and colours."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ class FeatureValues:
 
     @property
     def level_texts(self):
-        """Levels as they stand on an axis."""
+        """Levels as texts on an axis."""
         return list(map(value_text, self.levels))
 
     @property
@@ -35,7 +35,7 @@ class FeatureValues:
         return np.isfinite(self.numbers)
 
     def cells(self):
-        """Values as they stand in a table: numbers, or levels with None for missing."""
+        """Values for a table: numbers, or levels with None for missing."""
         if self.levels is None:
             return self.numbers
         cells = np.empty(len(self.numbers), dtype=object)
@@ -86,7 +86,7 @@ class FeatureReader:
         return feature_index(feature, self._names, parameter=parameter)
 
     def is_group(self, feature):
-        """Whether the feature stands for several columns."""
+        """Whether the feature is a group of columns."""
         return len(self._columns[feature]) != 1
 
     def values(self, feature):
@@ -133,7 +133,7 @@ class FeatureReader:
         return FeatureValues(name, numbers, labels, ordered)
 
     def table(self, features):
-        """Values of features as they stand in a table, None where there are none."""
+        """Values of features for a table, None where there are none."""
         cells = np.full((self.n_rows, len(features)), None, dtype=object)
         for place, feature in enumerate(features):
             values = self.values(feature)

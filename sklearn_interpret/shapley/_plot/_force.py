@@ -61,7 +61,7 @@ class ShapleyForceDisplay(ShapleyDisplay):
     ups_, downs_ : PolyCollection or None
         The arrows of one row, those next to the prediction first.
     labels_ : list of Text
-        What stands below the arrows of one row.
+        Text below the arrows of one row.
     areas_ : list of PolyCollection
         The areas of several rows, one for each feature drawn, that of the other
         features last.

@@ -259,7 +259,7 @@ class Steps:
 
     @property
     def places(self):
-        """Where the steps stand across."""
+        """Positions of the steps."""
         return np.arange(len(self.names))[::-1]
 
     @property

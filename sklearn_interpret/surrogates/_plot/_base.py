@@ -1,4 +1,4 @@
-"""What the displays of local surrogates share: what they hold, and what they say."""
+"""Base of the displays of local surrogates: their arrays and their labels."""
 
 from dataclasses import dataclass, replace
 
@@ -60,7 +60,7 @@ class Weights:
         return float(np.abs(self.weights).max(initial=0.0))
 
     def rounded(self, largest):
-        """The same without weights that rounding has left beside a large one."""
+        """A copy in which weights that are only rounding errors are zero."""
 
         def rounded(numbers):
             return np.array([x if highlight(x, largest) else 0.0 for x in numbers])
@@ -72,7 +72,7 @@ class Weights:
         return self.those(np.arange(len(self))[:most])
 
     def those(self, places):
-        """Those at some places."""
+        """The weights at some places."""
         return Weights(
             self.features[places],
             [self.names[place] for place in places],

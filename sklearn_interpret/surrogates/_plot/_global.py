@@ -52,7 +52,7 @@ class GlobalSurrogateDisplay(SurrogateSources, SurrogateArrays):
 
     Of a tree, the tests stand above the leaves, and in each leaf is the distribution
     of the model's responses to the rows that fall into it, on a common scale; a line
-    marks the surrogate's response. A leaf of one narrow heap is a rule that the model
+    marks the surrogate's response. A leaf with one narrow peak is a rule that the model
     keeps; a wide one lumps together rows that the model tells apart. Larger trees are
     shown by the rules of their largest leaves. Linear surrogates are shown by
     coefficients, in units of the response for one standard deviation of the column; any
@@ -182,7 +182,7 @@ default=None
         return self
 
     def _settled(self, kind, outputs):
-        """What to draw, where that is left open."""
+        """Default of what is drawn."""
         if kind not in KINDS:
             raise ValueError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
         if kind == "auto":
@@ -257,7 +257,7 @@ default=None
         return literal(shorten(f"{self.response_name}{which}"))
 
     def _title(self, output, first):
-        """Who stands in for whom, and how well."""
+        """Which model the surrogate replaces, and how well."""
         values, surrogate = self._responses()
         weights, parts = self._weights(), []
         if surrogate is not None:

@@ -1,4 +1,4 @@
-"""What the display of a global surrogate holds: arrays, and the leaves of trees."""
+"""Data of the display of a global surrogate: arrays, and the leaves of trees."""
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -129,7 +129,7 @@ class Leaf:
     """The rows in a leaf, and the responses to them."""
 
     node: int  # its number in the tree
-    rule: str  # the way to it
+    rule: str  # the tests on the path to it
     values: np.ndarray  # (n,): responses of the model
     weights: np.ndarray  # (n,): weights of the rows
     share: float  # of all weight

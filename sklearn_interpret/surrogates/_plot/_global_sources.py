@@ -1,4 +1,4 @@
-"""How the display of a global surrogate is made from a predictor or an inspector."""
+"""The display of a global surrogate from a predictor or an inspector."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from sklearn_interpret.surrogates._global import GlobalSurrogate, rows_inside
 
 
 class SurrogateSources(Display):
-    """How the display of a global surrogate is made."""
+    """Constructors of the display of a global surrogate."""
 
     _kinds = (GlobalSurrogate,)
     _choices = frozenset({"target", "response_name", "model_name", "surrogate_name"})
@@ -31,7 +31,7 @@ class SurrogateSources(Display):
 
     @classmethod
     def _parameter_names(cls):
-        # The surrogate is taught all outputs, of which the display shows one.
+        # The surrogate is fitted to all outputs, of which the display shows one.
         return super()._parameter_names() - {"target"}
 
     @classmethod

@@ -132,7 +132,7 @@ class LimeDisplay(LocalDisplay):
         return self
 
     def _label(self, output):
-        """What a bar is the length of."""
+        """Label of the axis along which the bars are drawn."""
         of = shorten(self._response(output), 48)
         if (self.explanation.scales == 1).all():
             return f"what it adds to {of}"

@@ -270,7 +270,7 @@ class LimeImageDisplay(LocalDisplay):
 
 
 def _room(ax):
-    """How many panels have room side by side."""
+    """Number of panels that fit side by side."""
     if not hasattr(ax, "get_position"):
         return _N_COLUMNS
     return int(np.clip(axes_inches(ax)[0] / _PANEL_INCHES, 1, _N_COLUMNS))
@@ -298,7 +298,7 @@ def _drawable(image):
 
 
 def _placing(shape):
-    """How an image of some height and width is drawn."""
+    """Options for drawing an image of some height and width."""
     long = max(shape) > _LONG * min(shape)
     few = max(shape) <= _FEW_PIXELS
     return {

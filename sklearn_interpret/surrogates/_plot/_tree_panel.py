@@ -64,7 +64,7 @@ def draw_tree(ax, tree, leaves, name, style):
 
 
 def _places_of(tree):
-    """Where nodes stand: across, between their children (leaves at 0, 1, ...); depths.
+    """Positions of nodes, between their children (leaves at 0, 1, ...), and depths.
 
     Both are of shape (n_nodes,); the depth of the root is zero.
     """

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_interpret._core.statistics.permutations import (
-    exchanged_halves,
     random_donors,
+    swapped_halves,
 )
 
-both_draws = pytest.mark.parametrize("draw", [random_donors, exchanged_halves])
+both_draws = pytest.mark.parametrize("draw", [random_donors, swapped_halves])
 seeds = st.integers(0, 2**31 - 1)
 sizes = st.integers(1, 40)
 
@@ -37,14 +37,14 @@ def test_donors_stay_in_their_stratum(draw, strata, seed):
 
 @given(half=st.integers(1, 20), seed=seeds)
 def test_halves_exchange(half, seed):
-    donors = exchanged_halves(np.ones(2 * half), np.random.RandomState(seed))
+    donors = swapped_halves(np.ones(2 * half), np.random.RandomState(seed))
     assert_array_equal(donors[donors], np.arange(2 * half))
     assert (donors != np.arange(2 * half)).all()
 
 
 @given(n=st.integers(1, 20), seed=seeds)
 def test_of_an_odd_number_none_is_its_own_donor(n, seed):
-    donors = exchanged_halves(np.ones(2 * n + 1), np.random.RandomState(seed))
+    donors = swapped_halves(np.ones(2 * n + 1), np.random.RandomState(seed))
     assert (donors != np.arange(2 * n + 1)).all()
 
 

@@ -1,6 +1,6 @@
 """Weight of the rows that meet all conditions of leaves, or all but one.
 
-Both ways to find it take sets of rows as bits. `SplitWeights` puts together what each
+Both methods hold sets of rows as bits. `SplitWeights` puts together what each
 split above leaves needs, which suits small trees: the same steps for all rows.
 `DescentWeights` sends sets of rows down the trees: at each node those that meet all of
 its conditions, and for each condition of a part that moves those that meet all others,
@@ -16,7 +16,7 @@ from sklearn_interpret._core.trees.structure.bits import WORD, RowBits, RowWeigh
 # Sets that go down together should stay in the processor's cache.
 _WORDS_AT_ONCE = 2**16
 
-# Cells in which rows are put: sorting small whole numbers takes one pass for each byte.
+# Of the numbers by which rows are sorted: sorting takes one pass for each byte.
 _N_BITS = 16
 
 
@@ -77,7 +77,7 @@ class SplitWeights:
         ]
 
     def by_condition(self, weights):
-        """Weights of rows at leaves, sorted by what they stand for.
+        """Weights of rows at leaves, by the conditions that they meet.
 
         Parameters
         ----------
@@ -209,7 +209,7 @@ class DescentWeights:
                 waiting.append((children.take(at), counts.take(at), inside))
 
     def _parted(self, sets, counts, bits, weigh, rows):
-        """Where sets of rows go that are not empty.
+        """The sets of rows at the children, without empty ones.
 
         Returns sets of the children, their numbers of rows, and which of the `rows`
         they are, all of these numbered.
@@ -252,7 +252,7 @@ _PLACE, _NODE, _LEFT, _RIGHT, _FIRST, _SECOND = range(6)
 
 
 def _next_sets(ensemble, paths, nodes, starts, n_parts):
-    """Where the sets of rows at inner nodes go from there.
+    """For each set of rows at an inner node its sets at the children.
 
     Of the rows at a node those that go left at its split go to one set of the left
     child, the others to one of the right child. Where the condition that need not be

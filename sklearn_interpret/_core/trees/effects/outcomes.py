@@ -168,7 +168,7 @@ class TreeOutcomes:
             yield ends, row, leaf[which], name[which]
 
     def _followed(self, codes, fixed):
-        """Entries from the ways that rows take, tree by tree."""
+        """Entries from the paths that rows take, tree by tree."""
         ensemble = self.effects.ensemble
         outputs = np.zeros((self._k, len(codes)))
         for root in ensemble.roots[~ensemble.is_leaf[ensemble.roots]]:
@@ -320,8 +320,8 @@ def _ways_down(ensemble, player, codes, root):
         left = ensemble.goes_left(node, code)
         first, second = ensemble.left.take(node), ensemble.right.take(node)
         taken, split_on = np.where(left, first, second), player.take(node)
-        # Own ways stand first. They go on, and leave the part open; ways on which it
-        # is open already go to both sides.
+        # The rows' own paths come first: they go on, with and without the part. Paths
+        # without it go to both children of a split on it.
         n_own = np.searchsorted(under_way, n_rows)
         again = n_own + np.flatnonzero(part[n_own:] == split_on[n_own:])
         name[again] = taken.take(again)

@@ -31,7 +31,7 @@ from sklearn_interpret._core.trees.structure.bits import (
 # Sets that are worked on at once should stay in the processor's cache.
 _WORDS_AT_ONCE = 2**15
 
-# Corners that wait to be put on their grids.
+# Corners that are collected before they are added to their grids.
 _CORNERS_AT_ONCE = 2**20
 
 # Numbers that are kept for each leaf of each pair.
@@ -317,7 +317,7 @@ class _PairSums:
             self._settle()
 
     def _settle(self):
-        """Put the corners that wait on their grids."""
+        """Add the collected corners to their grids."""
         if not self._waiting:
             return
         pair, u, v, amounts = map(np.concatenate, zip(*self._waiting, strict=True))
@@ -398,7 +398,7 @@ class QuadrantSums:
         return 2 * n_bands * shape[1] + band * (n + n_bands)
 
     def add(self, u, v, amounts):
-        """Put amounts (m, k) on cells (m,) of the grid."""
+        """Add amounts (m, k) to cells (m,) of the grid."""
         band, inside = np.divmod(u, self._band)
         in_bands = band * self._width + v
         in_cells = inside * self._n_columns + self._upto.reshape(-1)[in_bands]

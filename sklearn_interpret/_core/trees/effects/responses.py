@@ -1,4 +1,4 @@
-r"""Effects of features on the raw output of trees, exact, without asking the model.
+r"""Effects of features on the raw output of trees, exact, without predictions.
 
 With :math:`w_l` the value of leaf l and :math:`a_{lj}` its condition on what moves, j
 (a feature, or some that move together), the output of a row whose j is at v is
@@ -61,7 +61,7 @@ class TreeEffects:
     parts : list of MovedFeatures
         What moves; no two of them share a feature.
     n_rows : int, default=0
-        About how many rows :meth:`leaf_weights` will be asked for.
+        About how many rows :meth:`leaf_weights` will get.
 
     Attributes
     ----------
@@ -447,7 +447,7 @@ class LastSplits:
 
 
 def _rows_at_once(ensemble):
-    """As many rows as tables of rows by code can be kept for."""
+    """Number of rows for which tables of rows by code fit the memory."""
     n_codes = ensemble.split_codes.n_codes
     n_rows = _MOST_ROWS
     while (

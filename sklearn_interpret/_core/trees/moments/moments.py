@@ -32,7 +32,7 @@ _POINTS_AT_ONCE = 2**13
 # Splits, times distributions, that are worked on at once: they fit a cache.
 _SPLITS_AT_ONCE = 2**17
 
-# Stands for the chance of what is impossible where it divides zero.
+# Replaces a probability of zero as a divisor.
 _LEAST = np.finfo(np.float64).tiny
 
 
@@ -227,7 +227,7 @@ class _Block:
             into += self._by_part @ part
 
     def _looked_up(self, table, missing):
-        """What each split is given in all, and what of it goes left and right."""
+        """The share that reaches each split, and those that go left and right."""
         middle = table.take(self._middle, axis=0)
         low, high = table.take(self._low, axis=0), table.take(self._high, axis=0)
         whole, left = high - low, np.subtract(middle, low, out=low)
@@ -314,7 +314,7 @@ class _SplitTables:
     """Tables of the shares of distributions that meet the conditions of splits.
 
     Each part has its *places* in the tables. What a split can be given by the splits
-    above it on the same part is what stands at `high` less what stands at `low`; that
+    above it on the same part is the entry at `high` less the entry at `low`; that
     between `low` and `middle` goes to the left, the rest to the right. Shares grow
     along a table, so that no difference is negative, in floating point either.
 
@@ -371,7 +371,7 @@ class _SplitTables:
             table[places.start + 1 : places.stop], missing[part] = sums(amounts)
 
     def _sums_of(self, player, splits):
-        """What sums up a part; number of its places, and note where its splits look."""
+        """Function that sums a part, number of its places; notes those of splits."""
         part = self._parts[player]
         if len(part.features) == 1:
             (feature,) = part.features

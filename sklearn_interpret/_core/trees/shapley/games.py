@@ -1,4 +1,4 @@
-"""What stands in for absent players of a tree ensemble, and what its leaves then give.
+"""What replaces absent players of a tree ensemble, and what its leaves then give.
 
 A game returns the gains of all terms (see `tables`) at leaves, for patterns: bit i is
 whether the row meets the condition of slot i.
@@ -13,7 +13,7 @@ from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._core.trees.shapley import subtrees
 from sklearn_interpret._core.trees.shapley.patterns import (
     PatternFinder,
-    WayDown,
+    RootPaths,
     all_met,
     distinct_patterns,
     packed,
@@ -182,8 +182,8 @@ class InterventionalGame:
     paths : TreePaths
         Their paths.
     codes : array-like of shape (n_rows, n_features)
-        Codes of the background's rows: an array, or what makes parts of it as they are
-        asked for by a slice.
+        Codes of the background's rows: an array, or an object that computes them for
+        a slice of rows.
     weights : ndarray of shape (n_rows,)
         Their weights.
     """
@@ -224,9 +224,9 @@ class InterventionalGame:
         n_conditions = np.concatenate([part.n_conditions.ravel() for part in units])
         starts = np.append(0, np.cumsum(2**n_conditions))
         shares = np.zeros(starts[-1])
-        found = self._unit_shares(units)
+        unit_shares = self._unit_shares(units)
         n_before = 0
-        for part, of_units in zip(units, found, strict=True):
+        for part, of_units in zip(units, unit_shares, strict=True):
             n_leaves = part.n_splits + 1
             for leaf in range(n_leaves):
                 mine = n_before + np.arange(len(part)) * n_leaves + leaf
@@ -248,8 +248,8 @@ class InterventionalGame:
         finder = PatternFinder(self.ensemble, self.paths, units)
         for weights, codes in self._blocks():
             patterns = finder.find(codes)
-            for of_part, found in zip(shares, patterns, strict=True):
-                for of_unit, pattern in zip(of_part, found, strict=True):
+            for of_part, in_part in zip(shares, patterns, strict=True):
+                for of_unit, pattern in zip(of_part, in_part, strict=True):
                     of_unit += np.bincount(pattern, weights, len(of_unit))
         return shares
 
@@ -275,14 +275,14 @@ class InterventionalGame:
     def deep_gains(self, leaves, owner, patterns, order):
         """As :meth:`PathDependentGame.deep_gains`."""
         d = self.paths.n_conditions[leaves[0]]
-        others = WayDown(self.ensemble, self.paths, leaves).patterns(self.codes)
+        others = RootPaths(self.ensemble, self.paths, leaves).patterns(self.codes)
         if d <= _MOST_WITH_POTENTIALS:
 
             def make(some):
-                found = others[some].astype(np.intp)
-                found += np.arange(len(found))[:, None] << d
-                weights = np.tile(self.shares, len(found))
-                counts = np.bincount(found.ravel(), weights, len(found) << d)
+                places = others[some].astype(np.intp)
+                places += np.arange(len(places))[:, None] << d
+                weights = np.tile(self.shares, len(places))
+                counts = np.bincount(places.ravel(), weights, len(places) << d)
                 return comparison_potentials(counts.reshape(-1, 2**d), order)
 
             return gains_of_potentials(make, owner, patterns, d, order)

@@ -77,24 +77,24 @@ class PatternFinder:
         self.ensemble = ensemble
         self.groups = groups
         roots = [np.empty(0, dtype=np.intp), *(group.root for group in groups)]
-        self.way = WayDown(ensemble, paths, np.concatenate(roots))
+        self.root_paths = RootPaths(ensemble, paths, np.concatenate(roots))
 
     def find(self, codes):
         """Patterns of rows at each group of units, (n_units, n_rows)."""
-        found = [
+        by_group = [
             np.empty((len(group), len(codes)), dtype=_pattern_dtype(group.n_bits))
             for group in self.groups
         ]
         for start in range(0, len(codes), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
-            self._find(codes[rows], [patterns[:, rows] for patterns in found])
-        return found
+            self._find(codes[rows], [patterns[:, rows] for patterns in by_group])
+        return by_group
 
-    def _find(self, codes, found):
+    def _find(self, codes, by_group):
         gaps = features_with_gaps(self.ensemble, codes)
-        at_roots = self.way.patterns(codes)
+        at_roots = self.root_paths.patterns(codes)
         n_before = 0
-        for group, patterns in zip(self.groups, found, strict=True):
+        for group, patterns in zip(self.groups, by_group, strict=True):
             part = at_roots[n_before : n_before + len(group)].astype(patterns.dtype)
             for number, splits in enumerate(group.splits.T):
                 bit = patterns.dtype.type(1 << (group.n_path + number))
@@ -104,8 +104,8 @@ class PatternFinder:
             n_before += len(group)
 
 
-class WayDown:
-    """The nodes on the way from the roots of trees to some nodes, level by level.
+class RootPaths:
+    """The nodes on the paths from the roots of trees to some nodes, level by level.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class WayDown:
                 break
             parents = ensemble.parents[nodes]
             splits, split = np.unique(parents, return_inverse=True)
-            arrived = np.flatnonzero(target_of[nodes] >= 0)
+            reached = np.flatnonzero(target_of[nodes] >= 0)
             slots = paths.slot[nodes, None].clip(0).astype(self.dtype)
             self.levels.append(
                 (
@@ -142,8 +142,8 @@ class WayDown:
                     (ensemble.right[parents] == nodes)[:, None],
                     np.left_shift(np.ones_like(slots), slots),
                     (paths.previous[nodes, None] < 0).astype(self.dtype),
-                    arrived,
-                    target_of[nodes[arrived]],
+                    reached,
+                    target_of[nodes[reached]],
                 )
             )
             place[nodes] = np.arange(len(nodes))
@@ -157,7 +157,7 @@ class WayDown:
         dtype, gaps = self.dtype, features_with_gaps(self.ensemble, codes)
         at_targets = np.zeros((self.n_targets, len(codes)), dtype=dtype)
         patterns = None
-        for place, splits, split, is_right, bit, is_new, arrived, target in self.levels:
+        for place, splits, split, is_right, bit, is_new, reached, target in self.levels:
             if patterns is None:
                 patterns = np.zeros((len(place), len(codes)), dtype=dtype)
             else:
@@ -166,7 +166,7 @@ class WayDown:
                 patterns = patterns[place]
                 patterns |= bit * is_new
                 patterns &= ~(failed.view(np.uint8) * bit)
-            at_targets[target] = patterns[arrived]
+            at_targets[target] = patterns[reached]
         return at_targets
 
 
@@ -178,7 +178,7 @@ def _pattern_dtype(n_bits):
 
 
 def _at_and_above(ensemble, nodes):
-    """Which nodes are among the given ones or on the way to them."""
+    """Which nodes are among the given ones or above them."""
     needed = np.zeros(ensemble.n_nodes, dtype=bool)
     while len(nodes):
         needed[nodes] = True
@@ -199,22 +199,22 @@ def packed(met):
 def distinct_patterns(patterns, n_bits):
     """Distinct patterns at each of some units, from those of rows (n_units, n_rows).
 
-    Returns the unit of each, its pattern, both increasing, and where each row's pattern
-    stands among these, (n_units, n_rows).
+    Returns the unit of each, its pattern, both increasing, and the position of each
+    row's pattern among these, (n_units, n_rows).
     """
     n = len(patterns)
     if n_bits <= 16:
         flat = patterns.astype(np.intp) + (np.arange(n)[:, None] << n_bits)
         occurs = np.zeros(n << n_bits, dtype=bool)
         occurs[flat.ravel()] = True
-        found = np.flatnonzero(occurs)
+        present = np.flatnonzero(occurs)
         place = (np.cumsum(occurs) - 1)[flat]
-        return found >> n_bits, found & ((1 << n_bits) - 1), place
-    owner, found, places, n_before = [], [], [], 0
+        return present >> n_bits, present & ((1 << n_bits) - 1), place
+    owner, present, places, n_before = [], [], [], 0
     for row, pattern in enumerate(patterns):
         distinct, place = np.unique(pattern, return_inverse=True)
         owner.append(np.full(len(distinct), row))
-        found.append(distinct)
+        present.append(distinct)
         places.append(place + n_before)
         n_before += len(distinct)
-    return np.concatenate(owner), np.concatenate(found), np.stack(places)
+    return np.concatenate(owner), np.concatenate(present), np.stack(places)

@@ -45,7 +45,7 @@ def product_potentials(chances, order):
 
 
 def comparison_potentials(shares, order):
-    """Potentials at all patterns, in the mean over rows that stand in.
+    """Potentials at all patterns, in the mean over background rows.
 
     From the share of those rows with each pattern, (n_leaves, 2**d), to an array of
     shape (n_leaves, order + 1, 2**d).

@@ -78,12 +78,12 @@ class TreeUnits:
     def leaf_patterns(self, leaf):
         """Pattern at a leaf for each pattern of the units: (n_units, 2 ** n_bits)."""
         patterns = np.arange(2**self.n_bits) ^ self.flips[:, leaf, None]
-        found = np.zeros(patterns.shape, dtype=np.intp)
+        at_leaf = np.zeros(patterns.shape, dtype=np.intp)
         for slot in range(self.n_conditions[:, leaf].max(initial=0)):
             mask = self.masks[:, leaf, slot, None]
             met = ((patterns & mask) == mask) & (mask > 0)
-            found |= met.astype(np.intp) << slot
-        return found
+            at_leaf |= met.astype(np.intp) << slot
+        return at_leaf
 
 
 def cut_into_units(ensemble, paths, max_splits):
@@ -114,14 +114,14 @@ def cut_into_units(ensemble, paths, max_splits):
     cut = _Players(ensemble, paths, unit, number, n_path, max_splits)
 
     kind = n_path * (max_splits + 1) + n_splits
-    found = []
+    groups = []
     for one in np.unique(kind):
         units = np.flatnonzero(kind == one)
         s = n_splits[units[0]]
         own_splits = splits[first_split[units, None] + np.arange(s)]
         own_leaves = leaves[first_leaf[units, None] + np.arange(s + 1)]
-        found.append(cut.units(units, root[units], own_splits, own_leaves))
-    return found
+        groups.append(cut.units(units, root[units], own_splits, own_leaves))
+    return groups
 
 
 def _roots_of_units(ensemble, paths, max_splits):
@@ -193,7 +193,7 @@ class _Players:
         """Units with equally many conditions above and splits."""
         ensemble, paths = self._ensemble, self._paths
         n_path, n_splits = int(paths.n_conditions[root[0]]), splits.shape[1]
-        # Leaves with fewer conditions first, else as they stand in the ensemble.
+        # Leaves with fewer conditions first, else in the order of the ensemble.
         keys = np.sort(paths.n_conditions[leaves] * ensemble.n_nodes + leaves, axis=1)
         leaves = keys % ensemble.n_nodes
         slots = np.arange(n_path + n_splits)

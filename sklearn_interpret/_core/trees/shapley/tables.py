@@ -3,7 +3,7 @@ r"""Shapley and interaction values of products of conditions.
 A leaf is worth its value times the product of its d conditions, each 0 or 1. What that
 gives a row depends on the row's *pattern* only: bit i is whether it meets condition i.
 With :math:`f_k(t) = t a_k + (1 - t) z_k`, where a is the row's pattern and z what
-stands for an absent player, the Shapley value of condition i is
+replaces an absent player, the Shapley value of condition i is
 :math:`\int_0^1 (a_i - z_i) \prod_{k \ne i} f_k(t) dt` (Owen 1972), and the interaction
 value of conditions i and j, which each of the two gets, is half of
 :math:`\int_0^1 (a_i - z_i)(a_j - z_j) \prod_{k \ne i, j} f_k(t) dt`.
@@ -155,7 +155,7 @@ def comparison_integrals(d, order):
 
 @lru_cache(maxsize=32)
 def comparison_matrix(d, order):
-    """Gains by the patterns of a row and of one that stands in for it.
+    """Gains by the patterns of a row and of one background row.
 
     By the other's pattern, and by term and the row's. Zero where there is a condition
     that neither meets.
@@ -178,7 +178,7 @@ def comparison_matrix(d, order):
 
 
 def comparison_tables(shares, order):
-    """Gains at every pattern, in the mean over rows that stand in.
+    """Gains at every pattern, in the mean over background rows.
 
     From the share of those rows with each pattern, (n_leaves, 2**d), to an array of
     shape (n_leaves, n_terms, 2**d).
@@ -190,7 +190,7 @@ def comparison_tables(shares, order):
 
 
 def comparison_gains(lost, gained, shares, order):
-    """Gains of some rows, in the mean over rows that stand in: (n_terms, n).
+    """Gains of some rows, in the mean over background rows: (n_terms, n).
 
     `lost` (d, n) holds the conditions that the rows fail, `gained` (d, m) those that
     the others fail, whose shares are (m,). For many conditions there are few pairs of

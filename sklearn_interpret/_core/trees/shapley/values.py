@@ -1,7 +1,7 @@
 """Shapley and interaction values of tree ensembles.
 
 Trees are cut into units (`subtrees`). What a unit gives to its players depends on a
-row's pattern there only, so it is put in a table and looked up. Leaves that are too
+row's pattern there only, so it is looked up in a table. Leaves that are too
 deep for a table are valued at the patterns that occur. Of few rows all leaves are
 valued at once instead (`few_rows`): `value_blocks` chooses.
 """
@@ -125,7 +125,7 @@ class TreeShare:
     plan : TreePlan
         The plan that the share is of.
     game : PathDependentGame or InterventionalGame
-        What stands in for absent players.
+        What replaces absent players.
     trees : slice
         Which of the ensemble's trees.
     """
@@ -177,7 +177,7 @@ def _share_alone(ensemble, players, n_players, game):
 
 
 def _units_of_trees(ensemble, units):
-    """Number of units in each tree: the trees stand one behind the other."""
+    """Number of units in each tree: the units of a tree follow those before it."""
     ends = np.append(ensemble.roots, ensemble.n_nodes)
     return np.diff(np.searchsorted(units.root, ends))
 
@@ -226,7 +226,7 @@ def value_blocks(
     plan : TreePlan
         The trees.
     game : PathDependentGame or InterventionalGame
-        What stands in for absent players.
+        What replaces absent players.
     codes : ndarray of shape (n_rows, n_features)
         The rows' codes; fast if each column is one stretch of memory.
     order : {1, 2}
@@ -251,7 +251,7 @@ def value_blocks(
 
 
 def _share_blocks(share, codes, order, rows_at_once):
-    """What a share of the trees gives to some rows after the other."""
+    """Sums over a share of the trees, block by block of rows."""
     codes = np.asarray(codes)  # a memory map is slow to take parts of
     parts = list(share.parts(order))
     for start in range(0, len(codes), rows_at_once):
@@ -283,7 +283,7 @@ def _lookups(plan, game, flat, order):
     leaf_tables = game.leaf_tables(flat, order)
     ends = np.cumsum([units.leaves.size for units in flat])
     starts = np.split(leaf_tables.start, ends[:-1])
-    found = []
+    lookups = []
     for units, start in zip(flat, starts, strict=True):
         start = start.reshape(units.leaves.shape)
         n_columns = len(terms(units.n_bits, order)) * plan.ensemble.n_outputs
@@ -297,8 +297,8 @@ def _lookups(plan, game, flat, order):
             used = keys >= 0
             tables = np.split(tables[used], np.cumsum(used.sum(axis=1))[:-1])
             lookup += zip(tables, (key[key >= 0].tolist() for key in keys), strict=True)
-        found.append(lookup)
-    return found
+        lookups.append(lookup)
+    return lookups
 
 
 def _unit_tables(plan, units, numbers, starts, order):

@@ -1,6 +1,6 @@
 """Conditions of trees for many rows at once: sets of rows as bits of words.
 
-64 rows share a word, so that one operation on words settles a condition for 64 rows.
+64 rows share a word, so that one operation on words checks a condition for 64 rows.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class RowBits:
     codes : ndarray of shape (n_rows, m), int
         The rows' codes of some features.
     features : ndarray of shape (m,), intp, optional
-        These features; no splits on others may be asked for. None means all.
+        Their features; splits on others cannot be evaluated. None means all.
     """
 
     def __init__(self, ensemble, codes, features=None):
@@ -81,7 +81,7 @@ class RowBits:
     def lefts_at(self, places, nodes, out=None):
         """As :meth:`lefts`, for inner nodes whose `split_places` are known.
 
-        A place past all codes, with any leaf as node, stands for all rows.
+        A place past all codes, with any leaf as node, gives all rows.
         """
         trees = self.ensemble
         sets = self._tables.take(self._at.take(places), axis=0, out=out, mode="clip")
@@ -123,7 +123,7 @@ class Conditions:
     parents : ndarray of shape (m,), intp
         The nodes of the splits above them.
     sides : ndarray of shape (m, 1), uint64
-        What turns the rows that go left at the split into those that go this way.
+        Masks that turn the rows that go left into those that reach the node.
     parts : tuple of (slice, ndarray)
         Steps in which conditions are narrowed: which of them, and by which others.
     """
@@ -137,19 +137,19 @@ class Conditions:
     def of_nodes(cls, ensemble, paths, nodes):
         """Conditions of nodes (m,), no roots, and with each its previous one."""
         place = np.full(ensemble.n_nodes, -1, dtype=np.intp)
-        found, parts, n_found = [nodes[:0]], [], 0
+        ordered, parts, n_before = [nodes[:0]], [], 0
         ready = nodes[paths.previous[nodes] < 0]
         waiting = nodes[paths.previous[nodes] >= 0]
         while len(ready):
-            place[ready] = np.arange(n_found, n_found + len(ready))
-            if n_found:
-                narrowed = slice(n_found, n_found + len(ready))
+            place[ready] = np.arange(n_before, n_before + len(ready))
+            if n_before:
+                narrowed = slice(n_before, n_before + len(ready))
                 parts.append((narrowed, place[paths.previous[ready]]))
-            found.append(ready)
-            n_found += len(ready)
+            ordered.append(ready)
+            n_before += len(ready)
             known = place[paths.previous[waiting]] >= 0
             ready, waiting = waiting[known], waiting[~known]
-        nodes = np.concatenate(found)
+        nodes = np.concatenate(ordered)
         parents = ensemble.parents[nodes]
         right = ensemble.right[parents] == nodes
         sides = np.where(right, _ALL, WORD.type(0))[:, None]
@@ -187,16 +187,16 @@ def all_but_one_and_all(sets, valid):
     (d + 1, m, n_words).
     """
     d = len(sets)
-    found = np.empty((d + 1, *sets.shape[1:]), dtype=WORD)
-    found[0] = valid
+    rows = np.empty((d + 1, *sets.shape[1:]), dtype=WORD)
+    rows[0] = valid
     for s in range(d):
-        np.bitwise_and(found[s], sets[s], out=found[s + 1])
+        np.bitwise_and(rows[s], sets[s], out=rows[s + 1])
     if d:
         after = sets[-1].copy()
         for s in range(d - 2, -1, -1):
-            found[s] &= after
+            rows[s] &= after
             after &= sets[s]
-    return found
+    return rows
 
 
 def set_bits(sets):

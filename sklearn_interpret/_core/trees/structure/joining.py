@@ -130,7 +130,7 @@ def without_unreached(tree):
 def merged(ensembles):
     """The sum of ensembles over the same features and outputs.
 
-    Where they compare in different ways (precision, strictness), the sum compares
+    Where their comparisons differ (precision, strictness), the sum compares
     as :func:`in_float64` does.
     """
     first = ensembles[0]

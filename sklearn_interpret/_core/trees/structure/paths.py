@@ -1,4 +1,4 @@
-"""The way from the root to each leaf, its splits merged player by player."""
+"""The path from the root to each leaf, its splits merged player by player."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +12,7 @@ class TreePaths:
     """For each node the conditions that a row has to meet to reach it.
 
     *Players* are what moves as one: single features, or groups of them. All splits on
-    the way to a node whose features belong to the same player make up one *condition*.
+    the path to a node whose features belong to the same player make up one *condition*.
     A condition is named by the lowest node that it leads to: that of node c is "the
     split above c sends the row to c, and so do all splits of the same player further
     up". So there are as many conditions as nodes that are no roots, and every node
@@ -31,8 +31,8 @@ class TreePaths:
     n_conditions : ndarray of shape (n_nodes,), intp
         How many conditions each node needs.
     starts, strides : ndarray of shape (n_nodes,), intp
-        Where the node's first condition stands in `conditions`, and how far behind each
-        other its conditions stand.
+        Position of the node's first condition in `conditions`, and how many places
+        there are from one of its conditions to the next.
     conditions : ndarray, int32
         The conditions, each named by its node: level by level, those in the first
         slots first. Those of a node's parent are in the same slots, one of them
@@ -66,12 +66,12 @@ class TreePaths:
         # Conditions of the nodes of a level, and their players, by slot; -1 behind.
         above, who = np.empty((2, 0, ensemble.n_trees), dtype=np.int32)
         none = np.empty(0, dtype=np.intp)
-        found, n_found = [above.ravel()], 0
+        blocks, n_before = [above.ravel()], 0
         for nodes, below in pairwise((*ensemble.levels(), none)):
-            starts[nodes] = n_found + np.arange(len(nodes))
+            starts[nodes] = n_before + np.arange(len(nodes))
             strides[nodes] = len(nodes)
-            found.append(above.ravel())
-            n_found += above.size
+            blocks.append(above.ravel())
+            n_before += above.size
             at = np.flatnonzero(~ensemble.is_leaf[nodes])
             splits, above, who = nodes[at], above.take(at, axis=1), who.take(at, axis=1)
             new = players[ensemble.feature[splits]].astype(np.int32)
@@ -97,7 +97,7 @@ class TreePaths:
             n_conditions=n_conditions,
             starts=starts,
             strides=strides,
-            conditions=np.concatenate(found),
+            conditions=np.concatenate(blocks),
             n_players=n_players,
         )
 
@@ -143,7 +143,7 @@ class TreePaths:
 
 
 def _one_level_down(above, place, new):
-    """What is listed for the children of splits: as above, but for one new entry."""
+    """Lists of the children of splits: as above, but for one new entry."""
     n_above, n_splits = above.shape
     below = np.empty((max(n_above, place.max(initial=-1) + 1), n_splits, 2), np.int32)
     below[:n_above] = above[:, :, None]
