@@ -132,14 +132,19 @@ class Sample:
         Their targets.
     weights : ndarray of shape (n_rows,)
         Their weights; not to be written to.
-    index : ndarray of shape (n_rows,)
-        Their positions in the input.
+    kept : ndarray of shape (n_rows,) or None
+        Their positions in the input; None for all of it, which takes no memory.
     """
 
     rows: Rows
     y: Any
     weights: np.ndarray
-    index: np.ndarray
+    kept: np.ndarray | None = None
+
+    @property
+    def index(self):
+        """Positions of the rows in the input: (n_rows,)."""
+        return np.arange(self.rows.n_rows) if self.kept is None else self.kept
 
     @classmethod
     def of(cls, rows, y, weights):
@@ -159,9 +164,9 @@ class Sample:
         Sample
             Without the rows of weight zero.
         """
-        y = None if y is None else np.asarray(y)
-        everything = cls(rows, y, weights, np.arange(rows.n_rows))
-        return everything._take(np.flatnonzero(weights > 0))
+        everything = cls(rows, None if y is None else np.asarray(y), weights)
+        positive = weights > 0
+        return everything if positive.all() else everything._take(positive.nonzero()[0])
 
     def draw(self, subsample, random_state, *, stratified):
         """Some of the rows, without replacement.
@@ -180,6 +185,8 @@ class Sample:
         Sample
             The rows drawn, in order.
         """
+        if subsample is None:
+            return self
         by_class = stratified and self.y is not None and self.y.ndim == 1
         drawn = draw_rows(
             self.rows.n_rows,
@@ -194,5 +201,5 @@ class Sample:
         if len(positions) == self.rows.n_rows:
             return self
         y = None if self.y is None else self.y[positions]
-        weights, index = self.weights[positions], self.index[positions]
-        return Sample(self.rows.take(positions), y, weights, index)
+        kept = positions if self.kept is None else self.kept[positions]
+        return Sample(self.rows.take(positions), y, self.weights[positions], kept)

@@ -179,10 +179,11 @@ class ConditionalDependence(CurveEffect):
         self._averages, errors, self.interval_counts_ = [], [], []
         for axes, own in zip(self.axes_, columns, strict=True):
             shape = tuple(map(_n_cells, axes))
-            inside = (cells[:, own] >= 0).all(axis=1)
+            own_cells = cells.T[own]
+            inside = (own_cells >= 0).all(axis=0)
             groups = np.zeros(inside.sum(), dtype=np.intp)
             if len(groups):
-                groups += np.ravel_multi_index(cells[inside][:, own].T, shape)
+                groups += np.ravel_multi_index(own_cells[:, inside], shape)
             moments = Moments.of_groups(
                 responses[inside], groups, int(np.prod(shape)), sample.weights[inside]
             )

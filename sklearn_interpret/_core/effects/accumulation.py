@@ -53,9 +53,12 @@ class NodeAxis:
 
     def visits(self, cells):
         """Nodes to which rows are moved: (n, 2) for intervals, (n, 3) for levels."""
-        if not self.by_level:
-            return cells[:, None] + np.arange(2)
-        return np.clip(cells[:, None] + np.arange(-1, 2), 0, self.n_nodes - 1)
+        offsets = (-1, 0, 1) if self.by_level else (0, 1)
+        visits = np.empty((len(cells), len(offsets)), dtype=np.intp)
+        for visit, offset in zip(visits.T, offsets, strict=True):
+            np.add(cells, offset, out=visit)
+        # Levels at the ends have one neighbour only.
+        return visits.clip(0, self.n_nodes - 1, out=visits) if self.by_level else visits
 
     def differences(self, cells):
         """Pairs of visits, with the step (n,) of each row between them, or -1."""

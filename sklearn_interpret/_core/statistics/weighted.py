@@ -53,6 +53,7 @@ class Moments:
     @classmethod
     def of_groups(cls, values, groups, n_groups, weights):
         """Moments of `values` (n, k) within each of `n_groups` groups of rows."""
+        groups = groups.astype(np.intp, copy=False)  # as bincount takes them
         weight = np.bincount(groups, weights, n_groups)
         divisor = np.where(weight > 0, weight, 1.0)
         mean = np.empty((n_groups, values.shape[1]))
@@ -60,7 +61,7 @@ class Moments:
         for output in range(values.shape[1]):
             column = values[:, output]
             mean[:, output] = np.bincount(groups, weights * column, n_groups) / divisor
-            squares = weights * (column - mean[groups, output]) ** 2
+            squares = weights * (column - mean[:, output].take(groups)) ** 2
             m2[:, output] = np.bincount(groups, squares, n_groups)
         return cls(weight[:, None], mean, m2)
 

@@ -224,12 +224,11 @@ class PerturbedResponses:
             As there.
         """
         cells = cells[:]
-        to_neighbours = [
-            _to_neighbours(grid, own, cells)
-            for grid, own in zip(self._replacements, steps, strict=True)
-        ]
+        taken = [own.taken(cells) for own in steps]
+        entries = zip(self._replacements, steps, taken, strict=True)
+        to_neighbours = [_to_neighbours(*entry, cells) for entry in entries]
         model = PerturbedResponses(self._response, self._rows, to_neighbours)
-        found = model.responses(partial(_difference, reduce, steps, cells), **loop)
+        found = model.responses(partial(_difference, reduce, steps, taken), **loop)
         self._n_outputs = model.n_outputs
         return found
 
@@ -318,17 +317,18 @@ def _respond(response, rows, replacements, reduce, blocks):
         yield block, responses.shape[2], reduced
 
 
-def _to_neighbours(grid, steps, cells):
+def _to_neighbours(grid, steps, taken, cells):
     """Of a grid only the neighbours of each row, for rows that take a step."""
-    moves = np.any([taken >= 0 for taken in steps.taken(cells)], axis=0)
+    moves = np.any([kind >= 0 for kind in taken], axis=0)
     rows = None if moves.all() else np.flatnonzero(moves)
     visits = steps.visits(cells if rows is None else cells[rows])
-    codes = tuple(part[0][visits] for part in grid.codes)
+    # Along a single axis the points are numbered as its values are.
+    single = len(steps.axes) == 1
+    codes = tuple(visits if single else part[0].take(visits) for part in grid.codes)
     return replace(grid, codes=codes, shape=None, rows=rows, together=True)
 
 
-def _difference(reduce, steps, cells, which, index, variants, responses):
+def _difference(reduce, steps, taken, which, index, variants, responses):
     """Reduce differences of the responses at neighbouring points."""
-    steps = steps[which]
-    taken = steps.taken(cells[index])
-    return reduce(which, index, taken, steps.differences(responses))
+    own = [kind.take(index) for kind in taken[which]]
+    return reduce(which, index, own, steps[which].differences(responses))

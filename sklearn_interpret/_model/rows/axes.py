@@ -145,6 +145,8 @@ def _numeric_values(rows, column, weights, choose, custom, smallest):
         return _custom_numbers(custom, rows.names[column], smallest)
     values = rows.numbers(column)
     known = ~np.isnan(values)
+    if known.all():
+        return choose(values, weights)
     if not known.any():
         return values[known]
     return choose(values[known], None if weights is None else weights[known])

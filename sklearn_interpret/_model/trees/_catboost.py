@@ -14,12 +14,13 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
-from sklearn_interpret._model.trees.encoders import (
+from sklearn_interpret._model.trees.tree_model import (
     ArrayEncoder,
+    TreeModel,
     column_numbers,
     is_frame,
+    response_fields,
 )
-from sklearn_interpret._model.trees.tree_model import TreeModel, response_fields
 from sklearn_interpret.exceptions import UnreadableModelError
 
 _SINGLE = np.dtype(np.float32)

@@ -18,15 +18,16 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array
 
 from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
-from sklearn_interpret._model.trees.encoders import (
+from sklearn_interpret._model.trees.tree_model import (
+    TreeModel,
     category_table,
     check_width,
     column_numbers,
     is_frame,
     listed_categories,
     listed_positions,
+    response_fields,
 )
-from sklearn_interpret._model.trees.tree_model import TreeModel, response_fields
 from sklearn_interpret.exceptions import UnreadableModelError
 
 # The library's own constant is a float32.

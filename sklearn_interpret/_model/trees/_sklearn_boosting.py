@@ -29,8 +29,11 @@ from sklearn_interpret._model.trees._sklearn_trees import (
     plain_model,
     tree_of,
 )
-from sklearn_interpret._model.trees.encoders import ArrayEncoder, TransformerEncoder
-from sklearn_interpret._model.trees.tree_model import TreeModel
+from sklearn_interpret._model.trees.tree_model import (
+    ArrayEncoder,
+    TransformerEncoder,
+    TreeModel,
+)
 from sklearn_interpret.exceptions import UnreadableModelError
 
 

@@ -33,14 +33,14 @@ from sklearn_interpret._model.trees._sklearn_trees import (
     plain_model,
     tree_of,
 )
-from sklearn_interpret._model.trees.encoders import (
+from sklearn_interpret._model.trees.tree_model import (
     ArrayEncoder,
     ChainedEncoder,
     ColumnSelector,
     StackingEncoder,
     StepsEncoder,
+    TreeModel,
 )
-from sklearn_interpret._model.trees.tree_model import TreeModel
 from sklearn_interpret.exceptions import UnreadableModelError
 
 

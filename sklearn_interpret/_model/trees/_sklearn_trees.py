@@ -18,8 +18,11 @@ from sklearn.tree import (
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.trees.structure.joining import Tree, join_trees
-from sklearn_interpret._model.trees.encoders import ArrayEncoder
-from sklearn_interpret._model.trees.tree_model import TreeModel, response_fields
+from sklearn_interpret._model.trees.tree_model import (
+    ArrayEncoder,
+    TreeModel,
+    response_fields,
+)
 
 # Inputs are cast to this before they are compared; thresholds are float64.
 PRECISION = np.dtype(np.float32)

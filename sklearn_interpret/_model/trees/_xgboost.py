@@ -24,15 +24,16 @@ from sklearn_interpret._core.trees.structure.joining import (
     join_trees,
     without_unreached,
 )
-from sklearn_interpret._model.trees.encoders import (
+from sklearn_interpret._model.trees.tree_model import (
     ArrayEncoder,
+    TreeModel,
     category_table,
     column_numbers,
     is_frame,
     listed_categories,
     listed_positions,
+    response_fields,
 )
-from sklearn_interpret._model.trees.tree_model import TreeModel, response_fields
 from sklearn_interpret.exceptions import UnreadableModelError
 
 _SINGLE = np.dtype(np.float32)

@@ -6,8 +6,10 @@ from typing import Any
 from sklearn_interpret.effects._accumulated_local_effects import (
     AccumulatedLocalEffects,
 )
-from sklearn_interpret.effects._plot._effect import with_outputs
-from sklearn_interpret.effects._plot._entries import EffectDisplay
+from sklearn_interpret.effects._plot._effect import (
+    EffectDisplay,
+    with_outputs,
+)
 
 
 @dataclass(eq=False, repr=False)

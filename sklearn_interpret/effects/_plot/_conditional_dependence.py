@@ -4,7 +4,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from sklearn_interpret.effects._conditional_dependence import ConditionalDependence
-from sklearn_interpret.effects._plot._entries import EffectDisplay
+from sklearn_interpret.effects._plot._effect import EffectDisplay
 
 
 @dataclass(eq=False, repr=False)

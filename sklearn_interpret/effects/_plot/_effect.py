@@ -1,11 +1,24 @@
-"""The numbers of one effect, and the tables of them."""
+"""The numbers of effects, tables of them, and displays of them, entry by entry."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from sklearn_interpret._plotting.labels import colours, response_of
+from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.effects._plot._panels import Series, level_places
+from sklearn_interpret.effects._plot._panels import (
+    LinePanel,
+    Looks,
+    PanelDisplay,
+    Series,
+    SurfacePanel,
+    level_places,
+)
+from sklearn_interpret.effects._plot._sources import EffectSources
 
 N_ERRORS = 2.0
 # Columns of a table; those of whole numbers and of numbers may be missing.
@@ -175,3 +188,253 @@ def _cell_type(name, cells):
     if name not in ("x", "x2", "output") or not numeric:
         return object
     return np.int64 if set(map(type, cells)) == {int} else np.float64
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class EffectDisplay(EffectSources, PanelDisplay):
+    """Base of displays of one inspector's effects, entry by entry.
+
+    A subclass names its inspector and its arrays (see `EffectSources`) and what it
+    shows (`_what`), and gives the numbers of one entry (`_effect`).
+    """
+
+    _what = None
+    _zero = False
+
+    feature_names: list[Any]
+    output_names: list[Any] | None = None
+    response_name: str = "response"
+    categorical: list[Any] | None = None
+    data: list[Any] | None = None
+    importances: ArrayLike | None = None
+
+    @abstractmethod
+    def _effect(self, entry):
+        """Numbers of one entry, as an `Effect`."""
+
+    def _publish(self, artists, lower):
+        super()._publish(artists, lower)
+        self.contours_ = [drawn.contour for drawn in artists]
+        self.heatmaps_ = [drawn.heat_map for drawn in artists]
+        self.points_ = [drawn.points for drawn in artists]
+        self.colorbars_ = [drawn.colorbar for drawn in artists]
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        n_cols: int = 3,
+        max_entries: int | None = None,
+        share_y: bool = True,
+        rug: bool = True,
+        band: bool = True,
+        line_kw: dict[str, Any] | None = None,
+        band_kw: dict[str, Any] | None = None,
+        fold_kw: dict[str, Any] | None = None,
+        rug_kw: dict[str, Any] | None = None,
+        contour_kw: dict[str, Any] | None = None,
+        heatmap_kw: dict[str, Any] | None = None,
+        points_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw one panel per entry; for a pair, one per output.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or array of Axes, default=None
+            None makes a figure. A single axes is drawn on as it is where there is one
+            panel, and divided into a grid where there are several. An array has one
+            axes per panel.
+        n_cols : int, default=3
+            Largest number of panels in a row, of a grid made here.
+        max_entries : int, default=None
+            Show the most important entries alone, the first of them first. None shows
+            all; the figure grows with them.
+        share_y : bool, default=True
+            Give the panels of features alone the same range of values.
+        rug : bool, default=True
+            Mark the data: ticks at the bottom (quantiles where there are many), bars
+            for the share of each level, points on pairs.
+        band : bool, default=True
+            Draw bands and error bars, where there are any.
+        line_kw : dict, default=None
+            Style of lines and of the points of categories.
+        band_kw : dict, default=None
+            Style of bands and error bars.
+        fold_kw : dict, default=None
+            Style of the folds' thin lines.
+        rug_kw : dict, default=None
+            Style of the ticks and bars at the bottom.
+        contour_kw : dict, default=None
+            Style of contours (pairs of numeric features).
+        heatmap_kw : dict, default=None
+            Style of heat maps (other pairs).
+        points_kw : dict, default=None
+            Style of the data's points on pairs.
+
+        Returns
+        -------
+        self : object
+            The display.
+        """
+        looks = Looks(
+            rug=rug,
+            band=band,
+            line_kw=line_kw,
+            band_kw=band_kw,
+            fold_kw=fold_kw,
+            rug_kw=rug_kw,
+            contour_kw=contour_kw,
+            heatmap_kw=heatmap_kw,
+            points_kw=points_kw,
+        )
+        return self._draw(ax, looks, n_cols, max_entries, share_y)
+
+    def _draw(self, ax, looks, n_cols, max_entries, share_y):
+        shown = self._most_important(max_entries)
+        panels = [
+            panel
+            for entry in shown
+            for panel in self._panels(self._effect(entry), entry)
+        ]
+        canvas = self._render(panels, ax, looks, n_cols=n_cols, share_y=share_y)
+        if canvas.own_figure and len(shown) < self._n_entries:
+            canvas.figure.supxlabel(
+                f"The {len(shown)} most important of {self._n_entries}",
+                fontsize="medium",
+            )
+        return self
+
+    @property
+    def _n_entries(self):
+        return len(self.feature_names)
+
+    def _most_important(self, max_entries):
+        n_entries = self._n_entries
+        if max_entries is None or max_entries >= n_entries:
+            return range(n_entries)
+        importances = [self._importance(entry) for entry in range(n_entries)]
+        return np.argsort(importances, kind="stable")[::-1][:max_entries].tolist()
+
+    def _importance(self, entry):
+        """As given, else the spread of the effect over its grid."""
+        if self.importances is not None and np.isfinite(self.importances[entry]):
+            return self.importances[entry]
+        values = self._effect(entry).values
+        return np.nanstd(values) if np.isfinite(values).any() else 0.0
+
+    def _entry(self, entry, places, values, **parts):
+        """An `Effect` from the arrays of one entry, with an axis of outputs each."""
+        name = self.feature_names[entry]
+        names = (name,) if isinstance(name, str) else tuple(name)
+        if len(names) == 1:
+            places = (places,)
+        places = tuple(map(np.asarray, places))
+        levelled = self._levelled(entry, places)
+        data = None if self.data is None else self.data[entry]
+        if data is not None and len(names) == 1:
+            data = (data,)
+        return Effect(
+            names,
+            places,
+            levelled,
+            with_outputs(values, len(names)),
+            data=data,
+            **parts,
+        )
+
+    def _n_axes(self, entry):
+        return 1 if isinstance(self.feature_names[entry], str) else 2
+
+    def _band(self, entry, values, errors, folds):
+        """Bands of an entry: over folds, else of standard errors, else none."""
+        if folds is not None:
+            return fold_band(folds[entry], self._n_axes(entry))
+        if errors is not None:
+            return error_band(values, errors[entry], self._n_axes(entry))
+        return {}
+
+    def _levelled(self, entry, places):
+        if self.categorical is None:
+            return tuple(place.dtype.kind not in "iuf" for place in places)
+        return tuple(np.atleast_1d(self.categorical[entry]).tolist())
+
+    def _panels(self, effect, entry):
+        """Panels of one entry, each with the panel below it, or None."""
+        n_outputs = len(effect.values)
+        outputs = self._outputs(n_outputs)
+        if len(effect.names) == 1:
+            palette = colours(n_outputs)
+            series = [
+                effect.series(o, outputs[o], palette[o]) for o in range(n_outputs)
+            ]
+            return [(self._line_panel(effect, series), None)]
+        limits = colour_limits(effect.values, self._zero, self._negligible())
+        return [
+            (self._surface(effect, output, limits), None) for output in range(n_outputs)
+        ]
+
+    def _line_panel(self, effect, series, title=None, curves=None):
+        return LinePanel(
+            effect.names[0],
+            series,
+            self._shown(),
+            self._of(None if len(effect.values) > 1 else 0),
+            levels=effect.levels,
+            data=None if effect.data is None else effect.data[0],
+            title=title,
+            curves=curves,
+            zero=self._zero,
+        )
+
+    def _negligible(self):
+        """Size of rounding errors beside the display's largest effect."""
+        largest = [
+            np.abs(values[np.isfinite(values)]).max(initial=0.0)
+            for values in (self._effect(e).values for e in range(self._n_entries))
+        ]
+        return max(1e-9 * max(largest), 1e-12)
+
+    def _surface(self, effect, output, limits):
+        return SurfacePanel(
+            effect.names,
+            effect.places,
+            effect.levelled,
+            effect.values[output],
+            limits,
+            self._shown(),
+            self._of(output),
+            bounds=effect.bounds,
+            data=effect.data,
+            diverging=self._zero,
+        )
+
+    def _outputs(self, n_outputs):
+        """Names of the outputs; positions where they have none."""
+        return range(n_outputs) if self.output_names is None else self.output_names
+
+    def _of(self, output):
+        return response_of(self.response_name, self.output_names, output)
+
+    def _shown(self):
+        """Name of the quantity."""
+        return self._what
+
+    def to_frame(self) -> Any:
+        """Numbers drawn, as a long DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line per point, with the columns "feature", "output", "x" and "value";
+            "feature2" and "x2" where there are pairs, "low" and "high" where there
+            are bands, "fold" where there are folds (missing for their mean), and
+            "row" where rows have curves of their own (missing for the averages).
+        """
+        blocks = []
+        for entry in range(self._n_entries):
+            blocks += self._frame_blocks(entry)
+        return long_frame(blocks, f"{type(self).__name__}.to_frame")
+
+    def _frame_blocks(self, entry):
+        effect = self._effect(entry)
+        return effect_columns(effect, self._outputs(len(effect.values)))

@@ -11,11 +11,11 @@ from sklearn_interpret.effects._individual_conditional_expectation import (
     IndividualConditionalExpectation,
 )
 from sklearn_interpret.effects._plot._effect import (
+    EffectDisplay,
     curve_columns,
     effect_columns,
     with_outputs,
 )
-from sklearn_interpret.effects._plot._entries import EffectDisplay
 from sklearn_interpret.effects._plot._panels import Looks, SpreadPanel
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_interpret.effects._partial_dependence import PartialDependence
-from sklearn_interpret.effects._plot._entries import EffectDisplay
+from sklearn_interpret.effects._plot._effect import EffectDisplay
 
 
 @dataclass(eq=False, repr=False)
