@@ -293,8 +293,7 @@ class GridMixin:
 
 def _entry_name(axes):
     """Name of a feature, or the pair of names."""
-    names = tuple(axis.name for axis in axes)
-    return names[0] if len(names) == 1 else names
+    return one_or_pair([axis.name for axis in axes])
 
 
 def distinct_axes(axes_of_entries):

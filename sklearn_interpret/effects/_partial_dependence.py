@@ -18,7 +18,6 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.parallel import portion_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import perturbed
-from sklearn_interpret._model.rows.axes import has_missing
 from sklearn_interpret._model.tags import unfrozen
 from sklearn_interpret.effects._base import (
     CurveEffect,
@@ -238,10 +237,10 @@ class PartialDependence(GridMixin, CurveEffect):
         grids = []
         for axes in self.axes_:
             levels, (axis, *others) = None, axes
-            numeric = not others and not axis.categorical
-            if numeric and has_missing(sample.rows, axis.columns[0]):
-                points = np.append(axis.values, np.nan)
-                levels = sample.rows.cast(axis.columns[0], points)
+            if not others and not axis.categorical:
+                if np.isnan(sample.rows.numbers(axis.columns[0])).any():
+                    points = np.append(axis.values, np.nan)
+                    levels = sample.rows.cast(axis.columns[0], points)
             grids.append(grid_replacement(axes, levels, together=self.centered))
         masses = None
         if self.centered:

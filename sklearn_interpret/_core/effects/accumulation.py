@@ -126,21 +126,17 @@ class NeighbourSteps:
 
     def taken(self, table):
         """For each kind of step the step (n,) that rows take; -1 for none."""
-        return [
-            found[0]
-            if len(found) == 1
-            else np.where(
-                (found[0] >= 0) & (found[1] >= 0),
-                found[0] * self.axes[1].n_steps + found[1],
-                -1,
-            )
-            for found in product(*(self._along(table)))
+        along = [
+            [steps for _, _, steps in axis.differences(cells)]
+            for axis, cells in zip(self.axes, self.cells(table), strict=True)
         ]
-
-    def _along(self, table):
-        """For each axis the steps of rows, by kind."""
-        for axis, cells in zip(self.axes, self.cells(table), strict=True):
-            yield [steps for _, _, steps in axis.differences(cells)]
+        if len(along) == 1:
+            return along[0]
+        width = self.axes[1].n_steps
+        return [
+            np.where((first >= 0) & (second >= 0), first * width + second, -1)
+            for first, second in product(*along)
+        ]
 
     def ends(self, taken):
         """Point of the grid of nodes that steps lead to; -1 for none."""
@@ -215,11 +211,10 @@ class StepMoments:
         for step, difference in zip(taken, differences, strict=True):
             parts, some = [index, step, difference], step >= 0
             kinds.append(parts if some.all() else [part[some] for part in parts])
-        joined = [
+        rows, step, difference = joined = tuple(
             kind[0] if len(kind) == 1 else np.concatenate(kind)
             for kind in zip(*kinds, strict=True)
-        ]
-        rows, step, difference = joined
+        )
         moments = Moments.of_groups(difference, step, steps.n_steps, weights[rows])
         shared = None
         if len(steps.axes) == 1 and len(taken) == 2:
@@ -231,7 +226,7 @@ class StepMoments:
                 steps.axes[0].n_nodes,
                 weights[index[both]],
             )
-        return cls(moments, shared, (tuple(joined),) if keep_rows else ())
+        return cls(moments, shared, (joined,) if keep_rows else ())
 
     def merge(self, other):
         """Of the rows of both."""

@@ -145,16 +145,10 @@ def _numeric_values(rows, column, weights, choose, custom, smallest):
         return _custom_numbers(custom, rows.names[column], smallest)
     values = rows.numbers(column)
     known = ~np.isnan(values)
-    if known.all():
-        return choose(values, weights)
-    if not known.any():
-        return values[known]
-    return choose(values[known], None if weights is None else weights[known])
-
-
-def has_missing(rows, column):
-    """Whether a numeric column has missing values."""
-    return bool(np.isnan(rows.numbers(column)).any())
+    if not known.all():
+        values = values[known]
+        weights = None if weights is None else weights[known]
+    return choose(values, weights) if len(values) else values
 
 
 def _custom_numbers(custom, name, smallest):
