@@ -114,7 +114,7 @@ def mixed():
 
 def all_texts(figure):
     """Everything that stands written on the figure, as it is drawn."""
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     return [
         text.get_text().replace(r"\$", "$")
         for text in figure.findobj(matplotlib.text.Text)
@@ -508,7 +508,7 @@ def test_forty_features(name):
         assert box.width > 0.15
         assert not any(box.overlaps(other) for other in boxes[place + 1 :])
     assert [ax.get_xlabel() for ax in shown] == [f"x{i}" for i in range(40)]
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     few = case.display.from_estimator(model, X, max_entries=5, **case.settings)
     names = [ax.get_xlabel() for ax in few.axes_.flat if ax is not None]
     assert len(names) == 5

@@ -48,10 +48,10 @@ def effects_of(inspector):
     for name in ("effects_", "average_", "importances_"):
         if hasattr(inspector, name):
             return getattr(inspector, name)
-    for name in ("pairwise_", "adjacency_"):
+    for name in ("pairwise_", "adjacency_", "base_values_", "fidelity_"):
         if hasattr(inspector, name):
             return [getattr(inspector, name)]
-    return [getattr(inspector, "base_values_", getattr(inspector, "fidelity_", None))]
+    return []  # all that it finds is given to rows
 
 
 def transformed_by(inspector, X):
