@@ -7,6 +7,7 @@ import ast
 import importlib
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import sklearn_interpret
@@ -41,7 +42,10 @@ def imported_names(path):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-NAMES = {name: set(imported_names(path)) for name, path in MODULES.items()}
+@cache
+def names():
+    """Full names of all that is imported, by module."""
+    return {name: set(imported_names(path)) for name, path in MODULES.items()}
 
 
 def module_of(imported):
@@ -50,11 +54,18 @@ def module_of(imported):
     return imported if not own or imported in MODULES else imported.rpartition(".")[0]
 
 
-IMPORTS = {name: set(map(module_of, names)) for name, names in NAMES.items()}
-OWN_IMPORTS = {
-    name: {other for other in others if other.partition(".")[0] == PACKAGE}
-    for name, others in IMPORTS.items()
-}
+def imports():
+    """Modules that are imported, by module."""
+    return {name: set(map(module_of, imported)) for name, imported in names().items()}
+
+
+@cache
+def own_imports():
+    """Modules of the package that are imported, by module."""
+    return {
+        name: {other for other in others if other.partition(".")[0] == PACKAGE}
+        for name, others in imports().items()
+    }
 
 
 def room(name):
@@ -93,11 +104,11 @@ ALLOWED = {
 }
 
 
-def broken(is_wrong, imports=OWN_IMPORTS):
+def broken(is_wrong, imported=None):
     """Pairs of a module and something that it imports, where that is wrong."""
     return [
         (name, other)
-        for name, others in imports.items()
+        for name, others in (imported or own_imports()).items()
         for other in sorted(others)
         if is_wrong(name, other)
     ]
@@ -143,8 +154,9 @@ def is_private(name):
 def test_nothing_private_is_taken_from_another_module():
     """A name with a leading underscore, class or function, stays in its module."""
     own = {
-        name: {one for one in names if one.partition(".")[0] == PACKAGE} - set(MODULES)
-        for name, names in NAMES.items()
+        name: {one for one in imported if one.partition(".")[0] == PACKAGE}
+        - set(MODULES)
+        for name, imported in names().items()
     }
     assert broken(lambda _, other: is_private(other.rpartition(".")[2]), own) == []
 
@@ -162,7 +174,7 @@ def test_private_names_of_scikit_learn_are_in_one_module():
     def is_wrong(name, other):
         return other.startswith("sklearn.") and "._" in other and name != COMPAT
 
-    assert broken(is_wrong, NAMES) == []
+    assert broken(is_wrong, names()) == []
 
 
 def test_other_packages():
@@ -176,7 +188,7 @@ def test_other_packages():
         package = other.partition(".")[0]
         return package not in {PACKAGE, *allowed, *sys.stdlib_module_names}
 
-    assert broken(is_wrong, IMPORTS) == []
+    assert broken(is_wrong, imports()) == []
 
 
 def test_folders_are_tables_of_contents():
@@ -191,7 +203,7 @@ def test_there_are_no_circles():
     settled = set()
     while True:
         waiting = MODULES.keys() - settled
-        free = {name for name in waiting if OWN_IMPORTS[name] - {name} <= settled}
+        free = {name for name in waiting if own_imports()[name] - {name} <= settled}
         if not free:
             break
         settled |= free

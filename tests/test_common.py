@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import pkgutil
+from functools import cache
 from unittest import SkipTest
 
 import pytest
@@ -63,7 +64,8 @@ def with_checks_of_scikit_learn(estimators):
     """Parametrize by a list; pytest dislikes the generator of scikit-learn 1.6."""
     mark = parametrize_with_checks(estimators)
     names, values = mark.args
-    return pytest.mark.parametrize(names, list(values), **mark.kwargs)
+    # An estimator is named once, not for each of its checks: names take long to write.
+    return pytest.mark.parametrize(names, list(values), ids=cache(mark.kwargs["ids"]))
 
 
 def test_the_table_has_every_public_estimator():

@@ -70,7 +70,7 @@ def names(display):
 
 
 def all_texts(figure):
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     return [
         text.get_text().replace(r"\$", "$").replace("\n", "")
         for text in figure.findobj(matplotlib.text.Text)

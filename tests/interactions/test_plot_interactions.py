@@ -72,7 +72,7 @@ def legend_texts(display):
 
 
 def all_texts(figure):
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     return [
         text.get_text().replace(r"\$", "$")
         for text in figure.findobj(matplotlib.text.Text)

@@ -10,9 +10,8 @@ from tests.references.effects import at, interval_of
 
 def individual_curve(f, row, columns, points):
     """Response to one row with `columns` set to each of the points."""
-    return np.array(
-        [at(f, row, dict(zip(columns, point, strict=True))) for point in points]
-    )
+    rows = [at(list, row, dict(zip(columns, point, strict=True))) for point in points]
+    return np.array(f.of_all(rows) if hasattr(f, "of_all") else list(map(f, rows)))
 
 
 def partial_dependence(f, X, columns, points, weights):

@@ -11,7 +11,7 @@ def partial_dependence(ask, rows, weights, members):
     Parameters
     ----------
     ask : callable
-        A row, a list of values, to a number.
+        A row, a list of values, to a number; its `of_all` takes a list of them.
     rows : list of list
         The sample.
     weights : sequence of float
@@ -23,14 +23,13 @@ def partial_dependence(ask, rows, weights, members):
     -------
     ndarray of shape (n_rows,)
     """
-    found = []
-    for row in rows:
-        answers = [
-            ask([row[j] if j in members else other[j] for j in range(len(row))])
-            for other in rows
-        ]
-        found.append(np.average(answers, weights=weights))
-    found = np.array(found)
+    hybrids = [
+        [row[j] if j in members else other[j] for j in range(len(row))]
+        for row in rows
+        for other in rows
+    ]
+    answers = np.reshape(ask.of_all(hybrids), (len(rows), len(rows)))
+    found = np.average(answers, weights=weights, axis=1)
     return found - np.average(found, weights=weights)
 
 

@@ -41,7 +41,7 @@ def frozen(formula, X=None):
 
 
 def asker(model, X, method="predict", output=None):
-    """The model as a function of a single row, in the container that it knows.
+    """The model as a function of rows, in the container that it knows.
 
     Parameters
     ----------
@@ -57,28 +57,30 @@ def asker(model, X, method="predict", output=None):
     Returns
     -------
     callable
-        A list of values to a number; each distinct row is sent once.
+        A row, a list of values, to a number. Its `of_all` takes a list of rows, and
+        sends those that are new together; no row is sent twice.
     """
     answers = {}
 
-    def ask(row):
-        key = tuple(row)
-        if key not in answers:
-            if isinstance(X, pd.DataFrame):
-                one = pd.DataFrame(
-                    {
-                        name: pd.Series([value], dtype=dtype)
-                        for name, dtype, value in zip(
-                            X.columns, X.dtypes, row, strict=True
-                        )
-                    }
-                )
-            else:
-                one = np.array([row], dtype=X.dtype)
-            answer = np.asarray(getattr(model, method)(one))[0]
-            answers[key] = float(answer if output is None else answer[output])
-        return answers[key]
+    def table(rows):
+        if not isinstance(X, pd.DataFrame):
+            return np.array(rows, dtype=X.dtype)
+        columns = zip(X.columns, X.dtypes, zip(*rows, strict=True), strict=True)
+        return pd.DataFrame({name: pd.Series(c, dtype=d) for name, d, c in columns})
 
+    def of_all(rows):
+        keys = list(map(tuple, rows))
+        new = list(dict.fromkeys(key for key in keys if key not in answers))
+        if new:
+            found = np.asarray(getattr(model, method)(table(new)))
+            found = found if output is None else found[:, output]
+            answers.update(zip(new, found.tolist(), strict=True))
+        return [answers[key] for key in keys]
+
+    def ask(row):
+        return of_all([row])[0]
+
+    ask.of_all = of_all
     return ask
 
 

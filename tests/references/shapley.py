@@ -84,17 +84,28 @@ def product_values(present, absent, order=1):
     players than coalitions can be gone through: from the multilinear extension.
     """
     p = len(present)
-    values = np.zeros((p,) * order)
     gains = np.subtract(present, absent)
     # A coalition's weight is an integral over the chance of each player to be in it;
     # the nodes are exact for polynomials of this degree.
     nodes, weights = np.polynomial.legendre.leggauss(p // 2 + 1)
     chance, weights = (nodes[:, None] + 1) / 2, weights / 2
     factors = absent + chance * gains
-    for term in combinations(range(p), order):
-        others = np.delete(factors, term, axis=1).prod(axis=1)
-        values[term] = gains[list(term)].prod() * (others @ weights) / order
-    return values if order == 1 else values + values.T
+    if order == 1:
+        return gains * (weights @ all_but_one(factors))
+    values = np.zeros((p, p))
+    for i in range(p):
+        others = np.arange(p) != i
+        shares = weights @ all_but_one(factors[:, others])
+        values[i, others] = gains[i] * gains[others] * shares / 2
+    return values
+
+
+def all_but_one(factors):
+    """Products along rows, each leaving out the factor of its column."""
+    ones = np.ones((len(factors), 1))
+    before = np.cumprod(np.hstack([ones, factors[:, :-1]]), axis=1)
+    after = np.cumprod(np.hstack([ones, factors[:, :0:-1]]), axis=1)[:, ::-1]
+    return before * after
 
 
 def leaf_by_leaf(trees, factors, n_features, order=1):

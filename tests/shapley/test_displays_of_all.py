@@ -51,4 +51,4 @@ def test_all_displays(name):
         drawn = display.from_explanation(explanation, **own)
         again = display.from_estimator(inspector, FRAME, **own)
         pd.testing.assert_frame_equal(drawn.to_frame(), again.to_frame())
-        drawn.figure_.canvas.draw()
+        drawn.figure_.draw_without_rendering()

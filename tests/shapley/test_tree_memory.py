@@ -69,8 +69,8 @@ WORKS = {
     "importances": lambda X: partial(getattr, path_dependent(X, None), IMPORTANCES),
     "sparse": lambda X: partial(path_dependent(X).explain, sparse.csr_array(X)),
 }
-# Half the rows are enough for these.
-SLOW = {"probabilities", "importances"}
+# A quarter of the rows is enough for these.
+SLOW = {"probabilities", "importances", "interactions"}
 
 
 def passing_memory(work):
@@ -89,7 +89,7 @@ def passing_memory(work):
 @pytest.mark.parametrize("name", WORKS)
 def test_peak_memory_does_not_grow_with_the_rows(name):
     work, X = WORKS[name], table(MANY)
-    sizes = [n // 2 if name in SLOW else n for n in (FEW, MANY)]
+    sizes = [n // 4 if name in SLOW else n for n in (FEW, MANY)]
     with config_context(working_memory=0.05):
         work(X[:FEW])()  # what a first call imports and caches is not the work's own
         few, many = (passing_memory(work(X[:n])) for n in sizes)

@@ -1,5 +1,7 @@
 """TreeSHAP on the raw columns of tables, behind steps that work column by column."""
 
+from itertools import chain, combinations
+
 import numpy as np
 import pytest
 from sklearn.compose import ColumnTransformer, make_column_transformer
@@ -79,18 +81,24 @@ CLASSIFIERS = {
 
 def frame_truth(ask, rows, background, members, order=1):
     """Values where absent columns of a frame come from the background's rows."""
+    players = range(len(members))
+    coalitions = [
+        frozenset(chosen)
+        for size in range(len(members) + 1)
+        for chosen in combinations(players, size)
+    ]
     values = []
     for i in range(len(rows)):
-
-        def value(coalition, i=i):
-            mixed = background.copy()
-            for player in coalition:
-                for column in members[player]:
-                    one = rows[column].iloc[[i] * len(background)]
-                    mixed[column] = one.set_axis(background.index)
-            return np.mean(ask(mixed), axis=0)
-
-        values.append(enumerated(value, len(members), order))
+        tables = [background.copy() for _ in coalitions]
+        for mixed, coalition in zip(tables, coalitions, strict=True):
+            for column in chain.from_iterable(members[j] for j in coalition):
+                one = rows[column].iloc[[i] * len(background)]
+                mixed[column] = one.set_axis(background.index)
+        # One call of the model: a call for each coalition takes seconds.
+        answers = np.asarray(ask(pd.concat(tables)))
+        means = answers.reshape(len(coalitions), len(background)).mean(axis=1)
+        game = dict(zip(coalitions, means, strict=True))
+        values.append(enumerated(game.get, len(members), order))
     return np.array(values)
 
 

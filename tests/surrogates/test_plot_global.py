@@ -64,7 +64,7 @@ def drawn(regression, kind, **params):
 
 def all_texts(figure):
     figure.set_layout_engine("none")  # which is slow, and changes no text
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     return [
         text.get_text().replace(r"\$", "$").replace("\n", "")
         for text in figure.findobj(matplotlib.text.Text)

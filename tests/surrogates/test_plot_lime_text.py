@@ -58,7 +58,7 @@ def explanation(**changes):
 
 def all_texts(figure):
     """Everything that stands written on the figure, as it is drawn."""
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     return [
         text.get_text().replace(r"\$", "$")
         for text in figure.findobj(matplotlib.text.Text)
