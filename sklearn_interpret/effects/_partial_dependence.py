@@ -236,11 +236,11 @@ class PartialDependence(GridMixin, CurveEffect):
         """Averages at all points of the grids, and at missing values behind them."""
         grids = []
         for axes in self.axes_:
-            levels, (axis, *others) = None, axes
-            if not others and not axis.categorical:
-                if np.isnan(sample.rows.numbers(axis.columns[0])).any():
-                    points = np.append(axis.values, np.nan)
-                    levels = sample.rows.cast(axis.columns[0], points)
+            levels, axis = None, axes[0]
+            if len(axes) == 1 and not axis.categorical:
+                column = axis.columns[0]
+                if np.isnan(sample.rows.numbers(column)).any():
+                    levels = sample.rows.cast(column, np.append(axis.values, np.nan))
             grids.append(grid_replacement(axes, levels, together=self.centered))
         masses = None
         if self.centered:

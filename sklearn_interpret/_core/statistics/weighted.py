@@ -17,12 +17,6 @@ def shares_of(weights):
     return weights / weights.sum()
 
 
-def running_sum(total, addends):
-    """A sum so far plus addends (n, ...), one after the other; writes over these."""
-    addends[0] += total
-    return np.add.accumulate(addends)[-1].copy()
-
-
 @dataclass(frozen=True)
 class Moments:
     """Total weight, mean and sum of squared deviations of one or many samples.
