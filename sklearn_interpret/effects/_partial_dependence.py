@@ -237,10 +237,10 @@ class PartialDependence(GridMixin, CurveEffect):
         grids = []
         for axes in self.axes_:
             levels, (axis, *others) = None, axes
-            if not others and not axis.categorical:
-                if np.isnan(sample.rows.numbers(axis.columns[0])).any():
-                    points = np.append(axis.values, np.nan)
-                    levels = sample.rows.cast(axis.columns[0], points)
+            column, numeric = axis.columns[0], not others and not axis.categorical
+            if numeric and np.isnan(sample.rows.numbers(column)).any():
+                points = np.append(axis.values, np.nan)
+                levels = sample.rows.cast(column, points)
             grids.append(grid_replacement(axes, levels, together=self.centered))
         masses = None
         if self.centered:
