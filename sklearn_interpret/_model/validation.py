@@ -132,7 +132,7 @@ class Sample:
         Their targets.
     weights : ndarray of shape (n_rows,)
         Their weights; not to be written to.
-    kept : ndarray of shape (n_rows,) or None
+    kept : ndarray of shape (n_rows,), default=None
         Their positions in the input; None for all of it, which takes no memory.
     """
 
