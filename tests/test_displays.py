@@ -514,7 +514,8 @@ def test_many_features(name):
     few = case.display.from_estimator(model, X, max_entries=5, **case.settings)
     names = [ax.get_xlabel() for ax in few.axes_.flat if ax is not None]
     assert len(names) == 5
-    assert any(f"5 most important of {n_features}" in text for text in all_texts(few.figure_))
+    shown_of = f"5 most important of {n_features}"
+    assert any(shown_of in text for text in all_texts(few.figure_))
     ranks = np.argsort(display.importances)[::-1]
     assert names == [f"x{rank}" for rank in ranks[:5]]
 
