@@ -17,6 +17,7 @@ from sklearn_interpret._core.trees.effects.responses import TreeEffects
 from sklearn_interpret._core.trees.effects.steps import MovedFeatures
 from sklearn_interpret._model.parallel import run_in_threads, slices
 from sklearn_interpret._model.perturbation.perturbed_trees import reported, row_tasks
+from sklearn_interpret.exceptions import UnreadableModelError
 
 # Parts whose conditions begin and cease more often on average are no intervals: their
 # terms are found from the rows that meet conditions instead.
@@ -116,7 +117,7 @@ class HybridTrees:
 
     def _check_additive(self):
         if not self._trees.additive:
-            raise self._trees.refusal
+            raise UnreadableModelError(self._trees.refusal)
 
     @cached_property
     def _leaf_weights(self):

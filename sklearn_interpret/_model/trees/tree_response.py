@@ -69,14 +69,14 @@ class TreeResponse:
     ensemble : TreeEnsemble
         The trees with the outputs that the response picks; all of them where it is a
         function of their sum.
-    refusal : UnreadableModelError or None, default=None
+    refusal : str or None, default=None
         Why the response is not the sum itself; None where it is.
     """
 
     response: Response
     model: TreeModel
     ensemble: TreeEnsemble
-    refusal: UnreadableModelError | None = None
+    refusal: str | None = None
 
     @property
     def additive(self):
@@ -308,7 +308,7 @@ def tree_response(response, *, additive=False):
         return TreeResponse(response, model, _picked(model, response))
     refusal = _refusal(model, response)
     if additive or not _is_function_of_sums(model, response):
-        raise refusal
+        raise UnreadableModelError(refusal)
     return TreeResponse(response, model, model.ensemble, refusal)
 
 
@@ -387,14 +387,12 @@ def _is_sum(model, response):
 
 
 def _refusal(model, response):
-    """The error that says what is the plain sum of the trees instead."""
+    """Why the response is not the plain sum of the trees, and what is."""
     method, methods = response.method, _additive_methods(model)
     method = repr(method) if callable(method) else f'response_method="{method}"'
     instead = " or ".join(f'response_method="{name}"' for name in sorted(methods))
-    return UnreadableModelError(
-        f"{method} of {_name(response)} is not the plain sum of its trees"
-        + (f"; {instead} is." if instead else ".")
-    )
+    refusal = f"{method} of {_name(response)} is not the plain sum of its trees"
+    return refusal + (f"; {instead} is." if instead else ".")
 
 
 def _is_function_of_sums(model, response):

@@ -79,11 +79,6 @@ class TreePlan:
         most = _NUMBERS_PER_SHARE / self.ensemble.n_outputs
         return _spread(costs, most, multiple=2)
 
-    @property
-    def n_shares(self):
-        """Number of shares."""
-        return len(self.trees_of_shares) - 1
-
     def shares(self, game):
         """The shares, each to be worked on by itself: list of TreeShare."""
         edges = pairwise(self.trees_of_shares.tolist())
