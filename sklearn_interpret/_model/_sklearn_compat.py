@@ -3,6 +3,8 @@
 A comment at each name says which public one would make it unnecessary.
 """
 
+# ruff: noqa: F401  -- names are imported here for the other modules
+
 import warnings
 from contextlib import contextmanager, nullcontext
 from inspect import signature
