@@ -236,9 +236,8 @@ class PartialDependence(GridMixin, CurveEffect):
         """Averages at all points of the grids, and at missing values behind them."""
         grids = []
         for axes in self.axes_:
-            levels, axis = None, axes[0]
+            levels, axis, column = None, axes[0], axes[0].columns[0]
             if len(axes) == 1 and not axis.categorical:
-                column = axis.columns[0]
                 if np.isnan(sample.rows.numbers(column)).any():
                     levels = sample.rows.cast(column, np.append(axis.values, np.nan))
             grids.append(grid_replacement(axes, levels, together=self.centered))

@@ -281,8 +281,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         if not self._trees.additive:
             row_bytes += 3 * 8 * plan.n_keys(order)
         if effective_n_jobs(self.n_jobs) > 1:  # results arrive, one for each share
-            n_shares = len(plan.trees_of_shares) - 1
-            row_bytes += 2 * 8 * plan.n_keys(order) * n_shares
+            row_bytes += 2 * 8 * plan.n_keys(order) * (len(plan.trees_of_shares) - 1)
         for part in slices(rows.n_rows, held_rows(row_bytes)):
             yield part, coded[part]
 

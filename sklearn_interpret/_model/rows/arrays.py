@@ -47,9 +47,13 @@ class ArrayRows(Rows):
 
     def blended(self, n_bases, donors, present):
         """Copies of the first rows, with some columns taken from a later row."""
-        taken = self.native[donors][:, None]
-        blended = np.where(present[:, None], taken, self.native[:n_bases])
-        return blended.reshape(-1, self.n_columns)
+        # Column by column: long stretches of memory, half of which hold a single value.
+        blended = np.empty((self.n_columns, len(donors), n_bases), self.native.dtype)
+        for j, column in enumerate(blended):
+            column[:] = self.native[:n_bases, j]
+            copies = np.flatnonzero(present[:, j])
+            column[copies] = self.native[donors[copies], j, None]
+        return blended.reshape(self.n_columns, -1).T
 
     def column(self, j):
         """Column `j`."""

@@ -76,8 +76,7 @@ class TreePlan:
             size = 1 if of_kind.is_deep or not n else n * (n + 1) * 2 ** (n - 1)
             costs += size * _units_of_trees(self.ensemble, of_kind)
         # An even number of shares is fair to two workers.
-        most = _NUMBERS_PER_SHARE / self.ensemble.n_outputs
-        return _spread(costs, most, multiple=2)
+        return _spread(costs, _NUMBERS_PER_SHARE / self.ensemble.n_outputs, multiple=2)
 
     def shares(self, game):
         """The shares, each to be worked on by itself: list of TreeShare."""
