@@ -237,9 +237,9 @@ class PartialDependence(GridMixin, CurveEffect):
         grids = []
         for axes in self.axes_:
             levels, axis, column = None, axes[0], axes[0].columns[0]
-            if len(axes) == 1 and not axis.categorical:
-                if np.isnan(sample.rows.numbers(column)).any():
-                    levels = sample.rows.cast(column, np.append(axis.values, np.nan))
+            numeric = len(axes) == 1 and not axis.categorical
+            if numeric and np.isnan(sample.rows.numbers(column)).any():
+                levels = sample.rows.cast(column, np.append(axis.values, np.nan))
             grids.append(grid_replacement(axes, levels, together=self.centered))
         masses = None
         if self.centered:
