@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sklearn_interpret._core.trees.shapley import games as tree_games
 from sklearn_interpret._core.trees.shapley import (
-    patterns as tree_patterns,
+    games,
+    subtrees,
 )
 from sklearn_interpret._core.trees.shapley import (
-    subtrees as tree_units,
+    patterns as tree_patterns,
 )
 from sklearn_interpret._core.trees.shapley import (
     values as tree_shapley,
@@ -70,10 +70,10 @@ def regime(request, monkeypatch):
     if request.param == "wide":
         monkeypatch.setattr(tree_patterns, "MAX_PATTERN_BITS", 2)
     if request.param == "deeper":
-        monkeypatch.setattr(tree_games, "_MOST_WITH_POTENTIALS", 0)
+        monkeypatch.setattr(games, "_MOST_WITH_POTENTIALS", 0)
     if request.param in ("deep", "deeper", "wide"):
-        monkeypatch.setattr(tree_units, "MAX_TABLE_CONDITIONS", 1)
-        monkeypatch.setattr(tree_units, "MAX_UNIT_BITS", 1)
+        monkeypatch.setattr(subtrees, "MAX_TABLE_CONDITIONS", 1)
+        monkeypatch.setattr(subtrees, "MAX_UNIT_BITS", 1)
     if request.param == "single leaves":
         monkeypatch.setattr(tree_shapley, "_SPLITS_PER_UNIT", 0)
 
@@ -134,10 +134,10 @@ def test_interventional_values_are_those_of_the_enumerated_game(seed, players, r
 def test_a_row_gets_the_same_alone_and_among_many(
     seed, order, most, potentials, longest, monkeypatch
 ):
-    monkeypatch.setattr(tree_games, "_FEW", 2)
-    monkeypatch.setattr(tree_games, "_MOST_WITH_POTENTIALS", potentials)
+    monkeypatch.setattr(games, "_FEW", 2)
+    monkeypatch.setattr(games, "_MOST_WITH_POTENTIALS", potentials)
     monkeypatch.setattr(tree_patterns, "MAX_PATTERN_BITS", longest)
-    monkeypatch.setattr(tree_units, "MAX_TABLE_CONDITIONS", most)
+    monkeypatch.setattr(subtrees, "MAX_TABLE_CONDITIONS", most)
     monkeypatch.setattr(tree_shapley, "_UNITS_PER_PART", 2)
     trees = ensemble_with_cover(seed, depth=7)
     plan = TreePlan.of_ensemble(trees)
