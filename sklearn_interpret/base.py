@@ -1,6 +1,8 @@
 """Base of the estimators that wrap a model: one template `fit`, one hook."""
 
+import warnings
 from abc import abstractmethod
+from functools import wraps
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -45,9 +47,11 @@ from sklearn_interpret._model.tags import (
 from sklearn_interpret._model.validation import (
     Sample,
     check_fits_rows,
+    check_not_masked,
     check_rows,
     check_weights,
 )
+from sklearn_interpret.exceptions import RefitWarning
 
 __all__ = ["BaseInspector", "Sample"]
 
@@ -60,6 +64,20 @@ def _estimator_has(name):
         return True
 
     return check
+
+
+def _forgetting_failures(fit):
+    """`fit` that leaves no fitted attribute where it fails or is interrupted."""
+
+    @wraps(fit)
+    def fit_or_forget(self, *args, **kwargs):
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            self._reset()
+            raise
+
+    return fit_or_forget
 
 
 class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
@@ -82,7 +100,11 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             None,
         ],
         "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
+        "n_jobs": [
+            Interval(Integral, None, -1, closed="right"),
+            Interval(Integral, 1, None, closed="left"),
+            None,
+        ],
         "verbose": ["verbose"],
     }
 
@@ -93,6 +115,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         state = super().__getstate__()
         return {**state, **{name: None for name in self._caches if name in state}}
 
+    @_forgetting_failures
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=False)
     def fit(
@@ -129,12 +152,18 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         ------
         ValueError
             Bad input; `y` missing although the estimator has to be fitted.
+
+        Warns
+        -----
+        RefitWarning
+            The estimator is fitted already, and a clone of it is fitted again.
         """
         check_is_predictor(self.estimator)
         self._reset()
         rows = self._check_rows(X, reset=True)
         weights = check_weights(sample_weight, rows)
         if y is not None:
+            check_not_masked(y, "y")
             check_consistent_length(rows.native, y)
         context = root_callback_context(self, max_subtasks=2)
         with callback_task(context, self):
@@ -196,6 +225,16 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                 return
         if y is None and requires_y(self.estimator):
             raise ValueError(self._missing_y_message())
+        if tags_of(self.estimator).requires_fit and is_fitted(self.estimator):
+            warnings.warn(
+                f"The {type(self.estimator).__name__} is fitted already, and "
+                f"{type(self).__name__} fits a clone of it again, on the rows given to "
+                "fit. To inspect it as it is, pass "
+                "sklearn.frozen.FrozenEstimator(estimator); to fit it here, pass "
+                "sklearn.base.clone(estimator).",
+                RefitWarning,
+                stacklevel=2,
+            )
         fit_params = self._estimator_fit_params(sample_weight, params)
         estimator = clone(self.estimator)
         with propagated_callbacks(context, estimator), callback_task(context, self):

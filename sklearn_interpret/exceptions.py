@@ -7,6 +7,7 @@ __all__ = [
     "InspectionWarning",
     "LowFidelityWarning",
     "NonFiniteResponseError",
+    "RefitWarning",
     "UnreadableModelError",
     "UnseenCategoryWarning",
 ]
@@ -30,6 +31,10 @@ class EmptyIntervalWarning(InspectionWarning):
 
 class LowFidelityWarning(InspectionWarning):
     """A surrogate follows the model poorly: it explains little of it."""
+
+
+class RefitWarning(InspectionWarning):
+    """A fitted estimator was given bare, so that a clone of it is fitted again."""
 
 
 class UnseenCategoryWarning(InspectionWarning):

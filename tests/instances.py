@@ -71,8 +71,10 @@ class MostRows(Named):
     """Flags of all rows but some."""
 
     def __call__(self, X):
-        first = X[:, 0] if not hasattr(X, "columns") else X[X.columns[0]]
-        return np.asarray(first) > -2
+        if hasattr(X, "columns"):
+            return np.asarray(X[X.columns[0]]) > -2
+        first = X[:, [0]]
+        return (first.toarray() if hasattr(first, "toarray") else first)[:, 0] > -2
 
 
 class OwnScore(Named):

@@ -8,6 +8,7 @@ A comment at each name says which public one would make it unnecessary.
 import warnings
 from contextlib import contextmanager, nullcontext
 from inspect import signature
+from numbers import Integral
 
 import numpy as np
 
@@ -20,7 +21,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing as safe_indexing
 
 # Wish: public parameter constraints.
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils._param_validation import Interval as _Interval
 
 # Wish: a public way to hand metadata on that is validated when routing is off.
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
@@ -46,6 +48,18 @@ except ImportError:
     def with_callbacks(method):
         """Leave the method as it is."""
         return method
+
+
+class Interval(_Interval):
+    """scikit-learn's, but without booleans, and without integers beyond numpy's."""
+
+    def __init__(self, type, left, right, *, closed):
+        if type is Integral and right is None:
+            right = 2**63
+        super().__init__(type, left, right, closed=closed)
+
+    def is_satisfied_by(self, val):
+        return not isinstance(val, bool) and super().is_satisfied_by(val)
 
 
 def root_callback_context(estimator, max_subtasks):

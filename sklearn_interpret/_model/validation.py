@@ -71,10 +71,17 @@ def check_fits_rows(estimator, X):
         )
 
 
+def check_not_masked(values, name):
+    """Refuse a masked array: what is masked would be used as if it were not."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array: fill it, or leave out those rows.")
+
+
 def check_weights(sample_weight, rows):
     """Weights of rows as float64, ones by default; not to be written to."""
     if sample_weight is None:
         return np.broadcast_to(1.0, rows.n_rows)
+    check_not_masked(sample_weight, "sample_weight")
     weights = check_sample_weight(sample_weight, rows.native, dtype=np.float64)
     if (weights < 0).any():
         raise ValueError(
@@ -82,6 +89,13 @@ def check_weights(sample_weight, rows):
         )
     if not weights.any():
         raise ValueError("sample_weight is zero for every row: nothing to inspect.")
+    # Products of two weights, as in variances, have to stay finite and above zero.
+    if not 1e-100 < weights[weights > 0].min() <= weights.sum() < 1e100:
+        raise ValueError(
+            "sample_weight holds positive weights between "
+            f"{weights[weights > 0].min():g} and {weights.max():g}; weights above 1e-100 "
+            "whose sum is below 1e100 are accepted: rescale them."
+        )
     return weights
 
 

@@ -7,10 +7,12 @@ from difflib import get_close_matches
 
 import joblib
 import numpy as np
+from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from sklearn_interpret.estimator_checks._results import (
     assert_same,
@@ -38,9 +40,12 @@ _BAD_VALUES = {
     "feature_groups": [{"g": [99]}, {"g": []}, {"g": [0], "h": [0]}, {"g": 1.5}],
     "response_method": ["predcit", ["no_such_method"], 1],
     "target": ["no such class", 99],
-    "subsample": [0, -1, 1.5, 0.0, "all"],
+    "subsample": [0, -1, 1.5, 0.0, "all", True],
     "random_state": ["seed"],
-    "n_jobs": ["two"],
+    "n_jobs": ["two", 0],
+    "n_permutations": [True, 10**20],
+    "n_repeats": [True, 10**20],
+    "n_samples": [True, 10**20],
     "verbose": ["loud"],
 }
 
@@ -115,6 +120,63 @@ def check_array_not_changed(estimator):
     for name, array in given.items():
         assert array.dtype == before[name].dtype
         np.testing.assert_array_equal(array, before[name], name)
+
+
+def check_sparse_not_changed(estimator):
+    """Sparse matrices keep their duplicate entries and the order of their indices."""
+    if not get_tags(estimator).input_tags.sparse:
+        return
+    table = numeric_table()
+    row, column = np.indices(table.shape)[:, :, ::-1]
+    halves = np.concatenate([table[:, ::-1].ravel() / 2] * 2)
+    where = tuple(np.concatenate([part.ravel()] * 2) for part in (row, column))
+    for kind in (sparse.csr_array, sparse.coo_array):
+        X = _as_stored(kind, halves, *where, table.shape)
+        before = X.copy()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LowFidelityWarning)
+            everything(fitted(estimator, X), X)
+        for name in ("data", "indices", "indptr", "row", "col"):
+            if hasattr(before, name):
+                kept, found = getattr(before, name), getattr(X, name)
+                np.testing.assert_array_equal(found, kept, f"{kind.__name__}.{name}")
+
+
+def _as_stored(kind, data, row, column, shape):
+    """A sparse array that stores the entries as given: duplicates, in any order."""
+    row, column = np.int32(row), np.int32(column)  # trees take no wider indices
+    if kind is sparse.coo_array:
+        return kind((data, (row, column)), shape=shape)
+    order = np.argsort(row, kind="stable")
+    ends = np.cumsum([0, *np.bincount(row, minlength=shape[0])], dtype=np.int32)
+    return kind((data[order], column[order], ends), shape=shape)
+
+
+def check_masked_arrays_are_refused(estimator):
+    """What is masked would otherwise be used as if it were not."""
+    given = {"X": numeric_table(), "y": target_for(estimator)}
+    if has_fit_parameter(estimator, "sample_weight"):
+        given["sample_weight"] = np.ones(N_ROWS)
+    for name, values in given.items():
+        masked = np.ma.masked_array(values, mask=np.arange(values.size) % 7 == 0)
+        with expect_error(TypeError, name, "masked", doing=f"a masked {name}"):
+            prepared(estimator).fit(**{**given, name: masked.reshape(values.shape)})
+
+
+def check_failed_fit_is_forgotten(estimator):
+    """After a `fit` that failed, the estimator is not fitted, as good as new."""
+    X, y = numeric_table(), target_for(estimator)
+    failing = {"response_method": ["no_such_method"], "random_state": "seed"}
+    known = estimator.get_params(deep=False)
+    for bad in ({}, *({k: v} for k, v in failing.items() if k in known)):
+        model = fitted(estimator)
+        new = set(vars(prepared(estimator)))
+        with expect_error((ValueError, TypeError, AttributeError), doing=f"fit, {bad}"):
+            model.set_params(**bad).fit(X, y if bad else y[:-1])
+        with expect_error(NotFittedError, doing=f"check_is_fitted after fit, {bad}"):
+            check_is_fitted(model)
+        left = {name for name in set(vars(model)) - new if name.endswith("_")}
+        assert not left, f"left over after a fit that failed: {sorted(left)}"
 
 
 def check_frame_equals_array(estimator):

@@ -1,5 +1,7 @@
 """Checks of an estimator that wraps a model and passes its methods on."""
 
+import warnings
+
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
@@ -25,6 +27,7 @@ from sklearn_interpret.estimator_checks._tables import (
     target_for,
     without_draws,
 )
+from sklearn_interpret.exceptions import RefitWarning
 
 _PREDICTIONS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 
@@ -88,6 +91,18 @@ def check_fitted_bare_without_y(inspector):
     inspector = prepared(inspector, estimator=recorder_for(inspector).fit(X, y))
     with expect_error(ValueError, "FrozenEstimator", doing="fit without y"):
         inspector.fit(X)
+
+
+def check_refit_warns(inspector):
+    """A fitted model passed bare, with `y`, is fitted again: a warning says so."""
+    X, y = numeric_table(), target_for(inspector)
+    inspector = prepared(inspector, estimator=recorder_for(inspector).fit(X, y))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        inspector.fit(X, y)
+    said = [w for w in caught if issubclass(w.category, RefitWarning)]
+    assert len(said) == 1, f"{len(said)} warnings of a model that is fitted again"
+    assert "FrozenEstimator" in str(said[0].message)
 
 
 def check_delegation(inspector):

@@ -20,7 +20,7 @@ def as_rows(X):
     if isinstance(X, Rows):
         return X
     if sparse.issparse(X):
-        return SparseRows(X)
+        return SparseRows(_canonical(X))
     for library, kind in (("pandas", PandasRows), ("polars", PolarsRows)):
         module = sys.modules.get(library)  # not imported: then X is none of it
         if module is not None and isinstance(X, module.DataFrame):
@@ -37,3 +37,20 @@ def as_rows(X):
     if not plain or X.ndim != 2:
         X = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_features=0)
     return ArrayRows(X)
+
+
+def _canonical(X):
+    """A sparse matrix without duplicate entries, in which indices are sorted.
+
+    Many of scipy's functions would make it so in place, in the user's own matrix.
+    """
+    if X.format == "coo":
+        X = X.copy()
+    elif X.format in ("csr", "csc", "bsr"):
+        if X.has_canonical_format:
+            return X
+        X = X.copy()
+    else:
+        return X
+    X.sum_duplicates()
+    return X

@@ -107,6 +107,8 @@ def resolve_features(
 
 def _listed(features, names, parameter):
     """Features as a list: of a single one, of a slice, or of those under a mask."""
+    if isinstance(features, np.ndarray) and features.ndim == 0:
+        features = features.item()
     if isinstance(features, slice):
         return list(range(len(names)))[features]
     if isinstance(features, str) or not isinstance(features, Iterable):
