@@ -6,13 +6,22 @@ import pkgutil
 from functools import cache
 from unittest import SkipTest
 
+import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import check_is_fitted
 
 import sklearn_interpret
 from sklearn_interpret.estimator_checks import estimator_checks_generator
-from tests.instances import ARGUMENTS, OF_TEXTS, instances, instances_for_any_data
+from tests.instances import (
+    ARGUMENTS,
+    INSPECTORS,
+    OF_TEXTS,
+    instances,
+    instances_for_any_data,
+)
 
 
 def public_estimators():
@@ -107,3 +116,19 @@ def test_own_check(estimator, check):
         check(estimator)
     except SkipTest as reason:  # an optional library is absent
         pytest.skip(str(reason))
+
+
+@pytest.mark.parametrize("estimator_class", INSPECTORS, ids=lambda c: c.__name__)
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, MemoryError])
+def test_an_interrupted_fit_is_forgotten(estimator_class, stop, monkeypatch):
+    estimator = instances_for_any_data(estimator_class)[0]
+    X = np.random.default_rng(0).normal(size=(20, 5))
+
+    def stopped(self, *args):
+        raise stop
+
+    monkeypatch.setattr(estimator_class, "_inspect", stopped)
+    with pytest.raises(stop):
+        estimator.fit(X, X[:, 0])
+    with pytest.raises(NotFittedError):
+        check_is_fitted(estimator)

@@ -92,8 +92,39 @@ class FitsFrozen(PartialDependence):
 
 class FitsTheGiven(PartialDependence):
     def fit(self, X, y=None, sample_weight=None):
+        super().fit(X, y, sample_weight)
         self.estimator.fit(X, y)
+        return self
+
+
+class RemembersFailures(PartialDependence):
+    def fit(self, X, y=None, sample_weight=None):
+        try:
+            return super().fit(X, y, sample_weight)
+        except Exception:
+            self.average_ = []
+            raise
+
+
+class WritesToSparse(PartialDependence):
+    def fit(self, X, y=None, sample_weight=None):
+        if hasattr(X, "sum_duplicates"):
+            X.sum_duplicates()
         return super().fit(X, y, sample_weight)
+
+
+class IgnoresMasks(PartialDependence):
+    def fit(self, X, y=None, sample_weight=None):
+        return super().fit(np.asarray(X), y, sample_weight)
+
+
+class RefitsInSilence(PartialDependence):
+    def fit(self, X, y=None, sample_weight=None):
+        model = self.estimator
+        self.estimator = clone(model)
+        super().fit(X, y, sample_weight)
+        self.estimator = model
+        return self
 
 
 class AcceptsNoTargets(PartialDependence):
@@ -168,6 +199,10 @@ BROKEN = [
     (HasNoIdea, "no_predictor"),
     (HasNoIdea, "unfitted_frozen"),
     (AnswersUnfitted, "not_fitted"),
+    (RemembersFailures, "failed_fit_is_forgotten"),
+    (WritesToSparse, "sparse_not_changed"),
+    (IgnoresMasks, "masked_arrays_are_refused"),
+    (RefitsInSilence, "refit_warns"),
 ]
 
 

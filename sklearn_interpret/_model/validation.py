@@ -47,8 +47,22 @@ def check_rows(estimator, X, *, reset):
     if rows.named and len(set(rows.names)) < rows.n_columns:
         twice = next(name for name in rows.names if rows.names.count(name) > 1)
         raise ValueError(f"X has the column name {twice!r} more than once.")
+    if rows.named:
+        _check_names_are_text(rows.names)
     validate_data(estimator, rows.native, reset=reset, skip_check_array=True)
     return rows
+
+
+def _check_names_are_text(names):
+    """Refuse lone surrogates, which no file, frame or figure takes."""
+    try:
+        "".join(names).encode()
+    except UnicodeEncodeError as error:
+        name = next(n for n in names if n != n.encode(errors="ignore").decode())
+        raise ValueError(
+            f"X has the column name {name!r}, which is no Unicode text: it holds half "
+            "of a surrogate pair."
+        ) from error
 
 
 def check_fits_rows(estimator, X):
@@ -92,9 +106,8 @@ def check_weights(sample_weight, rows):
     # Products of two weights, as in variances, have to stay finite and above zero.
     if not 1e-100 < weights[weights > 0].min() <= weights.sum() < 1e100:
         raise ValueError(
-            "sample_weight holds positive weights between "
-            f"{weights[weights > 0].min():g} and {weights.max():g}; weights above 1e-100 "
-            "whose sum is below 1e100 are accepted: rescale them."
+            f"sample_weight holds weights up to {weights.max():g}; positive ones are "
+            "accepted from 1e-100 on, as long as their sum is below 1e100: rescale them."
         )
     return weights
 

@@ -152,17 +152,6 @@ def _as_stored(kind, data, row, column, shape):
     return kind((data[order], column[order], ends), shape=shape)
 
 
-def check_masked_arrays_are_refused(estimator):
-    """What is masked would otherwise be used as if it were not."""
-    given = {"X": numeric_table(), "y": target_for(estimator)}
-    if has_fit_parameter(estimator, "sample_weight"):
-        given["sample_weight"] = np.ones(N_ROWS)
-    for name, values in given.items():
-        masked = np.ma.masked_array(values, mask=np.arange(values.size) % 7 == 0)
-        with expect_error(TypeError, name, "masked", doing=f"a masked {name}"):
-            prepared(estimator).fit(**{**given, name: masked.reshape(values.shape)})
-
-
 def check_failed_fit_is_forgotten(estimator):
     """After a `fit` that failed, the estimator is not fitted, as good as new."""
     X, y = numeric_table(), target_for(estimator)

@@ -105,6 +105,19 @@ def check_refit_warns(inspector):
     assert "FrozenEstimator" in str(said[0].message)
 
 
+def check_masked_arrays_are_refused(inspector):
+    """What is masked would otherwise be used as if it were not."""
+    given = {
+        "X": numeric_table(),
+        "y": target_for(inspector),
+        "sample_weight": np.ones(N_ROWS),
+    }
+    for name, values in given.items():
+        masked = np.ma.masked_array(values, mask=values == values.max())
+        with expect_error(TypeError, name, "masked", doing=f"a masked {name}"):
+            prepared(inspector).fit(**{**given, name: masked})
+
+
 def check_delegation(inspector):
     """Predictions, classes and scores are those of the fitted model.
 

@@ -2,8 +2,12 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LinearRegression
 
-from sklearn_interpret._model.validation import draw_rows
+from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.validation import check_rows, check_weights, draw_rows
 
 
 @pytest.mark.parametrize("subsample", [None, 10, 11, 1.0, np.int64(500)])
@@ -43,3 +47,28 @@ def test_rare_classes_are_not_required():
     classes = np.array([0] * 99 + [1])
     assert len(draw_rows(100, 10, stratify=classes, random_state=0)) == 10
     assert len(draw_rows(100, 5, stratify=np.arange(100), random_state=0)) == 5
+
+
+@pytest.mark.parametrize("extreme", [1e300, 1e-300])
+def test_weights_whose_products_leave_the_numbers_are_refused(extreme):
+    rows = as_rows(np.zeros((3, 1)))
+    with pytest.raises(ValueError, match="sample_weight holds weights up to"):
+        check_weights(np.array([0, 1, 2]) * extreme, rows)
+
+
+@given(scale=st.floats(1e-90, 1e90))
+def test_weights_of_other_scales_are_taken(scale):
+    weights = np.array([0.0, 1.0, 2.0]) * scale
+    np.testing.assert_array_equal(
+        check_weights(weights, as_rows(np.ones((3, 1)))), weights
+    )
+
+
+def test_names_that_are_no_text_are_refused():
+    pandas = pytest.importorskip("pandas")
+    names = pandas.Index(["a", "b\ud800"], dtype=object)
+    X = pandas.DataFrame(np.zeros((3, 2)), columns=names)
+    with pytest.raises(
+        ValueError, match=r"column name 'b\\ud800', which is no Unicode"
+    ):
+        check_rows(LinearRegression(), X, reset=True)
