@@ -107,7 +107,7 @@ def check_weights(sample_weight, rows):
     if not 1e-100 < weights[weights > 0].min() <= weights.sum() < 1e100:
         raise ValueError(
             f"sample_weight holds weights up to {weights.max():g}; positive ones are "
-            "accepted from 1e-100 on, as long as their sum is below 1e100: rescale them."
+            "accepted from 1e-100 on, and their sum below 1e100: rescale them."
         )
     return weights
 

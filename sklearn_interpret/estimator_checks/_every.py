@@ -12,7 +12,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from sklearn_interpret.estimator_checks._results import (
     assert_same,
@@ -150,22 +150,6 @@ def _as_stored(kind, data, row, column, shape):
     order = np.argsort(row, kind="stable")
     ends = np.cumsum([0, *np.bincount(row, minlength=shape[0])], dtype=np.int32)
     return kind((data[order], column[order], ends), shape=shape)
-
-
-def check_failed_fit_is_forgotten(estimator):
-    """After a `fit` that failed, the estimator is not fitted, as good as new."""
-    X, y = numeric_table(), target_for(estimator)
-    failing = {"response_method": ["no_such_method"], "random_state": "seed"}
-    known = estimator.get_params(deep=False)
-    for bad in ({}, *({k: v} for k, v in failing.items() if k in known)):
-        model = fitted(estimator)
-        new = set(vars(prepared(estimator)))
-        with expect_error((ValueError, TypeError, AttributeError), doing=f"fit, {bad}"):
-            model.set_params(**bad).fit(X, y if bad else y[:-1])
-        with expect_error(NotFittedError, doing=f"check_is_fitted after fit, {bad}"):
-            check_is_fitted(model)
-        left = {name for name in set(vars(model)) - new if name.endswith("_")}
-        assert not left, f"left over after a fit that failed: {sorted(left)}"
 
 
 def check_frame_equals_array(estimator):

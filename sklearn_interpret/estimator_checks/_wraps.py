@@ -8,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret.estimator_checks._recorders import recorder_for
 from sklearn_interpret.estimator_checks._results import (
@@ -116,6 +117,22 @@ def check_masked_arrays_are_refused(inspector):
         masked = np.ma.masked_array(values, mask=values == values.max())
         with expect_error(TypeError, name, "masked", doing=f"a masked {name}"):
             prepared(inspector).fit(**{**given, name: masked})
+
+
+def check_failed_fit_is_forgotten(inspector):
+    """After a `fit` that failed, the inspector is not fitted, as good as new."""
+    X, y = numeric_table(), target_for(inspector)
+    failing = {"response_method": ["no_such_method"], "random_state": "seed"}
+    known = inspector.get_params(deep=False)
+    for bad in ({}, *({k: v} for k, v in failing.items() if k in known)):
+        model = fitted(inspector)
+        new = set(vars(prepared(inspector)))
+        with expect_error((ValueError, TypeError, AttributeError), doing=f"fit, {bad}"):
+            model.set_params(**bad).fit(X, y if bad else y[:-1])
+        with expect_error(NotFittedError, doing=f"check_is_fitted after fit, {bad}"):
+            check_is_fitted(model)
+        left = {name for name in set(vars(model)) - new if name.endswith("_")}
+        assert not left, f"left over after a fit that failed: {sorted(left)}"
 
 
 def check_delegation(inspector):
