@@ -11,6 +11,11 @@ os.environ["MPLBACKEND"] = "Agg"
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+def pytest_addoption(parser):
+    """Tell how long to look for input that breaks something."""
+    parser.addoption("--fuzz", type=int, default=200, help="cases for each family")
+
+
 @pytest.fixture(autouse=True)
 def close_figures():
     """Leave no figure behind, without importing matplotlib for tests that draw none."""

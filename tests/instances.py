@@ -113,7 +113,7 @@ EFFECTS = {
     ],
 }
 
-IMPORTANCES = {
+IMPORTANCE = {
     DropColumnImportance: [
         {"cv": 2},
         {
@@ -143,9 +143,7 @@ IMPORTANCES = {
     ],
 }
 
-ARGUMENTS = {
-    **EFFECTS,
-    **IMPORTANCES,
+INTERACTIONS = {
     HStatistic: [
         {"subsample": 80, "random_state": 0},
         {"pairs": [(0, 1), (4, 2)], "three_way": [(0, 1, 2)], "squared": False},
@@ -171,6 +169,9 @@ ARGUMENTS = {
             "subsample": 30,
         },
     ],
+}
+
+SHAPLEY = {
     BreakDown: [
         {"subsample": None},
         {
@@ -195,6 +196,32 @@ ARGUMENTS = {
     ShapleySampling: [
         {"n_permutations": 2, "subsample": None, "random_state": 0},
         {"n_permutations": 2, "subsample": 5, "random_state": 0},
+    ],
+    ShapleyValues: [
+        {"subsample": 1.0, "budget": 4, "random_state": 0},
+        {
+            "algorithm": "permutation",
+            "budget": 8,
+            "subsample": 5,
+            "random_state": 0,
+        },
+    ],
+    TreeSHAP: [
+        {},
+        {"perturbation": "path_dependent", "feature_groups": {"g": [0, 3]}},
+        {"subsample": 20, "response_method": ["predict_proba", "predict"]},
+    ],
+}
+
+SURROGATES = {
+    GlobalSurrogate: [
+        {"min_fidelity": None},
+        {
+            "subset": MostRows(),
+            "subsample": 0.9,
+            "random_state": 0,
+            "min_fidelity": None,
+        },
     ],
     LimeImage: [
         {"n_samples": 32, "min_fidelity": None, "random_state": 0},
@@ -226,29 +253,14 @@ ARGUMENTS = {
             "random_state": 0,
         },
     ],
-    ShapleyValues: [
-        {"subsample": 1.0, "budget": 4, "random_state": 0},
-        {
-            "algorithm": "permutation",
-            "budget": 8,
-            "subsample": 5,
-            "random_state": 0,
-        },
-    ],
-    TreeSHAP: [
-        {},
-        {"perturbation": "path_dependent", "feature_groups": {"g": [0, 3]}},
-        {"subsample": 20, "response_method": ["predict_proba", "predict"]},
-    ],
-    GlobalSurrogate: [
-        {"min_fidelity": None},
-        {
-            "subset": MostRows(),
-            "subsample": 0.9,
-            "random_state": 0,
-            "min_fidelity": None,
-        },
-    ],
+}
+
+ARGUMENTS = {
+    **EFFECTS,
+    **IMPORTANCE,
+    **INTERACTIONS,
+    **SHAPLEY,
+    **SURROGATES,
 }
 
 # Inspectors of texts, which the contract's tables say nothing to: their own tests hold

@@ -1,0 +1,236 @@
+"""One machine that tries estimators on anything, and what it allows to come out.
+
+A case is a table in some container, with some dtypes, weights and parameters, sound or
+odd. Allowed are an error that this library or scikit-learn raises on purpose, or
+results that are numbers.
+"""
+
+import traceback
+import warnings
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+import pandas as pd
+import polars as pl
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from sklearn_interpret.estimator_checks._results import everything
+from tests.instances import OF_LINES, OF_TREES
+
+# Columns by kind: a generator and a number of rows to a list or an array.
+COLUMNS = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "few": lambda rng, n: rng.integers(3, size=n).astype(float),
+    "whole": lambda rng, n: rng.integers(-5, 6, size=n),
+    "constant": lambda rng, n: np.full(n, 1.5),
+    "bool": lambda rng, n: rng.random(n) < 0.5,
+    "small": lambda rng, n: rng.integers(-100, 100, size=n).astype(np.int8),
+    "single": lambda rng, n: rng.normal(size=n).astype(np.float32),
+    "tiny": lambda rng, n: 1e-300 * rng.normal(size=n),
+    "far": lambda rng, n: 1e9 + rng.normal(size=n),
+    "huge": lambda rng, n: 1e307 * rng.normal(size=n),
+    "extreme": lambda rng, n: rng.choice([-(2**63), 0, 1, 2**63 - 1], size=n),
+    "gaps": lambda rng, n: np.where(rng.random(n) < 0.3, np.nan, rng.normal(size=n)),
+    "missing": lambda rng, n: np.full(n, np.nan),
+    "infinite": lambda rng, n: np.where(rng.random(n) < 0.2, np.inf, 1.0),
+}
+OF_FRAMES = {
+    "text": lambda rng, n: rng.choice(["a", "b", "<i>", ""], size=n).astype(object),
+    "category": lambda rng, n: pd.Categorical(rng.choice(["u", "v"], size=n)),
+    "date": lambda rng, n: pd.date_range("2020-01-01", periods=n),
+    "zone": lambda rng, n: pd.date_range("2020-01-01", periods=n, tz="Asia/Tokyo"),
+    "nullable": lambda rng, n: pd.array(
+        [None if u < 0.2 else int(5 * u) for u in rng.random(n)], dtype="Int64"
+    ),
+}
+SOUND = ("normal", "few", "whole")
+
+WEIGHTS = {
+    "ones": lambda rng, n: np.ones(n),
+    "some": lambda rng, n: rng.integers(3, size=n),
+    "list": lambda rng, n: rng.random(n).tolist(),
+    "small": lambda rng, n: 1e-12 * rng.random(n),
+    "large": lambda rng, n: 1e300 * rng.random(n),
+    "zero": lambda rng, n: np.zeros(n),
+    "negative": lambda rng, n: rng.normal(size=n),
+    "missing": lambda rng, n: np.full(n, np.nan),
+    "short": lambda rng, n: np.ones(n + 1),
+    "table": lambda rng, n: np.ones((n, 2)),
+}
+
+# Values for parameters of these names, sound and odd.
+ODD = [None, True, False, 0, -1, 1.5, np.nan, 10**20, "no such", (), [], object()]
+SENSIBLE = {
+    "features": [[0], [0, (0, 1)], np.array(0), ["a"], [-1], slice(0, 1), [[0, 1]]],
+    "categorical_features": ["auto", [0], [True]],
+    "feature_groups": [{"g": [0, 1]}, {"g": [0]}, {"": [0]}],
+    "response_method": ["auto", "predict", "predict_proba", "centered_log_proba"],
+    "target": [0, 1, "a", [0]],
+    "subsample": [2, 0.5, 1.0],
+    "n_jobs": [1],
+    "random_state": [0],
+    "grid_resolution": [2, 3],
+    "n_intervals": [1, 3],
+    "percentiles": [(0, 1), (0.5, 0.5), (0.2, 0.1)],
+    "confidence_level": [0.9],
+    "pairs": [[(0, 1)], np.array(3), [(0, 0)]],
+    "three_way": [True, [(0, 1, 2)]],
+    "n_repeats": [1, 2],
+    "n_permutations": [1, 2, 4],
+    "n_coalitions": [4, 8],
+    "n_samples": [2, 8],
+    "cv": [2, "abc", 1],
+    "comparison": ["difference", "ratio"],
+    "method": ["auto", "brute", "exact", "split", "permutation"],
+    "perturbation": ["interventional", "path_dependent", "correlation"],
+    "algorithm": ["auto", "exact", "kernel", "permutation"],
+    "background": [np.zeros((1, 3)), np.zeros((2, 2)), np.zeros(3)],
+    "surrogate": [DecisionTreeRegressor(max_depth=2), Ridge, Ridge()],
+    "scoring": ["r2", "accuracy"],
+    "link": ["logit", "identity"],
+    "center": ["start", "end", 0.0],
+    "n_features_to_select": [1, 2],
+    "kernel_width": [0.1, 1e-300],
+    "threshold": [0.0, 0.5, np.inf],
+}
+
+
+@st.composite
+def cases(draw, arguments):
+    """A class with parameters, a model, a table, targets and weights."""
+    inspector_class = draw(st.sampled_from(list(arguments)))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_rows = draw(st.integers(1, 12))
+    container = draw(st.sampled_from(["array", "pandas", "polars", "sparse", "list"]))
+    kinds = list(COLUMNS) + (list(OF_FRAMES) if container == "pandas" else [])
+    odd_or_sound = st.one_of(st.sampled_from(SOUND), st.sampled_from(kinds))
+    chosen = draw(st.lists(odd_or_sound, min_size=1, max_size=4))
+    columns = [{**COLUMNS, **OF_FRAMES}[kind](rng, n_rows) for kind in chosen]
+    y, model = draw(st.sampled_from([_regression, _classification]))(
+        draw, rng, n_rows, inspector_class, any(kind in OF_FRAMES for kind in chosen)
+    )
+    weights = draw(
+        st.sampled_from([None] * 9 + ["ones", "some", "list"] * 2 + [*WEIGHTS])
+    )
+    params = dict(arguments[inspector_class])
+    known = inspector_class(model).get_params(deep=False)
+    names = st.sampled_from(sorted(set(known) - {"estimator", "verbose"}))
+    for name in draw(st.lists(names, max_size=2)):
+        values = SENSIBLE.get(name, []) if draw(st.integers(0, 3)) else ODD
+        params[name] = draw(st.sampled_from(values or [params.get(name)]))
+    weights = None if weights is None else WEIGHTS[weights](rng, n_rows)
+    inspector = inspector_class(model, **params)
+    return inspector, _contained(container, columns), y, weights
+
+
+def _contained(container, columns):
+    names = [f"c{j}" for j in range(len(columns))]
+    if container == "pandas":
+        return pd.DataFrame(dict(zip(names, columns, strict=True)))
+    if container == "polars":
+        return pl.DataFrame(dict(zip(names, columns, strict=True)))
+    array = np.stack([np.asarray(column, dtype=float) for column in columns], axis=1)
+    if container == "sparse":
+        return sparse.csr_array(array)
+    return array.tolist() if container == "list" else array
+
+
+def _regression(draw, rng, n_rows, inspector_class, mixed):
+    model = DecisionTreeRegressor(max_depth=3, random_state=0)
+    if inspector_class not in OF_TREES:
+        model = draw(st.sampled_from([model, LinearRegression()]))
+    if inspector_class in OF_LINES:
+        model = LinearRegression()
+    elif draw(st.booleans()):
+        model = RandomForestRegressor(2, max_depth=3, random_state=0)
+    return rng.normal(size=n_rows), _encoded(model, mixed)
+
+
+def _classification(draw, rng, n_rows, inspector_class, mixed):
+    model = DecisionTreeClassifier(max_depth=3, random_state=0)
+    if inspector_class not in OF_TREES:
+        model = draw(st.sampled_from([model, GaussianNB()]))
+    elif draw(st.booleans()):
+        model = RandomForestClassifier(2, max_depth=3, random_state=0)
+    labels = draw(st.sampled_from([[0, 1], ["a", "b"], ["a", "b", "c"], ["only"]]))
+    return np.array(labels)[rng.integers(len(labels), size=n_rows)], _encoded(
+        model, mixed
+    )
+
+
+def _encoded(model, mixed):
+    """The model behind an encoder of what is no number, where there is such."""
+    if not mixed:
+        return model
+    numbers = make_pipeline(SimpleImputer(keep_empty_features=True))
+    levels = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    encoder = make_column_transformer((numbers, _columns_of_numbers), remainder=levels)
+    return make_pipeline(encoder, model)
+
+
+def _columns_of_numbers(X):
+    return [
+        j for j, dtype in enumerate(X.dtypes) if pd.api.types.is_numeric_dtype(dtype)
+    ]
+
+
+def fuzz(request, arguments):
+    """Try classes, given with quick parameters, on as many cases as the switch says."""
+    budget = settings(
+        max_examples=request.config.getoption("--fuzz"),
+        suppress_health_check=list(HealthCheck),
+        derandomize=request.config.getoption("--fuzz") == 200,
+    )
+    budget(given(cases(arguments))(holds))()
+
+
+def holds(case):
+    """One case: an error on purpose, or results that are numbers."""
+    inspector, X, y, weights = case
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            inspector.fit(X, y, sample_weight=weights)
+            found = everything(inspector, X[:3])
+        except (ValueError, TypeError) as error:
+            raised_in = traceback.extract_tb(error.__traceback__)[-1].filename
+            if "sklearn" not in raised_in:  # but in numpy, for one
+                raise
+            return
+    odd = [name for name, values in numbers_in("", found) if np.isinf(values).any()]
+    assert not odd, f"infinite: {odd}"
+    if not _has_gaps(X):
+        odd = [name for name, values in numbers_in("", found) if np.isnan(values).any()]
+        assert not odd, f"not a number: {odd}"
+
+
+def _has_gaps(X):
+    if sparse.issparse(X):
+        return np.isnan(X.data).any()
+    frame = X.to_pandas() if isinstance(X, pl.DataFrame) else pd.DataFrame(X)
+    return frame.isna().to_numpy().any()
+
+
+def numbers_in(name, value):
+    """Arrays of floats in nested results, by name."""
+    if is_dataclass(value):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
+        value.pop("data", None)
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from numbers_in(f"{name}.{key}", part)
+    elif isinstance(value, list | tuple):
+        for i, part in enumerate(value):
+            yield from numbers_in(f"{name}[{i}]", part)
+    elif isinstance(value, float | np.ndarray) and np.asarray(value).dtype.kind == "f":
+        yield name, np.asarray(value)
