@@ -465,6 +465,24 @@ def test_predictions_behind_a_log_link(loss, order):
     )
 
 
+@pytest.mark.parametrize("objective", ["reg:logistic", "reg:gamma", "count:poisson"])
+def test_links_of_regressors_whose_only_output_is_named(objective):
+    """The first output of a regressor is no first class, which would fall."""
+    xgboost = pytest.importorskip("xgboost")
+    X, y = data_of("plain")
+    model = xgboost.XGBRegressor(objective=objective, n_estimators=5, max_depth=2)
+    model.fit(X, 1 / (1 + np.exp(-y)))
+    # Rows of the background, too, whose margins are compared with themselves.
+    explanation = inspected(model, X[:6], response_method="predict", target=0).explain(
+        X[:9]
+    )
+    np.testing.assert_allclose(explanation.predictions, model.predict(X[:9]), rtol=1e-5)
+    np.testing.assert_allclose(explanation.additivity_error(), 0, atol=1e-10)
+    assert_values(
+        inspected(model, X[:6], response_method="predict"), X[:9], explanation.values
+    )
+
+
 def test_margins_that_are_almost_alike_keep_their_slope():
     """The difference quotient of nearly equal margins would be noise."""
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]] * 10)
