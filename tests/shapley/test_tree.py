@@ -466,20 +466,24 @@ def test_predictions_behind_a_log_link(loss, order):
 
 
 @pytest.mark.parametrize("objective", ["reg:logistic", "reg:gamma", "count:poisson"])
-def test_links_of_regressors_whose_only_output_is_named(objective):
-    """The first output of a regressor is no first class, which would fall."""
+def test_the_only_output_of_a_regressor_rises_with_its_link(objective):
+    """It is no first class, whose probability falls."""
     xgboost = pytest.importorskip("xgboost")
-    X, y = data_of("plain")
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]] * 10)
     model = xgboost.XGBRegressor(objective=objective, n_estimators=5, max_depth=2)
-    model.fit(X, 1 / (1 + np.exp(-y)))
-    # Rows of the background, too, whose margins are compared with themselves.
-    explanation = inspected(model, X[:6], response_method="predict", target=0).explain(
-        X[:9]
-    )
-    np.testing.assert_allclose(explanation.predictions, model.predict(X[:9]), rtol=1e-5)
-    np.testing.assert_allclose(explanation.additivity_error(), 0, atol=1e-10)
-    assert_values(
-        inspected(model, X[:6], response_method="predict"), X[:9], explanation.values
+    model.fit(X, 0.2 + 0.3 * X.sum(axis=1))
+    # The second and the third row have the same margin, but not the same features.
+    rows, background = X[:4], X[1:2]
+    inspector = inspected(model, background, response_method="predict", target=0)
+    explanation = inspector.explain(rows)
+    np.testing.assert_allclose(explanation.predictions, model.predict(rows), rtol=1e-6)
+    np.testing.assert_allclose(explanation.additivity_error(), 0, atol=1e-6)
+    p = model.predict(rows)[2]
+    slope = p * (1 - p) if objective == "reg:logistic" else p
+    margins = inspected(model, background).explain(rows)
+    assert margins.values[2, 0] > 0.1
+    np.testing.assert_allclose(
+        explanation.values[2], slope * margins.values[2], rtol=1e-5
     )
 
 
