@@ -33,11 +33,9 @@ from sklearn_interpret._model.response import (
     CENTERED_LOG_PROBA,
     RESPONSE_METHODS,
     check_is_predictor,
+    is_classifier,
     is_fitted,
     make_response,
-)
-from sklearn_interpret._model.tags import (
-    is_classifier,
     requires_y,
     tags_of,
     weight_parameter,

@@ -18,7 +18,7 @@ from sklearn_interpret._model._sklearn_compat import (
     check_feature_names_in,
     safe_indexing,
 )
-from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import default_name, default_names
 
 __all__ = ["AttributionTransformerMixin", "BaseExplanation", "Explanation"]

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._choosing import row_position
-from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.sources import (
     Data,
     fold_estimators,

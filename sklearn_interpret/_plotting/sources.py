@@ -10,9 +10,13 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 
-from sklearn_interpret._model.response import check_is_predictor, make_response
-from sklearn_interpret._model.rows.containers import as_rows
-from sklearn_interpret._model.tags import check_predictor_is_fitted, is_classifier
+from sklearn_interpret._model.response import (
+    check_is_predictor,
+    check_predictor_is_fitted,
+    is_classifier,
+    make_response,
+)
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.base import BaseInspector
 
 

@@ -17,7 +17,7 @@ from sklearn_interpret._core.effects.accumulation import (
     NodeAxis,
     StepMoments,
 )
-from sklearn_interpret._core.effects.curves import interpolate, look_up
+from sklearn_interpret._core.statistics.grids import interpolate, look_up
 from sklearn_interpret._core.statistics.seriation import order_levels
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import portion_rows, slices

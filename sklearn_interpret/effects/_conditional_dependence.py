@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._core.effects.curves import look_up
-from sklearn_interpret._core.statistics.grids import conditioning_edges
+from sklearn_interpret._core.statistics.grids import conditioning_edges, look_up
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.perturbation.perturbed import plain_responses

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_interpret._core.effects.curves import (
+from sklearn_interpret._core.statistics.grids import (
     grid_masses,
     grid_position,
     interpolate,
@@ -18,7 +18,7 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.parallel import portion_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import perturbed
-from sklearn_interpret._model.tags import unfrozen
+from sklearn_interpret._model.response import unfrozen
 from sklearn_interpret.effects._base import (
     CurveEffect,
     GridMixin,

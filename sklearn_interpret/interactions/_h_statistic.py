@@ -31,7 +31,7 @@ from sklearn_interpret._model.perturbation.perturbed import (
     Replacement,
     perturbed,
 )
-from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import default_name
 from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.interactions._base import BaseInteraction, drop_single_output

@@ -23,7 +23,7 @@ from sklearn_interpret._model.parallel import (
     slices,
 )
 from sklearn_interpret._model.perturbation.coalitions import LINKS, CoalitionGame
-from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import AdditivityWarning

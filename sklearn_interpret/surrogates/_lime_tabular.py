@@ -13,7 +13,7 @@ from sklearn_interpret._core.statistics.quasi_random import even_points
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
-from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret._model.rows.marginals import Marginals
 from sklearn_interpret._model.surrogates.local_samples import LocalDraws

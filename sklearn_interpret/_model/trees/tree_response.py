@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+from sklearn_interpret._model.parallel import LazyRows
 from sklearn_interpret._model.response import (
     CENTERED_LOG_PROBA,
     Response,
     make_response,
+    unfrozen,
 )
-from sklearn_interpret._model.rows.lazy_rows import LazyRows
-from sklearn_interpret._model.tags import unfrozen
 from sklearn_interpret._model.trees import (
     _catboost,
     _lightgbm,

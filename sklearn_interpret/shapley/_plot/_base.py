@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from sklearn_interpret._choosing import output_position, row_position
-from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.displays import ExplanationDisplay
 from sklearn_interpret._plotting.labels import drawn_response
 from sklearn_interpret.explanations import Explanation

@@ -4,8 +4,8 @@ import numpy as np
 
 from sklearn_interpret._core.statistics.losses import agreement
 from sklearn_interpret._model.linear import coefficient_table
-from sklearn_interpret._model.response import make_response
-from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.response import is_classifier, make_response
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.surrogates.inner_predictors import (
     column_deviations,
     inner_predictors,
@@ -15,7 +15,6 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
     SurrogatePredictions,
 )
 from sklearn_interpret._model.surrogates.tree_rules import read_tree
-from sklearn_interpret._model.tags import is_classifier
 from sklearn_interpret._model.validation import check_weights
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.sources import response_text
