@@ -56,13 +56,6 @@ def output_position(names, target):
     raise ValueError(f"target={target!r} is not an output; there are {_listed(names)}.")
 
 
-def predictions_of(explanation):
-    """Predictions; where none are given, what base values and attributions sum to."""
-    if explanation.predictions is not None:
-        return explanation.predictions
-    return explanation.base_values + explanation.values.sum(axis=1)
-
-
 def _same(name, target):
     try:
         return bool(name == target)

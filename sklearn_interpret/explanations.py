@@ -14,12 +14,9 @@ from scipy.sparse import issparse
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._model._sklearn_compat import (
-    check_feature_names_in,
-    safe_indexing,
-)
+from sklearn_interpret._model._sklearn_compat import safe_indexing
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.features import default_name, default_names
+from sklearn_interpret._model.rows.features import default_names
 
 __all__ = ["AttributionTransformerMixin", "BaseExplanation", "Explanation"]
 
@@ -289,6 +286,13 @@ class Explanation(BaseExplanation):
             )
         return self.base_values + self.values.sum(axis=1) - self.predictions
 
+    @property
+    def predictions_or_sums(self):
+        """Predictions; without any, base values and attributions summed up."""
+        if self.predictions is not None:
+            return self.predictions
+        return self.base_values + self.values.sum(axis=1)
+
     def to_frame(self):
         """Return the attributions as a table, one row for each explained row.
 
@@ -464,17 +468,9 @@ class AttributionTransformerMixin(TransformerMixin):
             are several.
         """
         check_is_fitted(self)
-        given = check_feature_names_in(self, input_features)
-        several = len(self.output_names_) > 1
-        names = []
-        for columns, name in self._attributed():
-            if len(columns) == 1 and name == default_name(columns[0]):
-                name = given[columns[0]]  # unnamed in fit
-            names += [
-                f"{name}_{output}" if several else f"{name}"
-                for output in self.output_names_
-            ]
-        return np.array(names, dtype=object)
+        names, outputs = self._names_out(input_features, self._attributed())
+        both = [f"{name}{output}" for name in names for output in outputs]
+        return np.array(both, dtype=object)
 
 
 def _float_array(values, name):

@@ -14,7 +14,6 @@ from sklearn_interpret._core.statistics.weighted import known_moments
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
-    check_feature_names_in,
 )
 from sklearn_interpret._model.parallel import portion_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import Replacement
@@ -22,7 +21,6 @@ from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.axes import grid_axis, label_text, level_axis
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.features import (
-    default_name,
     resolve_categorical,
     resolve_features,
     resolve_groups,
@@ -146,28 +144,20 @@ class BaseEffect(TransformerMixin, BaseInspector):
             Feature names, with the output's name behind them where there are several.
         """
         check_is_fitted(self)
-        given = check_feature_names_in(self, input_features)
-        names = []
-        for entry in self._entries_to_transform():
-            (axis,) = self.axes_[entry]
-            name = axis.name
-            if name == default_name(axis.columns[0]):  # no group, and unnamed in fit
-                name = given[axis.columns[0]]
-            names += [
-                f"{name}{place}{output}"
-                for place in self._places(axis)
-                for output in self._output_suffixes()
-            ]
-        return np.array(names, dtype=object)
+        axes = [self.axes_[entry][0] for entry in self._entries_to_transform()]
+        players = [(axis.columns, axis.name) for axis in axes]
+        names, outputs = self._names_out(input_features, players)
+        all_names = [
+            f"{name}{place}{output}"
+            for name, axis in zip(names, axes, strict=True)
+            for place in self._places(axis)
+            for output in outputs
+        ]
+        return np.array(all_names, dtype=object)
 
     def _places(self, axis):
         """Suffixes of a feature's name, one per column of its own."""
         return [""]
-
-    def _output_suffixes(self):
-        if len(self.output_names_) == 1:
-            return [""]
-        return [f"_{name}" for name in self.output_names_]
 
 
 class CurveEffect(BaseEffect):

@@ -5,7 +5,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._choosing import predictions_of
 from sklearn_interpret._plotting.axes import axes_inches, take_single
 from sklearn_interpret._plotting.bars import (
     check_count,
@@ -191,7 +190,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
     def _mark_ends(self, ax, explanation, span):
         """Lines and numbers at the base value and at the prediction."""
         base = explanation.base_values[0]
-        prediction = predictions_of(explanation)[0]
+        prediction = explanation.predictions_or_sums[0]
         style = {"linewidth": 0.9, "zorder": 0.8}
         self.base_line_ = ax.axvline(base, color="0.5", linestyle="--", **style)
         self.prediction_line_ = ax.axvline(prediction, color=ink(), **style)

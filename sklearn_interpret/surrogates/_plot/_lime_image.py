@@ -5,7 +5,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._choosing import predictions_of
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.images import as_image_rows
 from sklearn_interpret._plotting.axes import (
@@ -210,7 +209,7 @@ class LimeImageDisplay(LocalDisplay):
             raise ValueError(
                 f"n_top_labels={self.n_top_labels!r} must be an int of at least 1."
             )
-        responses = predictions_of(self.explanation[self._position()]).reshape(-1)
+        responses = self.explanation[self._position()].predictions_or_sums.reshape(-1)
         return np.argsort(-responses, kind="stable")[: self.n_top_labels].tolist()
 
     def _weights(self, row, output):
@@ -261,7 +260,7 @@ class LimeImageDisplay(LocalDisplay):
         names, response = shown.output_names, self.response_name or "response"
         bare = len(names) == 1 and isinstance(names[0], Integral)
         name = response if bare else names[output]
-        value = predictions_of(shown).reshape(-1)[output]
+        value = shown.predictions_or_sums.reshape(-1)[output]
         title = f"{shorten(name, _TITLE_WIDTH)}: {number_text(value)}"
         if shown.fidelity is not None:
             fidelity = shown.fidelity.reshape(-1)[output]
