@@ -4,6 +4,8 @@ from numbers import Integral
 
 import numpy as np
 
+from sklearn_interpret._model.rows.features import shortened
+
 
 def row_position(row, n_rows, sample="row"):
     """Position of a row, counted from the front.
@@ -63,7 +65,5 @@ def _same(name, target):
         return False
 
 
-def _listed(names, most=10):
-    plain = [name.item() if isinstance(name, np.generic) else name for name in names]
-    shown = ", ".join(map(repr, plain[:most]))
-    return shown + (", ..." if len(names) > most else "")
+def _listed(names):
+    return shortened([n.item() if isinstance(n, np.generic) else n for n in names])

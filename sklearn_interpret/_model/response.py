@@ -198,6 +198,11 @@ def make_response(estimator, response_method="auto", target=None):
     return Response(estimator, method, classes, target)
 
 
+def drop_single_output(values):
+    """Drop the leading axis of outputs where there is one output."""
+    return values[0] if len(values) == 1 else values
+
+
 def _resolve_method(estimator, response_method):
     """The first of the methods that the estimator has."""
     if callable(response_method):

@@ -4,6 +4,8 @@ from numbers import Integral
 
 import numpy as np
 
+from sklearn_interpret._model.response import is_classifier, make_response
+
 # Okabe & Ito's colours, those of little contrast against white last, yellow left out.
 OKABE_ITO = (
     "#0072B2",
@@ -276,3 +278,33 @@ def feature_map():
 
     shades = matplotlib.colormaps["plasma"](np.linspace(0.0, 0.86, 256))
     return ListedColormap(shades, name="low_to_high")
+
+
+def response_name(inspector):
+    """Name of a fitted inspector's response: the model's method."""
+    method = getattr(inspector, "response_method_", None)
+    if method is None and not hasattr(inspector, "estimator_"):
+        return "response"
+    if method is None:
+        model = inspector.estimator_
+        given = getattr(inspector, "response_method", "auto")
+        if getattr(inspector, "method", None) == "recursion":
+            given = "decision_function" if is_classifier(model) else "predict"
+        method = make_response(model, given, getattr(inspector, "target", None)).method
+    if callable(method):
+        return getattr(method, "__name__", type(method).__name__)
+    return method
+
+
+def outputs_have_names(inspector):
+    """Whether outputs are classes, or one of several; a single one needs no name."""
+    classifies = is_classifier(getattr(inspector, "estimator_", None))
+    return classifies or getattr(inspector, "target", None) is not None
+
+
+def response_text(inspector, output_names):
+    """The response, with its output where that is one of several of the model's."""
+    name = response_name(inspector)
+    if len(output_names) == 1 and outputs_have_names(inspector):
+        return f"{name}[{output_names[0]}]"
+    return name

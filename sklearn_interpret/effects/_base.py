@@ -73,7 +73,9 @@ class BaseEffect(TransformerMixin, BaseInspector):
             tuple(column for axis in axes for column in axis.columns)
             for axes in self.axes_
         ]
-        self.effect_names_ = [_entry_name(axes) for axes in self.axes_]
+        self.effect_names_ = [
+            one_or_pair([axis.name for axis in axes]) for axes in self.axes_
+        ]
         self._refuse_overlap()
         n_outputs = self._measure(sample, response, on_block)
         self.output_names_ = response.output_names(n_outputs)
@@ -281,11 +283,6 @@ class GridMixin:
             )
 
 
-def _entry_name(axes):
-    """Name of a feature, or the pair of names."""
-    return one_or_pair([axis.name for axis in axes])
-
-
 def distinct_axes(axes_of_entries):
     """Axes of all entries, each once, and the positions of each entry's own."""
     axes = list({id(axis): axis for axes in axes_of_entries for axis in axes}.values())
@@ -315,8 +312,3 @@ def grid_replacement(axes, levels=None, *, together=False):
     return Replacement(
         tuple(columns), tuple(levels), tuple(codes), together=together, shape=shape
     )
-
-
-def drop_single_output(values):
-    """Drop the leading axis of outputs where there is one output."""
-    return values[0] if len(values) == 1 else values

@@ -18,11 +18,10 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.parallel import portion_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import perturbed
-from sklearn_interpret._model.response import unfrozen
+from sklearn_interpret._model.response import drop_single_output, unfrozen
 from sklearn_interpret.effects._base import (
     CurveEffect,
     GridMixin,
-    drop_single_output,
     grid_replacement,
     one_or_pair,
 )

@@ -30,9 +30,10 @@ from sklearn_interpret._model.perturbation.perturbed import (
     Replacement,
     perturbed,
 )
+from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import Sample
-from sklearn_interpret.interactions._base import BaseInteraction, drop_single_output
+from sklearn_interpret.interactions._base import BaseInteraction
 
 
 class HStatistic(TransformerMixin, BaseInteraction):
@@ -383,14 +384,12 @@ class HStatistic(TransformerMixin, BaseInteraction):
         check_is_fitted(self)
         players = zip(self.features_, self.player_names_, strict=True)
         names, outputs = self._names_out(input_features, players)
-        return np.array(
-            [
-                f"{names[first]} x {names[second]}{output}"
-                for first, second in self.pairs_
-                for output in outputs
-            ],
-            dtype=object,
-        )
+        of_pairs = [
+            f"{names[first]} x {names[second]}{output}"
+            for first, second in self.pairs_
+            for output in outputs
+        ]
+        return np.array(of_pairs, dtype=object)
 
 
 def _strengths_of_sets(responses, alone, pairs, triples, weights, floor):

@@ -9,7 +9,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.games.exact import (
+from sklearn_interpret._core.games.coalitions import (
     all_coalitions,
     interactions_of_all,
     values_of_all,

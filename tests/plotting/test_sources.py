@@ -6,21 +6,23 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from sklearn_interpret._plotting.sources import (
+from sklearn_interpret._plotting.displays import (
     Data,
     check_same_in_folds,
     fold_estimators,
-    fold_rows,
     inspector_of,
     inspectors_of_folds,
-    outputs_have_names,
     parameter_names,
+    split_keywords,
+)
+from sklearn_interpret._plotting.labels import (
+    outputs_have_names,
     response_name,
     response_text,
-    split_keywords,
 )
 from sklearn_interpret.effects import ConditionalDependence, PartialDependence
 from sklearn_interpret.importance import PermutationImportance
+from sklearn_interpret.importance._plot._sources import fold_rows
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 Y = X[:, 0] - X[:, 1]

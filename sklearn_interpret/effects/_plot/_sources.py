@@ -9,19 +9,19 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.displays import Display, FoldsMixin
-from sklearn_interpret._plotting.sources import (
+from sklearn_interpret._plotting.displays import (
     Data,
+    Display,
+    FoldsMixin,
     check_same_in_folds,
     fold_estimators,
     inspectors_of_folds,
     is_inspector,
     keyword_names,
-    outputs_have_names,
     parameter_names,
-    response_name,
     split_keywords,
 )
+from sklearn_interpret._plotting.labels import outputs_have_names, response_name
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.effects._plot._compared import (
     COMPARED,

@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_interpret._choosing import output_position
 from sklearn_interpret._plotting.axes import (
     WIDE,
     axes_inches,
@@ -24,7 +25,10 @@ from sklearn_interpret.interactions._plot._circle import (
     needed_size,
 )
 from sklearn_interpret.interactions._plot._pairs import checked_strengths
-from sklearn_interpret.interactions._plot._sources import NetworkSources
+from sklearn_interpret.interactions._plot._sources import InteractionSources, one_output
+from sklearn_interpret.interactions._variable_interaction_network import (
+    VariableInteractionNetwork,
+)
 
 LEGEND_WIDTH, LEGEND_HEIGHT, NOTE_HEIGHT = 1.65, 0.8, 0.2  # inches
 SMALLEST, USUAL = 5.0, 9.0  # diameters of nodes in points
@@ -33,7 +37,7 @@ NODE_COLOUR, ALONE_COLOUR, ALONE_TEXT = "#E69F00", "0.78", "0.45"
 
 
 @dataclass(eq=False, repr=False)
-class VariableInteractionNetworkDisplay(NetworkSources):
+class VariableInteractionNetworkDisplay(InteractionSources):
     """Features on a circle, joined where they act together.
 
     The stronger an edge, the wider and darker it is; the larger a node, the larger the
@@ -86,11 +90,23 @@ class VariableInteractionNetworkDisplay(NetworkSources):
     0     age   income       0.3
     """
 
+    _kinds = (VariableInteractionNetwork,)
+    _choices = frozenset({"target"})
+
     adjacency: ArrayLike
     _: KW_ONLY
     feature_names: Any
     main_effects: ArrayLike | None = None
     strength_name: str = "Share of variance"
+
+    @classmethod
+    def _from_inspector(cls, inspector, X, sample_weight, *, target=None):
+        output = output_position(inspector.output_names_, target)
+        return cls(
+            one_output(inspector.adjacency_, 2, output),
+            main_effects=one_output(inspector.main_effects_, 1, output),
+            feature_names=list(inspector.player_names_),
+        )
 
     def plot(
         self,

@@ -16,7 +16,7 @@ from sklearn_interpret._plotting.bars import (
     row_height,
     side_by_side,
 )
-from sklearn_interpret._plotting.displays import FoldsMixin
+from sklearn_interpret._plotting.displays import FoldsMixin, check_same_in_folds
 from sklearn_interpret._plotting.labels import (
     colours,
     literal,
@@ -24,7 +24,6 @@ from sklearn_interpret._plotting.labels import (
     plain_number_ticks,
     shorten,
 )
-from sklearn_interpret._plotting.sources import check_same_in_folds
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.shapley._plot._base import (
     ShapleyDisplay,

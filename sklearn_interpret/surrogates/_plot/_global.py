@@ -27,9 +27,9 @@ from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.surrogates._plot._global_arrays import (
     QUANTILES,
     SurrogateArrays,
+    SurrogateSources,
     leaf_order,
 )
-from sklearn_interpret.surrogates._plot._global_sources import SurrogateSources
 from sklearn_interpret.surrogates._plot._tree_panel import (
     KEY,
     MODEL_COLOUR,

@@ -159,7 +159,8 @@ class LimeImageDisplay(LocalDisplay):
         looks = _placing(shown.segments.shape[1:])
         self.image_ = first.imshow(image, cmap="gray", **looks)
         size = "medium" if axes_inches(first)[0] > _PANEL_INCHES else "x-small"
-        first.set_title(self._image_title(), fontsize=size)
+        title = "image" if self.row is None else f"image {self.row}"
+        first.set_title(title, fontsize=size)
         values = _by_output(shown.values)[0]
         limits = colour_limits(values[:, outputs], True, np.finfo(float).tiny)
         self.overlays_, self.outlines_ = [], []
@@ -252,9 +253,6 @@ class LimeImageDisplay(LocalDisplay):
         response = shorten(self.response_name or "response", 30)
         bar.set_label(literal(f"weight: what the segment\nadds to {response}"))
         return bar
-
-    def _image_title(self):
-        return "image" if self.row is None else f"image {self.row}"
 
     def _label_title(self, shown, output):
         names, response = shown.output_names, self.response_name or "response"
