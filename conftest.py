@@ -1,5 +1,6 @@
 """Settings for the tests and for the doctests of the package and the documentation."""
 
+import gc
 import os
 import sys
 
@@ -9,6 +10,17 @@ import pytest
 # in several processes, whose threads would wait for one another.
 os.environ["MPLBACKEND"] = "Agg"
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Keep the garbage collector from modules and tests, which live to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True)

@@ -68,8 +68,8 @@ def test_path_dependent_values_need_no_background(table):
 @pytest.mark.parametrize(
     "model, settings, text",
     [
-        (RandomForestRegressor(3), {}, "predict"),
-        (RandomForestClassifier(3), {"target": 2}, "predict_proba[2]"),
+        (RandomForestRegressor(3, random_state=0), {}, "predict"),
+        (RandomForestClassifier(3, random_state=0), {"target": 2}, "predict_proba[2]"),
         (
             HistGradientBoostingClassifier(max_iter=3),
             {"target": 2},

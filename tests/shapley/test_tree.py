@@ -146,7 +146,9 @@ MODELS = {
         predictions,
     ),
     "bagging, three classes": (
-        BaggingClassifier(ExtraTreesClassifier(3, max_depth=3), 3, **SEED),
+        BaggingClassifier(
+            ExtraTreesClassifier(3, max_depth=3, random_state=0), 3, **SEED
+        ),
         "three",
         probabilities,
     ),
