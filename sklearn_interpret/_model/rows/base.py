@@ -167,8 +167,8 @@ class Rows(ABC):
             values = self.values(j)
             if values.dtype.kind not in "iufb":
                 values, _ = self._encode_one(j)
-            missing = values != values
-            same[:, j] = (values == values[0]) | (missing & missing[0])
+            first = values[0]
+            same[:, j] = values == first if first == first else values != values
         return same[:n_bases].all(axis=0) & same[n_bases:]
 
     @property
