@@ -1,25 +1,9 @@
-"""Names, numbers, tick labels and colours that stay readable."""
+"""Names, numbers and tick labels that stay readable."""
 
 from numbers import Integral
 
 import numpy as np
 
-# Okabe & Ito's colours, those of little contrast against white last, yellow left out.
-OKABE_ITO = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#E69F00",
-    "#56B4E9",
-    "#000000",
-)
-SEQUENTIAL_MAP = "viridis"
-DIVERGING_MAP = "RdBu_r"
-# Of signs; colour-blind readers can tell them apart, also in print.
-UP_COLOUR, DOWN_COLOUR = "#D55E00", "#0072B2"
-# What has no place on a scale of colours.
-NEUTRAL_COLOUR = "0.62"
 NAME_WIDTH = 36
 LEVEL_WIDTH = 16
 CHARACTERS_PER_INCH = 11
@@ -139,39 +123,6 @@ def two_lines(what, of):
     return literal(f"{what}\nof {shorten(of)}")
 
 
-def colours(n):
-    """`n` colours that colour-blind readers tell apart.
-
-    Parameters
-    ----------
-    n : int
-        How many; more than the palette has are taken from the sequential map.
-
-    Returns
-    -------
-    list of colours
-    """
-    if n <= len(OKABE_ITO):
-        return list(OKABE_ITO[:n])
-    import matplotlib
-
-    return list(matplotlib.colormaps[SEQUENTIAL_MAP](np.linspace(0, 0.92, n)))
-
-
-def ink():
-    """Colour of text in the present style: black, or white on dark paper."""
-    import matplotlib
-
-    return matplotlib.rcParams["text.color"]
-
-
-def paper():
-    """Colour behind text in the present style."""
-    import matplotlib
-
-    return matplotlib.rcParams["axes.facecolor"]
-
-
 def shown_ticks(n, most):
     """Evenly spaced positions of at most `most` of `n` tick labels."""
     return np.arange(0, n, max(1, -(-n // max(most, 1))))
@@ -267,12 +218,3 @@ def drawn_response(name, output_names, output):
         return response_of(name, None if single else output_names, output)
     made_up = isinstance(output_names[0], Integral) and output_names[0] == 0
     return response_of("response", None if single and made_up else output_names, output)
-
-
-def feature_map():
-    """Colours from low to high that all stand out against white and against grey."""
-    import matplotlib
-    from matplotlib.colors import ListedColormap
-
-    shades = matplotlib.colormaps["plasma"](np.linspace(0.0, 0.86, 256))
-    return ListedColormap(shades, name="low_to_high")

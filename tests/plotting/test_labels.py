@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sklearn_interpret._plotting.colours import OKABE_ITO, colours
 from sklearn_interpret._plotting.labels import (
     MINUS,
-    OKABE_ITO,
-    colours,
     label_levels,
     literal,
     number_beside,

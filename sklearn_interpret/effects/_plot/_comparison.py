@@ -5,7 +5,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._plotting.labels import colours, response_of
+from sklearn_interpret._plotting.colours import colours
+from sklearn_interpret._plotting.labels import response_of
 from sklearn_interpret.effects._plot._compared import (
     COMPARED,
 )

@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._plotting.labels import colours, response_of
+from sklearn_interpret._plotting.colours import colours
+from sklearn_interpret._plotting.labels import response_of
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.effects._plot._panels import (

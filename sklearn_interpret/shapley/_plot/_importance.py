@@ -16,9 +16,9 @@ from sklearn_interpret._plotting.bars import (
     row_height,
     side_by_side,
 )
+from sklearn_interpret._plotting.colours import colours, ink, paper
 from sklearn_interpret._plotting.displays import FoldsMixin
 from sklearn_interpret._plotting.labels import (
-    colours,
     literal,
     number_text,
     plain_number_ticks,
@@ -260,10 +260,14 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         if arrangement == "stacked":
             ends, bars = ends.sum(axis=2, keepdims=True), bars[:1]
         places = [[p.get_y() + p.get_height() / 2 for p in bar] for bar in bars]
-        looks = {"s": 16, "facecolor": "white", "edgecolor": "black", "zorder": 3}
+        looks = {
+            "facecolor": paper(self.ax_),
+            "edgecolor": ink(self.ax_),
+            "linewidth": 0.8,
+        }
+        looks |= {"s": 16, "zorder": 3}
         return [
-            self.ax_.scatter(fold.T.ravel(), np.ravel(places), linewidth=0.8, **looks)
-            for fold in ends
+            self.ax_.scatter(fold.T.ravel(), np.ravel(places), **looks) for fold in ends
         ]
 
     def _set_limits(self, lengths, has_others, arrangement):
@@ -297,8 +301,8 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             ha="right",
             va="center",
             fontsize="small",
-            color="black",
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
+            color=ink(self.ax_),
+            bbox={"facecolor": paper(self.ax_), "edgecolor": "none", "pad": 1},
         )
 
     def _add_legend(self):

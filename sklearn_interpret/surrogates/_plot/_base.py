@@ -11,8 +11,8 @@ from sklearn_interpret._plotting.bars import (
     draw_spreads,
     label_ends,
     name_rows,
-    sign_colours,
 )
+from sklearn_interpret._plotting.colours import shade, sign_colours
 from sklearn_interpret._plotting.curves import note_empty
 from sklearn_interpret._plotting.displays import ExplanationDisplay
 from sklearn_interpret._plotting.labels import (
@@ -201,7 +201,7 @@ def draw_weights(ax, weights, *, reach, most, label, what, style, families=None)
     values, margins = shown.weights, shown.margins
     places = np.arange(len(shown))[::-1]
     bars = draw_bars(ax, places, values, sign_colours(values), style, height=0.7)
-    ax.axvline(0, color="0.4", linewidth=0.8, zorder=2.5)
+    ax.axvline(0, color=shade(ax, 0.6), linewidth=0.8, zorder=2.5)
     errors = None
     if margins.any():
         ends = values - margins, values + margins

@@ -15,14 +15,8 @@ from sklearn_interpret._plotting.axes import (
     merged_style,
     take_axes,
 )
-from sklearn_interpret._plotting.labels import (
-    DOWN_COLOUR,
-    NICE_STEPS,
-    UP_COLOUR,
-    literal,
-    number_text,
-    shorten,
-)
+from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
+from sklearn_interpret._plotting.labels import NICE_STEPS, literal, number_text, shorten
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.surrogates._lime_image import ImageExplanation, LimeImage
 from sklearn_interpret.surrogates._plot._base import LocalDisplay
@@ -329,8 +323,11 @@ def _outlines(segments, chosen):
 
 def _draw_outlines(panel, lines, style):
     from matplotlib.collections import LineCollection
+    from matplotlib.patheffects import withStroke
 
     defaults = {"color": "black", "linewidth": 0.9, "capstyle": "round"}
+    # To be seen where the image is dark.
+    defaults["path_effects"] = [withStroke(linewidth=2.2, foreground="white")]
     outlines = LineCollection(lines, **merged_style(defaults, style, LineCollection))
     panel.add_collection(outlines, autolim=False)
     return outlines
