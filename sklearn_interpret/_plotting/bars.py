@@ -15,8 +15,8 @@ from sklearn_interpret._plotting.colours import (
 )
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
+    column_texts,
     literal,
-    number_text,
     shorten,
     wrapped,
 )
@@ -138,7 +138,7 @@ def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4, box
     list of Annotation
     """
     if texts is None:
-        texts = [number_text(value, signed=signed) for value in values]
+        texts = column_texts(values, signed=signed)
     colours = [ink(ax)] * len(texts)
     if signed:
         colours = [seen(colour, ax, READ) for colour in sign_colours(values)]

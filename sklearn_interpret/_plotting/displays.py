@@ -2,12 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from io import BytesIO
 from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._choosing import row_position
 from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._plotting.labels import drawn_output, response_label, shorten
 from sklearn_interpret._plotting.sources import (
     Data,
     fold_estimators,
@@ -16,13 +18,62 @@ from sklearn_interpret._plotting.sources import (
     is_inspector,
     keyword_names,
     parameter_names,
-    response_text,
     split_keywords,
 )
 from sklearn_interpret.explanations import Explanation
 
+# Names in the description of a display.
+MOST_SHOWN = 5
 
-class Display(ABC):
+
+class Drawn:
+    """What all displays have: words for the response, and a short description."""
+
+    # What labels call the target, and the unit of the response.
+    target_name = unit = None
+
+    def __repr__(self) -> str:
+        held = getattr(self, "explanation", self)
+        parts = []
+        for field, one, several in (
+            ("feature_names", "feature", "features"),
+            ("output_names", "output", "outputs"),
+        ):
+            names = getattr(held, field, None)
+            if names is not None:
+                names = list(map(str, names))
+                shown = ", ".join(shorten(name, 24) for name in names[:MOST_SHOWN])
+                shown += ", ..." if len(names) > MOST_SHOWN else ""
+                count = f"{len(names)} {one if len(names) == 1 else several}"
+                parts.append(f"{count}: {shown}")
+        if held is not self and hasattr(held, "__len__"):
+            parts.insert(0, f"{len(held)} {'row' if len(held) == 1 else 'rows'}")
+        return f"{type(self).__name__}({'; '.join(parts)})"
+
+    def _repr_png_(self) -> bytes | None:
+        """Return the figure for a notebook, unless pyplot is about to show it there."""
+        from matplotlib.pyplot import fignum_exists
+
+        figure = getattr(self, "figure_", None)
+        if figure is None or fignum_exists(getattr(figure.figure, "number", None)):
+            return None
+        buffer = BytesIO()
+        figure.figure.savefig(buffer, format="png")
+        return buffer.getvalue()
+
+    def _call(self, inspectors, target_name, unit):
+        """Set what labels call the target and the unit of the response."""
+        if target_name is None and inspectors:
+            target_name = getattr(inspectors[0], "_target_name", None)
+        self.target_name, self.unit = target_name, unit
+
+    def _response_label(self, output_names, output=None):
+        """What is predicted, in words, for the output that alone is drawn."""
+        output = drawn_output(self.response_name, output_names, output)
+        return response_label(self.response_name, output, self.target_name, self.unit)
+
+
+class Display(Drawn, ABC):
     """Base of all displays.
 
     A subclass names the inspectors that it shows (`_kinds`: classes, or a method that
@@ -55,6 +106,8 @@ class Display(ABC):
         X: Any = None,
         *,
         sample_weight: ArrayLike | None = None,
+        target_name: str | None = None,
+        unit: str | None = None,
         ax: Any = None,
         **params: Any,
     ) -> Self:
@@ -73,6 +126,11 @@ default=None
             explained. None will do for a fitted inspector whose display shows no rows.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows that a predictor is inspected on.
+        target_name : str, default=None
+            What labels call the target; None takes the name of the `y` that a fitted
+            inspector has seen, where it had one.
+        unit : str, default=None
+            Unit of the response, for labels.
         ax : matplotlib Axes, default=None
             As in `plot`.
         **params : dict
@@ -107,6 +165,7 @@ default=None
             check=cls._check_request,
         )
         display = cls._from_inspector(inspector, X, sample_weight, **choices)
+        display._call([inspector], target_name, unit)
         return display.plot(ax=ax, **looks)
 
     @classmethod
@@ -157,6 +216,8 @@ class FoldsMixin:
         X: Any = None,
         *,
         sample_weight: ArrayLike | None = None,
+        target_name: str | None = None,
+        unit: str | None = None,
         ax: Any = None,
         **params: Any,
     ) -> Self:
@@ -175,6 +236,8 @@ default=None
             explained rows.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows that predictors are inspected on.
+        target_name, unit : str, default=None
+            As in `from_estimator`.
         ax : matplotlib Axes, default=None
             As in `plot`.
         **params : dict
@@ -210,6 +273,7 @@ default=None
             check=cls._check_request,
         )
         display = cls._from_folds(inspectors, X, sample_weight, **choices)
+        display._call(inspectors, target_name, unit)
         return display.plot(ax=ax, **looks)
 
     @classmethod
@@ -236,11 +300,19 @@ class ExplanationDisplay(Display):
         self.explanation = explanation
         self.row = row
         self.target = target
+        if response_name is None:
+            response_name = getattr(explanation, "response_name", None)
         self.response_name = response_name
 
     @classmethod
     def from_explanation(
-        cls, explanation: Explanation, *, ax: Any = None, **params: Any
+        cls,
+        explanation: Explanation,
+        *,
+        target_name: str | None = None,
+        unit: str | None = None,
+        ax: Any = None,
+        **params: Any,
     ) -> Self:
         """Draw an explanation that was made before.
 
@@ -248,6 +320,10 @@ class ExplanationDisplay(Display):
         ----------
         explanation : Explanation
             Explained rows, of the kind that the display shows.
+        target_name : str, default=None
+            What labels call the target; None takes the explanation's name of it.
+        unit : str, default=None
+            Unit of the response, for labels.
         ax : matplotlib Axes or array of Axes, default=None
             As in `plot`.
         **params : dict
@@ -269,7 +345,11 @@ class ExplanationDisplay(Display):
         """
         takers = [cls._choice_names(), keyword_names(cls.plot)]
         choices, looks = split_keywords(params, takers, cls.__name__)
-        return cls._of(explanation, **choices).plot(ax=ax, **looks)
+        if target_name is None:
+            target_name = getattr(explanation, "target_name", None)
+        display = cls._of(explanation, **choices)
+        display._call([], target_name, unit)
+        return display.plot(ax=ax, **looks)
 
     @classmethod
     def _choice_names(cls):
@@ -277,9 +357,7 @@ class ExplanationDisplay(Display):
 
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight, *, row=None, **choices):
-        explanation = cls._explained(inspector, X, row)
-        name = response_text(inspector, explanation.output_names)
-        return cls._of(explanation, **{"response_name": name, **choices})
+        return cls._of(cls._explained(inspector, X, row), **choices)
 
     @classmethod
     def _explained(cls, inspector, X, row):

@@ -9,6 +9,15 @@ LEVEL_WIDTH = 16
 CHARACTERS_PER_INCH = 11
 UPRIGHT_PER_INCH = 7.5
 NICE_STEPS = (1, 2, 2.5, 5, 10)
+# What responses are, of a class and of a number.
+OF_CLASSES = (
+    "probability",
+    "log-odds",
+    "log-probability",
+    "centered log-probability",
+    "decision function",
+)
+OF_NUMBERS = ("prediction", "log", "margin", "response")
 MINUS = "\N{MINUS SIGN}"  # as matplotlib writes it
 
 
@@ -102,6 +111,51 @@ def number_text(value, digits=3, *, signed=False):
     return sign + text
 
 
+def column_texts(values, digits=3, *, signed=False):
+    """Numbers of one column with the same number of decimals.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        The numbers; NaN becomes "".
+    digits : int, default=3
+        Significant digits of the largest; whole numbers below a million keep theirs.
+    signed : bool, default=False
+        Whether positive numbers have a sign, too.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from sklearn_interpret._plotting.labels import column_texts
+    >>> column_texts([2.345, 0.1, 1e-17]), column_texts([3, 20], signed=True)
+    (['2.35', '0.10', '0.00'], ['+3', '+20'])
+    """
+    values = np.asarray(values, dtype=np.float64)
+    known = values[np.isfinite(values)]
+    largest = np.abs(known).max(initial=0.0)
+    # As it is written: 9.996 is 10.0.
+    power = int(f"{largest:.{digits - 1}e}".split("e")[1])
+    unit, end = 1.0, ""
+    if largest > 0 and not -4 <= power < 6:  # all in units of a power of ten
+        unit, end = 10.0**power, f"e{power}".replace("-", MINUS)
+        power = 0
+    whole = not end and bool(np.all(known == np.round(known)))
+    decimals = 0 if whole else max(digits - 1 - power, 0)
+    return [_column_text(value / unit, decimals, end, signed) for value in values]
+
+
+def _column_text(value, decimals, end, signed):
+    if not np.isfinite(value):
+        return "" if np.isnan(value) else f"{value}"
+    text = f"{abs(value):.{decimals}f}"
+    if float(text) == 0:
+        return text
+    return (MINUS if value < 0 else "+" if signed else "") + text + end
+
+
 def number_beside(value, span):
     """A number with as many decimals as changes of the size `span` need.
 
@@ -119,8 +173,10 @@ def number_beside(value, span):
 
 
 def two_lines(what, of):
-    """Axis label that says what is shown, and of what, without being too long."""
-    return literal(f"{what}\nof {shorten(of)}")
+    """Axis label that says what is predicted, and below which quantity is shown."""
+    if not what[1:2].isupper():
+        what = what[:1].lower() + what[1:]
+    return literal(f"{shorten(of, 44)}\n({what})")
 
 
 def shown_ticks(n, most):
@@ -188,33 +244,58 @@ def plain_number_ticks(ax, which="x", most=6):
     axis.set_major_formatter(formatter)
 
 
-def response_of(name, output_names, output):
-    """The response, and which output of it where that has a name."""
-    if output_names is None or output is None:
-        return name
-    return f"{name}[{output_names[output]}]"
-
-
-def drawn_response(name, output_names, output):
-    """The response that is drawn, with its output where there are several.
+def response_label(response_name, output_name=None, target_name=None, unit=None):
+    """What is predicted, in words: for an axis.
 
     Parameters
     ----------
-    name : str or None
-        What the response is called.
-    output_names : sequence
-        Class labels or positions.
-    output : int
-        Position of the output.
+    response_name : str or None
+        What the response is: "prediction", "probability", "log-odds"..., or words of
+        the user's.
+    output_name : class label or int, default=None
+        The output; None where there is one without a name, or where several are shown.
+    target_name : str, default=None
+        Name of the target.
+    unit : str, default=None
+        Unit of the response.
 
-    Returns
-    -------
-    str
-        A single output belongs to a name that is given; without such a name it is
-        shown, unless it is the position that makes up for one.
+    Examples
+    --------
+    >>> from sklearn_interpret._plotting.labels import response_label
+    >>> response_label("prediction", target_name="cnt", unit="bikes")
+    'Prediction of cnt (bikes)'
+    >>> response_label("probability", "Healthy"), response_label("log-odds", 1, "spam")
+    ('Probability of Healthy', 'Log-odds of spam = 1')
     """
-    single = len(output_names) == 1
-    if name is not None:
-        return response_of(name, None if single else output_names, output)
-    made_up = isinstance(output_names[0], Integral) and output_names[0] == 0
-    return response_of("response", None if single and made_up else output_names, output)
+    name = "response" if response_name is None else str(response_name)
+    of_classes = name in OF_CLASSES
+    number = isinstance(output_name, Integral) and not isinstance(output_name, bool)
+    if output_name is None:
+        of = target_name if name in OF_NUMBERS else None
+    elif target_name is not None and not isinstance(output_name, str):
+        of = f"{target_name} = {output_name}"
+    else:
+        kind = "class " if of_classes else "output "
+        of = f"{kind if number else ''}{output_name}"
+    if name == "log":
+        of = of or "the prediction"
+    known = name in (*OF_CLASSES, *OF_NUMBERS)
+    text = name[:1].upper() + name[1:] if known else name
+    text += "" if of is None else f" of {of}"
+    return text if unit is None else f"{text} ({unit})"
+
+
+def drawn_output(response_name, output_names, output):
+    """Name of the output that is drawn, or None where it needs none.
+
+    A single output needs none if it is a position that makes up for a name, or if it
+    is what the user has given a name to.
+    """
+    if output_names is None or output is None:
+        return None
+    if len(output_names) == 1:
+        made_up = isinstance(output_names[0], Integral) and output_names[0] == 0
+        own = response_name not in (None, *OF_CLASSES, *OF_NUMBERS)
+        if own or (made_up and response_name not in OF_CLASSES):
+            return None
+    return output_names[output]

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 
-from sklearn_interpret._model.response import check_is_predictor, make_response
+from sklearn_interpret._model.response import check_is_predictor
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.tags import check_predictor_is_fitted, is_classifier
 from sklearn_interpret.base import BaseInspector
@@ -230,30 +230,11 @@ def split_keywords(given, takers, display):
 
 
 def response_name(inspector):
-    """Name of a fitted inspector's response: the model's method."""
-    method = getattr(inspector, "response_method_", None)
-    if method is None and not hasattr(inspector, "estimator_"):
-        return "response"
-    if method is None:
-        model = inspector.estimator_
-        given = getattr(inspector, "response_method", "auto")
-        if getattr(inspector, "method", None) == "recursion":
-            given = "decision_function" if is_classifier(model) else "predict"
-        method = make_response(model, given, getattr(inspector, "target", None)).method
-    if callable(method):
-        return getattr(method, "__name__", type(method).__name__)
-    return method
+    """What a fitted inspector's response is, in words."""
+    return getattr(inspector, "_response_name", "response")
 
 
 def outputs_have_names(inspector):
     """Whether outputs are classes, or one of several; a single one needs no name."""
     classifies = is_classifier(getattr(inspector, "estimator_", None))
     return classifies or getattr(inspector, "target", None) is not None
-
-
-def response_text(inspector, output_names):
-    """The response, with its output where that is one of several of the model's."""
-    name = response_name(inspector)
-    if len(output_names) == 1 and outputs_have_names(inspector):
-        return f"{name}[{output_names[0]}]"
-    return name

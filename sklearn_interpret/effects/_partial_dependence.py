@@ -18,7 +18,8 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.parallel import portion_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import perturbed
-from sklearn_interpret._model.tags import unfrozen
+from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.tags import is_classifier, unfrozen
 from sklearn_interpret.effects._base import (
     CurveEffect,
     GridMixin,
@@ -204,6 +205,9 @@ class PartialDependence(GridMixin, CurveEffect):
         self._point_averages = None
         if self.method == "recursion":
             averages = self._by_recursion(sample)
+            if is_classifier(self.estimator_):
+                raw = make_response(self.estimator_, "decision_function")
+                self._response_name = raw.name
             missing = [None] * len(averages)
         else:
             self._point_averages = self._averaged(sample, response, on_block)

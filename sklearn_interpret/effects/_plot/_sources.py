@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from sklearn_interpret._model.rows.containers import as_rows
-from sklearn_interpret._plotting.displays import Display, FoldsMixin
+from sklearn_interpret._plotting.displays import Display, Drawn, FoldsMixin
 from sklearn_interpret._plotting.sources import (
     Data,
     check_same_in_folds,
@@ -213,7 +213,7 @@ default=None
         return {}
 
 
-class ComparisonSources:
+class ComparisonSources(Drawn):
     """Constructors of the display of several effects of one feature."""
 
     @classmethod
@@ -225,6 +225,8 @@ class ComparisonSources:
         feature: int | str,
         methods: Sequence[str] = tuple(COMPARED),
         sample_weight: ArrayLike | None = None,
+        target_name: str | None = None,
+        unit: str | None = None,
         ax: Any = None,
         **params: Any,
     ) -> Self:
@@ -245,6 +247,8 @@ class ComparisonSources:
             Effects to draw, of those three.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
+        target_name, unit : str, default=None
+            What labels call the target, and the unit of the response.
         ax : matplotlib Axes or array of Axes, default=None
             As in `plot`.
         **params : dict
@@ -277,7 +281,8 @@ class ComparisonSources:
         methods = checked_methods(methods)
         given = given if len(given) > 1 else given * len(methods)
         sources = {method: [one] for method, one in zip(methods, given, strict=True)}
-        return cls._drawn(sources, X, sample_weight, feature, ax, params)
+        words = target_name, unit
+        return cls._drawn(sources, X, sample_weight, feature, words, ax, params)
 
     @classmethod
     def from_cv_results(
@@ -288,6 +293,8 @@ class ComparisonSources:
         feature: int | str,
         methods: Sequence[str] = tuple(COMPARED),
         sample_weight: ArrayLike | None = None,
+        target_name: str | None = None,
+        unit: str | None = None,
         ax: Any = None,
         **params: Any,
     ) -> Self:
@@ -307,6 +314,8 @@ class ComparisonSources:
             Effects to draw, of those three.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
+        target_name, unit : str, default=None
+            What labels call the target, and the unit of the response.
         ax : matplotlib Axes or array of Axes, default=None
             As in `plot`.
         **params : dict
@@ -320,10 +329,15 @@ class ComparisonSources:
             standard deviation over folds to each side, and one thin line per fold.
         """
         sources = dict.fromkeys(checked_methods(methods), fold_estimators(cv_results))
-        return cls._drawn(sources, X, sample_weight, feature, ax, params, folds=True)
+        words = target_name, unit
+        return cls._drawn(
+            sources, X, sample_weight, feature, words, ax, params, folds=True
+        )
 
     @classmethod
-    def _drawn(cls, sources, X, sample_weight, feature, ax, params, *, folds=False):
+    def _drawn(
+        cls, sources, X, sample_weight, feature, words, ax, params, *, folds=False
+    ):
         """The display of the estimators given for each method, drawn."""
         if not isinstance(feature, str | Integral):
             raise TypeError(
@@ -348,6 +362,7 @@ class ComparisonSources:
             )
             check_outputs(inspectors[method])
         display = cls._made(inspectors, X, sample_weight, feature, folds=folds)
+        display._call(next(iter(inspectors.values())), *words)
         return display.plot(ax=ax, **looks)
 
     @classmethod

@@ -23,9 +23,9 @@ from sklearn_interpret._plotting.colours import (
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     UPRIGHT_PER_INCH,
+    column_texts,
     literal,
     number_beside,
-    number_text,
     plain_number_ticks,
     shorten,
     shown_ticks,
@@ -104,8 +104,8 @@ def draw_balance(ax, pushes, texts, *, base, prediction, style):
 def _name_pushes(ax, centres, pushes, texts):
     """Names below the arrows, as far as there is room; and how low they reach."""
     texts = [
-        f"{text} ({number_text(push, signed=True)})"
-        for text, push in zip(texts, pushes, strict=True)
+        f"{text} ({push})"
+        for text, push in zip(texts, column_texts(pushes, signed=True), strict=True)
     ]
     lines, places = _lines(ax, centres, texts, N_LINES)
     shades = [seen(colour, ax, READ) for colour in sign_colours(pushes)]

@@ -194,7 +194,7 @@ default="auto"
         plain_number_ticks(ax, "y")
         name = explanation.feature_names[feature]
         of = "" if own.name == name else f" of {shorten(name, 24)}"
-        label = f"Shapley value{of}\nfor {shorten(self._response())}"
+        label = f"{shorten(self._response(), 44)}\n(Shapley value{of})"
         ax.set_xlabel(literal(wrapped(own.name)))
         ax.set_ylabel(literal(label))
         ax.spines[["top", "right"]].set_visible(False)

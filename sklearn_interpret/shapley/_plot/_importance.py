@@ -19,6 +19,7 @@ from sklearn_interpret._plotting.bars import (
 from sklearn_interpret._plotting.colours import colours, ink, paper
 from sklearn_interpret._plotting.displays import FoldsMixin
 from sklearn_interpret._plotting.labels import (
+    column_texts,
     literal,
     number_text,
     plain_number_ticks,
@@ -30,7 +31,6 @@ from sklearn_interpret.shapley._plot._base import (
     ShapleyDisplay,
     checked,
     one_output,
-    output_text,
 )
 
 ARRANGEMENTS = ("stacked", "grouped")
@@ -54,7 +54,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     feature_names : sequence of str
         Name of each feature.
     output_names : sequence, default=None
-        Names of the outputs, where there are several; None takes positions.
+        Names of the outputs; None takes positions.
     response_name : str, default="response"
         What the values are shares of.
     fold_importances : ndarray of shape (n_folds, n_features[, n_outputs]), default=None
@@ -108,16 +108,14 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     @classmethod
     def _of(cls, explanation, *, target=None, response_name=None):
         checked(explanation)
-        several = len(explanation.output_names) > 1 and target is None
-        if several:
-            response_name = "response" if response_name is None else response_name
-        else:
-            response_name = output_text(explanation, target, response_name)
+        if len(explanation.output_names) == 1 or target is not None:
             explanation = one_output(explanation, target)
+        if response_name is None:
+            response_name = explanation.response_name or "response"
         return cls(
             np.abs(explanation.values).mean(axis=0),
             feature_names=explanation.feature_names,
-            output_names=explanation.output_names if several else None,
+            output_names=explanation.output_names,
             response_name=response_name,
         )
 
@@ -194,15 +192,16 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         numbered = lengths.shape[1] == 1 and not self.fold_points_
         self.labels_ = []
         if numbered:
-            texts = list(map(number_text, lengths[:, 0]))
+            texts = column_texts(lengths[:, 0])
             bars = self.bars_[0]
             self.labels_ = ax.bar_label(bars, texts, padding=3, fontsize="small")
         cut = self._set_limits(lengths, len(others) > 0, arrangement)
         if cut:
             self.labels_ = [*self.labels_[: len(shown)], self._note_cut(lengths[-1])]
         plain_number_ticks(ax)
-        label = f"Mean |Shapley value|\nfor {shorten(self.response_name)}"
-        ax.set_xlabel(literal(label))
+        single = lengths.shape[1] == 1
+        response = self._response_label(self.output_names, 0 if single else None)
+        ax.set_xlabel(literal(f"{shorten(response, 60)}\n(mean |Shapley value|)"))
         ax.spines[["top", "right"]].set_visible(False)
         self.legend_ = self._add_legend() if lengths.shape[1] > 1 else None
         return self

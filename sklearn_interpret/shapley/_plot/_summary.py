@@ -131,7 +131,7 @@ default="auto"
         notes = self._draw_swarms(ax, explanation, shown, sums, point_kw)
         ax.margins(x=0.04)
         plain_number_ticks(ax)
-        label = f"Shapley value\nfor {shorten(self._response())}"
+        label = f"{shorten(self._response(), 60)}\n(Shapley value)"
         if notes:
             label += f"\n(grey: {', '.join(notes)})"
         ax.set_xlabel(literal(label))

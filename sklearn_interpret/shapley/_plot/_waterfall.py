@@ -26,9 +26,9 @@ from sklearn_interpret._plotting.colours import (
 )
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
+    column_texts,
     literal,
     number_beside,
-    number_text,
     plain_number_ticks,
     shorten,
 )
@@ -151,7 +151,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         low, high = edges.min(), edges.max()
         span = (high - low) or max(abs(low), 1.0) * 0.1
         sizes = ends - starts
-        texts = [number_text(size, signed=True) for size in sizes]
+        texts = column_texts(sizes, signed=True)
         # What is beside the arrows needs room within the axes.
         inches = (max(map(len, texts)) + 2) / CHARACTERS_PER_INCH
         margin = max(0.08, inches / max(axes_inches(ax)[0] - 2 * inches, 1.0)) * span

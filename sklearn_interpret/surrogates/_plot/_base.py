@@ -17,7 +17,7 @@ from sklearn_interpret._plotting.curves import note_empty
 from sklearn_interpret._plotting.displays import ExplanationDisplay
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
-    drawn_response,
+    column_texts,
     literal,
     number_text,
     plain_number_ticks,
@@ -146,7 +146,7 @@ class LocalDisplay(ExplanationDisplay):
     def _response(self, output):
         """The response drawn, with its output where there are several."""
         names = self.explanation.output_names
-        return drawn_response(self.response_name, names, output)
+        return self._response_label(names, output)
 
     def _title(self, row, output):
         """The model's response, and how well the surrogate follows it: two lines."""
@@ -220,7 +220,7 @@ def draw_weights(ax, weights, *, reach, most, label, what, style, families=None)
 
 def _set_range(ax, weights, reach):
     """A common range on all axes, as far as there are bars, with room for numbers."""
-    longest = max(len(number_text(weight, signed=True)) for weight in weights)
+    longest = max(map(len, column_texts(weights, signed=True)))
     inches = (longest + 1) / CHARACTERS_PER_INCH
     sides = [(weights < 0).any(), (weights > 0).any()]
     n_sides = max(1, sum(sides))

@@ -251,9 +251,7 @@ default=None
 
     def _response_text(self, output):
         """The response, and which output of it where that has a name."""
-        names = self._names()
-        which = f"[{names[output]}]" if len(names) > 1 else ""
-        return literal(shorten(f"{self.response_name}{which}"))
+        return literal(shorten(self._response_label(self._names(), output)))
 
     def _title(self, output, first):
         """Which model the surrogate replaces, and how well."""

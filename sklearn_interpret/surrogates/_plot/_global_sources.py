@@ -18,7 +18,7 @@ from sklearn_interpret._model.surrogates.tree_rules import read_tree
 from sklearn_interpret._model.tags import is_classifier
 from sklearn_interpret._model.validation import check_weights
 from sklearn_interpret._plotting.displays import Display
-from sklearn_interpret._plotting.sources import response_text
+from sklearn_interpret._plotting.sources import response_name
 from sklearn_interpret.surrogates._global import GlobalSurrogate, rows_inside
 
 
@@ -58,7 +58,7 @@ def surrogate_arrays(inspector, X, sample_weight):
         "sample_weight": weights,
         "agreement": share,
         "output_names": list(inspector.output_names_),
-        "response_name": response_text(inspector, inspector.output_names_),
+        "response_name": response_name(inspector),
         "model_name": innermost_name(inspector.estimator_),
         "surrogate_name": innermost_name(inspector.surrogate_),
         **_inside(inspector, rows, weights),

@@ -244,17 +244,15 @@ class LimeImageDisplay(LocalDisplay):
             shrink=0.85,
             aspect=25,
         )
-        response = shorten(self.response_name or "response", 30)
-        bar.set_label(literal(f"weight: what the segment\nadds to {response}"))
+        response = shorten(self._response_label(None), 30)
+        bar.set_label(literal(f"weight: what the segment adds to\n{response}"))
         return bar
 
     def _image_title(self):
         return "image" if self.row is None else f"image {self.row}"
 
     def _label_title(self, shown, output):
-        names, response = shown.output_names, self.response_name or "response"
-        bare = len(names) == 1 and isinstance(names[0], Integral)
-        name = response if bare else names[output]
+        name = self._response_label(shown.output_names, output)
         value = predictions_of(shown).reshape(-1)[output]
         title = f"{shorten(name, _TITLE_WIDTH)}: {number_text(value)}"
         if shown.fidelity is not None:
