@@ -18,6 +18,7 @@ from sklearn_interpret._plotting.sources import (
     is_inspector,
     keyword_names,
     parameter_names,
+    response_name,
     split_keywords,
 )
 from sklearn_interpret.explanations import Explanation
@@ -357,7 +358,10 @@ class ExplanationDisplay(Display):
 
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight, *, row=None, **choices):
-        return cls._of(cls._explained(inspector, X, row), **choices)
+        explanation = cls._explained(inspector, X, row)
+        if explanation.response_name is None:  # an explainer that is not of ours
+            choices = {"response_name": response_name(inspector), **choices}
+        return cls._of(explanation, **choices)
 
     @classmethod
     def _explained(cls, inspector, X, row):

@@ -120,6 +120,7 @@ def column_texts(values, digits=3, *, signed=False):
         The numbers; NaN becomes "".
     digits : int, default=3
         Significant digits of the largest; whole numbers below a million keep theirs.
+        Decimals that are zero in all numbers are left out.
     signed : bool, default=False
         Whether positive numbers have a sign, too.
 
@@ -140,20 +141,25 @@ def column_texts(values, digits=3, *, signed=False):
     power = int(f"{largest:.{digits - 1}e}".split("e")[1])
     unit, end = 1.0, ""
     if largest > 0 and not -4 <= power < 6:  # all in units of a power of ten
-        unit, end = 10.0**power, f"e{power}".replace("-", MINUS)
+        unit, end = 10.0 ** max(power, -300), f"e{power}".replace("-", MINUS)
         power = 0
-    whole = not end and bool(np.all(known == np.round(known)))
-    decimals = 0 if whole else max(digits - 1 - power, 0)
-    return [_column_text(value / unit, decimals, end, signed) for value in values]
+    decimals = max(digits - 1 - power, 0)
+    sizes = [f"{abs(value) / unit:.{decimals}f}" for value in values]
+    while decimals and all(size.endswith("0") for size in sizes if size[0].isdigit()):
+        sizes, decimals = [size.removesuffix("0") for size in sizes], decimals - 1
+    pairs = zip(values, sizes, strict=True)
+    return [
+        _signed(value, size.removesuffix("."), end, signed) for value, size in pairs
+    ]
 
 
-def _column_text(value, decimals, end, signed):
-    if not np.isfinite(value):
-        return "" if np.isnan(value) else f"{value}"
-    text = f"{abs(value):.{decimals}f}"
-    if float(text) == 0:
-        return text
-    return (MINUS if value < 0 else "+" if signed else "") + text + end
+def _signed(value, size, end, signed):
+    """The size of a number, written, with its sign; nothing for a missing one."""
+    if np.isnan(value):
+        return ""
+    if size[0].isdigit() and float(size) == 0:
+        return size
+    return (MINUS if value < 0 else "+" if signed else "") + size + end
 
 
 def number_beside(value, span):

@@ -173,7 +173,7 @@ def test_outputs_that_need_no_name():
         ([1234.4, 5.0], ["1234", "5"]),
         ([12345.0, 3.0], ["12345", "3"]),
         ([2.5e9, 1e7, 0.0], ["2.50e9", "0.01e9", "0.00"]),
-        ([3e-8, -1e-8], [f"3.00e{MINUS}8", f"{MINUS}1.00e{MINUS}8"]),
+        ([3e-8, -1e-8], [f"3e{MINUS}8", f"{MINUS}1e{MINUS}8"]),
         ([0.0, 0.0], ["0", "0"]),
         ([1.0, np.nan, np.inf], ["1", "", "inf"]),
         ([], []),
@@ -194,7 +194,7 @@ def test_columns_are_near(values):
 
 def test_columns_have_signs_but_not_of_nothing():
     assert column_texts([2.0, -0.5, 1e-9], signed=True) == [
-        "+2.00",
-        f"{MINUS}0.50",
-        "0.00",
+        "+2.0",
+        f"{MINUS}0.5",
+        "0.0",
     ]

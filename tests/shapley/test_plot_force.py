@@ -60,7 +60,7 @@ def test_labels_name_features_values_and_pushes():
     texts = [text.get_text().replace(r"\$", "$") for text in display.labels_]
     minus = "\N{MINUS SIGN}"
     assert texts == [
-        "a = 3 (+2)",
+        "a = 3 (+2.0)",
         f"$b_ = 4.25 ({minus}1)",
         f"c = {minus}7 (+0.5)",
     ]

@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_interpret._choosing import output_position
 from sklearn_interpret._plotting.axes import side_legend, take_single
 from sklearn_interpret._plotting.bars import (
     draw_bars,
@@ -20,9 +21,11 @@ from sklearn_interpret._plotting.colours import colours, ink, paper
 from sklearn_interpret._plotting.displays import FoldsMixin
 from sklearn_interpret._plotting.labels import (
     column_texts,
+    drawn_output,
     literal,
     number_text,
     plain_number_ticks,
+    response_label,
     shorten,
 )
 from sklearn_interpret._plotting.sources import check_same_in_folds
@@ -108,10 +111,14 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     @classmethod
     def _of(cls, explanation, *, target=None, response_name=None):
         checked(explanation)
-        if len(explanation.output_names) == 1 or target is not None:
-            explanation = one_output(explanation, target)
+        names = explanation.output_names
         if response_name is None:
             response_name = explanation.response_name or "response"
+        elif target is not None:
+            output = drawn_output(response_name, names, output_position(names, target))
+            response_name = response_label(response_name, output)
+        if len(names) == 1 or target is not None:
+            explanation = one_output(explanation, target)
         return cls(
             np.abs(explanation.values).mean(axis=0),
             feature_names=explanation.feature_names,
