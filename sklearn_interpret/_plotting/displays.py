@@ -12,6 +12,7 @@ from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._plotting.labels import drawn_output, response_label, shorten
 from sklearn_interpret._plotting.sources import (
     Data,
+    NamedParameters,
     fold_estimators,
     inspector_of,
     inspectors_of_folds,
@@ -100,11 +101,12 @@ class Display(Drawn, ABC):
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame."""
 
-    @classmethod
+    @NamedParameters
     def from_estimator(
         cls,
         estimator: Any,
         X: Any = None,
+        features: Any = None,
         *,
         sample_weight: ArrayLike | None = None,
         target_name: str | None = None,
@@ -125,6 +127,8 @@ default=None
             Rows (texts, images) to inspect a predictor on, and to explain where the
             display shows explained rows; where `row` is given, that one alone is
             explained. None will do for a fitted inspector whose display shows no rows.
+        features : list of ints, strs and pairs, default=None
+            Features to inspect, where the inspector can choose; None means all.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows that a predictor is inspected on.
         target_name : str, default=None
@@ -156,6 +160,7 @@ default=None
             rows of which one is to be chosen; rows missing; bad input.
         """
         fitted = is_inspector(estimator, cls._kinds)
+        params = params if features is None else {**params, "features": features}
         parameters, choices, looks = cls._split(params, fitted)
         inspector = inspector_of(
             estimator,
@@ -192,6 +197,17 @@ default=None
         return cls._choices
 
     @classmethod
+    def _takers(cls, method):
+        """Who takes what a method's user may set: names, function and what that is."""
+        takers = [(cls._choice_names(), cls.__init__, "the constructor")]
+        takers.append((keyword_names(cls.plot), cls.plot, "`plot`"))
+        if method != "from_explanation":
+            kind = cls._kinds[0]
+            text = f":class:`{kind.__name__}`, for a predictor"
+            takers.insert(0, (cls._parameter_names(), kind, text))
+        return takers
+
+    @classmethod
     def _split(cls, params, fitted):
         """Keyword arguments of the inspector, of `_from_inspector` and of `plot`."""
         takers = [cls._parameter_names(), cls._choice_names(), keyword_names(cls.plot)]
@@ -210,11 +226,12 @@ class FoldsMixin:
     # Whether the predictors of fitted inspectors are inspected again, on the same rows.
     _inspects_again: ClassVar[bool] = False
 
-    @classmethod
+    @NamedParameters
     def from_cv_results(
         cls,
         cv_results: Mapping[str, Any],
         X: Any = None,
+        features: Any = None,
         *,
         sample_weight: ArrayLike | None = None,
         target_name: str | None = None,
@@ -235,6 +252,8 @@ class FoldsMixin:
 default=None
             Rows to inspect predictors on, and to explain where the display shows
             explained rows.
+        features : list of ints, strs and pairs, default=None
+            Features to inspect, where the inspector can choose; None means all.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows that predictors are inspected on.
         target_name, unit : str, default=None
@@ -261,6 +280,7 @@ default=None
         """
         estimators = fold_estimators(cv_results)
         fitted = is_inspector(estimators[0], cls._kinds)
+        params = params if features is None else {**params, "features": features}
         parameters, choices, looks = cls._split(
             params, fitted and not cls._inspects_again
         )
@@ -305,7 +325,7 @@ class ExplanationDisplay(Display):
             response_name = getattr(explanation, "response_name", None)
         self.response_name = response_name
 
-    @classmethod
+    @NamedParameters
     def from_explanation(
         cls,
         explanation: Explanation,

@@ -1,9 +1,12 @@
 """From a predictor, an inspector or a cross-validation to the inspectors to draw."""
 
 import inspect
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
+from functools import wraps
 from numbers import Integral
+from types import MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -238,3 +241,67 @@ def outputs_have_names(inspector):
     """Whether outputs are classes, or one of several; a single one needs no name."""
     classifies = is_classifier(getattr(inspector, "estimator_", None))
     return classifies or getattr(inspector, "target", None) is not None
+
+
+class NamedParameters(classmethod):
+    """A class method that names in its signature and docstring what `**params` are.
+
+    Its class lists who takes them in `_takers(name of the method)`: triples of the
+    names taken, a function that has them as parameters, and what that is called.
+    """
+
+    def __get__(self, instance, owner=None):
+        function = self.__func__
+        if inspect.isabstract(owner) or not hasattr(owner, "_takers"):
+            return super().__get__(instance, owner)
+
+        @wraps(function)
+        def method(*args, **kwargs):
+            return function(*args, **kwargs)
+
+        own = inspect.signature(function)
+        takers = owner._takers(function.__name__)
+        known = set().union(*(names for names, *_ in takers))
+        named, texts = {}, []
+        for name, parameter in own.parameters.items():
+            # Features are what most displays, but not all, may be asked for.
+            if (parameter.kind != parameter.VAR_KEYWORD and name != "features") or (
+                name == "features" and name in known
+            ):
+                named[name] = parameter
+        for names, taker, text in takers:
+            given = inspect.signature(taker).parameters
+            for name in sorted(names - named.keys(), key=[*given, *names].index):
+                named[name] = one = _keyword(name, given.get(name))
+                texts.append(_described(one, text))
+        method.__signature__ = own.replace(parameters=named.values())
+        method.__doc__ = _with_entries(function.__doc__, texts, named)
+        return MethodType(method, owner)
+
+
+def _keyword(name, parameter):
+    """A parameter as one that is given by its name."""
+    default, annotation = None, Any
+    if parameter is not None:
+        default = parameter.default
+        if parameter.annotation is not parameter.empty:
+            annotation = parameter.annotation
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=default, annotation=annotation)
+
+
+def _described(parameter, taker):
+    """Entry of a docstring: where the parameter is explained."""
+    kind = "needed"
+    if parameter.default is not parameter.empty:
+        kind = f"default={parameter.default!r}"
+    return f"{parameter.name} : {kind}\n    As in {taker}."
+
+
+def _with_entries(doc, texts, named):
+    """A docstring with these entries in the place of that of `**params`."""
+    before, _, rest = inspect.cleandoc(doc).partition("\n**params : dict\n")
+    if "features" not in named:
+        before = re.sub(r"\nfeatures : .*(\n .*)+", "", before)
+    after = rest.partition("\n\n")[2]
+    return "\n".join([before, *texts, "", after, ""])
