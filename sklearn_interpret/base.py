@@ -141,6 +141,8 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             task = callback_subcontext(context, "fit-estimator")
             self._fit_estimator(rows.native, y, sample_weight, params, task)
             response = self._make_response()
+            self._response_name = response.name
+            self._target_name = getattr(y, "name", None) or None  # of a Series
             sample = self._choose_sample(rows, y, weights)
             task = callback_subcontext(context, "inspect", max_subtasks=None)
             with callback_task(task, self):

@@ -42,12 +42,18 @@ class BaseExplanation(ABC):
         A name for each feature; None makes up ``x0``, ``x1``...
     output_names : sequence, default=None
         A class label or position for each output; None makes up positions.
+    response_name : str, default=None
+        What the response is: "prediction", "probability", "log-odds"...
+    target_name : str, default=None
+        Name of the target.
     """
 
     predictions: np.ndarray | None = field(default=None, kw_only=True)
     data: Any = field(default=None, kw_only=True)
     feature_names: Any = field(default=None, kw_only=True)
     output_names: Any = field(default=None, kw_only=True)
+    response_name: str | None = field(default=None, kw_only=True)
+    target_name: str | None = field(default=None, kw_only=True)
 
     _arrays_by_row: ClassVar[tuple] = ("predictions",)
 
@@ -166,6 +172,10 @@ class Explanation(BaseExplanation):
     output_names : sequence, default=None
         A class label or position for each output, one of them if `values` has no axis
         of outputs; None makes up positions.
+    response_name : str, default=None
+        What the response is: "prediction", "probability", "log-odds"...
+    target_name : str, default=None
+        Name of the target.
     standard_errors : array-like of the shape of `values`, default=None
         Standard errors of sampled values; None where the values are exact.
     columns : sequence of sequences of int, default=None

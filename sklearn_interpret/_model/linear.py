@@ -84,6 +84,11 @@ class ExplainedLinear:
         """A method of the model that returns it, or "margin" where none does."""
         return "margin" if self.model.exponential else self.response.method
 
+    @property
+    def name(self):
+        """What is explained, in words."""
+        return "log" if self.model.exponential else self.response.name
+
     def output_names(self, n_outputs):
         """Names of the explained outputs."""
         return self.response.output_names(n_outputs)

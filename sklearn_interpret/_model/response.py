@@ -30,6 +30,25 @@ RESPONSE_METHODS = (
     "predict",
 )
 CENTERED_LOG_PROBA = "centered_log_proba"
+# What methods return, in words; a decision function may be log-odds.
+_NAMES = {
+    "predict": "prediction",
+    "predict_proba": "probability",
+    "predict_log_proba": "log-probability",
+    "decision_function": "decision function",
+    CENTERED_LOG_PROBA: "centered log-probability",
+}
+# Classifiers whose decision function between two classes is their log-odds, unless
+# they have a loss other than the log-loss.
+_OF_LOG_ODDS = {
+    "LogisticRegression",
+    "LogisticRegressionCV",
+    "SGDClassifier",
+    "GradientBoostingClassifier",
+    "HistGradientBoostingClassifier",
+    "LinearDiscriminantAnalysis",
+    "QuadraticDiscriminantAnalysis",
+}
 
 
 @dataclass
@@ -72,6 +91,19 @@ class Response:
             )
         _check_finite(values)
         return values
+
+    @property
+    def name(self):
+        """What the response is, in words: "probability", "log-odds"..."""
+        if callable(self.method):
+            return getattr(self.method, "__name__", type(self.method).__name__)
+        binary = isinstance(self.classes, np.ndarray) and len(self.classes) == 2
+        if self.method == "decision_function" and binary:
+            model = _innermost(self.estimator)
+            log_loss = getattr(model, "loss", "log_loss") == "log_loss"
+            if type(model).__name__ in _OF_LOG_ODDS and log_loss:
+                return "log-odds"
+        return _NAMES[self.method]
 
     def read(self, predictions):
         """Outputs, (n_rows, n_outputs), in what the model's method has returned."""
@@ -230,6 +262,15 @@ def _resolve_method(estimator, response_method):
         f"{type(unfrozen(estimator)).__name__} has none of "
         f"{', '.join(needed.values())}."
     )
+
+
+def _innermost(estimator):
+    """The predictor inside of pipelines and searches."""
+    model = unfrozen(estimator)
+    while isinstance(model, Pipeline) or hasattr(model, "best_estimator_"):
+        inner = model[-1] if isinstance(model, Pipeline) else model.best_estimator_
+        model = unfrozen(inner)
+    return model
 
 
 def _method_of_model(name):

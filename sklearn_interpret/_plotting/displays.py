@@ -1,221 +1,81 @@
-"""Displays: how all of them are made from predictors, inspectors and explanations."""
+"""The base of all displays: how they are made from estimators and explanations."""
 
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from difflib import get_close_matches
-from numbers import Integral
-from typing import Any, ClassVar, NamedTuple, Self
+from io import BytesIO
+from typing import Any, ClassVar, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.frozen import FrozenEstimator
-from sklearn.utils import check_random_state
 
 from sklearn_interpret._choosing import row_position
-from sklearn_interpret._model.response import (
-    check_is_predictor,
-    check_predictor_is_fitted,
-)
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.labels import response_text
-from sklearn_interpret.base import BaseInspector
+from sklearn_interpret._plotting.labels import drawn_output, response_label, shorten
+from sklearn_interpret._plotting.sources import (
+    Data,
+    NamedParameters,
+    fold_estimators,
+    inspector_of,
+    inspectors_of_folds,
+    is_inspector,
+    keyword_names,
+    parameter_names,
+    response_name,
+    split_keywords,
+)
 from sklearn_interpret.explanations import Explanation
 
-
-class Data(NamedTuple):
-    """Rows to inspect a predictor on, with their targets and weights."""
-
-    X: Any = None
-    y: Any = None
-    sample_weight: Any = None
-
-    def take(self, index):
-        """Some of the rows, by position."""
-        rest = [None if part is None else np.asarray(part)[index] for part in self[1:]]
-        return Data(as_rows(self.X).take(index).native, *rest)
+# Names in the description of a display.
+MOST_SHOWN = 5
 
 
-def is_inspector(estimator, kinds=()):
-    """Whether it is an inspector, and no predictor to be inspected."""
-    return isinstance(estimator, BaseInspector) or _is_one_of(estimator, kinds)
+class Drawn:
+    """What all displays have: words for the response, and a short description."""
+
+    # What labels call the target, and the unit of the response.
+    target_name = unit = None
+
+    def __repr__(self) -> str:
+        held = getattr(self, "explanation", self)
+        parts = []
+        for field, one, several in (
+            ("feature_names", "feature", "features"),
+            ("output_names", "output", "outputs"),
+        ):
+            names = getattr(held, field, None)
+            if names is not None:
+                names = list(map(str, names))
+                shown = ", ".join(shorten(name, 24) for name in names[:MOST_SHOWN])
+                shown += ", ..." if len(names) > MOST_SHOWN else ""
+                count = f"{len(names)} {one if len(names) == 1 else several}"
+                parts.append(f"{count}: {shown}")
+        if held is not self and hasattr(held, "__len__"):
+            parts.insert(0, f"{len(held)} {'row' if len(held) == 1 else 'rows'}")
+        return f"{type(self).__name__}({'; '.join(parts)})"
+
+    def _repr_png_(self) -> bytes | None:
+        """Return the figure for a notebook, unless pyplot is about to show it there."""
+        from matplotlib.pyplot import fignum_exists
+
+        figure = getattr(self, "figure_", None)
+        if figure is None or fignum_exists(getattr(figure.figure, "number", None)):
+            return None
+        buffer = BytesIO()
+        figure.figure.savefig(buffer, format="png")
+        return buffer.getvalue()
+
+    def _call(self, inspectors, target_name, unit):
+        """Set what labels call the target and the unit of the response."""
+        if target_name is None and inspectors:
+            target_name = getattr(inspectors[0], "_target_name", None)
+        self.target_name, self.unit = target_name, unit
+
+    def _response_label(self, output_names, output=None):
+        """What is predicted, in words, for the output that alone is drawn."""
+        output = drawn_output(self.response_name, output_names, output)
+        return response_label(self.response_name, output, self.target_name, self.unit)
 
 
-def inspector_of(estimator, data, parameters, *, kinds, display, check=None):
-    """A fitted inspector of a fitted predictor, or the fitted inspector given.
-
-    Parameters
-    ----------
-    estimator : fitted predictor or inspector
-        A predictor is inspected as it is; an inspector is not fitted again.
-    data : Data
-        Rows to inspect a predictor on.
-    parameters : dict
-        Parameters of the inspector; of one that is fitted they are refused.
-    kinds : sequence of classes and str
-        Inspectors that can be drawn: their classes, or a method that they must have.
-        The first, a class, inspects predictors.
-    display : str
-        Name of the display, for errors.
-    check : callable, default=None
-        ``check(estimator, X, parameters)`` refuses what a predictor's inspector would
-        do in vain.
-    """
-    if is_inspector(estimator, kinds):
-        refuse_other_inspectors(estimator, kinds, display)
-        check_predictor_is_fitted(estimator)
-        _refuse_parameters(estimator, parameters, data.sample_weight)
-        return estimator
-    check_is_predictor(estimator)
-    check_predictor_is_fitted(estimator)
-    if data.X is None:
-        raise ValueError(
-            f"{display} inspects a predictor on rows: pass X, or a fitted inspector."
-        )
-    if check is not None:
-        check(estimator, data.X, parameters)
-    inspector = kinds[0](FrozenEstimator(estimator), **parameters)
-    return inspector.fit(data.X, data.y, sample_weight=data.sample_weight)
-
-
-def inspectors_of_folds(
-    estimators, data, parameters, *, kinds, display, again=False, check=None
-):
-    """One inspector for each fold of a cross-validation.
-
-    A fold's predictor is inspected, as `inspector_of` does. A fold's fitted inspector
-    is drawn as it is, and then its results must be comparable, which the display
-    checks. Curves over a grid are not, since each fold has a grid of its own rows:
-    with `again`, the inspector's predictor is inspected on the given rows, with the
-    inspector's parameters but for those given.
-
-    Parameters
-    ----------
-    estimators : list of fitted predictors or inspectors
-        Those of the folds.
-    data : Data, or list of Data
-        Rows to inspect the predictors on: the same for all folds, or each fold's own.
-    parameters, kinds, display, check
-        As in `inspector_of`.
-    again : bool, default=False
-        Whether fitted inspectors are replaced by those of their predictors on `data`.
-    """
-    parts = data if isinstance(data, list) else [data] * len(estimators)
-    seeded = len(estimators) > 1 and "random_state" in parameter_names(kinds[0])
-    if seeded:
-        # Without a number of its own, each fold would draw other rows.
-        state = check_random_state(parameters.get("random_state"))
-        seed = state.randint(np.iinfo(np.int32).max)
-    inspectors = []
-    for estimator, part in zip(estimators, parts, strict=True):
-        settings, shown = dict(parameters), is_inspector(estimator, kinds)
-        if shown and again:
-            refuse_other_inspectors(estimator, kinds, display)
-            check_predictor_is_fitted(estimator)
-            settings = {**estimator.get_params(deep=False), **parameters}
-            del settings["estimator"]
-            estimator, shown = estimator.estimator_, False
-        numbered = isinstance(settings.get("random_state"), Integral)
-        if seeded and not shown and not numbered:
-            settings["random_state"] = seed
-        inspector = inspector_of(
-            estimator, part, settings, kinds=kinds, display=display, check=check
-        )
-        inspectors.append(inspector)
-    return inspectors
-
-
-def fold_estimators(cv_results):
-    """The models in the results of `cross_validate`."""
-    if not isinstance(cv_results, Mapping) or "estimator" not in cv_results:
-        raise ValueError(
-            'cv_results has no key "estimator": pass return_estimator=True to '
-            "cross_validate."
-        )
-    return list(cv_results["estimator"])
-
-
-def check_same_in_folds(values, what):
-    """Refuse to average folds that differ, of which `values` has one entry each."""
-    if any(value != values[0] for value in values):
-        raise ValueError(
-            f"The models of the folds have different {what}, which cannot be averaged: "
-            f"{values!r}."
-        )
-
-
-def refuse_other_inspectors(estimator, kinds, display):
-    """Refuse an inspector of another kind."""
-    if isinstance(estimator, BaseInspector) and not _is_one_of(estimator, kinds):
-        names = " or ".join(
-            f"an inspector that has {kind}" if isinstance(kind, str) else kind.__name__
-            for kind in kinds
-        )
-        raise TypeError(
-            f"{display} shows {names}; got {type(estimator).__name__}, which inspects "
-            "something else. Pass its estimator_, or another display."
-        )
-
-
-def _is_one_of(estimator, kinds):
-    return any(
-        hasattr(estimator, kind)
-        if isinstance(kind, str)
-        else isinstance(estimator, kind)
-        for kind in kinds
-    )
-
-
-def _refuse_parameters(inspector, parameters, sample_weight):
-    """Refuse what can only be set before an inspector is fitted."""
-    names = [*parameters, *(["sample_weight"] if sample_weight is not None else [])]
-    if names:
-        raise ValueError(
-            f"The {type(inspector).__name__} is fitted and is shown as it is; "
-            f"{', '.join(names)} can only be set before its fit."
-        )
-
-
-def keyword_names(function, *, without=("self", "ax")):
-    """Names of a function's parameters."""
-    return set(inspect.signature(function).parameters) - set(without)
-
-
-def parameter_names(kind):
-    """Names of an inspector's parameters, but for its predictor."""
-    return keyword_names(kind, without=("estimator",))
-
-
-def split_keywords(given, takers, display):
-    """Split keyword arguments among several takers.
-
-    Parameters
-    ----------
-    given : dict
-        What the user passed.
-    takers : sequence of sets of str
-        The names that each taker knows.
-    display : str
-        Name of the display, for the error.
-
-    Returns
-    -------
-    list of dict
-        One for each taker; a name that several know goes to all of these.
-    """
-    known = sorted(set().union(*takers))
-    for name in given:
-        if name not in known:
-            near = get_close_matches(name, known, n=3)
-            hint = f"did you mean {' or '.join(near)}?" if near else ", ".join(known)
-            raise TypeError(f"{display} has no parameter {name!r}; {hint}")
-    return [
-        {name: value for name, value in given.items() if name in names}
-        for names in takers
-    ]
-
-
-class Display(ABC):
+class Display(Drawn, ABC):
     """Base of all displays.
 
     A subclass names the inspectors that it shows (`_kinds`: classes, or a method that
@@ -241,13 +101,16 @@ class Display(ABC):
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame."""
 
-    @classmethod
+    @NamedParameters
     def from_estimator(
         cls,
         estimator: Any,
         X: Any = None,
+        features: Any = None,
         *,
         sample_weight: ArrayLike | None = None,
+        target_name: str | None = None,
+        unit: str | None = None,
         ax: Any = None,
         **params: Any,
     ) -> Self:
@@ -264,8 +127,15 @@ default=None
             Rows (texts, images) to inspect a predictor on, and to explain where the
             display shows explained rows; where `row` is given, that one alone is
             explained. None will do for a fitted inspector whose display shows no rows.
+        features : list of ints, strs and pairs, default=None
+            Features to inspect, where the inspector can choose; None means all.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows that a predictor is inspected on.
+        target_name : str, default=None
+            What labels call the target; None takes the name of the `y` that a fitted
+            inspector has seen, where it had one.
+        unit : str, default=None
+            Unit of the response, for labels.
         ax : matplotlib Axes, default=None
             As in `plot`.
         **params : dict
@@ -290,6 +160,7 @@ default=None
             rows of which one is to be chosen; rows missing; bad input.
         """
         fitted = is_inspector(estimator, cls._kinds)
+        params = params if features is None else {**params, "features": features}
         parameters, choices, looks = cls._split(params, fitted)
         inspector = inspector_of(
             estimator,
@@ -300,6 +171,7 @@ default=None
             check=cls._check_request,
         )
         display = cls._from_inspector(inspector, X, sample_weight, **choices)
+        display._call([inspector], target_name, unit)
         return display.plot(ax=ax, **looks)
 
     @classmethod
@@ -325,6 +197,17 @@ default=None
         return cls._choices
 
     @classmethod
+    def _takers(cls, method):
+        """Who takes what a method's user may set: names, function and what that is."""
+        takers = [(cls._choice_names(), cls.__init__, "the constructor")]
+        takers.append((keyword_names(cls.plot), cls.plot, "`plot`"))
+        if method != "from_explanation":
+            kind = cls._kinds[0]
+            text = f":class:`{kind.__name__}`, for a predictor"
+            takers.insert(0, (cls._parameter_names(), kind, text))
+        return takers
+
+    @classmethod
     def _split(cls, params, fitted):
         """Keyword arguments of the inspector, of `_from_inspector` and of `plot`."""
         takers = [cls._parameter_names(), cls._choice_names(), keyword_names(cls.plot)]
@@ -343,13 +226,16 @@ class FoldsMixin:
     # Whether the predictors of fitted inspectors are inspected again, on the same rows.
     _inspects_again: ClassVar[bool] = False
 
-    @classmethod
+    @NamedParameters
     def from_cv_results(
         cls,
         cv_results: Mapping[str, Any],
         X: Any = None,
+        features: Any = None,
         *,
         sample_weight: ArrayLike | None = None,
+        target_name: str | None = None,
+        unit: str | None = None,
         ax: Any = None,
         **params: Any,
     ) -> Self:
@@ -366,8 +252,12 @@ class FoldsMixin:
 default=None
             Rows to inspect predictors on, and to explain where the display shows
             explained rows.
+        features : list of ints, strs and pairs, default=None
+            Features to inspect, where the inspector can choose; None means all.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows that predictors are inspected on.
+        target_name, unit : str, default=None
+            As in `from_estimator`.
         ax : matplotlib Axes, default=None
             As in `plot`.
         **params : dict
@@ -390,6 +280,7 @@ default=None
         """
         estimators = fold_estimators(cv_results)
         fitted = is_inspector(estimators[0], cls._kinds)
+        params = params if features is None else {**params, "features": features}
         parameters, choices, looks = cls._split(
             params, fitted and not cls._inspects_again
         )
@@ -403,6 +294,7 @@ default=None
             check=cls._check_request,
         )
         display = cls._from_folds(inspectors, X, sample_weight, **choices)
+        display._call(inspectors, target_name, unit)
         return display.plot(ax=ax, **looks)
 
     @classmethod
@@ -429,11 +321,19 @@ class ExplanationDisplay(Display):
         self.explanation = explanation
         self.row = row
         self.target = target
+        if response_name is None:
+            response_name = getattr(explanation, "response_name", None)
         self.response_name = response_name
 
-    @classmethod
+    @NamedParameters
     def from_explanation(
-        cls, explanation: Explanation, *, ax: Any = None, **params: Any
+        cls,
+        explanation: Explanation,
+        *,
+        target_name: str | None = None,
+        unit: str | None = None,
+        ax: Any = None,
+        **params: Any,
     ) -> Self:
         """Draw an explanation that was made before.
 
@@ -441,6 +341,10 @@ class ExplanationDisplay(Display):
         ----------
         explanation : Explanation
             Explained rows, of the kind that the display shows.
+        target_name : str, default=None
+            What labels call the target; None takes the explanation's name of it.
+        unit : str, default=None
+            Unit of the response, for labels.
         ax : matplotlib Axes or array of Axes, default=None
             As in `plot`.
         **params : dict
@@ -462,7 +366,11 @@ class ExplanationDisplay(Display):
         """
         takers = [cls._choice_names(), keyword_names(cls.plot)]
         choices, looks = split_keywords(params, takers, cls.__name__)
-        return cls._of(explanation, **choices).plot(ax=ax, **looks)
+        if target_name is None:
+            target_name = getattr(explanation, "target_name", None)
+        display = cls._of(explanation, **choices)
+        display._call([], target_name, unit)
+        return display.plot(ax=ax, **looks)
 
     @classmethod
     def _choice_names(cls):
@@ -471,8 +379,9 @@ class ExplanationDisplay(Display):
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight, *, row=None, **choices):
         explanation = cls._explained(inspector, X, row)
-        name = response_text(inspector, explanation.output_names)
-        return cls._of(explanation, **{"response_name": name, **choices})
+        if explanation.response_name is None:  # an explainer that is not of ours
+            choices = {"response_name": response_name(inspector), **choices}
+        return cls._of(explanation, **choices)
 
     @classmethod
     def _explained(cls, inspector, X, row):

@@ -18,7 +18,12 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.parallel import portion_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import perturbed
-from sklearn_interpret._model.response import drop_single_output, unfrozen
+from sklearn_interpret._model.response import (
+    drop_single_output,
+    is_classifier,
+    make_response,
+    unfrozen,
+)
 from sklearn_interpret.effects._base import (
     CurveEffect,
     GridMixin,
@@ -203,6 +208,9 @@ class PartialDependence(GridMixin, CurveEffect):
         self._point_averages = None
         if self.method == "recursion":
             averages = self._by_recursion(sample)
+            if is_classifier(self.estimator_):
+                raw = make_response(self.estimator_, "decision_function")
+                self._response_name = raw.name
             missing = [None] * len(averages)
         else:
             self._point_averages = self._averaged(sample, response, on_block)

@@ -151,6 +151,8 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
             data=rows.native,
             feature_names=self.player_names_,
             output_names=self.output_names_,
+            response_name=self._response_name,
+            target_name=self._target_name,
             columns=self.features_ if grouped else None,
             **fields,
         )
@@ -314,6 +316,8 @@ class BaseCoalitional(BaseShapley):
             response, background, weights, self.features_, self.link
         )
         self._valuer = self._make_valuer()
+        if self.link == "logit":
+            self._response_name = "log-odds"
         return self._game.base_values
 
     def _values(self, rows):

@@ -92,6 +92,14 @@ class TreeResponse:
         public = name is not None and not name.startswith("_")
         return name if public and not self.model.raw_params else "margin"
 
+    @property
+    def name(self):
+        """What the response is, in words."""
+        link = self.model.link if self.additive else "identity"
+        if link == "logistic" and self.model.link_scale == 1:
+            return "log-odds"
+        return {"exp": "log", "isolation": "margin"}.get(link, self.response.name)
+
     def output_names(self, n_outputs):
         """Names of the outputs."""
         return self.response.output_names(n_outputs)

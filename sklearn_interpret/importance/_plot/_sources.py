@@ -10,9 +10,10 @@ from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.scoring import resolve_metrics
-from sklearn_interpret._plotting.displays import (
+from sklearn_interpret._plotting.displays import Display
+from sklearn_interpret._plotting.sources import (
     Data,
-    Display,
+    NamedParameters,
     check_same_in_folds,
     fold_estimators,
     inspector_of,
@@ -37,7 +38,7 @@ class ImportanceSources(Display):
         PermutationTest,
     )
 
-    @classmethod
+    @NamedParameters
     def from_estimator(
         cls,
         estimator: Any,
@@ -121,7 +122,7 @@ default=None
             arrays["test_importances"] = repeated["importances"]
         return cls(**arrays)
 
-    @classmethod
+    @NamedParameters
     def from_cv_results(
         cls,
         cv_results: Mapping[str, Any],
@@ -279,7 +280,7 @@ def _change(inspector, score_name):
     metric = {one.name: one for one in metrics}.get(score_name, metrics[0])
     name = metric.name
     if inspector.scoring is None:
-        name = {"r2": "R squared", "zero_one": "accuracy"}.get(metric.row_loss, name)
+        name = {"r2": "R²", "zero_one": "accuracy"}.get(metric.row_loss, name)
     if getattr(inspector, "comparison", None) == "ratio":
         return f"ratio of losses: {name}"
     return f"{'increase' if metric.worse > 0 else 'decrease'} of {name}"

@@ -6,11 +6,8 @@ from sklearn_interpret._choosing import output_position
 from sklearn_interpret._model.perturbation.perturbed import count_outputs
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.displays import (
-    Display,
-    FoldsMixin,
-    check_same_in_folds,
-)
+from sklearn_interpret._plotting.displays import Display, FoldsMixin
+from sklearn_interpret._plotting.sources import check_same_in_folds
 from sklearn_interpret.interactions._h_statistic import HStatistic
 from sklearn_interpret.interactions._partial_dependence_interaction import (
     PartialDependenceInteraction,

@@ -92,7 +92,7 @@ class ShapleyForceDisplay(ShapleyDisplay):
     array([0, 2, 1])
     >>> one = ShapleyForceDisplay.from_explanation(explanation, row=1)
     >>> [text.get_text() for text in one.labels_]
-    ['income (+2)', 'age (+0.5)']
+    ['income (+2.0)', 'age (+0.5)']
     """
 
     def __init__(

@@ -24,7 +24,7 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
 from sklearn_interpret._model.surrogates.tree_rules import read_tree
 from sklearn_interpret._model.validation import check_weights
 from sklearn_interpret._plotting.displays import Display
-from sklearn_interpret._plotting.labels import response_text
+from sklearn_interpret._plotting.sources import response_name
 from sklearn_interpret.surrogates._global import GlobalSurrogate, rows_inside
 
 MOST_OUTPUTS = 10
@@ -228,7 +228,7 @@ def surrogate_arrays(inspector, X, sample_weight):
         "sample_weight": weights,
         "agreement": share,
         "output_names": list(inspector.output_names_),
-        "response_name": response_text(inspector, inspector.output_names_),
+        "response_name": response_name(inspector),
         "model_name": innermost_name(inspector.estimator_),
         "surrogate_name": innermost_name(inspector.surrogate_),
         **_inside(inspector, rows, weights),

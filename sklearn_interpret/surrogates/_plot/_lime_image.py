@@ -14,14 +14,8 @@ from sklearn_interpret._plotting.axes import (
     merged_style,
     take_axes,
 )
-from sklearn_interpret._plotting.labels import (
-    DOWN_COLOUR,
-    NICE_STEPS,
-    UP_COLOUR,
-    literal,
-    number_text,
-    shorten,
-)
+from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
+from sklearn_interpret._plotting.labels import NICE_STEPS, literal, number_text, shorten
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.surrogates._lime_image import ImageExplanation, LimeImage
 from sklearn_interpret.surrogates._plot._base import LocalDisplay
@@ -250,14 +244,12 @@ class LimeImageDisplay(LocalDisplay):
             shrink=0.85,
             aspect=25,
         )
-        response = shorten(self.response_name or "response", 30)
-        bar.set_label(literal(f"weight: what the segment\nadds to {response}"))
+        response = shorten(self._response_label(None), 30)
+        bar.set_label(literal(f"weight: what the segment adds to\n{response}"))
         return bar
 
     def _label_title(self, shown, output):
-        names, response = shown.output_names, self.response_name or "response"
-        bare = len(names) == 1 and isinstance(names[0], Integral)
-        name = response if bare else names[output]
+        name = self._response_label(shown.output_names, output)
         value = shown.predictions_or_sums.reshape(-1)[output]
         title = f"{shorten(name, _TITLE_WIDTH)}: {number_text(value)}"
         if shown.fidelity is not None:
@@ -326,8 +318,11 @@ def _outlines(segments, chosen):
 
 def _draw_outlines(panel, lines, style):
     from matplotlib.collections import LineCollection
+    from matplotlib.patheffects import withStroke
 
     defaults = {"color": "black", "linewidth": 0.9, "capstyle": "round"}
+    # To be seen where the image is dark.
+    defaults["path_effects"] = [withStroke(linewidth=2.2, foreground="white")]
     outlines = LineCollection(lines, **merged_style(defaults, style, LineCollection))
     panel.add_collection(outlines, autolim=False)
     return outlines

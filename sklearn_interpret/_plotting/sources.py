@@ -1,0 +1,294 @@
+"""From a predictor, an inspector or a cross-validation to the inspectors to draw."""
+
+import inspect
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import wraps
+from numbers import Integral
+from types import MethodType
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import check_random_state
+
+from sklearn_interpret._model.response import (
+    check_is_predictor,
+    check_predictor_is_fitted,
+    is_classifier,
+)
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret.base import BaseInspector
+
+
+class Data(NamedTuple):
+    """Rows to inspect a predictor on, with their targets and weights."""
+
+    X: Any = None
+    y: Any = None
+    sample_weight: Any = None
+
+    def take(self, index):
+        """Some of the rows, by position."""
+        return Data(
+            as_rows(self.X).take(index).native,
+            None if self.y is None else np.asarray(self.y)[index],
+            None
+            if self.sample_weight is None
+            else np.asarray(self.sample_weight)[index],
+        )
+
+
+def is_inspector(estimator, kinds=()):
+    """Whether it is an inspector, and no predictor to be inspected."""
+    return isinstance(estimator, BaseInspector) or _is_one_of(estimator, kinds)
+
+
+def inspector_of(estimator, data, parameters, *, kinds, display, check=None):
+    """A fitted inspector of a fitted predictor, or the fitted inspector given.
+
+    Parameters
+    ----------
+    estimator : fitted predictor or inspector
+        A predictor is inspected as it is; an inspector is not fitted again.
+    data : Data
+        Rows to inspect a predictor on.
+    parameters : dict
+        Parameters of the inspector; of one that is fitted they are refused.
+    kinds : sequence of classes and str
+        Inspectors that can be drawn: their classes, or a method that they must have.
+        The first, a class, inspects predictors.
+    display : str
+        Name of the display, for errors.
+    check : callable, default=None
+        ``check(estimator, X, parameters)`` refuses what a predictor's inspector would
+        do in vain.
+    """
+    if is_inspector(estimator, kinds):
+        refuse_other_inspectors(estimator, kinds, display)
+        check_predictor_is_fitted(estimator)
+        _refuse_parameters(estimator, parameters, data.sample_weight)
+        return estimator
+    check_is_predictor(estimator)
+    check_predictor_is_fitted(estimator)
+    if data.X is None:
+        raise ValueError(
+            f"{display} inspects a predictor on rows: pass X, or a fitted inspector."
+        )
+    if check is not None:
+        check(estimator, data.X, parameters)
+    inspector = kinds[0](FrozenEstimator(estimator), **parameters)
+    return inspector.fit(data.X, data.y, sample_weight=data.sample_weight)
+
+
+def inspectors_of_folds(
+    estimators, data, parameters, *, kinds, display, again=False, check=None
+):
+    """One inspector for each fold of a cross-validation.
+
+    A fold's predictor is inspected, as `inspector_of` does. A fold's fitted inspector
+    is drawn as it is, and then its results must be comparable, which the display
+    checks. Curves over a grid are not, since each fold has a grid of its own rows:
+    with `again`, the inspector's predictor is inspected on the given rows, with the
+    inspector's parameters but for those given.
+
+    Parameters
+    ----------
+    estimators : list of fitted predictors or inspectors
+        Those of the folds.
+    data : Data, or list of Data
+        Rows to inspect the predictors on: the same for all folds, or each fold's own.
+    parameters, kinds, display, check
+        As in `inspector_of`.
+    again : bool, default=False
+        Whether fitted inspectors are replaced by those of their predictors on `data`.
+    """
+    parts = data if isinstance(data, list) else [data] * len(estimators)
+    seeded = len(estimators) > 1 and "random_state" in parameter_names(kinds[0])
+    if seeded:
+        # Without a number of its own, each fold would draw other rows.
+        state = check_random_state(parameters.get("random_state"))
+        seed = state.randint(np.iinfo(np.int32).max)
+    inspectors = []
+    for estimator, part in zip(estimators, parts, strict=True):
+        settings, shown = dict(parameters), is_inspector(estimator, kinds)
+        if shown and again:
+            refuse_other_inspectors(estimator, kinds, display)
+            check_predictor_is_fitted(estimator)
+            settings = {**estimator.get_params(deep=False), **parameters}
+            del settings["estimator"]
+            estimator, shown = estimator.estimator_, False
+        numbered = isinstance(settings.get("random_state"), Integral)
+        if seeded and not shown and not numbered:
+            settings["random_state"] = seed
+        inspector = inspector_of(
+            estimator, part, settings, kinds=kinds, display=display, check=check
+        )
+        inspectors.append(inspector)
+    return inspectors
+
+
+def fold_estimators(cv_results):
+    """The models in the results of `cross_validate`."""
+    if not isinstance(cv_results, Mapping) or "estimator" not in cv_results:
+        raise ValueError(
+            'cv_results has no key "estimator": pass return_estimator=True to '
+            "cross_validate."
+        )
+    return list(cv_results["estimator"])
+
+
+def check_same_in_folds(values, what):
+    """Refuse to average folds that differ, of which `values` has one entry each."""
+    if any(value != values[0] for value in values):
+        raise ValueError(
+            f"The models of the folds have different {what}, which cannot be averaged: "
+            f"{values!r}."
+        )
+
+
+def refuse_other_inspectors(estimator, kinds, display):
+    """Refuse an inspector of another kind."""
+    if isinstance(estimator, BaseInspector) and not _is_one_of(estimator, kinds):
+        names = " or ".join(
+            f"an inspector that has {kind}" if isinstance(kind, str) else kind.__name__
+            for kind in kinds
+        )
+        raise TypeError(
+            f"{display} shows {names}; got {type(estimator).__name__}, which inspects "
+            "something else. Pass its estimator_, or another display."
+        )
+
+
+def _is_one_of(estimator, kinds):
+    return any(
+        hasattr(estimator, kind)
+        if isinstance(kind, str)
+        else isinstance(estimator, kind)
+        for kind in kinds
+    )
+
+
+def _refuse_parameters(inspector, parameters, sample_weight):
+    """Refuse what can only be set before an inspector is fitted."""
+    names = [*parameters, *(["sample_weight"] if sample_weight is not None else [])]
+    if names:
+        raise ValueError(
+            f"The {type(inspector).__name__} is fitted and is shown as it is; "
+            f"{', '.join(names)} can only be set before its fit."
+        )
+
+
+def keyword_names(function, *, without=("self", "ax")):
+    """Names of a function's parameters."""
+    return set(inspect.signature(function).parameters) - set(without)
+
+
+def parameter_names(kind):
+    """Names of an inspector's parameters, but for its predictor."""
+    return keyword_names(kind, without=("estimator",))
+
+
+def split_keywords(given, takers, display):
+    """Split keyword arguments among several takers.
+
+    Parameters
+    ----------
+    given : dict
+        What the user passed.
+    takers : sequence of sets of str
+        The names that each taker knows.
+    display : str
+        Name of the display, for the error.
+
+    Returns
+    -------
+    list of dict
+        One for each taker; a name that several know goes to all of these.
+    """
+    known = sorted(set().union(*takers))
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name, known, n=3)
+            hint = f"did you mean {' or '.join(near)}?" if near else ", ".join(known)
+            raise TypeError(f"{display} has no parameter {name!r}; {hint}")
+    return [
+        {name: value for name, value in given.items() if name in names}
+        for names in takers
+    ]
+
+
+def response_name(inspector):
+    """What a fitted inspector's response is, in words."""
+    return getattr(inspector, "_response_name", "response")
+
+
+def outputs_have_names(inspector):
+    """Whether outputs are classes, or one of several; a single one needs no name."""
+    classifies = is_classifier(getattr(inspector, "estimator_", None))
+    return classifies or getattr(inspector, "target", None) is not None
+
+
+class NamedParameters(classmethod):
+    """A class method that names in its signature and docstring what `**params` are.
+
+    Its class lists who takes them in `_takers(name of the method)`: triples of the
+    names taken, a function that has them as parameters, and what that is called.
+    """
+
+    def __get__(self, instance, owner=None):
+        function = self.__func__
+        if inspect.isabstract(owner) or not hasattr(owner, "_takers"):
+            return super().__get__(instance, owner)
+
+        @wraps(function)
+        def method(*args, **kwargs):
+            return function(*args, **kwargs)
+
+        own = inspect.signature(function)
+        takers = owner._takers(function.__name__)
+        known = set().union(*(names for names, *_ in takers))
+        named, texts = {}, []
+        for name, parameter in own.parameters.items():
+            # Features are what most displays, but not all, may be asked for.
+            if (parameter.kind != parameter.VAR_KEYWORD and name != "features") or (
+                name == "features" and name in known
+            ):
+                named[name] = parameter
+        for names, taker, text in takers:
+            given = inspect.signature(taker).parameters
+            for name in sorted(names - named.keys(), key=[*given, *names].index):
+                named[name] = one = _keyword(name, given.get(name))
+                texts.append(_described(one, text))
+        method.__signature__ = own.replace(parameters=named.values())
+        method.__doc__ = _with_entries(function.__doc__, texts, named)
+        return MethodType(method, owner)
+
+
+def _keyword(name, parameter):
+    """A parameter as one that is given by its name."""
+    default, annotation = None, Any
+    if parameter is not None:
+        default = parameter.default
+        if parameter.annotation is not parameter.empty:
+            annotation = parameter.annotation
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=default, annotation=annotation)
+
+
+def _described(parameter, taker):
+    """Entry of a docstring: where the parameter is explained."""
+    kind = "needed"
+    if parameter.default is not parameter.empty:
+        kind = f"default={parameter.default!r}"
+    return f"{parameter.name} : {kind}\n    As in {taker}."
+
+
+def _with_entries(doc, texts, named):
+    """A docstring with these entries in the place of that of `**params`."""
+    before, _, rest = inspect.cleandoc(doc).partition("\n**params : dict\n")
+    if "features" not in named:
+        before = re.sub(r"\nfeatures : .*(\n .*)+", "", before)
+    after = rest.partition("\n\n")[2]
+    return "\n".join([before, *texts, "", after, ""])
