@@ -1,5 +1,6 @@
 """Settings for the tests and for the doctests of the package and the documentation."""
 
+import gc
 import os
 import sys
 
@@ -14,6 +15,17 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 def pytest_addoption(parser):
     """Tell how long to look for input that breaks something."""
     parser.addoption("--fuzz", type=int, default=200, help="cases for each family")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Keep the garbage collector from modules and tests, which live to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True)

@@ -4,6 +4,8 @@ from numbers import Integral
 
 import numpy as np
 
+from sklearn_interpret._model.rows.features import shortened
+
 
 def row_position(row, n_rows, sample="row"):
     """Position of a row, counted from the front.
@@ -56,13 +58,6 @@ def output_position(names, target):
     raise ValueError(f"target={target!r} is not an output; there are {_listed(names)}.")
 
 
-def predictions_of(explanation):
-    """Predictions; where none are given, what base values and attributions sum to."""
-    if explanation.predictions is not None:
-        return explanation.predictions
-    return explanation.base_values + explanation.values.sum(axis=1)
-
-
 def _same(name, target):
     try:
         return bool(name == target)
@@ -70,7 +65,5 @@ def _same(name, target):
         return False
 
 
-def _listed(names, most=10):
-    plain = [name.item() if isinstance(name, np.generic) else name for name in names]
-    shown = ", ".join(map(repr, plain[:most]))
-    return shown + (", ..." if len(names) > most else "")
+def _listed(names):
+    return shortened([n.item() if isinstance(n, np.generic) else n for n in names])

@@ -25,6 +25,7 @@ from sklearn_interpret._model._sklearn_compat import (
     block_reporter,
     callback_subcontext,
     callback_task,
+    check_feature_names_in,
     fit_context,
     propagated_callbacks,
     root_callback_context,
@@ -35,15 +36,14 @@ from sklearn_interpret._model.response import (
     CENTERED_LOG_PROBA,
     RESPONSE_METHODS,
     check_is_predictor,
+    is_classifier,
     is_fitted,
     make_response,
-)
-from sklearn_interpret._model.tags import (
-    is_classifier,
     requires_y,
     tags_of,
     weight_parameter,
 )
+from sklearn_interpret._model.rows.features import default_name
 from sklearn_interpret._model.validation import (
     Sample,
     check_fits_rows,
@@ -170,6 +170,8 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             task = callback_subcontext(context, "fit-estimator")
             self._fit_estimator(rows.native, y, sample_weight, params, task)
             response = self._make_response()
+            self._response_name = response.name
+            self._target_name = getattr(y, "name", None) or None  # of a Series
             sample = self._choose_sample(rows, y, weights)
             task = callback_subcontext(context, "inspect", max_subtasks=None)
             with callback_task(task, self):
@@ -259,6 +261,21 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             return params
         name = weight_parameter(self.estimator)
         return params if name is None else {**params, name: sample_weight}
+
+    def _names_out(self, input_features, players):
+        """Names of features or groups, given by columns and name; outputs' endings.
+
+        Columns that `fit` saw no names of have those in `input_features`.
+        """
+        given = check_feature_names_in(self, input_features)
+        names = [
+            given[columns[0]]
+            if len(columns) == 1 and name == default_name(columns[0])
+            else name
+            for columns, name in players
+        ]
+        several = len(self.output_names_) > 1
+        return names, [f"_{name}" for name in self.output_names_] if several else [""]
 
     @property
     def classes_(self) -> Any:

@@ -14,12 +14,9 @@ from scipy.sparse import issparse
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._model._sklearn_compat import (
-    check_feature_names_in,
-    safe_indexing,
-)
-from sklearn_interpret._model.rows.containers import as_rows
-from sklearn_interpret._model.rows.features import default_name, default_names
+from sklearn_interpret._model._sklearn_compat import safe_indexing
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.features import default_names
 
 __all__ = ["AttributionTransformerMixin", "BaseExplanation", "Explanation"]
 
@@ -45,12 +42,18 @@ class BaseExplanation(ABC):
         A name for each feature; None makes up ``x0``, ``x1``...
     output_names : sequence, default=None
         A class label or position for each output; None makes up positions.
+    response_name : str, default=None
+        What the response is: "prediction", "probability", "log-odds"...
+    target_name : str, default=None
+        Name of the target.
     """
 
     predictions: np.ndarray | None = field(default=None, kw_only=True)
     data: Any = field(default=None, kw_only=True)
     feature_names: Any = field(default=None, kw_only=True)
     output_names: Any = field(default=None, kw_only=True)
+    response_name: str | None = field(default=None, kw_only=True)
+    target_name: str | None = field(default=None, kw_only=True)
 
     _arrays_by_row: ClassVar[tuple] = ("predictions",)
 
@@ -169,6 +172,10 @@ class Explanation(BaseExplanation):
     output_names : sequence, default=None
         A class label or position for each output, one of them if `values` has no axis
         of outputs; None makes up positions.
+    response_name : str, default=None
+        What the response is: "prediction", "probability", "log-odds"...
+    target_name : str, default=None
+        Name of the target.
     standard_errors : array-like of the shape of `values`, default=None
         Standard errors of sampled values; None where the values are exact.
     columns : sequence of sequences of int, default=None
@@ -288,6 +295,13 @@ class Explanation(BaseExplanation):
                 "This explanation has no predictions to compare its sums with."
             )
         return self.base_values + self.values.sum(axis=1) - self.predictions
+
+    @property
+    def predictions_or_sums(self):
+        """Predictions; without any, base values and attributions summed up."""
+        if self.predictions is not None:
+            return self.predictions
+        return self.base_values + self.values.sum(axis=1)
 
     def to_frame(self):
         """Return the attributions as a table, one row for each explained row.
@@ -464,17 +478,9 @@ class AttributionTransformerMixin(TransformerMixin):
             are several.
         """
         check_is_fitted(self)
-        given = check_feature_names_in(self, input_features)
-        several = len(self.output_names_) > 1
-        names = []
-        for columns, name in self._attributed():
-            if len(columns) == 1 and name == default_name(columns[0]):
-                name = given[columns[0]]  # unnamed in fit
-            names += [
-                f"{name}_{output}" if several else f"{name}"
-                for output in self.output_names_
-            ]
-        return np.array(names, dtype=object)
+        names, outputs = self._names_out(input_features, self._attributed())
+        both = [f"{name}{output}" for name in names for output in outputs]
+        return np.array(both, dtype=object)
 
 
 def _float_array(values, name):

@@ -389,7 +389,7 @@ def test_outputs_have_names_and_colours(case):
     frame = mean_rows(display.to_frame())
     assert list(dict.fromkeys(frame["output"])) == ["low", "mid", "top"]
     one = case.display.from_estimator(model, X, **case.asking(0), target="mid")
-    assert any("predict_proba[mid]" in text for text in all_texts(one.figure_))
+    assert any("Probability of mid" in text for text in all_texts(one.figure_))
     assert set(one.to_frame()["output"]) == {"mid"}
 
 

@@ -15,6 +15,7 @@ import numpy as np
 # Wish: a public decorator that validates parameters and sets the config for `fit`.
 from sklearn.base import _fit_context as fit_context
 from sklearn.base import is_regressor
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 # Wish: a public way to take samples of any kind of container, as resample does.
@@ -32,8 +33,6 @@ from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
 from sklearn.utils.validation import _check_method_params as parameters_of_rows
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
-
-from sklearn_interpret._model.tags import unfrozen
 
 try:  # scikit-learn >= 1.9
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -109,9 +108,9 @@ def has_independent_labels(estimator):
     # Two such labels have two columns of probabilities, as a binary classifier has,
     # but they do not sum to one. Wish: a public attribute of all fitted multilabel
     # classifiers, like `multilabel_` of OneVsRestClassifier.
-    estimator = unfrozen(estimator)
-    while isinstance(estimator, Pipeline):
-        estimator = unfrozen(estimator[-1])
+    while isinstance(estimator, FrozenEstimator | Pipeline):
+        frozen = isinstance(estimator, FrozenEstimator)
+        estimator = estimator.estimator if frozen else estimator[-1]
     if hasattr(estimator, "multilabel_"):
         return bool(estimator.multilabel_)
     binarizer = getattr(estimator, "_label_binarizer", None)  # of neural networks

@@ -15,7 +15,7 @@ from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from sklearn_interpret._model._sklearn_compat import columns_of_transformers
-from sklearn_interpret._model.tags import unfrozen
+from sklearn_interpret._model.response import unfrozen
 from sklearn_interpret.exceptions import UnreadableModelError
 
 

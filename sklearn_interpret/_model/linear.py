@@ -17,10 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.column_lineage import errors_in, first_steps
 from sklearn_interpret._model.parallel import batch_rows, slices
-from sklearn_interpret._model.response import Response, make_response
-from sklearn_interpret._model.tags import (
+from sklearn_interpret._model.response import (
+    Response,
     check_predictor_is_fitted,
     is_classifier,
+    make_response,
     unfrozen,
 )
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -82,6 +83,11 @@ class ExplainedLinear:
     def method(self):
         """A method of the model that returns it, or "margin" where none does."""
         return "margin" if self.model.exponential else self.response.method
+
+    @property
+    def name(self):
+        """What is explained, in words."""
+        return "log" if self.model.exponential else self.response.name
 
     def output_names(self, n_outputs):
         """Names of the explained outputs."""

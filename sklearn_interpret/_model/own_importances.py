@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
-from sklearn_interpret._model.tags import unfrozen
+from sklearn_interpret._model.response import unfrozen
 
 _ATTRIBUTES = ("coef_", "feature_importances_")
 

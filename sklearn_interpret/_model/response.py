@@ -1,4 +1,4 @@
-"""The response of a model: rows in, float array (n_rows, n_outputs) out."""
+"""What kind of predictor a model is, and its response: rows in, a float array out."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -6,10 +6,21 @@ from numbers import Integral
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
+from sklearn.pipeline import Pipeline
+from sklearn.utils import (
+    ClassifierTags,
+    InputTags,
+    RegressorTags,
+    Tags,
+    TargetTags,
+    get_tags,
+)
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from sklearn_interpret._model._sklearn_compat import has_independent_labels
 from sklearn_interpret._model.rows.base import copy_of, same_content
-from sklearn_interpret._model.tags import has_tags, is_classifier, tags_of, unfrozen
 from sklearn_interpret.exceptions import NonFiniteResponseError
 
 RESPONSE_METHODS = (
@@ -19,6 +30,25 @@ RESPONSE_METHODS = (
     "predict",
 )
 CENTERED_LOG_PROBA = "centered_log_proba"
+# What methods return, in words; a decision function may be log-odds.
+_NAMES = {
+    "predict": "prediction",
+    "predict_proba": "probability",
+    "predict_log_proba": "log-probability",
+    "decision_function": "decision function",
+    CENTERED_LOG_PROBA: "centered log-probability",
+}
+# Classifiers whose decision function between two classes is their log-odds, unless
+# they have a loss other than the log-loss.
+_OF_LOG_ODDS = {
+    "LogisticRegression",
+    "LogisticRegressionCV",
+    "SGDClassifier",
+    "GradientBoostingClassifier",
+    "HistGradientBoostingClassifier",
+    "LinearDiscriminantAnalysis",
+    "QuadraticDiscriminantAnalysis",
+}
 
 
 @dataclass
@@ -61,6 +91,19 @@ class Response:
             )
         _check_finite(values)
         return values
+
+    @property
+    def name(self):
+        """What the response is, in words: "probability", "log-odds"..."""
+        if callable(self.method):
+            return getattr(self.method, "__name__", type(self.method).__name__)
+        binary = isinstance(self.classes, np.ndarray) and len(self.classes) == 2
+        if self.method == "decision_function" and binary:
+            model = _innermost(self.estimator)
+            log_loss = getattr(model, "loss", "log_loss") == "log_loss"
+            if type(model).__name__ in _OF_LOG_ODDS and log_loss:
+                return "log-odds"
+        return _NAMES[self.method]
 
     def read(self, predictions):
         """Outputs, (n_rows, n_outputs), in what the model's method has returned."""
@@ -187,6 +230,11 @@ def make_response(estimator, response_method="auto", target=None):
     return Response(estimator, method, classes, target)
 
 
+def drop_single_output(values):
+    """Drop the leading axis of outputs where there is one output."""
+    return values[0] if len(values) == 1 else values
+
+
 def _resolve_method(estimator, response_method):
     """The first of the methods that the estimator has."""
     if callable(response_method):
@@ -214,6 +262,15 @@ def _resolve_method(estimator, response_method):
         f"{type(unfrozen(estimator)).__name__} has none of "
         f"{', '.join(needed.values())}."
     )
+
+
+def _innermost(estimator):
+    """The predictor inside of pipelines and searches."""
+    model = unfrozen(estimator)
+    while isinstance(model, Pipeline) or hasattr(model, "best_estimator_"):
+        inner = model[-1] if isinstance(model, Pipeline) else model.best_estimator_
+        model = unfrozen(inner)
+    return model
 
 
 def _method_of_model(name):
@@ -256,6 +313,70 @@ def _check_finite(values):
         )
 
 
+def unfrozen(estimator):
+    """The estimator inside of any number of :class:`FrozenEstimator`."""
+    while isinstance(estimator, FrozenEstimator):
+        estimator = estimator.estimator
+    return estimator
+
+
+def has_tags(estimator):
+    """Whether scikit-learn can tell the kind of the estimator."""
+    return hasattr(unfrozen(estimator), "__sklearn_tags__")
+
+
+def check_predictor_is_fitted(estimator):
+    """Raise :class:`~sklearn.exceptions.NotFittedError` where scikit-learn can tell."""
+    if has_tags(estimator):  # a foreign class speaks for itself
+        check_is_fitted(estimator)
+
+
+def tags_of(estimator):
+    """Tags of a predictor; where it has none, what its methods tell."""
+    model = unfrozen(estimator)  # whose tags a frozen one copies in depth
+    if has_tags(model):
+        return get_tags(model)
+    classifies = any(
+        hasattr(model, name)
+        for name in ("classes_", "predict_proba", "decision_function")
+    )
+    return Tags(
+        estimator_type="classifier" if classifies else "regressor",
+        target_tags=TargetTags(required=True),
+        transformer_tags=None,
+        classifier_tags=ClassifierTags() if classifies else None,
+        regressor_tags=None if classifies else RegressorTags(),
+        input_tags=InputTags(allow_nan=True),
+    )
+
+
+def is_classifier(estimator):
+    """Whether a predictor, of whatever class, is a classifier."""
+    return tags_of(estimator).estimator_type == "classifier"
+
+
+def requires_y(estimator):
+    """Whether a predictor can't be fitted without targets."""
+    tags = tags_of(estimator)
+    # The tags of a pipeline do not tell what its last step requires.
+    supervised = tags.estimator_type in ("classifier", "regressor")
+    return tags.target_tags.required or supervised
+
+
+def weight_parameter(estimator):
+    """Name under which `fit` takes sample weights, or None; also of a pipeline."""
+    estimator = unfrozen(estimator)
+    if isinstance(estimator, MultiOutputClassifier | MultiOutputRegressor):
+        return weight_parameter(estimator.estimator)  # to whom it hands all on
+    if has_fit_parameter(estimator, "sample_weight"):
+        return "sample_weight"
+    if isinstance(estimator, Pipeline) and estimator.steps:
+        last, final = estimator.steps[-1]
+        inner = weight_parameter(final)
+        return None if inner is None else f"{last}__{inner}"
+    return None
+
+
 def check_is_predictor(estimator):
     """Refuse what has neither `predict` nor a probability or decision method."""
     # A stack has its methods from when it is fitted; its tags tell what it will be.
@@ -270,8 +391,6 @@ def check_is_predictor(estimator):
 
 def is_fitted(estimator):
     """Whether scikit-learn takes the estimator for fitted."""
-    from sklearn.utils.validation import check_is_fitted
-
     try:
         check_is_fitted(estimator)
     except (NotFittedError, TypeError, AttributeError):  # the last: foreign classes

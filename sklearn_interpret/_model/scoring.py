@@ -12,8 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from sklearn_interpret._core.statistics import losses
 from sklearn_interpret._model._sklearn_compat import scorer_takes_weights
-from sklearn_interpret._model.response import make_response
-from sklearn_interpret._model.tags import unfrozen
+from sklearn_interpret._model.response import make_response, unfrozen
 
 # What a score is in terms of a loss; each is its own inverse.
 _TURNS = {

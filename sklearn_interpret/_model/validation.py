@@ -12,13 +12,13 @@ from sklearn.utils import check_random_state, resample
 from sklearn.utils.validation import validate_data
 
 from sklearn_interpret._model._sklearn_compat import check_sample_weight
-from sklearn_interpret._model.rows.base import Rows
-from sklearn_interpret._model.rows.containers import as_rows
-from sklearn_interpret._model.tags import (
+from sklearn_interpret._model.response import (
     check_predictor_is_fitted,
     has_tags,
     unfrozen,
 )
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.base import Rows
 
 
 def check_rows(estimator, X, *, reset):

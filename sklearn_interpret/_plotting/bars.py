@@ -5,14 +5,18 @@ from numbers import Integral
 import numpy as np
 
 from sklearn_interpret._plotting.axes import axes_inches, merged_style
+from sklearn_interpret._plotting.colours import (
+    NEUTRAL_COLOUR,
+    READ,
+    ink,
+    paper,
+    seen,
+    sign_colours,
+)
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
-    DOWN_COLOUR,
-    NEUTRAL_COLOUR,
-    UP_COLOUR,
-    ink,
+    column_texts,
     literal,
-    number_text,
     shorten,
     wrapped,
 )
@@ -79,9 +83,11 @@ def name_rows(ax, names):
 
 def draw_bars(ax, places, lengths, colour, style, *, height, starts=0):
     """Horizontal bars; `colour` may be one for each bar."""
+    from matplotlib.colors import to_rgba_array
     from matplotlib.patches import Rectangle
 
-    looks = {"color": colour, "edgecolor": "white", "linewidth": 0.5, "zorder": 2}
+    colour = [seen(each, ax) for each in to_rgba_array(colour)]
+    looks = {"color": colour, "edgecolor": paper(ax), "linewidth": 0.5, "zorder": 2}
     looks |= {"height": height, "left": starts}
     if style and {"facecolor", "fc"} & style.keys():
         del looks["color"]
@@ -97,17 +103,14 @@ def side_by_side(n_bars, height=0.78):
 
 def draw_spreads(ax, places, low, high, *, linewidth=1.1, zorder=2.6):
     """Thin lines along the rows, from `low` to `high`."""
-    return ax.hlines(places, low, high, color=ink(), linewidth=linewidth, zorder=zorder)
+    return ax.hlines(
+        places, low, high, color=ink(ax), linewidth=linewidth, zorder=zorder
+    )
 
 
 def grey_last(bars):
     """Mark the last bar as that of several features together."""
     bars.patches[-1].set_facecolor(NEUTRAL_COLOUR)
-
-
-def sign_colours(values):
-    """The colour of each number's sign, grey for zero."""
-    return np.where(values > 0, UP_COLOUR, np.where(values < 0, DOWN_COLOUR, "0.4"))
 
 
 def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4, box=None):
@@ -135,8 +138,10 @@ def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4, box
     list of Annotation
     """
     if texts is None:
-        texts = [number_text(value, signed=signed) for value in values]
-    colours = sign_colours(values) if signed else [None] * len(texts)
+        texts = column_texts(values, signed=signed)
+    colours = [ink(ax)] * len(texts)
+    if signed:
+        colours = [seen(colour, ax, READ) for colour in sign_colours(values)]
     labels = []
     for text, value, end, place, colour in zip(
         texts, values, ends, places, colours, strict=True
@@ -191,7 +196,8 @@ def draw_arrows(ax, far, near, places, height, head, colour, style, *, notched=F
     x = np.stack([far, near - point, near, near - point, far, tail], axis=1)
     half = height / 2
     y = np.asarray(places)[:, None] + half * np.array([-1, -1, 0, 1, 1, 0])
-    looks = {"facecolor": [colour], "edgecolor": "white", "linewidth": 0.6, "zorder": 2}
+    looks = {"facecolor": [seen(colour, ax)], "edgecolor": paper(ax), "linewidth": 0.6}
+    looks["zorder"] = 2
     arrows = PolyCollection(
         np.stack([x, y], axis=2), **merged_style(looks, style, PolyCollection)
     )

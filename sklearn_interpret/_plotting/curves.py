@@ -3,7 +3,8 @@
 import numpy as np
 
 from sklearn_interpret._plotting.axes import merged_style
-from sklearn_interpret._plotting.labels import ink, literal, wrapped
+from sklearn_interpret._plotting.colours import ink, paper, seen, shade
+from sklearn_interpret._plotting.labels import literal, wrapped
 
 MAX_RUG_TICKS = 200
 FEW_POINTS = 12
@@ -17,7 +18,7 @@ def draw_line(ax, x, y, colour, style, *, as_points=False):
     """A line, or points alone; few points are marked as such."""
     from matplotlib.lines import Line2D
 
-    defaults = {"color": colour, "linewidth": 2.0, "zorder": 3}
+    defaults = {"color": seen(colour, ax), "linewidth": 2.0, "zorder": 3}
     if as_points:
         defaults |= {"linestyle": "none", "marker": "o", "markersize": 5.5}
     elif len(x) <= FEW_POINTS:
@@ -30,7 +31,8 @@ def draw_thin_lines(ax, x, curves, colour, style, *, as_points=False):
     """One thin line, or row of small points, for each of `curves` (n, G)."""
     from matplotlib.lines import Line2D
 
-    defaults = {"color": colour, "linewidth": 0.9, "alpha": 0.45, "zorder": 2.5}
+    defaults = {"color": seen(colour, ax), "linewidth": 0.9}
+    defaults |= {"alpha": 0.45, "zorder": 2.5}
     if as_points or len(x) == 1:
         defaults |= {"linestyle": "none", "marker": "o", "markersize": 3}
     kw = merged_style(defaults, style, Line2D)
@@ -48,11 +50,12 @@ def draw_aside(ax, x, values, colours, text):
         ha="center",
         va="bottom",
         fontsize="x-small",
-        color="0.3",
+        color=shade(ax, 0.7),
     )
     style = {"marker": "D", "markersize": 6, "linestyle": "none", "zorder": 3}
+    style["markerfacecolor"] = paper(ax)
     return [
-        ax.plot([x], [value], color=colour, markerfacecolor="white", **style)[0]
+        ax.plot([x], [value], color=seen(colour, ax), **style)[0]
         for value, colour in zip(values, colours, strict=True)
     ]
 
@@ -62,7 +65,8 @@ def draw_curves(ax, x, curves, colour, style):
     from matplotlib.collections import LineCollection
 
     alpha = float(np.clip(30 / max(len(curves), 1), 0.1, 0.6))
-    defaults = {"colors": [colour], "linewidths": 0.8, "alpha": alpha, "zorder": 2}
+    defaults = {"colors": [seen(colour, ax)], "linewidths": 0.8}
+    defaults |= {"alpha": alpha, "zorder": 2}
     segments = [np.column_stack([x, curve]) for curve in curves]
     collection = LineCollection(
         segments, **merged_style(defaults, style, LineCollection)
@@ -76,9 +80,10 @@ def draw_band(ax, x, low, high, colour, style, *, as_points=False):
     from matplotlib.collections import LineCollection, PolyCollection
 
     if as_points or len(x) == 1:
-        defaults = {"colors": [colour], "linewidths": 1.6, "zorder": 2.8}
+        defaults = {"colors": [seen(colour, ax)], "linewidths": 1.6, "zorder": 2.8}
         return ax.vlines(x, low, high, **merged_style(defaults, style, LineCollection))
-    defaults = {"facecolor": colour, "alpha": 0.2, "linewidth": 0, "zorder": 1.5}
+    defaults = {"facecolor": seen(colour, ax), "alpha": 0.2}
+    defaults |= {"linewidth": 0, "zorder": 1.5}
     return ax.fill_between(
         x, low, high, **merged_style(defaults, style, PolyCollection)
     )
@@ -122,11 +127,12 @@ def draw_histogram(ax, values, style):
     zeros = np.zeros(len(counts))
     x = np.stack([lefts, lefts, rights, rights], axis=1)
     y = np.stack([zeros, heights, heights, zeros], axis=1)
-    defaults = {"facecolor": "0.82", "edgecolor": "white", "linewidth": 0.4}
+    defaults = {"facecolor": shade(ax, 0.18), "edgecolor": paper(ax)}
+    defaults |= {"linewidth": 0.4, "zorder": 0.6}
     bars = PolyCollection(
         np.stack([x, y], axis=2)[counts > 0],
         transform=ax.get_xaxis_transform(),
-        **merged_style({**defaults, "zorder": 0.6}, style, PolyCollection),
+        **merged_style(defaults, style, PolyCollection),
     )
     # Its heights are shares of the axes: they must not widen the range of values.
     ax.add_collection(bars, autolim=False)
@@ -151,7 +157,7 @@ def _histogram(values, widest):
 def _at_bottom(ax, segments, defaults, style):
     from matplotlib.collections import LineCollection
 
-    defaults = {"colors": ink(), "zorder": 1, **defaults}
+    defaults = {"colors": ink(ax), "zorder": 1, **defaults}
     collection = LineCollection(
         segments,
         transform=ax.get_xaxis_transform(),

@@ -2,27 +2,80 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from io import BytesIO
 from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._choosing import row_position
-from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._plotting.labels import drawn_output, response_label, shorten
 from sklearn_interpret._plotting.sources import (
     Data,
+    NamedParameters,
     fold_estimators,
     inspector_of,
     inspectors_of_folds,
     is_inspector,
     keyword_names,
     parameter_names,
-    response_text,
+    response_name,
     split_keywords,
 )
 from sklearn_interpret.explanations import Explanation
 
+# Names in the description of a display.
+MOST_SHOWN = 5
 
-class Display(ABC):
+
+class Drawn:
+    """What all displays have: words for the response, and a short description."""
+
+    # What labels call the target, and the unit of the response.
+    target_name = unit = None
+
+    def __repr__(self) -> str:
+        held = getattr(self, "explanation", self)
+        parts = []
+        for field, one, several in (
+            ("feature_names", "feature", "features"),
+            ("output_names", "output", "outputs"),
+        ):
+            names = getattr(held, field, None)
+            if names is not None:
+                names = list(map(str, names))
+                shown = ", ".join(shorten(name, 24) for name in names[:MOST_SHOWN])
+                shown += ", ..." if len(names) > MOST_SHOWN else ""
+                count = f"{len(names)} {one if len(names) == 1 else several}"
+                parts.append(f"{count}: {shown}")
+        if held is not self and hasattr(held, "__len__"):
+            parts.insert(0, f"{len(held)} {'row' if len(held) == 1 else 'rows'}")
+        return f"{type(self).__name__}({'; '.join(parts)})"
+
+    def _repr_png_(self) -> bytes | None:
+        """Return the figure for a notebook, unless pyplot is about to show it there."""
+        from matplotlib.pyplot import fignum_exists
+
+        figure = getattr(self, "figure_", None)
+        if figure is None or fignum_exists(getattr(figure.figure, "number", None)):
+            return None
+        buffer = BytesIO()
+        figure.figure.savefig(buffer, format="png")
+        return buffer.getvalue()
+
+    def _call(self, inspectors, target_name, unit):
+        """Set what labels call the target and the unit of the response."""
+        if target_name is None and inspectors:
+            target_name = getattr(inspectors[0], "_target_name", None)
+        self.target_name, self.unit = target_name, unit
+
+    def _response_label(self, output_names, output=None):
+        """What is predicted, in words, for the output that alone is drawn."""
+        output = drawn_output(self.response_name, output_names, output)
+        return response_label(self.response_name, output, self.target_name, self.unit)
+
+
+class Display(Drawn, ABC):
     """Base of all displays.
 
     A subclass names the inspectors that it shows (`_kinds`: classes, or a method that
@@ -48,13 +101,16 @@ class Display(ABC):
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame."""
 
-    @classmethod
+    @NamedParameters
     def from_estimator(
         cls,
         estimator: Any,
         X: Any = None,
+        features: Any = None,
         *,
         sample_weight: ArrayLike | None = None,
+        target_name: str | None = None,
+        unit: str | None = None,
         ax: Any = None,
         **params: Any,
     ) -> Self:
@@ -71,8 +127,15 @@ default=None
             Rows (texts, images) to inspect a predictor on, and to explain where the
             display shows explained rows; where `row` is given, that one alone is
             explained. None will do for a fitted inspector whose display shows no rows.
+        features : list of ints, strs and pairs, default=None
+            Features to inspect, where the inspector can choose; None means all.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows that a predictor is inspected on.
+        target_name : str, default=None
+            What labels call the target; None takes the name of the `y` that a fitted
+            inspector has seen, where it had one.
+        unit : str, default=None
+            Unit of the response, for labels.
         ax : matplotlib Axes, default=None
             As in `plot`.
         **params : dict
@@ -97,6 +160,7 @@ default=None
             rows of which one is to be chosen; rows missing; bad input.
         """
         fitted = is_inspector(estimator, cls._kinds)
+        params = params if features is None else {**params, "features": features}
         parameters, choices, looks = cls._split(params, fitted)
         inspector = inspector_of(
             estimator,
@@ -107,6 +171,7 @@ default=None
             check=cls._check_request,
         )
         display = cls._from_inspector(inspector, X, sample_weight, **choices)
+        display._call([inspector], target_name, unit)
         return display.plot(ax=ax, **looks)
 
     @classmethod
@@ -132,6 +197,17 @@ default=None
         return cls._choices
 
     @classmethod
+    def _takers(cls, method):
+        """Who takes what a method's user may set: names, function and what that is."""
+        takers = [(cls._choice_names(), cls.__init__, "the constructor")]
+        takers.append((keyword_names(cls.plot), cls.plot, "`plot`"))
+        if method != "from_explanation":
+            kind = cls._kinds[0]
+            text = f":class:`{kind.__name__}`, for a predictor"
+            takers.insert(0, (cls._parameter_names(), kind, text))
+        return takers
+
+    @classmethod
     def _split(cls, params, fitted):
         """Keyword arguments of the inspector, of `_from_inspector` and of `plot`."""
         takers = [cls._parameter_names(), cls._choice_names(), keyword_names(cls.plot)]
@@ -150,13 +226,16 @@ class FoldsMixin:
     # Whether the predictors of fitted inspectors are inspected again, on the same rows.
     _inspects_again: ClassVar[bool] = False
 
-    @classmethod
+    @NamedParameters
     def from_cv_results(
         cls,
         cv_results: Mapping[str, Any],
         X: Any = None,
+        features: Any = None,
         *,
         sample_weight: ArrayLike | None = None,
+        target_name: str | None = None,
+        unit: str | None = None,
         ax: Any = None,
         **params: Any,
     ) -> Self:
@@ -173,8 +252,12 @@ class FoldsMixin:
 default=None
             Rows to inspect predictors on, and to explain where the display shows
             explained rows.
+        features : list of ints, strs and pairs, default=None
+            Features to inspect, where the inspector can choose; None means all.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows that predictors are inspected on.
+        target_name, unit : str, default=None
+            As in `from_estimator`.
         ax : matplotlib Axes, default=None
             As in `plot`.
         **params : dict
@@ -197,6 +280,7 @@ default=None
         """
         estimators = fold_estimators(cv_results)
         fitted = is_inspector(estimators[0], cls._kinds)
+        params = params if features is None else {**params, "features": features}
         parameters, choices, looks = cls._split(
             params, fitted and not cls._inspects_again
         )
@@ -210,6 +294,7 @@ default=None
             check=cls._check_request,
         )
         display = cls._from_folds(inspectors, X, sample_weight, **choices)
+        display._call(inspectors, target_name, unit)
         return display.plot(ax=ax, **looks)
 
     @classmethod
@@ -236,11 +321,19 @@ class ExplanationDisplay(Display):
         self.explanation = explanation
         self.row = row
         self.target = target
+        if response_name is None:
+            response_name = getattr(explanation, "response_name", None)
         self.response_name = response_name
 
-    @classmethod
+    @NamedParameters
     def from_explanation(
-        cls, explanation: Explanation, *, ax: Any = None, **params: Any
+        cls,
+        explanation: Explanation,
+        *,
+        target_name: str | None = None,
+        unit: str | None = None,
+        ax: Any = None,
+        **params: Any,
     ) -> Self:
         """Draw an explanation that was made before.
 
@@ -248,6 +341,10 @@ class ExplanationDisplay(Display):
         ----------
         explanation : Explanation
             Explained rows, of the kind that the display shows.
+        target_name : str, default=None
+            What labels call the target; None takes the explanation's name of it.
+        unit : str, default=None
+            Unit of the response, for labels.
         ax : matplotlib Axes or array of Axes, default=None
             As in `plot`.
         **params : dict
@@ -269,7 +366,11 @@ class ExplanationDisplay(Display):
         """
         takers = [cls._choice_names(), keyword_names(cls.plot)]
         choices, looks = split_keywords(params, takers, cls.__name__)
-        return cls._of(explanation, **choices).plot(ax=ax, **looks)
+        if target_name is None:
+            target_name = getattr(explanation, "target_name", None)
+        display = cls._of(explanation, **choices)
+        display._call([], target_name, unit)
+        return display.plot(ax=ax, **looks)
 
     @classmethod
     def _choice_names(cls):
@@ -278,8 +379,9 @@ class ExplanationDisplay(Display):
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight, *, row=None, **choices):
         explanation = cls._explained(inspector, X, row)
-        name = response_text(inspector, explanation.output_names)
-        return cls._of(explanation, **{"response_name": name, **choices})
+        if explanation.response_name is None:  # an explainer that is not of ours
+            choices = {"response_name": response_name(inspector), **choices}
+        return cls._of(explanation, **choices)
 
     @classmethod
     def _explained(cls, inspector, X, row):

@@ -1,30 +1,23 @@
-"""Names, numbers, tick labels and colours that stay readable."""
+"""Names, numbers and tick labels that stay readable."""
 
 from numbers import Integral
 
 import numpy as np
 
-# Okabe & Ito's colours, those of little contrast against white last, yellow left out.
-OKABE_ITO = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#E69F00",
-    "#56B4E9",
-    "#000000",
-)
-SEQUENTIAL_MAP = "viridis"
-DIVERGING_MAP = "RdBu_r"
-# Of signs; colour-blind readers can tell them apart, also in print.
-UP_COLOUR, DOWN_COLOUR = "#D55E00", "#0072B2"
-# What has no place on a scale of colours.
-NEUTRAL_COLOUR = "0.62"
 NAME_WIDTH = 36
 LEVEL_WIDTH = 16
 CHARACTERS_PER_INCH = 11
 UPRIGHT_PER_INCH = 7.5
 NICE_STEPS = (1, 2, 2.5, 5, 10)
+# What responses are, of a class and of a number.
+OF_CLASSES = (
+    "probability",
+    "log-odds",
+    "log-probability",
+    "centered log-probability",
+    "decision function",
+)
+OF_NUMBERS = ("prediction", "log", "margin", "response")
 MINUS = "\N{MINUS SIGN}"  # as matplotlib writes it
 
 
@@ -118,6 +111,57 @@ def number_text(value, digits=3, *, signed=False):
     return sign + text
 
 
+def column_texts(values, digits=3, *, signed=False):
+    """Numbers of one column with the same number of decimals.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        The numbers; NaN becomes "".
+    digits : int, default=3
+        Significant digits of the largest; whole numbers below a million keep theirs.
+        Decimals that are zero in all numbers are left out.
+    signed : bool, default=False
+        Whether positive numbers have a sign, too.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from sklearn_interpret._plotting.labels import column_texts
+    >>> column_texts([2.345, 0.1, 1e-17]), column_texts([3, 20], signed=True)
+    (['2.35', '0.10', '0.00'], ['+3', '+20'])
+    """
+    values = np.asarray(values, dtype=np.float64)
+    known = values[np.isfinite(values)]
+    largest = np.abs(known).max(initial=0.0)
+    # As it is written: 9.996 is 10.0.
+    power = int(f"{largest:.{digits - 1}e}".split("e")[1])
+    unit, end = 1.0, ""
+    if largest > 0 and not -4 <= power < 6:  # all in units of a power of ten
+        unit, end = 10.0 ** max(power, -300), f"e{power}".replace("-", MINUS)
+        power = 0
+    decimals = max(digits - 1 - power, 0)
+    sizes = [f"{abs(value) / unit:.{decimals}f}" for value in values]
+    while decimals and all(size.endswith("0") for size in sizes if size[0].isdigit()):
+        sizes, decimals = [size.removesuffix("0") for size in sizes], decimals - 1
+    pairs = zip(values, sizes, strict=True)
+    return [
+        _signed(value, size.removesuffix("."), end, signed) for value, size in pairs
+    ]
+
+
+def _signed(value, size, end, signed):
+    """The size of a number, written, with its sign; nothing for a missing one."""
+    if np.isnan(value):
+        return ""
+    if size[0].isdigit() and float(size) == 0:
+        return size
+    return (MINUS if value < 0 else "+" if signed else "") + size + end
+
+
 def number_beside(value, span):
     """A number with as many decimals as changes of the size `span` need.
 
@@ -135,41 +179,10 @@ def number_beside(value, span):
 
 
 def two_lines(what, of):
-    """Axis label that says what is shown, and of what, without being too long."""
-    return literal(f"{what}\nof {shorten(of)}")
-
-
-def colours(n):
-    """`n` colours that colour-blind readers tell apart.
-
-    Parameters
-    ----------
-    n : int
-        How many; more than the palette has are taken from the sequential map.
-
-    Returns
-    -------
-    list of colours
-    """
-    if n <= len(OKABE_ITO):
-        return list(OKABE_ITO[:n])
-    import matplotlib
-
-    return list(matplotlib.colormaps[SEQUENTIAL_MAP](np.linspace(0, 0.92, n)))
-
-
-def ink():
-    """Colour of text in the present style: black, or white on dark paper."""
-    import matplotlib
-
-    return matplotlib.rcParams["text.color"]
-
-
-def paper():
-    """Colour behind text in the present style."""
-    import matplotlib
-
-    return matplotlib.rcParams["axes.facecolor"]
+    """Axis label that says what is predicted, and below which quantity is shown."""
+    if not what[1:2].isupper():
+        what = what[:1].lower() + what[1:]
+    return literal(f"{shorten(of, 44)}\n({what})")
 
 
 def shown_ticks(n, most):
@@ -237,42 +250,58 @@ def plain_number_ticks(ax, which="x", most=6):
     axis.set_major_formatter(formatter)
 
 
-def response_of(name, output_names, output):
-    """The response, and which output of it where that has a name."""
-    if output_names is None or output is None:
-        return name
-    return f"{name}[{output_names[output]}]"
-
-
-def drawn_response(name, output_names, output):
-    """The response that is drawn, with its output where there are several.
+def response_label(response_name, output_name=None, target_name=None, unit=None):
+    """What is predicted, in words: for an axis.
 
     Parameters
     ----------
-    name : str or None
-        What the response is called.
-    output_names : sequence
-        Class labels or positions.
-    output : int
-        Position of the output.
+    response_name : str or None
+        What the response is: "prediction", "probability", "log-odds"..., or words of
+        the user's.
+    output_name : class label or int, default=None
+        The output; None where there is one without a name, or where several are shown.
+    target_name : str, default=None
+        Name of the target.
+    unit : str, default=None
+        Unit of the response.
 
-    Returns
-    -------
-    str
-        A single output belongs to a name that is given; without such a name it is
-        shown, unless it is the position that makes up for one.
+    Examples
+    --------
+    >>> from sklearn_interpret._plotting.labels import response_label
+    >>> response_label("prediction", target_name="cnt", unit="bikes")
+    'Prediction of cnt (bikes)'
+    >>> response_label("probability", "Healthy"), response_label("log-odds", 1, "spam")
+    ('Probability of Healthy', 'Log-odds of spam = 1')
     """
-    single = len(output_names) == 1
-    if name is not None:
-        return response_of(name, None if single else output_names, output)
-    made_up = isinstance(output_names[0], Integral) and output_names[0] == 0
-    return response_of("response", None if single and made_up else output_names, output)
+    name = "response" if response_name is None else str(response_name)
+    of_classes = name in OF_CLASSES
+    number = isinstance(output_name, Integral) and not isinstance(output_name, bool)
+    if output_name is None:
+        of = target_name if name in OF_NUMBERS else None
+    elif target_name is not None and not isinstance(output_name, str):
+        of = f"{target_name} = {output_name}"
+    else:
+        kind = "class " if of_classes else "output "
+        of = f"{kind if number else ''}{output_name}"
+    if name == "log":
+        of = of or "the prediction"
+    known = name in (*OF_CLASSES, *OF_NUMBERS)
+    text = name[:1].upper() + name[1:] if known else name
+    text += "" if of is None else f" of {of}"
+    return text if unit is None else f"{text} ({unit})"
 
 
-def feature_map():
-    """Colours from low to high that all stand out against white and against grey."""
-    import matplotlib
-    from matplotlib.colors import ListedColormap
+def drawn_output(response_name, output_names, output):
+    """Name of the output that is drawn, or None where it needs none.
 
-    shades = matplotlib.colormaps["plasma"](np.linspace(0.0, 0.86, 256))
-    return ListedColormap(shades, name="low_to_high")
+    A single output needs none if it is a position that makes up for a name, or if it
+    is what the user has given a name to.
+    """
+    if output_names is None or output is None:
+        return None
+    if len(output_names) == 1:
+        made_up = isinstance(output_names[0], Integral) and output_names[0] == 0
+        own = response_name not in (None, *OF_CLASSES, *OF_NUMBERS)
+        if own or (made_up and response_name not in OF_CLASSES):
+            return None
+    return output_names[output]

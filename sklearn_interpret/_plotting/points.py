@@ -3,7 +3,7 @@
 import numpy as np
 
 from sklearn_interpret._plotting.axes import axes_inches, merged_style
-from sklearn_interpret._plotting.labels import NEUTRAL_COLOUR, feature_map
+from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, feature_map
 
 MANY_POINTS = 3000
 MAX_POSITIONS = 500
@@ -55,7 +55,7 @@ def draw_shaded_points(ax, x, y, shades, style, *, area, limits=(0, 1)):
         shaded = ax.scatter(x[known], y[known], **built)
         if not {"color", "facecolor"} & style.keys():
             shaded.set_array(shades[known])
-            shaded.set(cmap=feature_map(), clim=limits)
+            shaded.set(cmap=feature_map(ax), clim=limits)
         shaded.set(**style)
     return shaded, grey
 

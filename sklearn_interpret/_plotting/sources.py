@@ -1,18 +1,24 @@
 """From a predictor, an inspector or a cross-validation to the inspectors to draw."""
 
 import inspect
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
+from functools import wraps
 from numbers import Integral
+from types import MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 
-from sklearn_interpret._model.response import check_is_predictor, make_response
-from sklearn_interpret._model.rows.containers import as_rows
-from sklearn_interpret._model.tags import check_predictor_is_fitted, is_classifier
+from sklearn_interpret._model.response import (
+    check_is_predictor,
+    check_predictor_is_fitted,
+    is_classifier,
+)
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.base import BaseInspector
 
 
@@ -133,22 +139,6 @@ def fold_estimators(cv_results):
     return list(cv_results["estimator"])
 
 
-def fold_rows(cv_results, data):
-    """Pairs of each fold's `Data` of training and of test, or None if not known."""
-    if "indices" not in cv_results:
-        return None
-    indices = cv_results["indices"]
-    n_rows = as_rows(data.X).n_rows
-    largest = max(int(np.max(i)) for part in ("train", "test") for i in indices[part])
-    if largest >= n_rows:
-        raise ValueError(
-            f"cv_results has the index {largest}, but X has {n_rows} rows: pass the "
-            "rows that went to cross_validate."
-        )
-    pairs = zip(indices["train"], indices["test"], strict=True)
-    return [(data.take(train), data.take(test)) for train, test in pairs]
-
-
 def check_same_in_folds(values, what):
     """Refuse to average folds that differ, of which `values` has one entry each."""
     if any(value != values[0] for value in values):
@@ -230,19 +220,8 @@ def split_keywords(given, takers, display):
 
 
 def response_name(inspector):
-    """Name of a fitted inspector's response: the model's method."""
-    method = getattr(inspector, "response_method_", None)
-    if method is None and not hasattr(inspector, "estimator_"):
-        return "response"
-    if method is None:
-        model = inspector.estimator_
-        given = getattr(inspector, "response_method", "auto")
-        if getattr(inspector, "method", None) == "recursion":
-            given = "decision_function" if is_classifier(model) else "predict"
-        method = make_response(model, given, getattr(inspector, "target", None)).method
-    if callable(method):
-        return getattr(method, "__name__", type(method).__name__)
-    return method
+    """What a fitted inspector's response is, in words."""
+    return getattr(inspector, "_response_name", "response")
 
 
 def outputs_have_names(inspector):
@@ -251,9 +230,65 @@ def outputs_have_names(inspector):
     return classifies or getattr(inspector, "target", None) is not None
 
 
-def response_text(inspector, output_names):
-    """The response, with its output where that is one of several of the model's."""
-    name = response_name(inspector)
-    if len(output_names) == 1 and outputs_have_names(inspector):
-        return f"{name}[{output_names[0]}]"
-    return name
+class NamedParameters(classmethod):
+    """A class method that names in its signature and docstring what `**params` are.
+
+    Its class lists who takes them in `_takers(name of the method)`: triples of the
+    names taken, a function that has them as parameters, and what that is called.
+    """
+
+    def __get__(self, instance, owner=None):
+        function = self.__func__
+        if inspect.isabstract(owner) or not hasattr(owner, "_takers"):
+            return super().__get__(instance, owner)
+
+        @wraps(function)
+        def method(*args, **kwargs):
+            return function(*args, **kwargs)
+
+        own = inspect.signature(function)
+        takers = owner._takers(function.__name__)
+        known = set().union(*(names for names, *_ in takers))
+        named, texts = {}, []
+        for name, parameter in own.parameters.items():
+            # Features are what most displays, but not all, may be asked for.
+            if (parameter.kind != parameter.VAR_KEYWORD and name != "features") or (
+                name == "features" and name in known
+            ):
+                named[name] = parameter
+        for names, taker, text in takers:
+            given = inspect.signature(taker).parameters
+            for name in sorted(names - named.keys(), key=[*given, *names].index):
+                named[name] = one = _keyword(name, given.get(name))
+                texts.append(_described(one, text))
+        method.__signature__ = own.replace(parameters=named.values())
+        method.__doc__ = _with_entries(function.__doc__, texts, named)
+        return MethodType(method, owner)
+
+
+def _keyword(name, parameter):
+    """A parameter as one that is given by its name."""
+    default, annotation = None, Any
+    if parameter is not None:
+        default = parameter.default
+        if parameter.annotation is not parameter.empty:
+            annotation = parameter.annotation
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=default, annotation=annotation)
+
+
+def _described(parameter, taker):
+    """Entry of a docstring: where the parameter is explained."""
+    kind = "needed"
+    if parameter.default is not parameter.empty:
+        kind = f"default={parameter.default!r}"
+    return f"{parameter.name} : {kind}\n    As in {taker}."
+
+
+def _with_entries(doc, texts, named):
+    """A docstring with these entries in the place of that of `**params`."""
+    before, _, rest = inspect.cleandoc(doc).partition("\n**params : dict\n")
+    if "features" not in named:
+        before = re.sub(r"\nfeatures : .*(\n .*)+", "", before)
+    after = rest.partition("\n\n")[2]
+    return "\n".join([before, *texts, "", after, ""])

@@ -3,7 +3,8 @@
 import numpy as np
 
 from sklearn_interpret._plotting.axes import merged_style
-from sklearn_interpret._plotting.labels import DIVERGING_MAP, NICE_STEPS, SEQUENTIAL_MAP
+from sklearn_interpret._plotting.colours import DIVERGING_MAP, SEQUENTIAL_MAP
+from sklearn_interpret._plotting.labels import NICE_STEPS
 
 N_LEVELS = 12
 

@@ -17,11 +17,12 @@ from sklearn_interpret._core.effects.accumulation import (
     NodeAxis,
     StepMoments,
 )
-from sklearn_interpret._core.effects.curves import interpolate, look_up
+from sklearn_interpret._core.statistics.grids import interpolate, look_up
 from sklearn_interpret._core.statistics.seriation import order_levels
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import portion_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import perturbed
+from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.axes import (
     Axis,
     CellsOfRows,
@@ -33,7 +34,6 @@ from sklearn_interpret._model.rows.features import resolve_keys
 from sklearn_interpret.effects._base import (
     CurveEffect,
     distinct_axes,
-    drop_single_output,
     grid_replacement,
     one_or_pair,
 )

@@ -14,7 +14,6 @@ from sklearn_interpret._core.statistics.weighted import known_moments
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
-    check_feature_names_in,
 )
 from sklearn_interpret._model.parallel import portion_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import Replacement
@@ -22,7 +21,6 @@ from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.axes import grid_axis, label_text, level_axis
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.features import (
-    default_name,
     resolve_categorical,
     resolve_features,
     resolve_groups,
@@ -75,7 +73,9 @@ class BaseEffect(TransformerMixin, BaseInspector):
             tuple(column for axis in axes for column in axis.columns)
             for axes in self.axes_
         ]
-        self.effect_names_ = [_entry_name(axes) for axes in self.axes_]
+        self.effect_names_ = [
+            one_or_pair([axis.name for axis in axes]) for axes in self.axes_
+        ]
         self._refuse_overlap()
         n_outputs = self._measure(sample, response, on_block)
         self.output_names_ = response.output_names(n_outputs)
@@ -146,28 +146,20 @@ class BaseEffect(TransformerMixin, BaseInspector):
             Feature names, with the output's name behind them where there are several.
         """
         check_is_fitted(self)
-        given = check_feature_names_in(self, input_features)
-        names = []
-        for entry in self._entries_to_transform():
-            (axis,) = self.axes_[entry]
-            name = axis.name
-            if name == default_name(axis.columns[0]):  # no group, and unnamed in fit
-                name = given[axis.columns[0]]
-            names += [
-                f"{name}{place}{output}"
-                for place in self._places(axis)
-                for output in self._output_suffixes()
-            ]
-        return np.array(names, dtype=object)
+        axes = [self.axes_[entry][0] for entry in self._entries_to_transform()]
+        players = [(axis.columns, axis.name) for axis in axes]
+        names, outputs = self._names_out(input_features, players)
+        all_names = [
+            f"{name}{place}{output}"
+            for name, axis in zip(names, axes, strict=True)
+            for place in self._places(axis)
+            for output in outputs
+        ]
+        return np.array(all_names, dtype=object)
 
     def _places(self, axis):
         """Suffixes of a feature's name, one per column of its own."""
         return [""]
-
-    def _output_suffixes(self):
-        if len(self.output_names_) == 1:
-            return [""]
-        return [f"_{name}" for name in self.output_names_]
 
 
 class CurveEffect(BaseEffect):
@@ -291,11 +283,6 @@ class GridMixin:
             )
 
 
-def _entry_name(axes):
-    """Name of a feature, or the pair of names."""
-    return one_or_pair([axis.name for axis in axes])
-
-
 def distinct_axes(axes_of_entries):
     """Axes of all entries, each once, and the positions of each entry's own."""
     axes = list({id(axis): axis for axes in axes_of_entries for axis in axes}.values())
@@ -325,8 +312,3 @@ def grid_replacement(axes, levels=None, *, together=False):
     return Replacement(
         tuple(columns), tuple(levels), tuple(codes), together=together, shape=shape
     )
-
-
-def drop_single_output(values):
-    """Drop the leading axis of outputs where there is one output."""
-    return values[0] if len(values) == 1 else values

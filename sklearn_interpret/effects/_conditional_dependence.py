@@ -7,18 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._core.effects.curves import look_up
-from sklearn_interpret._core.statistics.grids import conditioning_edges
+from sklearn_interpret._core.statistics.grids import conditioning_edges, look_up
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
+from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.axes import CellsOfRows, interval_axis, level_axis
-from sklearn_interpret.effects._base import (
-    CurveEffect,
-    distinct_axes,
-    drop_single_output,
-    one_or_pair,
-)
+from sklearn_interpret.effects._base import CurveEffect, distinct_axes, one_or_pair
 
 
 class ConditionalDependence(CurveEffect):

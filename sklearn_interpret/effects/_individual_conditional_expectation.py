@@ -8,18 +8,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.effects.curves import derivative
+from sklearn_interpret._core.statistics.grids import derivative
 from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.perturbation.perturbed import perturbed
-from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.response import drop_single_output, make_response
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.features import resolve_keys
 from sklearn_interpret.effects._base import (
     BaseEffect,
     GridMixin,
-    drop_single_output,
     grid_replacement,
     one_or_pair,
 )

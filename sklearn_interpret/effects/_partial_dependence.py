@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_interpret._core.effects.curves import (
+from sklearn_interpret._core.statistics.grids import (
     grid_masses,
     grid_position,
     interpolate,
@@ -18,11 +18,15 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.parallel import portion_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import perturbed
-from sklearn_interpret._model.tags import unfrozen
+from sklearn_interpret._model.response import (
+    drop_single_output,
+    is_classifier,
+    make_response,
+    unfrozen,
+)
 from sklearn_interpret.effects._base import (
     CurveEffect,
     GridMixin,
-    drop_single_output,
     grid_replacement,
     one_or_pair,
 )
@@ -204,6 +208,9 @@ class PartialDependence(GridMixin, CurveEffect):
         self._point_averages = None
         if self.method == "recursion":
             averages = self._by_recursion(sample)
+            if is_classifier(self.estimator_):
+                raw = make_response(self.estimator_, "decision_function")
+                self._response_name = raw.name
             missing = [None] * len(averages)
         else:
             self._point_averages = self._averaged(sample, response, on_block)

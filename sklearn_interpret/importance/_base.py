@@ -10,8 +10,8 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model._sklearn_compat import Interval, parameters_of_rows
+from sklearn_interpret._model.response import unfrozen
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
-from sklearn_interpret._model.tags import unfrozen
 from sklearn_interpret.base import BaseInspector
 
 

@@ -11,8 +11,8 @@ from sklearn.model_selection import check_cv
 
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import run
+from sklearn_interpret._model.response import is_classifier
 from sklearn_interpret._model.scoring import check_weights_are_taken, resolve_metrics
-from sklearn_interpret._model.tags import is_classifier
 from sklearn_interpret.importance._base import RefittingImportance, summary
 
 _ROUNDING = 1e-12

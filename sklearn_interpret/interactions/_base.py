@@ -67,8 +67,3 @@ class BaseInteraction(BaseInspector):
 
     def _groups(self, rows):
         return resolve_groups(self.feature_groups, rows.names, named=rows.named)
-
-
-def drop_single_output(values):
-    """Drop the leading axis of outputs where there is one output."""
-    return values[0] if len(values) == 1 else values

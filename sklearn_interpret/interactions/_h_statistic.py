@@ -24,17 +24,16 @@ from sklearn_interpret._core.effects.h_statistics import (
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
-    check_feature_names_in,
 )
 from sklearn_interpret._model.perturbation.hybrid import hybrid
 from sklearn_interpret._model.perturbation.perturbed import (
     Replacement,
     perturbed,
 )
-from sklearn_interpret._model.rows.containers import as_rows
-from sklearn_interpret._model.rows.features import default_name
+from sklearn_interpret._model.response import drop_single_output
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import Sample
-from sklearn_interpret.interactions._base import BaseInteraction, drop_single_output
+from sklearn_interpret.interactions._base import BaseInteraction
 
 
 class HStatistic(TransformerMixin, BaseInteraction):
@@ -383,23 +382,14 @@ class HStatistic(TransformerMixin, BaseInteraction):
             As in "a x b", with the output's name behind it where there are several.
         """
         check_is_fitted(self)
-        given = check_feature_names_in(self, input_features)
-        names = [
-            given[columns[0]]
-            if len(columns) == 1 and name == default_name(columns[0])
-            else name
-            for columns, name in zip(self.features_, self.player_names_, strict=True)
+        players = zip(self.features_, self.player_names_, strict=True)
+        names, outputs = self._names_out(input_features, players)
+        of_pairs = [
+            f"{names[first]} x {names[second]}{output}"
+            for first, second in self.pairs_
+            for output in outputs
         ]
-        several = len(self.output_names_) > 1
-        outputs = [f"_{name}" for name in self.output_names_] if several else [""]
-        return np.array(
-            [
-                f"{names[first]} x {names[second]}{output}"
-                for first, second in self.pairs_
-                for output in outputs
-            ],
-            dtype=object,
-        )
+        return np.array(of_pairs, dtype=object)
 
 
 def _strengths_of_sets(responses, alone, pairs, triples, weights, floor):

@@ -11,8 +11,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn_interpret._core.effects.h_statistics import greenwell_strength, symmetric
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.perturbation.perturbed import count_outputs
+from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret.effects import PartialDependence
-from sklearn_interpret.interactions._base import BaseInteraction, drop_single_output
+from sklearn_interpret.interactions._base import BaseInteraction
 
 
 class PartialDependenceInteraction(BaseInteraction):

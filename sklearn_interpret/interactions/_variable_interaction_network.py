@@ -23,8 +23,9 @@ from sklearn_interpret._model.perturbation.perturbed import (
     Replacement,
     plain_responses,
 )
+from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.validation import Sample
-from sklearn_interpret.interactions._base import BaseInteraction, drop_single_output
+from sklearn_interpret.interactions._base import BaseInteraction
 
 
 class VariableInteractionNetwork(BaseInteraction):

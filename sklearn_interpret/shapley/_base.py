@@ -9,7 +9,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.games.exact import (
+from sklearn_interpret._core.games.coalitions import (
     all_coalitions,
     interactions_of_all,
     values_of_all,
@@ -23,7 +23,7 @@ from sklearn_interpret._model.parallel import (
     slices,
 )
 from sklearn_interpret._model.perturbation.coalitions import LINKS, CoalitionGame
-from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import AdditivityWarning
@@ -151,6 +151,8 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
             data=rows.native,
             feature_names=self.player_names_,
             output_names=self.output_names_,
+            response_name=self._response_name,
+            target_name=self._target_name,
             columns=self.features_ if grouped else None,
             **fields,
         )
@@ -314,6 +316,8 @@ class BaseCoalitional(BaseShapley):
             response, background, weights, self.features_, self.link
         )
         self._valuer = self._make_valuer()
+        if self.link == "logit":
+            self._response_name = "log-odds"
         return self._game.base_values
 
     def _values(self, rows):

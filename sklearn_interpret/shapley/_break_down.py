@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sklearn_interpret._model._sklearn_compat import StrOptions
-from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_features, resolve_groups
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley._base import BaseCoalitional, Valuer

@@ -21,7 +21,7 @@ from sklearn_interpret._core.trees.shapley.values import (
 )
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import batch_rows, held_rows, slices, stream
-from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret.shapley._base import BaseShapley, InteractionValuesMixin
 

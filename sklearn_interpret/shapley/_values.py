@@ -232,7 +232,7 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
         )
         inspector.set_params(**self._budgeted())
         inspector.fit(background.native, sample_weight=weights)
-        self.inspector_ = inspector
+        self.inspector_, self._response_name = inspector, inspector._response_name
         return np.atleast_1d(inspector.base_values_)
 
     def _budgeted(self):

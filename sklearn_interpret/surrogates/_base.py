@@ -175,6 +175,8 @@ class BaseLocalSurrogate(BaseInspector):
             **by_output({"predictions": plain_responses(self._response, rows)}),
             data=rows.native,
             output_names=self.output_names_,
+            response_name=self._response_name,
+            target_name=self._target_name,
         )
 
     def _fits(self, rows, sampler):

@@ -8,12 +8,12 @@ from sklearn.metrics import get_scorer
 
 from sklearn_interpret._core.statistics.losses import agreement, r_squared
 from sklearn_interpret._model._sklearn_compat import scorer_takes_weights
+from sklearn_interpret._model.response import is_classifier
 from sklearn_interpret._model.scoring import as_number, takes_weights
 from sklearn_interpret._model.surrogates.surrogate_predictions import (
     SurrogatePredictions,
     squeeze_outputs,
 )
-from sklearn_interpret._model.tags import is_classifier
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.statistics.losses import agreement
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import batch_rows, run, slices
-from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.response import is_classifier, make_response, tags_of
 from sklearn_interpret._model.surrogates.inner_predictors import importances
 from sklearn_interpret._model.surrogates.surrogate_predictions import (
     SurrogatePredictions,
@@ -23,7 +23,6 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
     squeeze_outputs,
     with_exact_sums,
 )
-from sklearn_interpret._model.tags import is_classifier, tags_of
 from sklearn_interpret._model.validation import check_weights
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import LowFidelityWarning

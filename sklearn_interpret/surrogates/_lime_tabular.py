@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.linear_surrogates import LocalMoments
-from sklearn_interpret._core.statistics.quasi_random import even_points
+from sklearn_interpret._core.local.masks import even_points
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
-from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret._model.rows.marginals import Marginals
 from sklearn_interpret._model.surrogates.local_samples import LocalDraws

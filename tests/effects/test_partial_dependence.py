@@ -305,7 +305,7 @@ def test_recursion_is_refused_where_it_would_be_wrong():
     refused(tree, X, "categorical", categorical_features=[0])
     refused(tree, X, "response_method", response_method="predict")
     refused(LinearRegression().fit(X, y), X, "LinearRegression")
-    forest = RandomForestClassifier(3).fit(X, classes(y, 2))
+    forest = RandomForestClassifier(3, random_state=0).fit(X, classes(y, 2))
     refused(forest, X, "RandomForestClassifier")
     started = GradientBoostingRegressor(init=Ridge(), n_estimators=3).fit(X, y)
     refused(started, X, "init")
@@ -317,7 +317,10 @@ def test_recursion_is_refused_where_it_would_be_wrong():
 
 def test_recursion_is_refused_for_several_outputs():
     X, y = numeric_table()
-    for model in (DecisionTreeRegressor(max_depth=2), RandomForestRegressor(3)):
+    for model in (
+        DecisionTreeRegressor(max_depth=2),
+        RandomForestRegressor(3, random_state=0),
+    ):
         refused(model.fit(X, np.c_[y, -2 * y]), X, "outputs")
 
 

@@ -153,7 +153,7 @@ def test_from_arrays():
     assert [len(line.get_xdata()) for line in display.lines_[0]] == [2, 3]
     assert display.legend_.get_texts()[0].get_text() == "mine"
     assert display.rug_ == [None]
-    assert display.axes_[0, 0].get_ylabel() == "Centred effect\nof response"
+    assert display.axes_[0, 0].get_ylabel() == "Response\n(centred effect)"
 
 
 def test_a_method_keeps_its_colour():

@@ -28,7 +28,7 @@ def test_arrays_by_hand():
     ).plot()
     assert [len(lines) for lines in display.lines_] == [2, 2]
     np.testing.assert_array_equal(display.lines_[0][1].get_ydata(), [3.0, 2.0, 1.0])
-    assert display.axes_[0, 0].get_ylabel() == "Partial dependence\nof odds"
+    assert display.axes_[0, 0].get_ylabel() == "odds\n(partial dependence)"
     assert display.bands_ == [[], []]
     assert display.rug_ == [None, None]
     first = display.to_frame().iloc[0].tolist()
@@ -42,12 +42,12 @@ def test_labels():
     (ax,) = display.axes_.flat
     assert ax.get_xlabel() == "x1"
     positive = model.classes_[1]
-    assert ax.get_ylabel() == f"Partial dependence\nof predict_proba[{positive}]"
+    assert ax.get_ylabel() == f"Probability of {positive}\n(partial dependence)"
     display = PartialDependenceDisplay.from_estimator(
         model, X, features=[1], response_method=log_odds, centered=True
     )
     (ax,) = display.axes_.flat
-    assert ax.get_ylabel() == "Centred partial dependence\nof log_odds[0]"
+    assert ax.get_ylabel() == "log_odds\n(centred partial dependence)"
 
 
 def log_odds(model, X):
@@ -61,7 +61,7 @@ def test_recursion_names_its_response():
         model, X, features=[0], method="recursion"
     )
     assert display.bands_ == [[]]
-    assert display.axes_[0, 0].get_ylabel() == "Partial dependence\nof predict"
+    assert display.axes_[0, 0].get_ylabel() == "Prediction\n(partial dependence)"
 
 
 def test_missing_values_have_a_mark():
@@ -160,7 +160,7 @@ def test_outputs_of_a_pair_share_their_colours():
     assert len({contours.get_clim() for contours in display.contours_}) == 1
     labels = [bar.ax.get_ylabel() for bar in display.colorbars_]
     assert labels == [
-        f"Partial dependence\nof predict_proba[{name}]" for name in model.classes_
+        f"Probability of {name}\n(partial dependence)" for name in model.classes_
     ]
 
 

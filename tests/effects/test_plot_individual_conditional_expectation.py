@@ -96,7 +96,7 @@ def test_label_says_that_curves_are_centred(fitted):
     display = IndividualConditionalExpectationDisplay.from_estimator(
         model, X, features=[0], center="start"
     )
-    assert display.axes_[0, 0].get_ylabel() == "Centred ICE\nof predict"
+    assert display.axes_[0, 0].get_ylabel() == "Prediction\n(centred ICE)"
     assert np.all(drawn_curves(display)[:, 0] == 0)
 
 

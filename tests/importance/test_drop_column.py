@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.importance import DropColumnImportance
 from sklearn_interpret.importance._drop_column import (
     drop_columns,

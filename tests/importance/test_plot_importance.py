@@ -416,7 +416,7 @@ def test_predictors_are_inspected_as_they_are(regression, monkeypatch):
     pd.testing.assert_frame_equal(X, before)
     np.testing.assert_array_equal(model.coef_, coefficients)
     label = display.ax_.get_xlabel()
-    assert label == "Permutation importance\n(decrease of R squared)"
+    assert label == "Permutation importance\n(decrease of R²)"
     monkeypatch.setattr(PermutationImportance, "fit", None)
     again = PermutationImportanceDisplay.from_estimator(inspector)
     pd.testing.assert_frame_equal(display.to_frame(), again.to_frame())
@@ -468,7 +468,7 @@ def test_weights_of_both_samples(regression):
     [
         (
             lambda: DropColumnImportance(LinearRegression(), cv=3),
-            "Drop-column importance\n(decrease of R squared without the feature)",
+            "Drop-column importance\n(decrease of R² without the feature)",
             "points_",
         ),
         (

@@ -41,7 +41,7 @@ from sklearn.svm import SVC, LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._model.linear import explained_linear, read_linear
-from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.exceptions import UnreadableModelError
 
 RNG = np.random.default_rng(0)

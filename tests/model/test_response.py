@@ -27,8 +27,8 @@ from sklearn_interpret._model.response import (
     is_fitted,
     make_response,
 )
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import copy_of
-from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret.exceptions import NonFiniteResponseError
 from tests.model.containers import CONTAINERS, cells, same_cells
 

@@ -6,15 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sklearn_interpret._plotting.colours import OKABE_ITO, colours
 from sklearn_interpret._plotting.labels import (
     MINUS,
-    OKABE_ITO,
-    colours,
+    column_texts,
+    drawn_output,
     label_levels,
     literal,
     number_beside,
     number_text,
     plain_number_ticks,
+    response_label,
     shorten,
     shown_ticks,
     wrapped,
@@ -128,3 +130,71 @@ def test_ticks_have_no_offset_to_add(which):
     axis = ax.xaxis if which == "x" else ax.yaxis
     assert axis.get_offset_text().get_text() == ""
     assert axis.get_ticklabels()[1].get_text().startswith("123456.0")
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        (("prediction",), "Prediction"),
+        (("prediction", None, "cnt"), "Prediction of cnt"),
+        (("prediction", None, "cnt", "bikes"), "Prediction of cnt (bikes)"),
+        (("prediction", 1), "Prediction of output 1"),
+        (("probability", "Healthy", "state"), "Probability of Healthy"),
+        (("probability", 1), "Probability of class 1"),
+        (("probability", True, "bought"), "Probability of bought = True"),
+        (("probability", None, "species"), "Probability"),
+        (("log-odds", "spam"), "Log-odds of spam"),
+        (("decision function", "spam"), "Decision function of spam"),
+        (("log", None, "cnt"), "Log of cnt"),
+        (("log",), "Log of the prediction"),
+        (("price", None, "cnt"), "price"),
+        (("price", None, None, "EUR"), "price (EUR)"),
+        ((None,), "Response"),
+    ],
+)
+def test_responses_in_words(said, text):
+    assert response_label(*said) == text
+
+
+def test_outputs_that_need_no_name():
+    assert drawn_output("prediction", [0], 0) is None
+    assert drawn_output("prediction", None, 0) is None
+    assert drawn_output("price", ["yes"], 0) is None
+    assert drawn_output("probability", [0], 0) == 0
+    assert drawn_output("probability", ["no", "yes"], None) is None
+    assert drawn_output("price", ["no", "yes"], 1) == "yes"
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ([12.3456, 0.5, -1.23e-17], ["12.3", "0.5", "0.0"]),
+        ([0.45, -0.031, 1e-9], ["0.450", f"{MINUS}0.031", "0.000"]),
+        ([1234.4, 5.0], ["1234", "5"]),
+        ([12345.0, 3.0], ["12345", "3"]),
+        ([2.5e9, 1e7, 0.0], ["2.50e9", "0.01e9", "0.00"]),
+        ([3e-8, -1e-8], [f"3e{MINUS}8", f"{MINUS}1e{MINUS}8"]),
+        ([0.0, 0.0], ["0", "0"]),
+        ([1.0, np.nan, np.inf], ["1", "", "inf"]),
+        ([], []),
+    ],
+)
+def test_columns_share_their_decimals(values, texts):
+    assert column_texts(values) == texts
+
+
+@given(st.lists(st.floats(-1e300, 1e300), max_size=5))
+def test_columns_are_near(values):
+    largest = max(map(abs, values), default=0.0)
+    texts = column_texts(values)
+    for value, text in zip(values, texts, strict=True):
+        found = float(text.replace(MINUS, "-"))
+        assert abs(found - value) <= max(0.0051 * largest, 1e-300)
+
+
+def test_columns_have_signs_but_not_of_nothing():
+    assert column_texts([2.0, -0.5, 1e-9], signed=True) == [
+        "+2.0",
+        f"{MINUS}0.5",
+        "0.0",
+    ]

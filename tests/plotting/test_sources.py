@@ -1,26 +1,46 @@
 """The one way from estimators to what displays draw."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    IsolationForest,
+)
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import (
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    SGDClassifier,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_interpret._plotting.sources import (
     Data,
     check_same_in_folds,
     fold_estimators,
-    fold_rows,
     inspector_of,
     inspectors_of_folds,
     outputs_have_names,
     parameter_names,
     response_name,
-    response_text,
     split_keywords,
 )
 from sklearn_interpret.effects import ConditionalDependence, PartialDependence
 from sklearn_interpret.importance import PermutationImportance
+from sklearn_interpret.importance._plot._sources import fold_rows
+from sklearn_interpret.shapley import (
+    ExactShapley,
+    LinearSHAP,
+    ShapleyValues,
+    TreeSHAP,
+)
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 Y = X[:, 0] - X[:, 1]
@@ -173,31 +193,63 @@ def doubled(model, rows):
     return 2 * model.predict(rows)
 
 
+BINARY = LogisticRegression().fit(X, Y > 0)
+SEVERAL = LogisticRegression().fit(X, np.digitize(Y, [-1, 1]))
+MARGIN = {"response_method": "decision_function"}
+
+
 @pytest.mark.parametrize(
-    ("model", "asked", "name", "text"),
+    ("model", "asked", "name"),
     [
-        (MODEL, {}, "predict", "predict"),
-        (MODEL, {"response_method": doubled}, "doubled", "doubled"),
-        (MODEL, {"target": 0}, "predict", "predict[0]"),
-        (
-            LogisticRegression().fit(X, Y > 0),
-            {},
-            "predict_proba",
-            "predict_proba[True]",
-        ),
-        (
-            LogisticRegression().fit(X, np.digitize(Y, [-1, 1])),
-            {"response_method": "decision_function"},
-            "decision_function",
-            "decision_function",
-        ),
+        (MODEL, {}, "prediction"),
+        (MODEL, {"response_method": doubled}, "doubled"),
+        (MODEL, {"target": 0}, "prediction"),
+        (BINARY, {}, "probability"),
+        (BINARY, MARGIN, "log-odds"),
+        (make_pipeline(StandardScaler(), BINARY).fit(X, Y > 0), MARGIN, "log-odds"),
+        (SEVERAL, MARGIN, "decision function"),
+        (LinearSVC().fit(X, Y > 0), {}, "decision function"),
+        (SGDClassifier(random_state=0).fit(X, Y > 0), {}, "decision function"),
+        (BINARY, {"response_method": "predict_log_proba"}, "log-probability"),
+        (BINARY, {"response_method": "predict"}, "prediction"),
     ],
 )
-def test_responses_are_named(model, asked, name, text):
+def test_responses_are_named(model, asked, name):
     inspector = PartialDependence(FrozenEstimator(model), features=[0], **asked).fit(X)
     assert response_name(inspector) == name
-    assert response_text(inspector, inspector.output_names_) == text
     assert outputs_have_names(inspector) == (model is not MODEL or "target" in asked)
+
+
+BOOSTED = GradientBoostingClassifier(n_estimators=2).fit(X, Y > 0)
+EXPONENTIAL = GradientBoostingClassifier(n_estimators=2, loss="exponential").fit(
+    X, Y > 0
+)
+COUNTS = HistGradientBoostingRegressor(loss="poisson", max_iter=2).fit(X, Y**2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "model", "asked", "name"),
+    [
+        (TreeSHAP, BOOSTED, {}, "log-odds"),
+        (TreeSHAP, BOOSTED, {"response_method": "predict_proba"}, "probability"),
+        (TreeSHAP, EXPONENTIAL, {}, "decision function"),
+        (TreeSHAP, COUNTS, {}, "log"),
+        (TreeSHAP, COUNTS, {"response_method": "predict"}, "prediction"),
+        (TreeSHAP, DecisionTreeClassifier().fit(X, Y > 0), {}, "probability"),
+        (TreeSHAP, IsolationForest(n_estimators=2).fit(X), {}, "margin"),
+        (LinearSHAP, BINARY, {}, "log-odds"),
+        (LinearSHAP, PoissonRegressor().fit(X, Y**2), {}, "log"),
+        (ShapleyValues, BOOSTED, {}, "log-odds"),
+        (ExactShapley, BINARY, {"link": "logit"}, "log-odds"),
+        (ExactShapley, BINARY, {}, "probability"),
+    ],
+)
+def test_explanations_know_their_response(kind, model, asked, name):
+    targets = pd.Series(Y > 0, name="bought")
+    inspector = kind(FrozenEstimator(model), **asked).fit(X, targets)
+    explanation = inspector.explain(X[:2])
+    assert explanation.response_name == response_name(inspector) == name
+    assert explanation[0].target_name == "bought"
 
 
 def test_who_has_no_model_has_a_response():

@@ -346,7 +346,7 @@ def test_bad_parameters(params, error, message):
 
 def test_models_and_responses_that_are_not_linear():
     with pytest.raises(UnreadableModelError, match="RandomForestRegressor can't be"):
-        LinearSHAP(RandomForestRegressor(2)).fit(X, Y)
+        LinearSHAP(RandomForestRegressor(2, random_state=0)).fit(X, Y)
     classifier = LinearSHAP(
         LogisticRegression(max_iter=1000), response_method="predict_proba"
     )

@@ -2,6 +2,7 @@
 
 import inspect
 import sys
+from dataclasses import replace
 
 import matplotlib
 import matplotlib.pyplot as plt
@@ -269,11 +270,11 @@ def test_an_output_by_name_or_position(kind):
     one = kind.from_explanation(alone, **ASKED[kind])
     pd.testing.assert_frame_equal(by_name.to_frame(), one.to_frame())
     for display in (by_name, by_place, one):
-        assert any("response[_mid]" in text for text in all_texts(display.figure_))
+        assert any("Response of _mid" in text for text in all_texts(display.figure_))
     named = kind.from_explanation(
         explanation, target=1, response_name="odds", **ASKED[kind]
     )
-    assert any("odds[_mid]" in text for text in all_texts(named.figure_))
+    assert any("odds of _mid" in text for text in all_texts(named.figure_))
 
 
 def test_integer_labels_are_no_positions(kind):
@@ -330,7 +331,7 @@ def test_predictor_and_inspector_draw_the_same(kind, regression, linear_by_defau
     )
     pd.testing.assert_frame_equal(X, before)
     np.testing.assert_array_equal(model.coef_, coef)
-    assert any("predict" in text for text in all_texts(one.figure_))
+    assert any("Prediction" in text for text in all_texts(one.figure_))
 
 
 def test_inspectors_are_not_fitted_again_and_explain_once(
@@ -378,7 +379,7 @@ def test_classes(kind, regression, linear_by_default):
     asked = {**ASKED[kind], "response_method": "decision_function"}
     display = kind.from_estimator(model, X, target="mid", **asked)
     texts = all_texts(display.figure_)
-    assert any("decision_function[mid]" in text for text in texts)
+    assert any("Decision function of mid" in text for text in texts)
     assert not any("[mid][mid]" in text for text in texts)
     if kind is ShapleyImportanceDisplay:
         display = kind.from_estimator(model, X, **asked)
@@ -389,7 +390,7 @@ def test_classes(kind, regression, linear_by_default):
     binary = LogisticRegression().fit(X, labels == "mid")
     display = kind.from_estimator(binary, X, **asked)
     texts = all_texts(display.figure_)
-    assert any("decision_function[True]" in text for text in texts)
+    assert any("Log-odds of True" in text for text in texts)
 
 
 def test_wrong_estimators(kind, regression, linear_by_default):
@@ -430,7 +431,7 @@ def doubled(model, X):
 
 @pytest.mark.parametrize(
     "response, text",
-    [(doubled, "doubled"), ("predict", "predict"), (["predict"], "predict")],
+    [(doubled, "doubled"), ("predict", "Prediction"), (["predict"], "Prediction")],
 )
 def test_responses_are_named(kind, regression, linear_by_default, response, text):
     model, X = regression
@@ -441,9 +442,9 @@ def test_responses_are_named(kind, regression, linear_by_default, response, text
 def test_an_inspector_may_say_what_it_explains(kind, regression):
     model, X = regression
     inspector = LinearShares(FrozenEstimator(model)).fit(X)
-    inspector.response_method_ = "margin"
-    display = kind.from_estimator(inspector, X, **ASKED[kind])
-    assert any("margin" in shown for shown in all_texts(display.figure_))
+    explanation = replace(inspector.explain(X), response_name="margin")
+    display = kind.from_explanation(explanation, **ASKED[kind])
+    assert any("Margin" in shown for shown in all_texts(display.figure_))
     display = kind.from_estimator(inspector, X, response_name="odds", **ASKED[kind])
     assert any("odds" in shown for shown in all_texts(display.figure_))
 

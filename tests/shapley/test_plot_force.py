@@ -60,8 +60,8 @@ def test_labels_name_features_values_and_pushes():
     texts = [text.get_text().replace(r"\$", "$") for text in display.labels_]
     minus = "\N{MINUS SIGN}"
     assert texts == [
-        "a = 3 (+2)",
-        f"$b_ = 4.25 ({minus}1)",
+        "a = 3 (+2.0)",
+        f"$b_ = 4.25 ({minus}1.0)",
         f"c = {minus}7 (+0.5)",
     ]
     shown = {text.get_text() for text in display.legend_.get_texts()}

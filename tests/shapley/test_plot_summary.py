@@ -34,7 +34,7 @@ def test_points_lie_at_the_values():
             places[:, 0], np.sort(explanation.values[:, feature])
         )
         assert np.abs(places[:, 1] - (4 - line)).max() <= 0.4 + 1e-12
-    assert display.ax_.get_xlabel() == "Shapley value\nfor response"
+    assert display.ax_.get_xlabel() == "Response\n(Shapley value)"
     assert display.other_points_ is None
 
 

@@ -68,22 +68,26 @@ def test_path_dependent_values_need_no_background(table):
 @pytest.mark.parametrize(
     "model, settings, text",
     [
-        (RandomForestRegressor(3), {}, "predict"),
-        (RandomForestClassifier(3), {"target": 2}, "predict_proba[2]"),
+        (RandomForestRegressor(3, random_state=0), {}, "Prediction"),
+        (
+            RandomForestClassifier(3, random_state=0),
+            {"target": 2},
+            "Probability of class 2",
+        ),
         (
             HistGradientBoostingClassifier(max_iter=3),
             {"target": 2},
-            "decision_function[2]",
+            "Decision function of class 2",
         ),
         (
             HistGradientBoostingRegressor(loss="poisson", max_iter=3),
             {},
-            "margin",
+            "Log of the prediction",
         ),
         (
             HistGradientBoostingRegressor(loss="poisson", max_iter=3),
             {"response_method": "predict"},
-            "predict",
+            "Prediction",
         ),
     ],
 )
@@ -105,7 +109,7 @@ def test_probabilities_of_boosting(table):
     assert frame["start"].iloc[-1] == pytest.approx(
         model.predict_proba(X[:20])[:, 1].mean()
     )
-    assert display.ax_.get_xlabel() == "predict_proba[True]"
+    assert display.ax_.get_xlabel() == "Probability of True"
 
 
 def test_groups_are_players(table):
@@ -118,7 +122,7 @@ def test_groups_are_players(table):
     display = ShapleyDependenceDisplay.from_estimator(
         model, X, feature="ab", along="a", color_by="c", feature_groups=groups
     )
-    assert display.ax_.get_ylabel() == "Shapley value of ab\nfor predict"
+    assert display.ax_.get_ylabel() == "Prediction\n(Shapley value of ab)"
 
 
 def test_interaction_values_name_the_partner(table):

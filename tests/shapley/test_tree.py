@@ -146,7 +146,9 @@ MODELS = {
         predictions,
     ),
     "bagging, three classes": (
-        BaggingClassifier(ExtraTreesClassifier(3, max_depth=3), 3, **SEED),
+        BaggingClassifier(
+            ExtraTreesClassifier(3, max_depth=3, random_state=0), 3, **SEED
+        ),
         "three",
         probabilities,
     ),
@@ -462,6 +464,28 @@ def test_predictions_behind_a_log_link(loss, order):
     (assert_values if order == 1 else assert_interactions)(inspector, rows, expected)
     np.testing.assert_allclose(
         inspected(model, background).explain(rows).predictions, margin(rows)
+    )
+
+
+@pytest.mark.parametrize("objective", ["reg:logistic", "reg:gamma", "count:poisson"])
+def test_the_only_output_of_a_regressor_rises_with_its_link(objective):
+    """It is no first class, whose probability falls."""
+    xgboost = pytest.importorskip("xgboost")
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]] * 10)
+    model = xgboost.XGBRegressor(objective=objective, n_estimators=5, max_depth=2)
+    model.fit(X, 0.2 + 0.3 * X.sum(axis=1))
+    # The second and the third row have the same margin, but not the same features.
+    rows, background = X[:4], X[1:2]
+    inspector = inspected(model, background, response_method="predict", target=0)
+    explanation = inspector.explain(rows)
+    np.testing.assert_allclose(explanation.predictions, model.predict(rows), rtol=1e-6)
+    np.testing.assert_allclose(explanation.additivity_error(), 0, atol=1e-6)
+    p = model.predict(rows)[2]
+    slope = p * (1 - p) if objective == "reg:logistic" else p
+    margins = inspected(model, background).explain(rows)
+    assert margins.values[2, 0] > 0.1
+    np.testing.assert_allclose(
+        explanation.values[2], slope * margins.values[2], rtol=1e-5
     )
 
 

@@ -91,7 +91,8 @@ def test_peak_memory_does_not_grow_with_the_rows(name):
     work, X = WORKS[name], table(MANY)
     sizes = [n // 4 if name in SLOW else n for n in (FEW, MANY)]
     with config_context(working_memory=0.05):
-        work(X[:FEW])()  # what a first call imports and caches is not the work's own
+        # What a first call imports and caches is not the work's own.
+        work(X[: sizes[0]])()
         few, many = (passing_memory(work(X[:n])) for n in sizes)
     # One number for each further row would be more.
     assert many - few < 8 * (sizes[1] - sizes[0])

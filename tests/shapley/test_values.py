@@ -40,7 +40,7 @@ NEIGHBORS = KNeighborsRegressor(3)
     ("model", "data", "params", "algorithm"),
     [
         (HistGradientBoostingRegressor(max_iter=3), (X, Y), {}, "tree"),
-        (RandomForestClassifier(3), (X, Y > 0), {}, "tree"),
+        (RandomForestClassifier(3, random_state=0), (X, Y > 0), {}, "tree"),
         (GradientBoostingClassifier(n_estimators=3), (X, Y > 0), {}, "tree"),
         (
             make_pipeline(StandardScaler(), DecisionTreeRegressor()),

@@ -505,7 +505,7 @@ class ScoresTheModel(GlobalSurrogate):
 
 @pytest.mark.parametrize("broken", [AnswersForTheModel, ScoresTheModel])
 def test_a_broken_promise_is_noticed(broken):
-    for model in (RandomForestRegressor(3), LogisticRegression()):
+    for model in (RandomForestRegressor(3, random_state=0), LogisticRegression()):
         check_delegation(GlobalSurrogate(model, random_state=0))
     with pytest.raises(AssertionError):
         check_delegation(broken(RandomForestRegressor(3, random_state=0)))

@@ -282,9 +282,12 @@ def test_display_of_the_likeliest_labels():
     order = np.argsort(-explanation.predictions[1])[:3]
     names = [explanation.output_names[output] for output in order]
     titles = [ax.get_title() for ax in display.axes_.flat]
-    assert [title.split(":")[0] for title in titles] == ["image", *names]
+    assert [title.split(":")[0] for title in titles] == [
+        "image",
+        *(f"Probability of {name}" for name in names),
+    ]
     assert "local R²" in titles[1]
-    assert "predict_proba" in display.colour_bar_.ax.get_ylabel()
+    assert "Probability" in display.colour_bar_.ax.get_ylabel()
     table = display.to_frame()
     assert table["output"].unique().tolist() == names
     assert_allclose(table.groupby("output")["share"].sum(), 1)

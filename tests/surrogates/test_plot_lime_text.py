@@ -14,7 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from sklearn_interpret._plotting.labels import DOWN_COLOUR, UP_COLOUR
+from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
 from sklearn_interpret._plotting.passages import (
     BOX,
     drawable,
@@ -114,7 +114,7 @@ def test_bars_and_table_have_the_weights():
     np.testing.assert_allclose(ends, [[0.3, 0.7], [-0.35, -0.15]])
     names = [label.get_text() for label in display.axes_[1, 0].get_yticklabels()]
     assert names == ["free", "charge"]
-    assert {"+0.5", "\N{MINUS SIGN}0.25"} <= set(all_texts(display.figure_))
+    assert {"+0.50", "\N{MINUS SIGN}0.25"} <= set(all_texts(display.figure_))
     few = display.plot(max_display=1)
     assert len(few.bars_[0]) == 1
     assert any("1 weaker words have no bar" in t for t in all_texts(few.figure_))
@@ -137,7 +137,7 @@ def test_several_outputs_side_by_side(model):
     assert display.to_frame()["output"].unique().tolist() == ["fine", "mine", "spam"]
     one = LimeTextDisplay.from_explanation(found, row=4, target="mine")
     assert one.axes_.shape == (2, 1)
-    assert any("response[mine] = " in text for text in all_texts(one.figure_))
+    assert any("Probability of mine = " in text for text in all_texts(one.figure_))
     with pytest.raises(ValueError, match="5 texts: choose one by row="):
         LimeTextDisplay.from_explanation(found)
     with pytest.raises(ValueError, match="row=5 is not one of the 5 texts"):
@@ -167,7 +167,7 @@ def test_predictor_and_inspector_draw_the_same(model, monkeypatch):
     monkeypatch.setattr(LimeText, "fit", None)
     other = LimeTextDisplay.from_estimator(inspector, TEXTS[1:2])
     pd.testing.assert_frame_equal(one.to_frame(), other.to_frame())
-    assert any("predict_proba[spam] = " in text for text in all_texts(one.figure_))
+    assert any("Probability of spam = " in text for text in all_texts(one.figure_))
     with pytest.raises(ValueError, match="target='other' is not an output"):
         LimeTextDisplay.from_estimator(inspector, TEXTS[:1], target="other")
     with pytest.raises(ValueError, match="n_samples can only be set before"):
@@ -267,7 +267,7 @@ def test_what_is_written_is_drawn_literally():
     texts = all_texts(display.figure_)
     for wanted in (*names, "$"):
         assert wanted in texts
-    assert any("response[$x$]" in text for text in texts)
+    assert any("Response of $x$" in text for text in texts)
 
 
 def test_letters_without_a_font_are_boxes():

@@ -7,7 +7,7 @@ functions none of which takes the whole set (Hooker 2004). It is the mean of a s
 finite difference (Liu & Owen 2006), and never larger than that of a subset.
 """
 
-from itertools import combinations
+from collections import defaultdict
 
 import numpy as np
 
@@ -71,16 +71,23 @@ def maximal_sets(players, edges, refuted):
     All of their pairs are `edges`, and none contains one of the `refuted` sets, larger
     ones without a component though all of their pairs are edges.
     """
-    players = sorted(players)
-    pairs = set(map(frozenset, combinations(players, 2))) - set(map(frozenset, edges))
-    forbidden = [*sorted(pairs, key=sorted), *map(frozenset, refuted)]
-    maximal = [frozenset(players)] if players else []
-    for broken in forbidden:
-        # A set that contains it is replaced by those that lack one of its members.
-        kept = [one for one in maximal if not broken <= one]
-        for one in maximal:
-            if broken <= one:
-                parts = (one - {player} for player in broken)
-                kept += [p for p in parts if not any(p <= other for other in kept)]
-        maximal = kept
-    return sorted(tuple(sorted(one)) for one in maximal)
+    near, rests = defaultdict(set), defaultdict(list)
+    for first, second in edges:
+        near[first].add(second)
+        near[second].add(first)
+    for one in map(frozenset, refuted):
+        for player in one:
+            rests[player].append(one - {player})
+    maximal = {frozenset()}  # of the players so far
+    for player in players:
+        joined = {one & near[player] for one in maximal}
+        for rest in rests[player]:
+            # A set that contains it is replaced by those that lack one of its members.
+            broken = {one for one in joined if rest <= one}
+            joined = joined - broken | {one - {p} for one in broken for p in rest}
+        largest = []
+        for one in sorted(joined, key=len, reverse=True):
+            if not any(one <= other for other in largest):
+                largest.append(one)
+        maximal = maximal.difference(largest) | {one | {player} for one in largest}
+    return sorted(tuple(sorted(one)) for one in maximal if one)

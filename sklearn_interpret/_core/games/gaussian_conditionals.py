@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg import cholesky, eigvalsh, solve_triangular
 from scipy.sparse.csgraph import connected_components
 
-from sklearn_interpret._core.games.exact import values_of_all
+from sklearn_interpret._core.games.coalitions import values_of_all
 
 # Correlations below this are rounding.
 _NO_CORRELATION = 1e-12

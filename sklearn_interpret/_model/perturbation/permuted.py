@@ -12,8 +12,8 @@ from sklearn_interpret._core.statistics.permutations import (
 )
 from sklearn_interpret._model.parallel import batch_rows, stream
 from sklearn_interpret._model.response import RESPONSE_METHODS
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import copy_of, same_content
-from sklearn_interpret._model.rows.containers import as_rows
 
 # Permuted copies of small tables go to the model together, up to so many rows.
 _ROWS_TOGETHER = 2**12

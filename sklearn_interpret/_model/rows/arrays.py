@@ -1,8 +1,19 @@
-"""Rows of numpy arrays."""
+"""Rows of numpy arrays, and the choice among the `Rows` of all kinds of containers."""
+
+import sys
 
 import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array
 
-from sklearn_interpret._model.rows.base import Rows, Tiles, checked_cast, plain_list
+from sklearn_interpret._model.rows.base import (
+    ArrayTiles,
+    Rows,
+    checked_cast,
+    plain_list,
+)
+from sklearn_interpret._model.rows.frames import PandasRows, PolarsRows
+from sklearn_interpret._model.rows.sparse import SparseRows
 
 
 class ArrayRows(Rows):
@@ -94,28 +105,45 @@ class ArrayRows(Rows):
         return ArrayTiles(self.native[start:stop], repeats)
 
 
-class ArrayTiles(Tiles):
-    """One work array; replaced columns are restored before the next replacement."""
+def as_rows(X):
+    """Wrap `X` in the `Rows` of its kind; array-likes become arrays.
 
-    def __init__(self, block, repeats):
-        super().__init__(len(block), repeats)
-        self._set_work(np.repeat(block, repeats, axis=0))
-        self._columns = np.asfortranarray(block)  # contiguous, to restore from
-        self._replaced = ()
+    Other kinds of data frames are refused by a TypeError, and not converted silently.
+    """
+    if isinstance(X, Rows):
+        return X
+    if sparse.issparse(X):
+        return SparseRows(_canonical(X))
+    for library, kind in (("pandas", PandasRows), ("polars", PolarsRows)):
+        module = sys.modules.get(library)  # not imported: then X is none of it
+        if module is not None and isinstance(X, module.DataFrame):
+            return kind(X)
+    # Look at the type: a lazy frame would resolve its columns.
+    if hasattr(type(X), "__dataframe__") or hasattr(type(X), "columns"):
+        raise TypeError(
+            f"X is a {type(X).__module__}.{type(X).__name__}; supported containers are "
+            "numpy arrays, scipy sparse matrices, and pandas and polars DataFrames."
+        )
+    if isinstance(X, np.ma.MaskedArray):
+        raise TypeError("X is a masked array: fill it, for instance by NaN.")
+    plain = isinstance(X, np.ndarray) and not isinstance(X, np.matrix)
+    if not plain or X.ndim != 2:
+        X = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_features=0)
+    return ArrayRows(X)
 
-    def _set_work(self, work):
-        self._work = work
-        self._cube = work.reshape(self.n_rows, self.repeats, work.shape[1])
 
-    def replaced(self, columns, levels, codes):
-        levels = [np.asarray(values) for values in levels]
-        widest = np.result_type(self._work, *levels)
-        if widest != self._work.dtype:  # longer texts, or fractions among integers
-            self._set_work(self._work.astype(widest))
-        for j in self._replaced:
-            if j not in columns:
-                self._cube[:, :, j] = self._columns[:, j, None]
-        for j, values, places in zip(columns, levels, codes, strict=True):
-            self._cube[:, :, j] = values[places]
-        self._replaced = tuple(columns)
-        return self._work
+def _canonical(X):
+    """A sparse matrix without duplicate entries, in which indices are sorted.
+
+    Many of scipy's functions would make it so in place, in the user's own matrix.
+    """
+    if X.format == "coo":
+        X = X.copy()
+    elif X.format in ("csr", "csc", "bsr"):
+        if X.has_canonical_format:
+            return X
+        X = X.copy()
+    else:
+        return X
+    X.sum_duplicates()
+    return X

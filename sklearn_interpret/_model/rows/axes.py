@@ -10,8 +10,8 @@ from sklearn_interpret._core.statistics.grids import (
     interval_index,
     numeric_grid,
 )
+from sklearn_interpret._model.parallel import LazyRows
 from sklearn_interpret._model.rows.base import gather, is_missing, label_key
-from sklearn_interpret._model.rows.lazy_rows import LazyRows
 
 
 @dataclass(frozen=True)

@@ -167,8 +167,8 @@ class Rows(ABC):
             values = self.values(j)
             if values.dtype.kind not in "iufb":
                 values, _ = self._encode_one(j)
-            missing = values != values
-            same[:, j] = (values == values[0]) | (missing & missing[0])
+            first = values[0]
+            same[:, j] = values == first if first == first else values != values
         return same[:n_bases].all(axis=0) & same[n_bases:]
 
     @property
@@ -275,6 +275,33 @@ class Tiles(ABC):
 
     def _cells(self, codes):
         return np.broadcast_to(codes, (self.n_rows, self.repeats)).reshape(-1)
+
+
+class ArrayTiles(Tiles):
+    """One work array; replaced columns are restored before the next replacement."""
+
+    def __init__(self, block, repeats):
+        super().__init__(len(block), repeats)
+        self._set_work(np.repeat(block, repeats, axis=0))
+        self._columns = np.asfortranarray(block)  # contiguous, to restore from
+        self._replaced = ()
+
+    def _set_work(self, work):
+        self._work = work
+        self._cube = work.reshape(self.n_rows, self.repeats, work.shape[1])
+
+    def replaced(self, columns, levels, codes):
+        levels = [np.asarray(values) for values in levels]
+        widest = np.result_type(self._work, *levels)
+        if widest != self._work.dtype:  # longer texts, or fractions among integers
+            self._set_work(self._work.astype(widest))
+        for j in self._replaced:
+            if j not in columns:
+                self._cube[:, :, j] = self._columns[:, j, None]
+        for j, values, places in zip(columns, levels, codes, strict=True):
+            self._cube[:, :, j] = values[places]
+        self._replaced = tuple(columns)
+        return self._work
 
 
 def _distinct(values):

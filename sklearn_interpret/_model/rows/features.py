@@ -51,7 +51,7 @@ def feature_index(feature, names, *, named=True, parameter="features"):
         )
     if feature not in names:
         near = get_close_matches(feature, names, n=3)
-        hint = f"known names: {_shortened(names)}."
+        hint = f"known names: {shortened(names)}."
         if near:
             hint = f"did you mean {' or '.join(map(repr, near))}?"
         raise ValueError(f"{parameter} has the unknown feature {feature!r}; {hint}")
@@ -264,6 +264,7 @@ def resolve_keys(mapping, names, *, named=True, parameter, groups=None):
     return rekeyed
 
 
-def _shortened(names, most=10):
+def shortened(names, most=10):
+    """The first names, as text."""
     shown = ", ".join(map(repr, names[:most]))
     return shown + (", ..." if len(names) > most else "")

@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from sklearn_interpret._model.rows.arrays import ArrayTiles
 from sklearn_interpret._model.rows.base import (
+    ArrayTiles,
     Rows,
     Tiles,
     checked_cast,

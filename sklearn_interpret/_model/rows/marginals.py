@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_interpret._core.statistics.weighted import Moments, weighted_quantile
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
-from sklearn_interpret._model.rows.containers import as_rows
 
 
 @dataclass(frozen=True, eq=False)

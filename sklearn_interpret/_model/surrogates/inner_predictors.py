@@ -16,8 +16,8 @@ from sklearn_interpret._model.column_lineage import (
     is_passthrough,
 )
 from sklearn_interpret._model.linear import coefficient_table
-from sklearn_interpret._model.rows.containers import as_rows
-from sklearn_interpret._model.tags import unfrozen
+from sklearn_interpret._model.response import unfrozen
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.exceptions import UnreadableModelError
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import ndtri
 
-from sklearn_interpret._core.statistics.quasi_random import even_points
+from sklearn_interpret._core.local.masks import even_points
 from sklearn_interpret._model.rows.marginals import draw_positions
 
 

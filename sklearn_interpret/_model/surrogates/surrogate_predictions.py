@@ -12,14 +12,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret._model.response import Response
-from sklearn_interpret._model.rows.base import is_missing
-from sklearn_interpret._model.tags import (
+from sklearn_interpret._model.response import (
+    Response,
     is_classifier,
     tags_of,
     unfrozen,
     weight_parameter,
 )
+from sklearn_interpret._model.rows.base import is_missing
 
 MAX_LEVELS = 20
 

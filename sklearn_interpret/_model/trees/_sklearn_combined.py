@@ -27,7 +27,7 @@ from sklearn_interpret._core.trees.structure.joining import (
     with_outputs,
 )
 from sklearn_interpret._model.column_lineage import first_steps
-from sklearn_interpret._model.tags import unfrozen
+from sklearn_interpret._model.response import unfrozen
 from sklearn_interpret._model.trees._sklearn_trees import (
     node_outputs,
     plain_model,

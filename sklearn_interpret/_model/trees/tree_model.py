@@ -9,8 +9,8 @@ from scipy.special import expit, softmax
 from sklearn.utils import check_array
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing
-from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.rows.frames import PandasRows, PolarsRows
 
 # Response = link(raw * link_scale), by the link's name.

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+from sklearn_interpret._model.parallel import LazyRows
 from sklearn_interpret._model.response import (
     CENTERED_LOG_PROBA,
     Response,
     make_response,
+    unfrozen,
 )
-from sklearn_interpret._model.rows.lazy_rows import LazyRows
-from sklearn_interpret._model.tags import unfrozen
 from sklearn_interpret._model.trees import (
     _catboost,
     _lightgbm,
@@ -91,6 +91,14 @@ class TreeResponse:
         name = self.model.raw_method
         public = name is not None and not name.startswith("_")
         return name if public and not self.model.raw_params else "margin"
+
+    @property
+    def name(self):
+        """What the response is, in words."""
+        link = self.model.link if self.additive else "identity"
+        if link == "logistic" and self.model.link_scale == 1:
+            return "log-odds"
+        return {"exp": "log", "isolation": "margin"}.get(link, self.response.name)
 
     def output_names(self, n_outputs):
         """Names of the outputs."""

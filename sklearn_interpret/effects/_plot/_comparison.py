@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._plotting.labels import colours, response_of
+from sklearn_interpret._plotting.colours import colours
 from sklearn_interpret.effects._plot._compared import (
     COMPARED,
 )
@@ -187,7 +187,7 @@ class EffectComparisonDisplay(ComparisonSources, PanelDisplay):
             self.feature_name,
             series,
             "Centred effect",
-            response_of(self.response_name, self.output_names, None if several else 0),
+            self._response_label(self.output_names, None if several else 0),
             levels=levels,
             data=self.data,
             title=_output_name(self.output_names, output) if several else None,

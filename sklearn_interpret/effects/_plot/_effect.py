@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._plotting.labels import colours, response_of
+from sklearn_interpret._plotting.colours import colours
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.effects._plot._panels import (
@@ -413,7 +413,7 @@ class EffectDisplay(EffectSources, PanelDisplay):
         return range(n_outputs) if self.output_names is None else self.output_names
 
     def _of(self, output):
-        return response_of(self.response_name, self.output_names, output)
+        return self._response_label(self.output_names, output)
 
     def _shown(self):
         """Name of the quantity."""

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._plotting.axes import Slot, add_legend, take_axes
+from sklearn_interpret._plotting.colours import ink, shade
 from sklearn_interpret._plotting.curves import (
     draw_aside,
     draw_band,
@@ -21,7 +22,6 @@ from sklearn_interpret._plotting.curves import (
     note_empty,
 )
 from sklearn_interpret._plotting.labels import (
-    ink,
     label_levels,
     literal,
     tidy_number_ticks,
@@ -119,7 +119,7 @@ class LinePanel:
         """Draw on an axes; return the artists."""
         artists = Artists()
         if self.zero:
-            ax.axhline(0, color="0.75", linewidth=0.8, zorder=0.5)
+            ax.axhline(0, color=shade(ax, 0.35), linewidth=0.8, zorder=0.5)
         if self.curves is not None and len(self.curves):
             x, colour = self.series[0].x, self.series[0].colour
             artists.curves = draw_curves(ax, x, self.curves, colour, looks.curve_kw)
@@ -143,7 +143,7 @@ class LinePanel:
     def _draw_series(self, ax, series, x, looks, artists):
         as_points = self.has_levels
         # Black (or white) is visible among many coloured curves.
-        colour = series.colour if self.curves is None else ink()
+        colour = series.colour if self.curves is None else ink(ax)
         if series.folds is not None:
             shifted = x + BESIDE_MEAN * as_points / len(self.series)
             lines = draw_thin_lines(

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
-from sklearn_interpret._model.rows.containers import as_rows
-from sklearn_interpret._plotting.displays import Display, FoldsMixin
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._plotting.displays import Display, Drawn, FoldsMixin
 from sklearn_interpret._plotting.sources import (
     Data,
+    NamedParameters,
     check_same_in_folds,
     fold_estimators,
     inspectors_of_folds,
@@ -49,14 +50,16 @@ class EffectSources(FoldsMixin, Display):
     _spreads: ClassVar[tuple[str, ...]] = ()
     _by_fold: ClassVar[str]
 
-    @classmethod
+    @NamedParameters
     def from_estimator(
         cls,
         estimator: Any,
         X: Any,
-        *,
         features: Any = None,
+        *,
         sample_weight: ArrayLike | None = None,
+        target_name: str | None = None,
+        unit: str | None = None,
         ax: Any = None,
         **params: Any,
     ) -> Self:
@@ -75,6 +78,11 @@ default=None
             entries.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
+        target_name : str, default=None
+            What labels call the target; None takes the name of the `y` that a fitted
+            inspector has seen, where it had one.
+        unit : str, default=None
+            Unit of the response, for labels.
         ax : matplotlib Axes or array of Axes, default=None
             As in `plot`.
         **params : dict
@@ -98,20 +106,24 @@ default=None
         return super().from_estimator(
             estimator,
             X,
+            features,
             sample_weight=sample_weight,
+            target_name=target_name,
+            unit=unit,
             ax=ax,
-            features=features,
             **params,
         )
 
-    @classmethod
+    @NamedParameters
     def from_cv_results(
         cls,
         cv_results: Mapping[str, Any],
         X: Any,
-        *,
         features: Any = None,
+        *,
         sample_weight: ArrayLike | None = None,
+        target_name: str | None = None,
+        unit: str | None = None,
         ax: Any = None,
         **params: Any,
     ) -> Self:
@@ -133,6 +145,11 @@ default=None
             Features to show; None shows all (those of the inspectors).
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
+        target_name : str, default=None
+            What labels call the target; None takes the name of the `y` that a fitted
+            inspector has seen, where it had one.
+        unit : str, default=None
+            Unit of the response, for labels.
         ax : matplotlib Axes or array of Axes, default=None
             As in `plot`.
         **params : dict
@@ -151,10 +168,15 @@ default=None
         TypeError
             Inspectors of another kind, or an unknown parameter.
         """
-        if features is not None:
-            params["features"] = features
         return super().from_cv_results(
-            cv_results, X, sample_weight=sample_weight, ax=ax, **params
+            cv_results,
+            X,
+            features,
+            sample_weight=sample_weight,
+            target_name=target_name,
+            unit=unit,
+            ax=ax,
+            **params,
         )
 
     @classmethod
@@ -213,18 +235,20 @@ default=None
         return {}
 
 
-class ComparisonSources:
+class ComparisonSources(Drawn):
     """Constructors of the display of several effects of one feature."""
 
-    @classmethod
+    @NamedParameters
     def from_estimator(
         cls,
         estimator: Any,
         X: Any,
-        *,
         feature: int | str,
+        *,
         methods: Sequence[str] = tuple(COMPARED),
         sample_weight: ArrayLike | None = None,
+        target_name: str | None = None,
+        unit: str | None = None,
         ax: Any = None,
         **params: Any,
     ) -> Self:
@@ -245,6 +269,8 @@ class ComparisonSources:
             Effects to draw, of those three.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
+        target_name, unit : str, default=None
+            What labels call the target, and the unit of the response.
         ax : matplotlib Axes or array of Axes, default=None
             As in `plot`.
         **params : dict
@@ -277,17 +303,20 @@ class ComparisonSources:
         methods = checked_methods(methods)
         given = given if len(given) > 1 else given * len(methods)
         sources = {method: [one] for method, one in zip(methods, given, strict=True)}
-        return cls._drawn(sources, X, sample_weight, feature, ax, params)
+        words = target_name, unit
+        return cls._drawn(sources, X, sample_weight, feature, words, ax, params)
 
-    @classmethod
+    @NamedParameters
     def from_cv_results(
         cls,
         cv_results: Mapping[str, Any],
         X: Any,
-        *,
         feature: int | str,
+        *,
         methods: Sequence[str] = tuple(COMPARED),
         sample_weight: ArrayLike | None = None,
+        target_name: str | None = None,
+        unit: str | None = None,
         ax: Any = None,
         **params: Any,
     ) -> Self:
@@ -307,6 +336,8 @@ class ComparisonSources:
             Effects to draw, of those three.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
+        target_name, unit : str, default=None
+            What labels call the target, and the unit of the response.
         ax : matplotlib Axes or array of Axes, default=None
             As in `plot`.
         **params : dict
@@ -320,10 +351,23 @@ class ComparisonSources:
             standard deviation over folds to each side, and one thin line per fold.
         """
         sources = dict.fromkeys(checked_methods(methods), fold_estimators(cv_results))
-        return cls._drawn(sources, X, sample_weight, feature, ax, params, folds=True)
+        words = target_name, unit
+        return cls._drawn(
+            sources, X, sample_weight, feature, words, ax, params, folds=True
+        )
 
     @classmethod
-    def _drawn(cls, sources, X, sample_weight, feature, ax, params, *, folds=False):
+    def _takers(cls, method):
+        takers = [
+            (parameter_names(kind) - {"features"}, kind, f":class:`{kind.__name__}`")
+            for kind in (compared.kind for compared in COMPARED.values())
+        ]
+        return [*takers, (keyword_names(cls.plot), cls.plot, "`plot`")]
+
+    @classmethod
+    def _drawn(
+        cls, sources, X, sample_weight, feature, words, ax, params, *, folds=False
+    ):
         """The display of the estimators given for each method, drawn."""
         if not isinstance(feature, str | Integral):
             raise TypeError(
@@ -348,6 +392,7 @@ class ComparisonSources:
             )
             check_outputs(inspectors[method])
         display = cls._made(inspectors, X, sample_weight, feature, folds=folds)
+        display._call(next(iter(inspectors.values())), *words)
         return display.plot(ax=ax, **looks)
 
     @classmethod

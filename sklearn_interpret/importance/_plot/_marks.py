@@ -12,12 +12,18 @@ from sklearn_interpret._plotting.bars import (
     ranked,
     side_by_side,
 )
-from sklearn_interpret._plotting.labels import NEUTRAL_COLOUR, colours
+from sklearn_interpret._plotting.colours import (
+    NEUTRAL_COLOUR,
+    colours,
+    ink,
+    paper,
+    seen,
+)
 
 PALE = 0.35
-MEDIAN_STYLE = {"color": "black", "linewidth": 1.4, "zorder": 2.6}
-NULL_STYLE = {"color": "black", "linewidth": 2.2, "zorder": 2.5}
-FOLD_STYLE = {"facecolor": "white", "edgecolor": "black", "linewidth": 0.8, "zorder": 3}
+MEDIAN_STYLE = {"linewidth": 1.4, "zorder": 2.6}
+NULL_STYLE = {"linewidth": 2.2, "zorder": 2.5}
+FOLD_STYLE = {"s": 14, "linewidth": 0.8, "zorder": 3}
 
 
 @dataclass(frozen=True)
@@ -100,6 +106,8 @@ def mark_means(ax, lines, *, no_effect, alpha, as_points, style):
     Bars of p-values that are not below `alpha` are pale. Draws are shown `as_points` or
     by their standard deviation.
     """
+    from matplotlib.patheffects import withStroke
+
     marks = Marks()
     offsets, height = side_by_side(len(lines.samples))
     palette = colours(len(lines.samples))
@@ -117,7 +125,8 @@ def mark_means(ax, lines, *, no_effect, alpha, as_points, style):
             continue
         if as_points:
             at = np.repeat(places, n_draws)
-            marks.points.append(ax.scatter(draws.ravel(), at, s=14, **FOLD_STYLE))
+            looks = {"facecolor": paper(ax), "edgecolor": ink(ax), **FOLD_STYLE}
+            marks.points.append(ax.scatter(draws.ravel(), at, **looks))
             marks.ends += [draws.min(axis=1), draws.max(axis=1)]
         else:
             low, high = means - deviation(draws), means + deviation(draws)
@@ -126,9 +135,10 @@ def mark_means(ax, lines, *, no_effect, alpha, as_points, style):
     if lines.null is not None:
         tail = 0.05 if alpha is None else alpha
         low, high = np.quantile(lines.null, [tail, 1 - tail], axis=1)
-        edge = {"color": "white", "linewidth": 5, "zorder": 2.4}
-        ax.hlines(lines.places, low, high, **edge)  # to stand out against the bars
-        marks.null = ax.hlines(lines.places, low, high, **NULL_STYLE)
+        # To stand out against the bars.
+        edge = [withStroke(linewidth=5, foreground=paper(ax))]
+        looks = {"color": ink(ax), "path_effects": edge, **NULL_STYLE}
+        marks.null = ax.hlines(lines.places, low, high, **looks)
         marks.ends += [low, high]
     return marks
 
@@ -160,20 +170,21 @@ def mark_quartiles(ax, lines, *, style):
         marks.spreads.append(draw_spreads(ax, places, low, high, zorder=1))
         # Edges of the same colour, so that a box without width is seen, and a median
         # that leaves its ends free.
-        looks = {"edgecolor": colour, "linewidth": 1.2, **(style or {})}
+        looks = {"edgecolor": seen(colour, ax), "linewidth": 1.2, **(style or {})}
         thick = 0.8 * height
         boxes = draw_bars(
             ax, places, third - first, colour, looks, height=thick, starts=first
         )
         marks.bars.append(boxes)
         half = 0.22 * height
-        ax.vlines(middle, places - half, places + half, **MEDIAN_STYLE)
+        ax.vlines(middle, places - half, places + half, color=ink(ax), **MEDIAN_STYLE)
         marks.ends += [low, high]
     if lines.null is not None:
         marks.null = marks.bars[0]
         for draws in lines.samples:
             means = draws.mean(axis=1)
-            looks = {"s": 30, "marker": "D", "color": colours(1)[0], "zorder": 3}
+            looks = {"s": 30, "marker": "D", "zorder": 3}
+            looks["color"] = seen(colours(1)[0], ax)
             marks.points.append(ax.scatter(means, lines.places, **looks))
             marks.ends.append(means)
     return marks

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._plotting.axes import side_legend, take_single
 from sklearn_interpret._plotting.bars import label_ends, name_rows, row_height
+from sklearn_interpret._plotting.colours import shade
 from sklearn_interpret._plotting.labels import (
     literal_lines,
     number_text,
@@ -231,7 +232,7 @@ default=None
         ax.set_xlim(left, right if span > 0 else low + 1.0)
         plain_number_ticks(ax)
         if low < self.no_effect:
-            ax.axvline(self.no_effect, color="0.2", linewidth=0.8, zorder=2.3)
+            ax.axvline(self.no_effect, color=shade(ax, 0.8), linewidth=0.8, zorder=2.3)
         ax.set_xlabel(literal_lines(self.importance_name))
         ax.spines[["top", "right"]].set_visible(False)
         handles, texts = self._legend_entries(kind)

@@ -8,13 +8,14 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.scoring import resolve_metrics
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.sources import (
     Data,
+    NamedParameters,
     check_same_in_folds,
     fold_estimators,
-    fold_rows,
     inspector_of,
     inspectors_of_folds,
     is_inspector,
@@ -37,7 +38,7 @@ class ImportanceSources(Display):
         PermutationTest,
     )
 
-    @classmethod
+    @NamedParameters
     def from_estimator(
         cls,
         estimator: Any,
@@ -121,7 +122,7 @@ default=None
             arrays["test_importances"] = repeated["importances"]
         return cls(**arrays)
 
-    @classmethod
+    @NamedParameters
     def from_cv_results(
         cls,
         cv_results: Mapping[str, Any],
@@ -208,6 +209,22 @@ default=None
         return repeated.fit(data.X, data.y, sample_weight=data.sample_weight)
 
 
+def fold_rows(cv_results, data):
+    """Pairs of each fold's `Data` of training and of test, or None if not known."""
+    if "indices" not in cv_results:
+        return None
+    indices = cv_results["indices"]
+    n_rows = as_rows(data.X).n_rows
+    largest = max(int(np.max(i)) for part in ("train", "test") for i in indices[part])
+    if largest >= n_rows:
+        raise ValueError(
+            f"cv_results has the index {largest}, but X has {n_rows} rows: pass the "
+            "rows that went to cross_validate."
+        )
+    pairs = zip(indices["train"], indices["test"], strict=True)
+    return [(data.take(train), data.take(test)) for train, test in pairs]
+
+
 def _fold_means(folds):
     """Mean importances over the draws, one column for each fold."""
     return np.stack([fold["importances"].mean(axis=1) for fold in folds], axis=1)
@@ -263,7 +280,7 @@ def _change(inspector, score_name):
     metric = {one.name: one for one in metrics}.get(score_name, metrics[0])
     name = metric.name
     if inspector.scoring is None:
-        name = {"r2": "R squared", "zero_one": "accuracy"}.get(metric.row_loss, name)
+        name = {"r2": "R²", "zero_one": "accuracy"}.get(metric.row_loss, name)
     if getattr(inspector, "comparison", None) == "ratio":
         return f"ratio of losses: {name}"
     return f"{'increase' if metric.worse > 0 else 'decrease'} of {name}"

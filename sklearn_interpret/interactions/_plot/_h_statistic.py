@@ -14,11 +14,8 @@ from sklearn_interpret._plotting.bars import (
     label_ends,
     row_height,
 )
-from sklearn_interpret._plotting.labels import (
-    colours,
-    literal_lines,
-    plain_number_ticks,
-)
+from sklearn_interpret._plotting.colours import colours
+from sklearn_interpret._plotting.labels import literal_lines, plain_number_ticks
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.interactions._plot._pairs import (
     checked_strengths,

@@ -6,6 +6,7 @@ import numpy as np
 
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.bars import ranked
+from sklearn_interpret._plotting.colours import text_on
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     literal,
@@ -26,7 +27,6 @@ PITCH = 0.5  # inches of a cell
 NUMBER_WIDTH = 0.42  # inches that a number takes
 NAME_WIDTH = 18
 NAMES_PER_INCH = 6.5
-DARK = 0.55  # brightness below which white numbers are read best
 
 
 @dataclass(frozen=True)
@@ -158,9 +158,8 @@ def _write_numbers(ax, table, shown, highest):
     texts = []
     for row, column in np.argwhere(~np.isnan(table)):
         value = table[row, column]
-        brightness = np.dot(shown.to_rgba(value)[:3], [0.299, 0.587, 0.114])
         text = number_text(unit * np.round(value / unit), 2)
         looks = {"ha": "center", "va": "center", "fontsize": "small"}
-        looks["color"] = "white" if brightness < DARK else "black"
+        looks["color"] = text_on(shown.to_rgba(value))
         texts.append(ax.text(column, row, text, **looks))
     return texts

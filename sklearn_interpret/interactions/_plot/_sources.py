@@ -5,15 +5,12 @@ import numpy as np
 from sklearn_interpret._choosing import output_position
 from sklearn_interpret._model.perturbation.perturbed import count_outputs
 from sklearn_interpret._model.response import make_response
-from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
 from sklearn_interpret._plotting.sources import check_same_in_folds
 from sklearn_interpret.interactions._h_statistic import HStatistic
 from sklearn_interpret.interactions._partial_dependence_interaction import (
     PartialDependenceInteraction,
-)
-from sklearn_interpret.interactions._variable_interaction_network import (
-    VariableInteractionNetwork,
 )
 
 
@@ -28,22 +25,6 @@ class InteractionSources(Display):
             response = make_response(estimator, method)
             n_outputs = count_outputs(response, as_rows(X).take([0]))
             output_position(response.output_names(n_outputs), None)
-
-
-class NetworkSources(InteractionSources):
-    """Constructors of the display of a network."""
-
-    _kinds = (VariableInteractionNetwork,)
-    _choices = frozenset({"target"})
-
-    @classmethod
-    def _from_inspector(cls, inspector, X, sample_weight, *, target=None):
-        output = output_position(inspector.output_names_, target)
-        return cls(
-            _one_output(inspector.adjacency_, 2, output),
-            main_effects=_one_output(inspector.main_effects_, 1, output),
-            feature_names=list(inspector.player_names_),
-        )
 
 
 class PairSources(FoldsMixin, InteractionSources):
@@ -71,7 +52,7 @@ class PairSources(FoldsMixin, InteractionSources):
         return cls(**arrays, spread_name=f"{len(folds)} folds")
 
 
-def _one_output(values, n_axes, output):
+def one_output(values, n_axes, output):
     """Values of one output, where several lead."""
     return values[output] if np.ndim(values) > n_axes else values
 
@@ -81,7 +62,7 @@ def _pair_arrays(inspector, *, target=None, unnormalized=False):
     output = output_position(inspector.output_names_, target)
     arrays = {"feature_names": list(inspector.player_names_), "overall": None}
     if isinstance(inspector, PartialDependenceInteraction):
-        arrays["pairwise"] = _one_output(inspector.pairwise_, 2, output)
+        arrays["pairwise"] = one_output(inspector.pairwise_, 2, output)
         arrays["strength_name"] = (
             "Interaction by partial dependence\n(deviation of deviations)"
         )
@@ -89,10 +70,10 @@ def _pair_arrays(inspector, *, target=None, unnormalized=False):
     ending = "unnormalized_" if unnormalized else ""
     for name, n_axes in (("pairwise", 2), ("overall", 1)):
         values = getattr(inspector, f"{name}_{ending}")
-        arrays[name] = _one_output(values, n_axes, output)
+        arrays[name] = one_output(values, n_axes, output)
         spread = getattr(inspector, f"{name}_std_")
         if spread is not None and not unnormalized:
-            arrays[f"{name}_std"] = _one_output(spread, n_axes, output)
+            arrays[f"{name}_std"] = one_output(spread, n_axes, output)
             arrays["spread_name"] = f"{inspector.n_repeats} subsamples"
     share = "H squared\n(share of the variance of the joint effect)"
     root = "H\n(root of the share of the joint effect's variance)"

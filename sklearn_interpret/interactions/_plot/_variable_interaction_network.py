@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_interpret._choosing import output_position
 from sklearn_interpret._plotting.axes import (
     WIDE,
     axes_inches,
@@ -15,7 +16,8 @@ from sklearn_interpret._plotting.axes import (
     take_single,
 )
 from sklearn_interpret._plotting.bars import check_count
-from sklearn_interpret._plotting.labels import SEQUENTIAL_MAP, ink, literal, number_text
+from sklearn_interpret._plotting.colours import paper, seen, shade, strength_map
+from sklearn_interpret._plotting.labels import literal, number_text
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.interactions._plot._circle import (
     Room,
@@ -24,16 +26,20 @@ from sklearn_interpret.interactions._plot._circle import (
     needed_size,
 )
 from sklearn_interpret.interactions._plot._pairs import checked_strengths
-from sklearn_interpret.interactions._plot._sources import NetworkSources
+from sklearn_interpret.interactions._plot._sources import InteractionSources, one_output
+from sklearn_interpret.interactions._variable_interaction_network import (
+    VariableInteractionNetwork,
+)
 
 LEGEND_WIDTH, LEGEND_HEIGHT, NOTE_HEIGHT = 1.65, 0.8, 0.2  # inches
 SMALLEST, USUAL = 5.0, 9.0  # diameters of nodes in points
 THINNEST, THICKEST = 0.8, 6.0  # widths of edges in points
-NODE_COLOUR, ALONE_COLOUR, ALONE_TEXT = "#E69F00", "0.78", "0.45"
+NODE_COLOUR = "#E69F00"
+ALONE, ALONE_TEXT = 0.3, 0.6  # of the way from paper to ink
 
 
 @dataclass(eq=False, repr=False)
-class VariableInteractionNetworkDisplay(NetworkSources):
+class VariableInteractionNetworkDisplay(InteractionSources):
     """Features on a circle, joined where they act together.
 
     The stronger an edge, the wider and darker it is; the larger a node, the larger the
@@ -86,11 +92,23 @@ class VariableInteractionNetworkDisplay(NetworkSources):
     0     age   income       0.3
     """
 
+    _kinds = (VariableInteractionNetwork,)
+    _choices = frozenset({"target"})
+
     adjacency: ArrayLike
     _: KW_ONLY
     feature_names: Any
     main_effects: ArrayLike | None = None
     strength_name: str = "Share of variance"
+
+    @classmethod
+    def _from_inspector(cls, inspector, X, sample_weight, *, target=None):
+        output = output_position(inspector.output_names_, target)
+        return cls(
+            one_output(inspector.adjacency_, 2, output),
+            main_effects=one_output(inspector.main_effects_, 1, output),
+            feature_names=list(inspector.player_names_),
+        )
 
     def plot(
         self,
@@ -167,7 +185,7 @@ class VariableInteractionNetworkDisplay(NetworkSources):
         edges = LineCollection(
             points[chosen.edges],
             linewidths=_widths(shares),
-            colors=_shades(shares),
+            colors=_shades(self.ax_, shares),
             capstyle="round",
             zorder=1,
         )
@@ -179,13 +197,16 @@ class VariableInteractionNetworkDisplay(NetworkSources):
         from matplotlib.collections import PathCollection
 
         defaults = {
-            "facecolor": np.where(alone, ALONE_COLOUR, NODE_COLOUR),
-            "edgecolor": "white",
+            "facecolor": [self._node_colour(each) for each in alone],
+            "edgecolor": paper(self.ax_),
             "linewidth": 0.8,
             "zorder": 2,
         }
         looks = merged_style(defaults, style, PathCollection)
         return self.ax_.scatter(*points.T, s=diameters**2, **looks)
+
+    def _node_colour(self, alone):
+        return shade(self.ax_, ALONE) if alone else seen(NODE_COLOUR, self.ax_)
 
     def _draw_labels(self, layout, alone):
         """Names outside of the circle, level or pointing outwards."""
@@ -206,7 +227,7 @@ class VariableInteractionNetworkDisplay(NetworkSources):
                 xytext=layout.gap * point,
                 textcoords="offset points",
                 fontsize=layout.font_size,
-                color=ALONE_TEXT if lonely else ink(),
+                color=shade(self.ax_, ALONE_TEXT if lonely else 1),
                 annotation_clip=False,
                 **looks,
             )
@@ -216,11 +237,11 @@ class VariableInteractionNetworkDisplay(NetworkSources):
     def _draw_legend(self, chosen, main_effects, largest, *, beside):
         """Some edges and nodes with their numbers, in the strip that is left."""
         examples = 3 if beside else 2
-        entries = _edge_entries(chosen.strengths, examples)
+        entries = _edge_entries(self.ax_, chosen.strengths, examples)
         if main_effects is not None and main_effects.max() > 0:
             effects = main_effects[chosen.players]
-            colour = NODE_COLOUR if len(chosen.edges) else ALONE_COLOUR
-            looks = {"largest": largest, "colour": colour}
+            colour = self._node_colour(not len(chosen.edges))
+            looks = {"largest": largest, "colour": colour, "edge": paper(self.ax_)}
             entries += _node_entries(effects, main_effects.max(), examples, **looks)
         if not entries:
             return None
@@ -317,24 +338,24 @@ def _diameter_of(shares, largest):
     return np.sqrt(smallest**2 + (largest**2 - smallest**2) * shares)
 
 
-def _edge_entries(strengths, n_examples):
+def _edge_entries(ax, strengths, n_examples):
     """Handles and texts for some edges."""
     from matplotlib.lines import Line2D
 
     entries = []
     for strength in _examples(strengths, n_examples):
         share = strength / strengths.max()
-        handle = Line2D([], [], color=_shades(share), linewidth=_widths(share))
+        handle = Line2D([], [], color=_shades(ax, share), linewidth=_widths(share))
         entries.append((handle, f"edge {number_text(strength, 2)}"))
     return entries
 
 
-def _node_entries(effects, strongest, n_examples, *, largest, colour):
+def _node_entries(effects, strongest, n_examples, *, largest, colour, edge):
     """Handles and texts for some nodes."""
     from matplotlib.lines import Line2D
 
     looks = {"marker": "o", "linestyle": "", "color": colour}
-    looks["markeredgecolor"] = "white"
+    looks |= {"markeredgecolor": edge, "markeredgewidth": 0.8}
     entries = []
     for effect in _examples(effects, n_examples):
         size = _diameter_of(effect / strongest, largest)
@@ -351,11 +372,9 @@ def _widths(shares):
     return THINNEST + (THICKEST - THINNEST) * shares
 
 
-def _shades(shares):
-    """Darker for what is stronger, and nothing as bright as paper."""
-    import matplotlib
-
-    return matplotlib.colormaps[f"{SEQUENTIAL_MAP}_r"](0.15 + 0.85 * shares)
+def _shades(ax, shares):
+    """Further from the paper for what is stronger, and nothing as bright as paper."""
+    return strength_map(ax)(0.3 + 0.7 * shares)
 
 
 def _examples(values, count):

@@ -6,20 +6,26 @@ from typing import Any
 import numpy as np
 
 from sklearn_interpret._plotting.axes import axes_inches, merged_style, side_legend
-from sklearn_interpret._plotting.bars import draw_arrows, sign_colours
-from sklearn_interpret._plotting.labels import (
-    CHARACTERS_PER_INCH,
+from sklearn_interpret._plotting.bars import draw_arrows
+from sklearn_interpret._plotting.colours import (
     DOWN_COLOUR,
     NEUTRAL_COLOUR,
     OKABE_ITO,
+    READ,
     UP_COLOUR,
-    UPRIGHT_PER_INCH,
     colours,
     ink,
+    paper,
+    seen,
+    shade,
+    sign_colours,
+)
+from sklearn_interpret._plotting.labels import (
+    CHARACTERS_PER_INCH,
+    UPRIGHT_PER_INCH,
+    column_texts,
     literal,
     number_beside,
-    number_text,
-    paper,
     plain_number_ticks,
     shorten,
     shown_ticks,
@@ -98,12 +104,12 @@ def draw_balance(ax, pushes, texts, *, base, prediction, style):
 def _name_pushes(ax, centres, pushes, texts):
     """Names below the arrows, as far as there is room; and how low they reach."""
     texts = [
-        f"{text} ({number_text(push, signed=True)})"
-        for text, push in zip(texts, pushes, strict=True)
+        f"{text} ({push})"
+        for text, push in zip(texts, column_texts(pushes, signed=True), strict=True)
     ]
     lines, places = _lines(ax, centres, texts, N_LINES)
-    shades = sign_colours(pushes)
-    labels = []
+    shades = [seen(colour, ax, READ) for colour in sign_colours(pushes)]
+    labels, box = [], _box(ax)
     for label in np.flatnonzero(lines >= 0):
         centre, place, colour = centres[label], places[label], shades[label]
         y = FIRST_LINE - LINE_HEIGHT * lines[label]
@@ -115,7 +121,7 @@ def _name_pushes(ax, centres, pushes, texts):
             alpha=0.6,
             zorder=1,
         )
-        looks = {"fontsize": "small", "color": colour, "zorder": 3, "bbox": _box()}
+        looks = {"fontsize": "small", "color": colour, "zorder": 3, "bbox": box}
         text = literal(texts[label])
         labels.append(ax.text(place, y, text, ha="center", va="center", **looks))
     return labels, FIRST_LINE - LINE_HEIGHT * lines.max(initial=0)
@@ -131,18 +137,18 @@ def _mark_ends(ax, prediction, base, span):
     ]
     lines, places = _lines(ax, ends, texts, 2)
     heights = ENDS_LINE + LINE_HEIGHT * lines
-    drawn = []
-    for i, colour in enumerate((ink(), "0.4")):
+    drawn, box = [], _box(ax)
+    for i, colour in enumerate((ink(ax), shade(ax, 0.65))):
         x, y = [ends[i], ends[i]], [-ARROW_HEIGHT / 2, heights[i]]
         drawn += ax.plot(x, y, linewidth=1.2, zorder=2.5, color=colour)
-        looks = {"fontsize": "small", "color": colour, "bbox": _box()}
+        looks = {"fontsize": "small", "color": colour, "bbox": box}
         at = places[i], heights[i] + 0.03
         ax.text(*at, texts[i], ha="center", va="bottom", **looks)
     return *drawn, heights.max()
 
 
-def _box():
-    return {"facecolor": paper(), "edgecolor": "none", "pad": 0.8}
+def _box(ax):
+    return {"facecolor": paper(ax), "edgecolor": "none", "pad": 0.8}
 
 
 def _lines(ax, centres, texts, n_lines):
@@ -176,8 +182,8 @@ def _explain_colours(ax):
 
     return ax.legend(
         handles=[
-            Patch(color=UP_COLOUR, label="raises the prediction"),
-            Patch(color=DOWN_COLOUR, label="lowers the prediction"),
+            Patch(color=seen(UP_COLOUR, ax), label="raises the prediction"),
+            Patch(color=seen(DOWN_COLOUR, ax), label="lowers the prediction"),
         ],
         loc="lower left",
         bbox_to_anchor=(0, 1),
@@ -202,8 +208,8 @@ def draw_balances(ax, pushes, names, *, n_alone, bases, predictions, style):
         for outer, inner, colour in zip(far.T, near.T, palette, strict=True)
     ]
     thick = 1.3 if len(predictions) <= 200 else 0.8
-    line = _draw_steps(ax, predictions, color=ink(), linewidth=thick)
-    base = _draw_steps(ax, bases, color="0.25", linewidth=1.0, linestyle="--")
+    line = _draw_steps(ax, predictions, color=ink(ax), linewidth=thick)
+    base = _draw_steps(ax, bases, color=shade(ax, 0.75), linewidth=1.0, linestyle="--")
     ax.set_xlim(-0.5, len(predictions) - 0.5)
     ax.margins(y=0.04)
     plain_number_ticks(ax, "y")

@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from sklearn_interpret._choosing import output_position, row_position
-from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.displays import ExplanationDisplay
-from sklearn_interpret._plotting.labels import drawn_response
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley._values import ShapleyValues
 
@@ -30,7 +29,8 @@ class ShapleyDisplay(ExplanationDisplay):
         return one_output(checked(self.explanation), self.target)
 
     def _response(self):
-        return output_text(self.explanation, self.target, self.response_name)
+        names = self.explanation.output_names
+        return self._response_label(names, output_position(names, self.target))
 
     def _caller(self, method="plot"):
         return f"{type(self).__name__}.{method}"
@@ -87,9 +87,3 @@ def one_output(explanation, target):
         standard_errors=pick(explanation.standard_errors),
         output_names=(explanation.output_names[output],),
     )
-
-
-def output_text(explanation, target, response_name):
-    """The response drawn, with its output where there are several."""
-    output = output_position(explanation.output_names, target)
-    return drawn_response(response_name, explanation.output_names, output)

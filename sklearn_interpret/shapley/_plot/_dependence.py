@@ -9,16 +9,20 @@ from numpy.typing import ArrayLike
 from sklearn_interpret._choosing import output_position
 from sklearn_interpret._core.statistics.residual_interactions import residual_strengths
 from sklearn_interpret._plotting.axes import SIDE_WIDTH, side_legend, take_single
+from sklearn_interpret._plotting.colours import (
+    DOWN_COLOUR,
+    NEUTRAL_COLOUR,
+    colours,
+    feature_map,
+    seen,
+    shade,
+)
 from sklearn_interpret._plotting.curves import (
     HISTOGRAM_HEIGHT,
     draw_histogram,
     draw_shares,
 )
 from sklearn_interpret._plotting.labels import (
-    DOWN_COLOUR,
-    NEUTRAL_COLOUR,
-    colours,
-    feature_map,
     label_levels,
     literal,
     plain_number_ticks,
@@ -168,7 +172,7 @@ default="auto"
         self.color_feature_ = None if companion is None else companion.name
         ax = take_single(ax, (6.4, 4.4), caller=self._caller())
         self.figure_, self.ax_ = ax.figure, ax
-        ax.axhline(0, color="0.55", linewidth=0.9, zorder=1)
+        ax.axhline(0, color=shade(ax, 0.45), linewidth=0.9, zorder=1)
         x, self.missing_area_ = _places(ax, own)
         drawn = draw_with_companion(
             ax,
@@ -190,7 +194,7 @@ default="auto"
         plain_number_ticks(ax, "y")
         name = explanation.feature_names[feature]
         of = "" if own.name == name else f" of {shorten(name, 24)}"
-        label = f"Shapley value{of}\nfor {shorten(self._response())}"
+        label = f"{shorten(self._response(), 44)}\n(Shapley value{of})"
         ax.set_xlabel(literal(wrapped(own.name)))
         ax.set_ylabel(literal(label))
         ax.spines[["top", "right"]].set_visible(False)
@@ -333,7 +337,7 @@ def _places(ax, own):
         ha="center",
         va="top",
         fontsize="small",
-        color="0.3",
+        color=shade(ax, 0.7),
     )
     x = own.numbers.copy()
     x[~known] = middle + jittered(np.zeros((~known).sum()), seed=0) * 0.12 * span
@@ -341,7 +345,7 @@ def _places(ax, own):
 
 
 def _strip(ax, left, right):
-    return ax.axvspan(left, right, color="0.94", linewidth=0, zorder=0.2)
+    return ax.axvspan(left, right, color=shade(ax, 0.06), linewidth=0, zorder=0.2)
 
 
 def _draw_data(ax, own, style):
@@ -419,7 +423,7 @@ def _draw_levels(ax, x, y, companion, style, area, explained):
         named = np.sort(np.argsort(-counts, kind="stable")[: MAX_COLOURS - 1])
     palette = colours(max(len(named), 1))
     if companion.ordered:
-        palette = list(feature_map()(np.linspace(0, 1, max(len(named), 1))))
+        palette = list(feature_map(ax)(np.linspace(0, 1, max(len(named), 1))))
     drawn, handles, labels = Shaded(), [], []
     left = np.ones(len(x), dtype=bool)
     for level, colour in zip(named, palette, strict=False):
@@ -448,7 +452,7 @@ def _draw_levels(ax, x, y, companion, style, area, explained):
 
 def _draw_plain(ax, x, y, colour, style, area):
     shades = np.full(len(x), np.nan)
-    style = {"facecolor": [colour], **style}
+    style = {"facecolor": [seen(colour, ax)], **style}
     return draw_shaded_points(ax, x, y, shades, style, area=area)[1]
 
 

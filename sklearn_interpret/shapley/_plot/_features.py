@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import is_missing
-from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._model.rows.features import feature_index, resolve_categorical
 from sklearn_interpret._plotting.labels import number_text, shorten
 

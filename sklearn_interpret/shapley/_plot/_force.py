@@ -4,7 +4,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._choosing import predictions_of
 from sklearn_interpret._core.statistics.seriation import order_rows
 from sklearn_interpret._plotting.axes import take_single
 from sklearn_interpret._plotting.bars import others_text, ranked
@@ -93,7 +92,7 @@ class ShapleyForceDisplay(ShapleyDisplay):
     array([0, 2, 1])
     >>> one = ShapleyForceDisplay.from_explanation(explanation, row=1)
     >>> [text.get_text() for text in one.labels_]
-    ['income (+2)', 'age (+0.5)']
+    ['income (+2.0)', 'age (+0.5)']
     """
 
     def __init__(
@@ -161,7 +160,7 @@ class ShapleyForceDisplay(ShapleyDisplay):
             parts[0],
             _with_others(names, explanation),
             base=explanation.base_values[0],
-            prediction=predictions_of(explanation)[0],
+            prediction=explanation.predictions_or_sums[0],
             style=style,
         )
 
@@ -174,7 +173,7 @@ class ShapleyForceDisplay(ShapleyDisplay):
             _with_others(names, explanation),
             n_alone=len(shown),
             bases=ordered.base_values,
-            predictions=predictions_of(ordered),
+            predictions=ordered.predictions_or_sums,
             style=style,
         )
         ax.set_ylabel(literal(shorten(self._response(), 40)))
@@ -193,7 +192,7 @@ class ShapleyForceDisplay(ShapleyDisplay):
             if self.order == "input":
                 return np.arange(len(explanation))
             if self.order == "prediction":
-                return np.argsort(predictions_of(explanation), kind="stable")
+                return np.argsort(explanation.predictions_or_sums, kind="stable")
             return order_rows(explanation.values)
         return np.argsort(self._along(explanation).numbers, kind="stable")
 
@@ -231,7 +230,7 @@ class ShapleyForceDisplay(ShapleyDisplay):
             "row": np.repeat(self._positions()[rows], n_lines),
             "place": np.repeat(np.arange(len(rows)), n_lines),
             "base_value": np.repeat(explanation.base_values[rows], n_lines),
-            "prediction": np.repeat(predictions_of(explanation)[rows], n_lines),
+            "prediction": np.repeat(explanation.predictions_or_sums[rows], n_lines),
             "feature": np.tile(names[order], len(rows)),
             "value": reader.table(order)[rows].ravel(),
             "shapley_value": explanation.values[np.ix_(rows, order)].ravel(),

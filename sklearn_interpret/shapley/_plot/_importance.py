@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_interpret._choosing import output_position
 from sklearn_interpret._plotting.axes import side_legend, take_single
 from sklearn_interpret._plotting.bars import (
     draw_bars,
@@ -16,12 +17,15 @@ from sklearn_interpret._plotting.bars import (
     row_height,
     side_by_side,
 )
+from sklearn_interpret._plotting.colours import colours, ink, paper
 from sklearn_interpret._plotting.displays import FoldsMixin
 from sklearn_interpret._plotting.labels import (
-    colours,
+    column_texts,
+    drawn_output,
     literal,
     number_text,
     plain_number_ticks,
+    response_label,
     shorten,
 )
 from sklearn_interpret._plotting.sources import check_same_in_folds
@@ -30,7 +34,6 @@ from sklearn_interpret.shapley._plot._base import (
     ShapleyDisplay,
     checked,
     one_output,
-    output_text,
 )
 
 ARRANGEMENTS = ("stacked", "grouped")
@@ -54,7 +57,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     feature_names : sequence of str
         Name of each feature.
     output_names : sequence, default=None
-        Names of the outputs, where there are several; None takes positions.
+        Names of the outputs; None takes positions.
     response_name : str, default="response"
         What the values are shares of.
     fold_importances : ndarray of shape (n_folds, n_features[, n_outputs]), default=None
@@ -108,16 +111,18 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     @classmethod
     def _of(cls, explanation, *, target=None, response_name=None):
         checked(explanation)
-        several = len(explanation.output_names) > 1 and target is None
-        if several:
-            response_name = "response" if response_name is None else response_name
-        else:
-            response_name = output_text(explanation, target, response_name)
+        names = explanation.output_names
+        if response_name is None:
+            response_name = explanation.response_name or "response"
+        elif target is not None:
+            output = drawn_output(response_name, names, output_position(names, target))
+            response_name = response_label(response_name, output)
+        if len(names) == 1 or target is not None:
             explanation = one_output(explanation, target)
         return cls(
             np.abs(explanation.values).mean(axis=0),
             feature_names=explanation.feature_names,
-            output_names=explanation.output_names if several else None,
+            output_names=explanation.output_names,
             response_name=response_name,
         )
 
@@ -194,15 +199,16 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         numbered = lengths.shape[1] == 1 and not self.fold_points_
         self.labels_ = []
         if numbered:
-            texts = list(map(number_text, lengths[:, 0]))
+            texts = column_texts(lengths[:, 0])
             bars = self.bars_[0]
             self.labels_ = ax.bar_label(bars, texts, padding=3, fontsize="small")
         cut = self._set_limits(lengths, len(others) > 0, arrangement)
         if cut:
             self.labels_ = [*self.labels_[: len(shown)], self._note_cut(lengths[-1])]
         plain_number_ticks(ax)
-        label = f"Mean |Shapley value|\nfor {shorten(self.response_name)}"
-        ax.set_xlabel(literal(label))
+        single = lengths.shape[1] == 1
+        response = self._response_label(self.output_names, 0 if single else None)
+        ax.set_xlabel(literal(f"{shorten(response, 60)}\n(mean |Shapley value|)"))
         ax.spines[["top", "right"]].set_visible(False)
         self.legend_ = self._add_legend() if lengths.shape[1] > 1 else None
         return self
@@ -260,10 +266,14 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         if arrangement == "stacked":
             ends, bars = ends.sum(axis=2, keepdims=True), bars[:1]
         places = [[p.get_y() + p.get_height() / 2 for p in bar] for bar in bars]
-        looks = {"s": 16, "facecolor": "white", "edgecolor": "black", "zorder": 3}
+        looks = {
+            "facecolor": paper(self.ax_),
+            "edgecolor": ink(self.ax_),
+            "linewidth": 0.8,
+        }
+        looks |= {"s": 16, "zorder": 3}
         return [
-            self.ax_.scatter(fold.T.ravel(), np.ravel(places), linewidth=0.8, **looks)
-            for fold in ends
+            self.ax_.scatter(fold.T.ravel(), np.ravel(places), **looks) for fold in ends
         ]
 
     def _set_limits(self, lengths, has_others, arrangement):
@@ -297,8 +307,8 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             ha="right",
             va="center",
             fontsize="small",
-            color="black",
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
+            color=ink(self.ax_),
+            bbox={"facecolor": paper(self.ax_), "edgecolor": "none", "pad": 1},
         )
 
     def _add_legend(self):

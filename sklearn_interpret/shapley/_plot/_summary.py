@@ -6,12 +6,8 @@ import numpy as np
 
 from sklearn_interpret._plotting.axes import take_single
 from sklearn_interpret._plotting.bars import name_rows, others_text, ranked, row_height
-from sklearn_interpret._plotting.labels import (
-    feature_map,
-    literal,
-    plain_number_ticks,
-    shorten,
-)
+from sklearn_interpret._plotting.colours import feature_map, shade
+from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shorten
 from sklearn_interpret._plotting.points import (
     clipped_range,
     draw_shaded_points,
@@ -128,14 +124,14 @@ default="auto"
             names.append(f"sum of {others_text(len(others))}")
         ax = take_single(ax, (7.0, row_height(len(names), 0.4)), caller=self._caller())
         self.figure_, self.ax_ = ax.figure, ax
-        ax.axvline(0, color="0.55", linewidth=0.9, zorder=1)
+        ax.axvline(0, color=shade(ax, 0.45), linewidth=0.9, zorder=1)
         for place in range(len(names)):
-            ax.axhline(place, color="0.9", linewidth=0.7, zorder=0.5)
+            ax.axhline(place, color=shade(ax, 0.25), linewidth=0.7, zorder=0.5)
         name_rows(ax, names)
         notes = self._draw_swarms(ax, explanation, shown, sums, point_kw)
         ax.margins(x=0.04)
         plain_number_ticks(ax)
-        label = f"Shapley value\nfor {shorten(self._response())}"
+        label = f"{shorten(self._response(), 60)}\n(Shapley value)"
         if notes:
             label += f"\n(grey: {', '.join(notes)})"
         ax.set_xlabel(literal(label))
@@ -179,7 +175,7 @@ default="auto"
         from matplotlib.cm import ScalarMappable
 
         bar = ax.figure.colorbar(
-            ScalarMappable(cmap=feature_map()), ax=ax, ticks=[], aspect=35, pad=0.02
+            ScalarMappable(cmap=feature_map(ax)), ax=ax, ticks=[], aspect=35, pad=0.02
         )
         bar.outline.set_visible(False)
         bar.set_ticks([0, 1], labels=["low", "high"])

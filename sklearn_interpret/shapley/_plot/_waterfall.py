@@ -5,7 +5,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._choosing import predictions_of
 from sklearn_interpret._plotting.axes import axes_inches, take_single
 from sklearn_interpret._plotting.bars import (
     check_count,
@@ -17,14 +16,18 @@ from sklearn_interpret._plotting.bars import (
     ranked,
     row_height,
 )
-from sklearn_interpret._plotting.labels import (
-    CHARACTERS_PER_INCH,
+from sklearn_interpret._plotting.colours import (
     DOWN_COLOUR,
     UP_COLOUR,
     ink,
+    paper,
+    shade,
+)
+from sklearn_interpret._plotting.labels import (
+    CHARACTERS_PER_INCH,
+    column_texts,
     literal,
     number_beside,
-    number_text,
     plain_number_ticks,
     shorten,
 )
@@ -147,7 +150,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         low, high = edges.min(), edges.max()
         span = (high - low) or max(abs(low), 1.0) * 0.1
         sizes = ends - starts
-        texts = [number_text(size, signed=True) for size in sizes]
+        texts = column_texts(sizes, signed=True)
         # What is beside the arrows needs room within the axes.
         inches = (max(map(len, texts)) + 2) / CHARACTERS_PER_INCH
         margin = max(0.08, inches / max(axes_inches(ax)[0] - 2 * inches, 1.0)) * span
@@ -167,7 +170,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
             for mask, colour in ((up, UP_COLOUR), (~up, DOWN_COLOUR))
         )
         outer = np.where(up, ends + reach, ends - reach)
-        box = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+        box = {"facecolor": paper(ax), "edgecolor": "none", "pad": 0.5}
         self.labels_ = label_ends(ax, outer, places, sizes, signed=True, box=box)
         plain_number_ticks(ax)
 
@@ -178,7 +181,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         meetings = steps.starts if steps.downwards else steps.ends
         low = steps.places[1:] + STEP_HEIGHT / 2
         high = steps.places[:-1] - STEP_HEIGHT / 2
-        ax.vlines(meetings[1:], low, high, color="0.6", linewidth=0.8)
+        ax.vlines(meetings[1:], low, high, color=shade(ax, 0.45), linewidth=0.8)
 
     def _draw_errors(self, ax, steps):
         known = steps.reach > 0
@@ -191,10 +194,12 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
     def _mark_ends(self, ax, explanation, span):
         """Lines and numbers at the base value and at the prediction."""
         base = explanation.base_values[0]
-        prediction = predictions_of(explanation)[0]
+        prediction = explanation.predictions_or_sums[0]
         style = {"linewidth": 0.9, "zorder": 0.8}
-        self.base_line_ = ax.axvline(base, color="0.5", linestyle="--", **style)
-        self.prediction_line_ = ax.axvline(prediction, color=ink(), **style)
+        self.base_line_ = ax.axvline(
+            base, color=shade(ax, 0.5), linestyle="--", **style
+        )
+        self.prediction_line_ = ax.axvline(prediction, color=ink(ax), **style)
         for place, text, beside in (
             (base, "base value\nE[f(X)]", prediction),
             (prediction, "prediction\nf(x)", base),

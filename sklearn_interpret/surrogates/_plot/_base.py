@@ -11,13 +11,13 @@ from sklearn_interpret._plotting.bars import (
     draw_spreads,
     label_ends,
     name_rows,
-    sign_colours,
 )
+from sklearn_interpret._plotting.colours import shade, sign_colours
 from sklearn_interpret._plotting.curves import note_empty
 from sklearn_interpret._plotting.displays import ExplanationDisplay
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
-    drawn_response,
+    column_texts,
     literal,
     number_text,
     plain_number_ticks,
@@ -146,7 +146,7 @@ class LocalDisplay(ExplanationDisplay):
     def _response(self, output):
         """The response drawn, with its output where there are several."""
         names = self.explanation.output_names
-        return drawn_response(self.response_name, names, output)
+        return self._response_label(names, output)
 
     def _title(self, row, output):
         """The model's response, and how well the surrogate follows it: two lines."""
@@ -201,7 +201,7 @@ def draw_weights(ax, weights, *, reach, most, label, what, style, families=None)
     values, margins = shown.weights, shown.margins
     places = np.arange(len(shown))[::-1]
     bars = draw_bars(ax, places, values, sign_colours(values), style, height=0.7)
-    ax.axvline(0, color="0.4", linewidth=0.8, zorder=2.5)
+    ax.axvline(0, color=shade(ax, 0.6), linewidth=0.8, zorder=2.5)
     errors = None
     if margins.any():
         ends = values - margins, values + margins
@@ -220,7 +220,7 @@ def draw_weights(ax, weights, *, reach, most, label, what, style, families=None)
 
 def _set_range(ax, weights, reach):
     """A common range on all axes, as far as there are bars, with room for numbers."""
-    longest = max(len(number_text(weight, signed=True)) for weight in weights)
+    longest = max(map(len, column_texts(weights, signed=True)))
     inches = (longest + 1) / CHARACTERS_PER_INCH
     sides = [(weights < 0).any(), (weights > 0).any()]
     n_sides = max(1, sum(sides))

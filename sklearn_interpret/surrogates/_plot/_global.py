@@ -12,10 +12,9 @@ from sklearn_interpret._plotting.bars import (
     label_ends,
     name_rows,
     row_height,
-    sign_colours,
 )
+from sklearn_interpret._plotting.colours import OKABE_ITO, shade, sign_colours
 from sklearn_interpret._plotting.labels import (
-    OKABE_ITO,
     literal,
     number_beside,
     number_text,
@@ -27,9 +26,9 @@ from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.surrogates._plot._global_arrays import (
     QUANTILES,
     SurrogateArrays,
+    SurrogateSources,
     leaf_order,
 )
-from sklearn_interpret.surrogates._plot._global_sources import SurrogateSources
 from sklearn_interpret.surrogates._plot._tree_panel import (
     KEY,
     MODEL_COLOUR,
@@ -252,9 +251,7 @@ default=None
 
     def _response_text(self, output):
         """The response, and which output of it where that has a name."""
-        names = self._names()
-        which = f"[{names[output]}]" if len(names) > 1 else ""
-        return literal(shorten(f"{self.response_name}{which}"))
+        return literal(shorten(self._response_label(self._names(), output)))
 
     def _title(self, output, first):
         """Which model the surrogate replaces, and how well."""
@@ -368,7 +365,7 @@ def _draw_effects(ax, names, effects, max_display, style):
     room = [NUMBER_ROOM * span * bool(end) for end in (low < 0, high > 0)]
     ax.set_xlim(low - room[0], high + room[1] if high > low else 1.0)
     label_ends(ax, values, places, values, signed=True)
-    ax.axvline(0, color="0.2", linewidth=0.8, zorder=2.3)
+    ax.axvline(0, color=shade(ax, 0.8), linewidth=0.8, zorder=2.3)
     name_rows(ax, [names[j] for j in shown])
     plain_number_ticks(ax)
     label = f"Coefficient {TIMES} standard deviation of the column"
@@ -397,7 +394,7 @@ def _draw_responses(ax, values, surrogate, style):
         looks |= {"linewidths": 0, "zorder": 2}
         looks = merged_style(looks, style, PathCollection)
         shown = ax.scatter(values, surrogate, **looks)
-    ax.plot(ends, ends, color="0.2", linewidth=1, zorder=1.5, linestyle="--")
+    ax.plot(ends, ends, color=shade(ax, 0.8), linewidth=1, zorder=1.5, linestyle="--")
     ax.set(xlim=ends, ylim=ends)
     for axis in "xy":
         plain_number_ticks(ax, axis)

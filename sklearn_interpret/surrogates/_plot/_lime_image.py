@@ -5,8 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._choosing import predictions_of
-from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.images import as_image_rows
 from sklearn_interpret._plotting.axes import (
     Slot,
@@ -15,14 +14,8 @@ from sklearn_interpret._plotting.axes import (
     merged_style,
     take_axes,
 )
-from sklearn_interpret._plotting.labels import (
-    DOWN_COLOUR,
-    NICE_STEPS,
-    UP_COLOUR,
-    literal,
-    number_text,
-    shorten,
-)
+from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
+from sklearn_interpret._plotting.labels import NICE_STEPS, literal, number_text, shorten
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.surrogates._lime_image import ImageExplanation, LimeImage
 from sklearn_interpret.surrogates._plot._base import LocalDisplay
@@ -160,7 +153,8 @@ class LimeImageDisplay(LocalDisplay):
         looks = _placing(shown.segments.shape[1:])
         self.image_ = first.imshow(image, cmap="gray", **looks)
         size = "medium" if axes_inches(first)[0] > _PANEL_INCHES else "x-small"
-        first.set_title(self._image_title(), fontsize=size)
+        title = "image" if self.row is None else f"image {self.row}"
+        first.set_title(title, fontsize=size)
         values = _by_output(shown.values)[0]
         limits = colour_limits(values[:, outputs], True, np.finfo(float).tiny)
         self.overlays_, self.outlines_ = [], []
@@ -210,7 +204,7 @@ class LimeImageDisplay(LocalDisplay):
             raise ValueError(
                 f"n_top_labels={self.n_top_labels!r} must be an int of at least 1."
             )
-        responses = predictions_of(self.explanation[self._position()]).reshape(-1)
+        responses = self.explanation[self._position()].predictions_or_sums.reshape(-1)
         return np.argsort(-responses, kind="stable")[: self.n_top_labels].tolist()
 
     def _weights(self, row, output):
@@ -250,18 +244,13 @@ class LimeImageDisplay(LocalDisplay):
             shrink=0.85,
             aspect=25,
         )
-        response = shorten(self.response_name or "response", 30)
-        bar.set_label(literal(f"weight: what the segment\nadds to {response}"))
+        response = shorten(self._response_label(None), 30)
+        bar.set_label(literal(f"weight: what the segment adds to\n{response}"))
         return bar
 
-    def _image_title(self):
-        return "image" if self.row is None else f"image {self.row}"
-
     def _label_title(self, shown, output):
-        names, response = shown.output_names, self.response_name or "response"
-        bare = len(names) == 1 and isinstance(names[0], Integral)
-        name = response if bare else names[output]
-        value = predictions_of(shown).reshape(-1)[output]
+        name = self._response_label(shown.output_names, output)
+        value = shown.predictions_or_sums.reshape(-1)[output]
         title = f"{shorten(name, _TITLE_WIDTH)}: {number_text(value)}"
         if shown.fidelity is not None:
             fidelity = shown.fidelity.reshape(-1)[output]
@@ -329,8 +318,11 @@ def _outlines(segments, chosen):
 
 def _draw_outlines(panel, lines, style):
     from matplotlib.collections import LineCollection
+    from matplotlib.patheffects import withStroke
 
     defaults = {"color": "black", "linewidth": 0.9, "capstyle": "round"}
+    # To be seen where the image is dark.
+    defaults["path_effects"] = [withStroke(linewidth=2.2, foreground="white")]
     outlines = LineCollection(lines, **merged_style(defaults, style, LineCollection))
     panel.add_collection(outlines, autolim=False)
     return outlines

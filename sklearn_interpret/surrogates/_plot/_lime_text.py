@@ -8,7 +8,8 @@ import numpy as np
 from sklearn_interpret._model.rows.samples import as_texts
 from sklearn_interpret._plotting.axes import axes_inches, is_constrained, take_stacks
 from sklearn_interpret._plotting.bars import check_count
-from sklearn_interpret._plotting.labels import DOWN_COLOUR, UP_COLOUR, literal, shorten
+from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
+from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret._plotting.passages import (
     LINE_HEIGHT,
     Measure,

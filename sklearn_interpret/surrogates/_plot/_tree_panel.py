@@ -5,10 +5,15 @@ from textwrap import wrap
 import numpy as np
 
 from sklearn_interpret._plotting.axes import axes_inches, merged_style
-from sklearn_interpret._plotting.labels import (
+from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
-    NICE_STEPS,
     OKABE_ITO,
+    ink,
+    paper,
+    shade,
+)
+from sklearn_interpret._plotting.labels import (
+    NICE_STEPS,
     literal,
     number_beside,
     plain_number_ticks,
@@ -116,7 +121,7 @@ def _draw_leaves(ax, places, leaves, limits, style):
     """The distributions, on grey fields, and the surrogate's responses on them."""
     low, high = limits
     fields = np.arange(len(places))
-    looks = {"width": 0.92, "color": "0.955", "linewidth": 0, "zorder": 0.5}
+    looks = {"width": 0.92, "color": shade(ax, 0.05), "linewidth": 0, "zorder": 0.5}
     ax.bar(fields, high - low, bottom=low, **looks)
     bars = []
     for leaf in leaves:
@@ -143,9 +148,9 @@ def _write_number(ax, place, number, limits):
         ha="right",
         va="bottom" if above else "top",
         fontsize="small",
-        color="black",
+        color=ink(ax),
         zorder=4,
-        bbox={"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.6},
+        bbox={"facecolor": paper(ax), "alpha": 0.7, "linewidth": 0, "pad": 0.6},
     )
 
 
@@ -155,8 +160,9 @@ def _inner_nodes(tree):
 
 def _draw_ways(ax, tree, across, level, step, bottom):
     """Lines from tests to what follows, with "yes" and "no" on them."""
-    box = {"facecolor": "white", "linewidth": 0, "pad": 0.8}
-    looks = {"ha": "center", "va": "center", "fontsize": "small", "color": "0.25"}
+    box = {"facecolor": paper(ax), "linewidth": 0, "pad": 0.8}
+    looks = {"ha": "center", "va": "center", "fontsize": "small"}
+    looks["color"] = shade(ax, 0.75)
     texts = []
     for node in _inner_nodes(tree):
         for side in ("left", "right"):
@@ -165,7 +171,7 @@ def _draw_ways(ax, tree, across, level, step, bottom):
             ax.plot(
                 [across[node], across[child], across[child]],
                 [level[node], level[node], end],
-                color="0.45",
+                color=shade(ax, 0.55),
                 linewidth=1,
                 zorder=1,
             )
@@ -178,10 +184,10 @@ def _draw_ways(ax, tree, across, level, step, bottom):
 
 def _draw_tests(ax, tree, across, depths, level):
     """The tests in boxes, as wide as their neighbours let them be."""
-    box = {"boxstyle": "round,pad=0.25", "facecolor": "white"}
-    box |= {"edgecolor": "0.45", "linewidth": 0.8}
+    box = {"boxstyle": "round,pad=0.25", "facecolor": paper(ax)}
+    box |= {"edgecolor": shade(ax, 0.55), "linewidth": 0.8}
     looks = {"ha": "center", "va": "center", "fontsize": "small", "linespacing": 1.05}
-    looks["color"] = "black"  # the boxes are white in any style
+    looks["color"] = ink(ax)
     inner = _inner_nodes(tree)
     width = across.max() + 1
     inches = axes_inches(ax)[0] / width
@@ -265,7 +271,7 @@ def draw_rules(ax, leaves, max_display, style):
         colour = NEUTRAL_COLOUR if cut and place == 0 else MODEL_COLOUR
         looks = {"facecolor": colour}
         bars.append(_draw_distribution(ax, leaf, limits, place, strip, style, **looks))
-        ax.axhline(place, color="0.8", linewidth=0.8, zorder=1)
+        ax.axhline(place, color=shade(ax, 0.3), linewidth=0.8, zorder=1)
         if np.isfinite(leaf.surrogate):
             ax.vlines(leaf.surrogate, place, place + strip, **SURROGATE_STYLE)
         text = f"{_share_text(leaf.share)} ({_n_rows(leaf)}): {leaf.rule}"

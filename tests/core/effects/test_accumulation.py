@@ -15,8 +15,13 @@ from sklearn_interpret._core.effects.accumulation import (
     neighbour_covariances,
     second_order_effect,
 )
-from sklearn_interpret._core.effects.curves import derivative, interpolate, look_up
-from sklearn_interpret._core.statistics.grids import interval_edges, interval_index
+from sklearn_interpret._core.statistics.grids import (
+    derivative,
+    interpolate,
+    interval_edges,
+    interval_index,
+    look_up,
+)
 from sklearn_interpret._core.statistics.weighted import Moments
 from tests.references import effects as reference
 from tests.references.weighted import repeated

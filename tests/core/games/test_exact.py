@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklearn_interpret._core.games.exact import (
+from sklearn_interpret._core.games.coalitions import (
     all_coalitions,
     interactions_of_all,
     values_of_all,

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from sklearn_interpret._core.games import gaussian_process as coalition_surrogates
-from sklearn_interpret._core.games.coalitions import paired_design
-from sklearn_interpret._core.games.exact import (
+from sklearn_interpret._core.games.coalitions import (
     all_coalitions,
     interactions_of_all,
+    paired_design,
     values_of_all,
 )
 from sklearn_interpret._core.games.gaussian_process import EvenSurrogate, OddSurrogate

@@ -6,10 +6,10 @@ from scipy.special import comb
 
 from sklearn_interpret._core.local.masks import (
     cosine_distances,
+    even_points,
     independent_masks,
     sized_masks,
 )
-from sklearn_interpret._core.statistics.quasi_random import even_points
 
 DRAWS = [independent_masks, sized_masks]
 

@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from sklearn_interpret._model.perturbation.coalitions import CoalitionGame
 from sklearn_interpret._model.response import make_response
-from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.arrays import as_rows
 
 RNG = np.random.default_rng(0)
 

@@ -24,7 +24,7 @@ from sklearn_interpret._model.perturbation.hybrid import (
 )
 from sklearn_interpret._model.perturbation.hybrid_trees import HybridTrees
 from sklearn_interpret._model.response import make_response
-from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.exceptions import UnreadableModelError
 
 RNG = np.random.default_rng(0)

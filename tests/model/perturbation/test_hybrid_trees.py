@@ -25,7 +25,7 @@ from sklearn_interpret._model.perturbation import perturbed_trees
 from sklearn_interpret._model.perturbation.hybrid import HybridResponses, hybrid
 from sklearn_interpret._model.perturbation.hybrid_trees import HybridTrees
 from sklearn_interpret._model.response import make_response
-from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees.tree_response import tree_response
 from sklearn_interpret.exceptions import NonFiniteResponseError, UnreadableModelError
 from tests.references.observed import mean_given, outcomes

@@ -8,7 +8,7 @@ from sklearn_interpret._model.perturbation.neighbourhoods import (
     LEAST_ROWS,
     similar_rows,
 )
-from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.arrays import as_rows
 
 
 def groups(X, columns, weights=None):

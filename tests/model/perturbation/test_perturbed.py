@@ -16,8 +16,8 @@ from sklearn_interpret._model.perturbation.perturbed import (
     plain_responses,
 )
 from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import gather
-from sklearn_interpret._model.rows.containers import as_rows
 from tests.model.containers import CONTAINERS, cells, same_cells, schema
 
 

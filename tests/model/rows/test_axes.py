@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sklearn_interpret._core.statistics.grids import conditioning_edges
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.axes import (
     grid_axis,
     interval_axis,
@@ -12,7 +13,6 @@ from sklearn_interpret._model.rows.axes import (
     level_axis,
 )
 from sklearn_interpret._model.rows.base import is_missing, label_key
-from sklearn_interpret._model.rows.containers import as_rows
 from tests.model.containers import CONTAINERS, cells
 
 GRID = {"resolution": 100, "percentiles": (0.05, 0.95)}

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.utils import check_array
 
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import (
     Rows,
     copy_of,
@@ -16,7 +17,6 @@ from sklearn_interpret._model.rows.base import (
     order_labels,
     same_content,
 )
-from sklearn_interpret._model.rows.containers import as_rows
 from tests.model.containers import CONTAINERS, N_ROWS, cells, same_cells, schema
 
 

@@ -22,7 +22,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._model.response import make_response
-from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees import independent_columns
 from sklearn_interpret._model.trees.independent_columns import IndependentColumns
 from sklearn_interpret.exceptions import UnreadableModelError

@@ -334,7 +334,9 @@ def test_categories_in_arrays(one_hot):
 
 def test_inside_of_other_models():
     X, y = table()
-    bagging = BaggingRegressor(regressor(), n_estimators=3, max_features=0.6)
+    bagging = BaggingRegressor(
+        regressor(), n_estimators=3, max_features=0.6, random_state=0
+    )
     assert_read(bagging.fit(X, y), X)
     voting = VotingRegressor(
         [("tree", DecisionTreeRegressor(max_depth=4)), ("boosting", regressor())]

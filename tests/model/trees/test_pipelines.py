@@ -261,7 +261,7 @@ def test_columns_without_any_value():
 @pytest.mark.parametrize(
     "trees, raw_method",
     [
-        (RandomForestClassifier(4), "predict_proba"),
+        (RandomForestClassifier(4, random_state=0), "predict_proba"),
         (GradientBoostingClassifier(n_estimators=4), "decision_function"),
         (HistGradientBoostingClassifier(max_iter=4), "decision_function"),
     ],
@@ -279,7 +279,9 @@ def test_classifiers(trees, raw_method, n_classes):
 
 def test_isolation_forest():
     X, _ = table()
-    pipeline = make_pipeline(StandardScaler(), IsolationForest(n_estimators=5))
+    pipeline = make_pipeline(
+        StandardScaler(), IsolationForest(n_estimators=5, random_state=0)
+    )
     model = assert_read(pipeline.fit(X), X, missing=False)
     assert model.link == "isolation"
 
@@ -390,7 +392,7 @@ def test_pipelines_that_vote(kind):
     boosting = HistGradientBoostingRegressor(max_iter=4)
     estimator = VotingRegressor(
         [
-            ("forest", make_pipeline(first, RandomForestRegressor(3))),
+            ("forest", make_pipeline(first, RandomForestRegressor(3, random_state=0))),
             ("boosting", make_pipeline(second, boosting)),
         ],
         weights=[1, 3],
@@ -404,7 +406,7 @@ def test_pipelines_that_vote(kind):
 
 def test_voting_whose_first_member_hands_on():
     X, y = table()
-    forest = RandomForestClassifier(3)
+    forest = RandomForestClassifier(3, random_state=0)
     estimator = VotingClassifier(
         [
             ("plain", make_pipeline("passthrough", forest)),
@@ -433,7 +435,8 @@ def test_bagging_of_pipelines(kind, max_features):
 def test_bagging_of_classifying_pipelines_on_some_columns():
     X, y = table()
     member = make_pipeline(
-        KBinsDiscretizer(4, strategy="uniform"), RandomForestClassifier(2)
+        KBinsDiscretizer(4, strategy="uniform"),
+        RandomForestClassifier(2, random_state=0),
     )
     estimator = BaggingClassifier(
         member, n_estimators=3, max_features=3, bootstrap_features=True, random_state=1
@@ -456,7 +459,12 @@ def test_voting_within_a_pipeline():
     voting = VotingRegressor(
         [
             ("tree", DecisionTreeRegressor(max_depth=3)),
-            ("scaled", make_pipeline(StandardScaler(), RandomForestRegressor(2))),
+            (
+                "scaled",
+                make_pipeline(
+                    StandardScaler(), RandomForestRegressor(2, random_state=0)
+                ),
+            ),
         ]
     )
     pipeline = make_pipeline(SplineTransformer(n_knots=3), FrozenEstimator(voting))
@@ -467,7 +475,7 @@ def test_voting_within_a_pipeline():
 
 def test_pipelines_within_pipelines():
     X, y = table()
-    inner = make_pipeline(StandardScaler(), RandomForestRegressor(3))
+    inner = make_pipeline(StandardScaler(), RandomForestRegressor(3, random_state=0))
     pipeline = make_pipeline(
         ColumnTransformer([("some", KBinsDiscretizer(3, strategy="uniform"), [4, 0])]),
         make_pipeline("passthrough", inner),
@@ -504,7 +512,9 @@ def test_steps_that_need_double_precision():
 
 def test_a_read_pipeline_pickles_and_leaves_the_model_alone():
     X, y = table()
-    pipeline = make_pipeline(StandardScaler(), RandomForestRegressor(3)).fit(X, y)
+    pipeline = make_pipeline(
+        StandardScaler(), RandomForestRegressor(3, random_state=0)
+    ).fit(X, y)
     before = pickle.dumps(pipeline)
     model = read_trees(pipeline)
     copied = pickle.loads(pickle.dumps(model))
@@ -514,7 +524,9 @@ def test_a_read_pipeline_pickles_and_leaves_the_model_alone():
 
 def test_rows_are_read_with_metadata_routing():
     X, y = table()
-    pipeline = make_pipeline(StandardScaler(), RandomForestRegressor(3)).fit(X, y)
+    pipeline = make_pipeline(
+        StandardScaler(), RandomForestRegressor(3, random_state=0)
+    ).fit(X, y)
     with config_context(enable_metadata_routing=True):
         assert_read(pipeline, X, missing=False)
 

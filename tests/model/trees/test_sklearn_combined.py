@@ -40,10 +40,14 @@ from tests.model.trees.data import labels, table
         {},
         {"max_features": 0.6},
         {"max_features": 0.8, "bootstrap_features": True},
-        {"estimator": RandomForestRegressor(3), "max_features": 3},
+        {"estimator": RandomForestRegressor(3, random_state=0), "max_features": 3},
         {"estimator": GradientBoostingRegressor(n_estimators=4, max_depth=2)},
         {"estimator": HistGradientBoostingRegressor(max_iter=4), "max_features": 4},
-        {"estimator": BaggingRegressor(n_estimators=2, max_features=0.5)},
+        {
+            "estimator": BaggingRegressor(
+                n_estimators=2, max_features=0.5, random_state=0
+            )
+        },
     ],
     ids=str,
 )
@@ -65,7 +69,7 @@ def test_bagging_on_missing_values():
     "parameters",
     [
         {"max_features": 0.6},
-        {"estimator": ExtraTreesClassifier(3, max_depth=3)},
+        {"estimator": ExtraTreesClassifier(3, max_depth=3, random_state=0)},
         # Some members see but one class.
         {"max_samples": 3, "n_estimators": 10},
     ],
@@ -87,7 +91,9 @@ def test_bagging_of_scores(n_classes):
     """The scores add up, the probabilities do not."""
     X, y = table()
     member = GradientBoostingClassifier(n_estimators=3)
-    estimator = BaggingClassifier(member, n_estimators=3, max_features=4)
+    estimator = BaggingClassifier(
+        member, n_estimators=3, max_features=4, random_state=0
+    )
     model = assert_read(estimator.fit(X, labels(y, n_classes)), X, missing=False)
     assert model.raw_method == "decision_function"
     assert model.link is None
@@ -117,7 +123,7 @@ def test_bagging_hands_arrays_on():
     X, y = table(missing=True)
     X = pandas.DataFrame(np.abs(np.round(X)), columns=list("abcde")).astype("Int64")
     member = HistGradientBoostingRegressor(max_iter=4, categorical_features=[0])
-    estimator = BaggingRegressor(member, n_estimators=3, max_features=4)
+    estimator = BaggingRegressor(member, n_estimators=3, max_features=4, random_state=0)
     assert_read(estimator.fit(X, y), X)
 
 
@@ -129,7 +135,7 @@ def test_voting_regressor():
     estimator = VotingRegressor(
         [
             ("tree", DecisionTreeRegressor(max_depth=4)),
-            ("forest", RandomForestRegressor(3)),
+            ("forest", RandomForestRegressor(3, random_state=0)),
             ("gone", "drop"),
             ("boosting", HistGradientBoostingRegressor(max_iter=4)),
         ],
@@ -163,7 +169,7 @@ def test_voting_classifier(n_classes):
     estimator = VotingClassifier(
         [
             ("tree", DecisionTreeClassifier(max_depth=4)),
-            ("forest", RandomForestClassifier(3)),
+            ("forest", RandomForestClassifier(3, random_state=0)),
         ],
         voting="soft",
         weights=[3, 1],
@@ -188,7 +194,9 @@ def test_ada_boost_classifier(n_classes, depth):
 
 def test_ada_boost_that_stops_early():
     X, y = table()
-    estimator = AdaBoostClassifier(DecisionTreeClassifier(), n_estimators=6)
+    estimator = AdaBoostClassifier(
+        DecisionTreeClassifier(), n_estimators=6, random_state=0
+    )
     model = assert_read(estimator.fit(X, labels(y, 3)), X, missing=False)
     assert model.ensemble.n_trees == 1
 
@@ -199,10 +207,16 @@ def test_ada_boost_that_stops_early():
 @pytest.mark.parametrize(
     "estimator, reason",
     [
-        (AdaBoostRegressor(n_estimators=2), "weighted median"),
-        (BaggingRegressor(LinearRegression()), "its member LinearRegression"),
+        (AdaBoostRegressor(n_estimators=2, random_state=0), "weighted median"),
         (
-            BaggingRegressor(HistGradientBoostingRegressor(loss="poisson", max_iter=2)),
+            BaggingRegressor(LinearRegression(), random_state=0),
+            "its member LinearRegression",
+        ),
+        (
+            BaggingRegressor(
+                HistGradientBoostingRegressor(loss="poisson", max_iter=2),
+                random_state=0,
+            ),
             "predict of its members return is no plain sum",
         ),
         (
@@ -217,7 +231,7 @@ def test_ada_boost_that_stops_early():
             "its last step LinearRegression",
         ),
         (LinearRegression(), "no model of trees"),
-        (RandomTreesEmbedding(n_estimators=2), "no model of trees"),
+        (RandomTreesEmbedding(n_estimators=2, random_state=0), "no model of trees"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
@@ -242,10 +256,17 @@ def test_refused_regressors(estimator, reason):
             "predict_proba of its members return is no plain sum",
         ),
         (
-            AdaBoostClassifier(RandomForestClassifier(2, max_depth=1), n_estimators=2),
+            AdaBoostClassifier(
+                RandomForestClassifier(2, max_depth=1, random_state=0),
+                n_estimators=2,
+                random_state=0,
+            ),
             "only the votes of single trees",
         ),
-        (BaggingClassifier(LogisticRegression(), n_estimators=2), "its member Log"),
+        (
+            BaggingClassifier(LogisticRegression(), n_estimators=2, random_state=0),
+            "its member Log",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
@@ -257,7 +278,9 @@ def test_refused_classifiers(estimator, reason):
 
 def test_a_single_class_is_refused():
     X, _ = table()
-    estimator = AdaBoostClassifier(n_estimators=2).fit(X, np.ones(len(X)))
+    estimator = AdaBoostClassifier(n_estimators=2, random_state=0).fit(
+        X, np.ones(len(X))
+    )
     with pytest.raises(UnreadableModelError, match="single class"):
         read_trees(estimator)
 

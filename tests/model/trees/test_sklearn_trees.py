@@ -31,7 +31,9 @@ REGRESSORS = {
     "best first": DecisionTreeRegressor(max_leaf_nodes=9, random_state=0),
     "extra tree": ExtraTreeRegressor(random_state=0),
     "forest": RandomForestRegressor(8, random_state=0, max_features=0.5),
-    "monotone": RandomForestRegressor(4, monotonic_cst=[1, 0, 0, -1, 0], max_depth=5),
+    "monotone": RandomForestRegressor(
+        4, monotonic_cst=[1, 0, 0, -1, 0], max_depth=5, random_state=0
+    ),
     "extra trees": ExtraTreesRegressor(6, random_state=0, bootstrap=True),
 }
 CLASSIFIERS = {
@@ -114,7 +116,7 @@ def test_columns_of_whole_numbers_and_truth_values():
     estimator = DecisionTreeRegressor().fit(X, rng.normal(size=100))
     assert_same_leaves(read_trees(estimator), X, estimator.apply(X))
     X = rng.random((100, 3)) < 0.5
-    estimator = RandomForestRegressor(5).fit(X, rng.normal(size=100))
+    estimator = RandomForestRegressor(5, random_state=0).fit(X, rng.normal(size=100))
     assert_same_leaves(read_trees(estimator), X, estimator.apply(X))
 
 
@@ -131,7 +133,7 @@ def test_tree_of_a_single_leaf():
     X, y = table()
     model = assert_read(DecisionTreeRegressor().fit(X, np.ones(len(y))), X)
     assert model.ensemble.n_nodes == 1
-    assert_read(RandomForestClassifier(2).fit(X, np.ones(len(y))), X)
+    assert_read(RandomForestClassifier(2, random_state=0).fit(X, np.ones(len(y))), X)
 
 
 def test_single_feature_and_single_row():
@@ -241,6 +243,6 @@ def test_raw_output_of_an_isolation_forest_is_a_path_length():
 
 def test_no_method_returns_a_path_length():
     X, _ = table()
-    estimator = IsolationForest(n_estimators=2).fit(X)
+    estimator = IsolationForest(n_estimators=2, random_state=0).fit(X)
     with pytest.raises(ValueError, match="No method"):
         read_trees(estimator).raw_response(estimator, X)

@@ -28,14 +28,16 @@ def foreign(library, name, **parameters):
 
 MODELS = {
     "tree": lambda: DecisionTreeRegressor(max_depth=4),
-    "forest": lambda: RandomForestClassifier(4, max_depth=4),
-    "isolation": lambda: IsolationForest(n_estimators=4),
+    "forest": lambda: RandomForestClassifier(4, max_depth=4, random_state=0),
+    "isolation": lambda: IsolationForest(n_estimators=4, random_state=0),
     "boosting": lambda: GradientBoostingClassifier(n_estimators=4),
     "hist": lambda: HistGradientBoostingRegressor(max_iter=4),
     "categories": lambda: HistGradientBoostingRegressor(
         max_iter=4, categorical_features=[0]
     ),
-    "bagging": lambda: BaggingClassifier(n_estimators=4, max_features=3),
+    "bagging": lambda: BaggingClassifier(
+        n_estimators=4, max_features=3, random_state=0
+    ),
     "voting": lambda: VotingRegressor(
         [
             ("tree", DecisionTreeRegressor(max_depth=3)),
@@ -44,7 +46,7 @@ MODELS = {
     ),
     "pipeline": lambda: make_pipeline(
         make_union(StandardScaler(), KBinsDiscretizer(3, strategy="uniform")),
-        RandomForestClassifier(4, max_depth=4),
+        RandomForestClassifier(4, max_depth=4, random_state=0),
     ),
     "xgboost": lambda: foreign("xgboost", "XGBRegressor", n_estimators=4, n_jobs=1),
     "lightgbm": lambda: foreign(

@@ -92,13 +92,13 @@ NOT_ADDITIVE = {
         'plain sum of its trees; response_method="decision_function" is',
     ),
     "labels": (
-        RandomForestClassifier(2).fit(X, TWO),
+        RandomForestClassifier(2, random_state=0).fit(X, TWO),
         {"response_method": "predict"},
         'response_method="predict" of RandomForestClassifier .* '
         'response_method="predict_proba" is',
     ),
     "logarithms": (
-        RandomForestClassifier(2).fit(X, TWO),
+        RandomForestClassifier(2, random_state=0).fit(X, TWO),
         {"response_method": "centered_log_proba"},
         'response_method="centered_log_proba" of RandomForestClassifier',
     ),
@@ -113,7 +113,7 @@ NOT_ADDITIVE = {
         'response_method="predict" of HistGradientBoostingRegressor .* trees.$',
     ),
     "a score of depths": (
-        IsolationForest(n_estimators=3).fit(X),
+        IsolationForest(n_estimators=3, random_state=0).fit(X),
         {"response_method": "decision_function"},
         "IsolationForest is not the plain sum",
     ),

@@ -1,0 +1,137 @@
+"""Colours that stand out on the paper of any style, to colour-blind readers too."""
+
+import numpy as np
+
+# Okabe & Ito's colours, those of little contrast against white last, yellow left out.
+OKABE_ITO = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#000000",
+)
+SEQUENTIAL_MAP = "viridis"
+DIVERGING_MAP = "RdBu_r"
+# Of signs; colour-blind readers can tell them apart, also in print.
+UP_COLOUR, DOWN_COLOUR = "#D55E00", "#0072B2"
+# What has no place on a scale of colours.
+NEUTRAL_COLOUR = "0.62"
+# Least contrasts of lines and areas, and of text, against what is behind them.
+SEEN, READ = 2.0, 3.2
+CLEARLY = 1.25  # times as much for a colour that has to be changed
+# Relative luminance of red, green and blue (Web Content Accessibility Guidelines).
+_LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
+
+
+def contrast(first, second):
+    """Ratio of the luminances of two colours: 1 (the same) to 21 (black on white).
+
+    Examples
+    --------
+    >>> from sklearn_interpret._plotting.colours import contrast
+    >>> round(contrast("black", "white"), 9), contrast("red", "red")
+    (21.0, 1.0)
+    """
+    dark, light = sorted(map(_luminance, (first, second)))
+    return float((light + 0.05) / (dark + 0.05))
+
+
+def _luminance(colour):
+    from matplotlib.colors import to_rgb
+
+    rgb = np.array(to_rgb(colour))
+    return _LUMINANCE @ np.where(
+        rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4
+    )
+
+
+def paper(ax):
+    """Colour that is seen behind what an axes shows."""
+    from matplotlib.colors import to_rgb, to_rgba
+
+    behind = np.ones(3)
+    for owner in (ax.figure.figure, ax):
+        *_, alpha = to_rgba(owner.get_facecolor())
+        behind = alpha * np.array(to_rgb(owner.get_facecolor())) + (1 - alpha) * behind
+    return tuple(behind.tolist())
+
+
+def ink(ax):
+    """Colour of text on an axes: the style's, unless it cannot be read there."""
+    import matplotlib
+
+    own, behind = matplotlib.rcParams["text.color"], paper(ax)
+    return own if contrast(own, behind) >= READ else text_on(behind)
+
+
+def text_on(colour):
+    """Black or white, whichever is read better on a colour."""
+    return max("black", "white", key=lambda each: contrast(each, colour))
+
+
+def shade(ax, share):
+    """A colour on the way from an axes' paper (0) to its ink (1)."""
+    return mixed(paper(ax), ink(ax), share)
+
+
+def mixed(first, second, share):
+    """A colour on the way from one (0) to another (1)."""
+    from matplotlib.colors import to_rgb
+
+    first, second = np.array([to_rgb(first), to_rgb(second)])
+    return tuple(((1 - share) * first + share * second).tolist())
+
+
+def seen(colour, ax, least=SEEN):
+    """The colour, as near to the ink of an axes as it must be to stand out there."""
+    behind, end, found = paper(ax), ink(ax), colour
+    if contrast(colour, behind) < least:
+        for share in np.linspace(0, 1, 21):
+            found = mixed(colour, end, share)
+            if contrast(found, behind) >= CLEARLY * least:
+                break
+    return found
+
+
+def colours(n):
+    """`n` colours that colour-blind readers tell apart; to be drawn as `seen`.
+
+    Parameters
+    ----------
+    n : int
+        How many; more than the palette has are taken from the sequential map.
+
+    Returns
+    -------
+    list of colours
+    """
+    if n <= len(OKABE_ITO):
+        return list(OKABE_ITO[:n])
+    import matplotlib
+
+    return list(matplotlib.colormaps[SEQUENTIAL_MAP](np.linspace(0, 0.92, n)))
+
+
+def strength_map(ax):
+    """Colours from weak to strong: the stronger, the further from the paper."""
+    import matplotlib
+
+    backwards = "" if text_on(paper(ax)) == "white" else "_r"
+    return matplotlib.colormaps[f"{SEQUENTIAL_MAP}{backwards}"]
+
+
+def feature_map(ax):
+    """Colours from low to high that all stand out on an axes, and against grey."""
+    import matplotlib
+    from matplotlib.colors import ListedColormap
+
+    ends = (0.26, 1.0) if text_on(paper(ax)) == "white" else (0.0, 0.86)
+    shades = matplotlib.colormaps["plasma"](np.linspace(*ends, 256))
+    return ListedColormap(shades, name="low_to_high")
+
+
+def sign_colours(values):
+    """The colour of each number's sign, grey for zero; to be drawn as `seen`."""
+    return np.where(values > 0, UP_COLOUR, np.where(values < 0, DOWN_COLOUR, "0.4"))

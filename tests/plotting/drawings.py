@@ -1,0 +1,199 @@
+"""One table of all displays, each with functions that draw what it can show."""
+
+import numpy as np
+
+from sklearn_interpret import effects, importance, interactions, shapley, surrogates
+from sklearn_interpret.explanations import Explanation
+
+DRAW = np.random.default_rng(0)
+ROWS = DRAW.normal(size=(12, 4))
+NAMES = ["age", "income", "number of earlier visits", "debt"]
+ATTRIBUTIONS = ROWS * [3.0, -2.0, 1.0, 0.3] + [0.0, 0.5, 0.0, 0.0]
+EXPLANATION = Explanation(
+    ATTRIBUTIONS,
+    np.full(12, 10.0),
+    data=ROWS,
+    feature_names=NAMES,
+    standard_errors=np.full((12, 4), 0.1),
+)
+GRID = np.linspace(0, 1, 15)
+CURVES = GRID + DRAW.normal(size=(8, 1))
+STUMP = {
+    "left": np.array([1, -1, -1]),
+    "right": np.array([2, -1, -1]),
+    "tests": ["x ≤ 0.5", "", ""],
+    "yes_left": [True, True, True],
+    "rules": ["", "x ≤ 0.5", "x > 0.5"],
+}
+RESPONSES = DRAW.normal(size=20)
+LEAVES = np.where(RESPONSES > 0, 2, 1)
+LOCAL = {"fidelity": [0.8], "predictions": [1.4], "local_predictions": [1.3]}
+STRENGTHS = ROWS.T @ ROWS
+STRENGTHS = np.abs(STRENGTHS + STRENGTHS.T) / 50 * (1 - np.eye(4))
+
+
+def _partial_dependence():
+    return effects.PartialDependenceDisplay(
+        [GRID, np.array(["red", "green", "blue"])],
+        [np.sin(7 * GRID + np.arange(7)[:, None]), DRAW.normal(size=(7, 3))],
+        feature_names=["age", "colour"],
+        output_names=list("abcdefg"),
+        standard_errors=[np.full((7, 15), 0.1), np.full((7, 3), 0.2)],
+        data=[GRID, np.array(["red", "blue"])],
+    ).plot()
+
+
+def _pair():
+    return effects.PartialDependenceDisplay(
+        [(GRID, GRID)],
+        [DRAW.normal(size=(15, 15))],
+        feature_names=[("age", "income")],
+        data=[(GRID, GRID)],
+    ).plot()
+
+
+def _ice():
+    return effects.IndividualConditionalExpectationDisplay(
+        [GRID],
+        [CURVES],
+        [CURVES.mean(axis=0)],
+        feature_names=["age"],
+        data=[GRID],
+    ).plot()
+
+
+def _conditional():
+    return effects.ConditionalDependenceDisplay(
+        [GRID], [GRID], [GRID**2], feature_names=["age"], data=[GRID]
+    ).plot()
+
+
+def _accumulated():
+    return effects.AccumulatedLocalEffectsDisplay(
+        [GRID], [GRID**2 - 0.3], feature_names=["age"], data=[GRID]
+    ).plot()
+
+
+def _comparison():
+    return effects.EffectComparisonDisplay(
+        [GRID] * 3,
+        [GRID, 2 * GRID - 1, -GRID],
+        methods=[
+            "partial_dependence",
+            "conditional_dependence",
+            "accumulated_local_effects",
+        ],
+        feature_name="age",
+        fold_effects=[CURVES[:, None] * 0 + k * GRID for k in (1, 2, 3)],
+    ).plot()
+
+
+def _importances(**parts):
+    draws = np.abs(DRAW.normal(size=(4, 6))) + [[5], [3], [1], [0]]
+    return importance.PermutationImportanceDisplay(draws, feature_names=NAMES, **parts)
+
+
+def _null():
+    return _importances(
+        null_importances=np.abs(DRAW.normal(size=(30, 4))),
+        pvalues=[0.01, 0.02, 0.3, 0.8],
+        alpha=0.05,
+    )
+
+
+def _pairs(kind):
+    return interactions.HStatisticDisplay(
+        STRENGTHS,
+        feature_names=NAMES,
+        overall=STRENGTHS.max(axis=0),
+        pairwise_std=STRENGTHS / 9,
+    ).plot(kind=kind)
+
+
+def _network():
+    return interactions.VariableInteractionNetworkDisplay(
+        STRENGTHS * (STRENGTHS > 0.2), main_effects=[3, 2, 1, 0], feature_names=NAMES
+    ).plot()
+
+
+def _surrogate_tree():
+    return surrogates.GlobalSurrogateDisplay(
+        RESPONSES, np.sign(RESPONSES), trees=[STUMP], leaves=LEAVES
+    ).plot()
+
+
+def _surrogate_line():
+    return surrogates.GlobalSurrogateDisplay(
+        RESPONSES, RESPONSES / 2, coefficients=[[1.0, -2.0]], column_names=NAMES[:2]
+    ).plot()
+
+
+def _lime():
+    explanation = surrogates.LocalExplanation(
+        [[1.0, -3.0]],
+        [10.0],
+        feature_names=NAMES[:2],
+        standard_errors=[[0.1, 0.2]],
+        **LOCAL,
+    )
+    return surrogates.LimeDisplay.from_explanation(explanation)
+
+
+def _lime_text():
+    explanation = surrogates.TextExplanation(
+        [[0.5, 0.0, -0.25]],
+        [0.3],
+        feature_names=["free", "of", "charge"],
+        tokens=[["free", " ", "of", " ", "charge", "!"]],
+        token_features=[[0, -1, 1, -1, 2, -1]],
+        **LOCAL,
+    )
+    return surrogates.LimeTextDisplay.from_explanation(explanation)
+
+
+def _lime_image():
+    explanation = surrogates.ImageExplanation(
+        [[0.5, -2.0]],
+        [1.0],
+        segments=[[[0, 0, 1], [0, 1, 1]]],
+        images=[[[0, 0, 9], [0, 9, 9]]],
+        **LOCAL,
+    )
+    return surrogates.LimeImageDisplay.from_explanation(explanation)
+
+
+def _explained(kind, **choices):
+    return lambda: getattr(shapley, kind).from_explanation(EXPLANATION, **choices)
+
+
+DRAWINGS = {
+    "PartialDependenceDisplay": [_partial_dependence, _pair],
+    "IndividualConditionalExpectationDisplay": [_ice],
+    "ConditionalDependenceDisplay": [_conditional],
+    "AccumulatedLocalEffectsDisplay": [_accumulated],
+    "EffectComparisonDisplay": [_comparison],
+    "PermutationImportanceDisplay": [
+        lambda: _importances().plot(),
+        lambda: _importances(draws_name="folds").plot(),
+        lambda: _importances().plot(kind="box"),
+        lambda: _null().plot(),
+        lambda: _null().plot(kind="box"),
+    ],
+    "HStatisticDisplay": [lambda: _pairs("bar"), lambda: _pairs("heatmap")],
+    "VariableInteractionNetworkDisplay": [_network],
+    "ShapleyWaterfallDisplay": [_explained("ShapleyWaterfallDisplay", row=0)],
+    "ShapleyForceDisplay": [
+        _explained("ShapleyForceDisplay", row=0),
+        _explained("ShapleyForceDisplay", order="input"),
+    ],
+    "ShapleyDependenceDisplay": [_explained("ShapleyDependenceDisplay", feature=0)],
+    "ShapleySummaryDisplay": [
+        _explained("ShapleySummaryDisplay"),
+        _explained("ShapleySummaryDisplay", max_display=2),
+    ],
+    "ShapleyImportanceDisplay": [_explained("ShapleyImportanceDisplay")],
+    "GlobalSurrogateDisplay": [_surrogate_tree, _surrogate_line],
+    "LimeDisplay": [_lime],
+    "LimeTextDisplay": [_lime_text],
+    "LimeImageDisplay": [_lime_image],
+}

@@ -1,0 +1,114 @@
+"""What all displays share: signatures, words for the target, descriptions."""
+
+import inspect
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+from sklearn_interpret.effects import (
+    EffectComparisonDisplay,
+    PartialDependence,
+    PartialDependenceDisplay,
+)
+from sklearn_interpret.explanations import Explanation
+from sklearn_interpret.interactions import HStatisticDisplay
+from sklearn_interpret.shapley import (
+    LinearSHAP,
+    ShapleyImportanceDisplay,
+    ShapleyWaterfallDisplay,
+)
+from tests.plotting.drawings import DRAWINGS, EXPLANATION
+
+X = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["age", "bmi"])
+Y = pd.Series(X["age"] - X["bmi"] ** 2, name="cnt")
+MODEL = LinearRegression().fit(X, Y)
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_signatures_name_all_that_is_taken(name):
+    display = type(DRAWINGS[name][0]())
+    for method in ("from_estimator", "from_cv_results", "from_explanation"):
+        if not hasattr(display, method):
+            continue
+        made = getattr(display, method)
+        parameters = inspect.signature(made).parameters
+        assert all(p.kind != p.VAR_KEYWORD for p in parameters.values())
+        drawn = set(inspect.signature(display.plot).parameters) - {"self"}
+        assert drawn <= parameters.keys()
+        if method == "from_estimator":
+            assert {"random_state", "response_method"} <= parameters.keys()
+        for parameter in parameters:
+            assert parameter in made.__doc__
+
+
+def test_chosen_rows_and_outputs_are_named():
+    taken = inspect.signature(ShapleyWaterfallDisplay.from_estimator).parameters
+    assert {"row", "target", "step_kw"} <= taken.keys()
+    assert "features" not in taken
+
+
+def test_features_come_third():
+    display = PartialDependenceDisplay.from_estimator(MODEL, X, ["bmi"])
+    assert display.feature_names == ["bmi"]
+    display = EffectComparisonDisplay.from_estimator(MODEL, X, "bmi")
+    assert display.feature_name == "bmi"
+    display = HStatisticDisplay.from_estimator(MODEL, X, ["bmi", "age"])
+    assert set(display.feature_names) == {"bmi", "age"}
+    with pytest.raises(TypeError, match="no parameter 'features'"):
+        ShapleyImportanceDisplay.from_estimator(MODEL, X, ["bmi"])
+
+
+def label_of(display):
+    return display.axes_[0, 0].get_ylabel().split("\n")[0]
+
+
+def test_the_target_has_a_name():
+    fitted = PartialDependence(LinearRegression(), features=[0]).fit(X, Y)
+    draw = PartialDependenceDisplay.from_estimator
+    assert label_of(draw(fitted, X)) == "Prediction of cnt"
+    asked = {"target_name": "bikes", "unit": "per day"}
+    assert label_of(draw(fitted, X, **asked)) == "Prediction of bikes (per day)"
+    assert label_of(draw(MODEL, X, [0])) == "Prediction"
+    assert label_of(draw(MODEL, X, [0], **asked)) == "Prediction of bikes (per day)"
+    compared = EffectComparisonDisplay.from_estimator(MODEL, X, 0, **asked)
+    assert label_of(compared) == "Prediction of bikes (per day)"
+
+
+def test_explanations_carry_words():
+    inspector = LinearSHAP(LogisticRegression()).fit(X, pd.Series(Y > 0, name="sick"))
+    explanation = inspector.explain(X)
+    for kind in (ShapleyImportanceDisplay, ShapleyWaterfallDisplay):
+        one = explanation[0]
+        for display in (
+            kind.from_explanation(one),
+            kind.from_explanation(one, target_name="ill", unit="nats"),
+            kind.from_estimator(inspector, X[:1], unit="nats"),
+        ):
+            name, unit = display.target_name, display.unit
+            text = f"Log-odds of {name} = True" + (f" ({unit})" if unit else "")
+            assert display.ax_.get_xlabel().split("\n")[0] == text
+        assert name == "sick"
+
+
+def test_descriptions():
+    display = PartialDependenceDisplay.from_estimator(MODEL, X)
+    assert repr(display) == "PartialDependenceDisplay(2 features: age, bmi)"
+    fall = ShapleyWaterfallDisplay.from_explanation(EXPLANATION, row=0)
+    assert repr(fall) == (
+        "ShapleyWaterfallDisplay(12 rows; 4 features: age, income, "
+        "number of earlier visits, debt; 1 output: 0)"
+    )
+    wide = Explanation(np.ones((1, 9)), [0.0])
+    assert "9 features: x0, x1, x2, x3, x4, ...;" in repr(ShapleyWaterfallDisplay(wide))
+
+
+def test_notebooks_show_a_figure_once():
+    display = PartialDependenceDisplay([[0.0, 1.0]], [[0.0, 1.0]], feature_names=["x"])
+    assert display._repr_png_() is None  # nothing is drawn
+    display.plot()
+    assert display._repr_png_() is None  # the notebook shows what pyplot has open
+    plt.close(display.figure_)
+    assert display._repr_png_().startswith(b"\x89PNG")
