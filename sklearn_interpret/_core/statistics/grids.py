@@ -10,6 +10,7 @@ from sklearn_interpret._core.statistics.weighted import weighted_quantile
 AT_ONCE = 3 * 2**12
 # With fewer values, the table of cells costs more than it saves.
 _MANY = 2**10
+_MOST_INTERVALS = 2**20
 
 
 def numeric_grid(values, weights, resolution, percentiles, *, observed_only=False):
@@ -68,6 +69,8 @@ def conditioning_edges(values, weights, n_intervals):
 
 
 def _quantiles(values, weights, n_intervals):
+    # More intervals than rows have an end at each row, but for very light ones.
+    n_intervals = min(n_intervals, max(len(values), _MOST_INTERVALS))
     probabilities = np.arange(1, n_intervals + 1) / n_intervals
     return weighted_quantile(values, probabilities, weights)
 
