@@ -49,6 +49,32 @@ def grid_masses(lows, shares, shape, weights):
     return masses.reshape(shape)
 
 
+def grid_sums(low, share, n_points, weights):
+    """Summed weights of rows, those times the share, and times its square: (3, n).
+
+    By the left neighbour of each row, whose `low` and `share` are those of
+    :func:`grid_position`; `weights` (m,) are the rows'.
+    """
+    first = weights * share
+    parts = weights, first, first * share
+    return np.stack([np.bincount(low, part, n_points) for part in parts])
+
+
+def masses_of_sums(sums):
+    """Shares of the rows' weight on each point of the grid, from :func:`grid_sums`."""
+    masses = sums[0] - sums[1]
+    masses[1:] += sums[1, :-1]
+    return masses / (sums[0].sum() or 1.0)
+
+
+def variance_of_sums(curves, sums):
+    """Variance over the rows of the interpolated `curves` (k, n): (k,)."""
+    rises = np.diff(curves, append=curves[:, -1:])
+    curves = curves - (curves @ masses_of_sums(sums))[:, None]
+    squares = curves**2 @ sums[0] + (2 * curves * rises) @ sums[1] + rises**2 @ sums[2]
+    return np.maximum(squares / (sums[0].sum() or 1.0), 0.0)
+
+
 def interpolate(values, nodes, curves):
     """Curves (k, G) at `values` (m,): (m, k); NaN gives NaN.
 

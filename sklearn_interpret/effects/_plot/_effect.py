@@ -349,7 +349,7 @@ class EffectDisplay(EffectSources, PanelDisplay):
         """Bands of an entry: over folds, else of standard errors, else none."""
         if folds is not None:
             return fold_band(folds[entry], self._n_axes(entry))
-        if errors is not None:
+        if errors is not None and errors[entry] is not None:
             return error_band(values, errors[entry], self._n_axes(entry))
         return {}
 
