@@ -126,7 +126,7 @@ def test_bands_of_partial_dependence_are_those_of_its_shape():
     text = display.plot().legend_.get_texts()[0].get_text()
     assert text == "± 2 standard errors of the level"
     frame = display.to_frame()
-    assert (frame["high"] - frame["low"] > 10).all()
+    assert (frame["high"] - frame["low"])[alone].min() > 10
 
 
 def test_error_bars_along_categories():
