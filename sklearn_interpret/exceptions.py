@@ -6,6 +6,7 @@ __all__ = [
     "EmptyIntervalWarning",
     "InspectionWarning",
     "LowFidelityWarning",
+    "LowWeightWarning",
     "NonFiniteResponseError",
     "UnreadableModelError",
     "UnseenCategoryWarning",
@@ -30,6 +31,10 @@ class EmptyIntervalWarning(InspectionWarning):
 
 class LowFidelityWarning(InspectionWarning):
     """A surrogate follows the model poorly: it explains little of it."""
+
+
+class LowWeightWarning(InspectionWarning):
+    """Weights sum to less than two rows, for which standard errors take them."""
 
 
 class UnseenCategoryWarning(InspectionWarning):

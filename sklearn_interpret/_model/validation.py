@@ -3,6 +3,7 @@
 Nothing here needs a wrapped model, so that predictors of our own use it too.
 """
 
+import warnings
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -19,6 +20,7 @@ from sklearn_interpret._model.tags import (
     has_tags,
     unfrozen,
 )
+from sklearn_interpret.exceptions import LowWeightWarning
 
 
 def check_rows(estimator, X, *, reset):
@@ -71,8 +73,12 @@ def check_fits_rows(estimator, X):
         )
 
 
-def check_weights(sample_weight, rows):
-    """Weights of rows as float64, ones by default; not to be written to."""
+def check_weights(sample_weight, rows, *, count_rows=False):
+    """Weights of rows as float64, ones by default; not to be written to.
+
+    With `count_rows`, for standard errors that take their sum for the number of rows, a
+    sum of less than two is warned of.
+    """
     if sample_weight is None:
         return np.broadcast_to(1.0, rows.n_rows)
     weights = check_sample_weight(sample_weight, rows.native, dtype=np.float64)
@@ -82,6 +88,14 @@ def check_weights(sample_weight, rows):
         )
     if not weights.any():
         raise ValueError("sample_weight is zero for every row: nothing to inspect.")
+    if count_rows and weights.sum() < 2:
+        warnings.warn(
+            f"sample_weight sums to {weights.sum():.3g}, less than two rows: standard "
+            "errors take a weight for the number of times that a row stands there. "
+            "Scale weights to sum to the number of rows.",
+            LowWeightWarning,
+            stacklevel=3,
+        )
     return weights
 
 

@@ -228,6 +228,11 @@ default="similarity"
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @property
+    def _weights_count_rows(self):
+        by_errors = self.confidence_method == "standard_error"
+        return self.confidence_level is not None and by_errors
+
     def _make_axis(self, sample, columns, name, custom):
         rows = sample.rows
         if not self._is_level_axis(columns):

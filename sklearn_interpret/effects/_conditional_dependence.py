@@ -76,7 +76,8 @@ class ConditionalDependence(CurveEffect):
         Mean response in each interval; NaN where there is no row. With several
         outputs these lead, as in (k, K).
     standard_errors_ : list of ndarray
-        Standard errors of the averages, of the same shapes.
+        Standard errors of the averages, of the same shapes, taking the sum of the
+        weights for the number of rows.
     interval_counts_ : list of ndarray of shape (K,) or (K1, K2)
         Total weight of the rows in each interval.
     n_missing_ : ndarray of shape (n_entries,)
@@ -122,6 +123,8 @@ class ConditionalDependence(CurveEffect):
     >>> effect.fit(X, 2 * X.ravel()).average_[0].round(6)
     array([ 3., 11., 19.])
     """
+
+    _weights_count_rows = True
 
     _parameter_constraints = {
         **CurveEffect._parameter_constraints,

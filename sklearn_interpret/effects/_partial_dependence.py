@@ -97,9 +97,10 @@ class PartialDependence(GridMixin, CurveEffect):
         The partial dependence; with several outputs these lead, as in (k, G).
     standard_errors_ : list of ndarray, or None
         Standard errors of the averages, of the same shapes, taking the rows as drawn
-        at random; None with "recursion". With trees they cost more than the averages,
-        and are computed at their first use, from rows that are kept until then:
-        those of `X` itself where they are many.
+        at random, and the sum of the weights for their number; None with "recursion".
+        With trees they cost more than the averages, and are computed at their first
+        use, from rows that are kept until then: those of `X` itself where they are
+        many.
     shape_standard_errors_ : list of ndarray or None, or None
         Standard errors of the curves' shapes: of the mean over rows of
         :math:`f(v, x_{i, -j}) - \\sum_g m_g f(g, x_{i, -j})`, with :math:`m_g` the
@@ -162,6 +163,8 @@ class PartialDependence(GridMixin, CurveEffect):
     array([[184.2],
            [125.4]])
     """
+
+    _weights_count_rows = True
 
     _parameter_constraints = {
         **CurveEffect._parameter_constraints,

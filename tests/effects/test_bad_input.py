@@ -2,6 +2,7 @@
 
 import traceback
 import warnings
+from contextlib import nullcontext
 from decimal import Decimal
 from zlib import crc32
 
@@ -28,6 +29,7 @@ from sklearn_interpret.exceptions import (
     ConstantFeatureWarning,
     EmptyIntervalWarning,
     InspectionWarning,
+    LowWeightWarning,
     NonFiniteResponseError,
     UnseenCategoryWarning,
 )
@@ -530,11 +532,32 @@ def test_weights(effect, weights, message):
         fit(effect, X, sample_weight=weights)
 
 
+@pytest.mark.parametrize(
+    "effect, warns",
+    [
+        (PartialDependence(frozen(first)), True),
+        (ConditionalDependence(frozen(first)), True),
+        (AccumulatedLocalEffects(frozen(first), confidence_level=0.9), True),
+        (AccumulatedLocalEffects(frozen(first)), False),
+    ],
+)
+def test_weights_of_less_than_two_rows(effect, warns):
+    """Standard errors take a weight for the number of times that a row is there."""
+    effect.fit(X, sample_weight=np.full(30, 2 / 30 + 1e-9))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        effect.fit(X, sample_weight=np.full(30, 1 / 30))
+    assert [warning.category for warning in caught] == [LowWeightWarning] * warns
+    assert not caught or "sample_weight sums to 1, less" in str(caught[0].message)
+
+
 @every_effect
 @pytest.mark.parametrize("scale", [1e-300, 1e-20, 1e20, 1e300])
 def test_tiny_and_huge_weights(effect, scale):
     plain = fit(effect, X)
-    scaled = fit(effect, X, sample_weight=np.full(30, scale))
+    few = scale < 1 and effect in (PartialDependence, ConditionalDependence)
+    with pytest.warns(LowWeightWarning) if few else nullcontext():
+        scaled = fit(effect, X, sample_weight=np.full(30, scale))
     for ours, theirs in zip(values_of(plain), values_of(scaled), strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-12)
     if effect in (PartialDependence, ConditionalDependence):
