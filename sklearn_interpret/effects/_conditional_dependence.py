@@ -223,6 +223,8 @@ def _centers(axis, sample):
     inside = cells >= 0
     cells, weights = cells[inside], sample.weights[inside]
     total = np.bincount(cells, weights, _n_cells(axis))
-    summed = np.bincount(cells, weights * numbers[inside], _n_cells(axis))
-    middle = (axis.values[:-1] + axis.values[1:]) / 2
-    return np.divide(summed, total, out=middle, where=total > 0)
+    # Shares of the weight first: sums of huge numbers are no numbers.
+    shares = weights / total[cells]
+    means = np.bincount(cells, shares * numbers[inside], _n_cells(axis))
+    low, high = axis.values[:-1], axis.values[1:]
+    return np.where(total > 0, means.clip(low, high), low / 2 + high / 2)

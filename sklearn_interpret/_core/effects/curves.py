@@ -20,7 +20,12 @@ def grid_position(values, nodes):
 
 def _grid_positions(values, nodes):
     """Slices of the values with what `grid_position` finds for them."""
-    gaps, search = np.diff(nodes), NodeSearch(nodes[1:-1], side="right")
+    with np.errstate(over="ignore"):
+        gaps = np.diff(nodes)
+    if np.isinf(gaps).any():
+        values, nodes = values / 2, nodes / 2
+        gaps = np.diff(nodes)
+    search = NodeSearch(nodes[1:-1], side="right")
     for start in range(0, len(values), AT_ONCE):
         rows = slice(start, start + AT_ONCE)
         if len(nodes) == 1:

@@ -26,7 +26,7 @@ def numeric_grid(values, weights, resolution, percentiles, *, observed_only=Fals
         if len(distinct) <= resolution:
             return distinct
     low, high = weighted_quantile(values, percentiles, weights)
-    points = np.linspace(low, high, resolution)
+    points = _evenly_spaced(low, high, resolution)
     if low < high and not observed_only:
         return points
     distinct = np.unique(values)
@@ -36,6 +36,13 @@ def numeric_grid(values, weights, resolution, percentiles, *, observed_only=Fals
         ranks = np.linspace(0, len(distinct) - 1, resolution).round().astype(np.intp)
         return distinct[ranks]
     return nearest(points, distinct)
+
+
+def _evenly_spaced(low, high, n_points):
+    """As :func:`numpy.linspace`, over ranges of any size."""
+    with np.errstate(over="ignore"):
+        scale = 1 if np.isfinite(high - low) else 2
+    return scale * np.linspace(low / scale, high / scale, n_points)
 
 
 def nearest(points, candidates):
