@@ -90,7 +90,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     _caches: ClassVar[tuple] = ()
 
     # Whether standard errors take the sum of the weights for the number of rows.
-    _weights_count_rows = False
+    _errors_count_rows = False
 
     def __getstate__(self):
         state = super().__getstate__()
@@ -138,9 +138,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_predictor(self.estimator)
         self._reset()
         rows = self._check_rows(X, reset=True)
-        weights = check_weights(
-            sample_weight, rows, count_rows=self._weights_count_rows
-        )
+        weights = check_weights(sample_weight, rows, count_rows=self._errors_count_rows)
         if y is not None:
             check_consistent_length(rows.native, y)
         context = root_callback_context(self, max_subtasks=2)

@@ -229,7 +229,7 @@ default="similarity"
         self.verbose = verbose
 
     @property
-    def _weights_count_rows(self):
+    def _errors_count_rows(self):
         by_errors = self.confidence_method == "standard_error"
         return self.confidence_level is not None and by_errors
 

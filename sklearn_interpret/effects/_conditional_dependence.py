@@ -124,7 +124,7 @@ class ConditionalDependence(CurveEffect):
     array([ 3., 11., 19.])
     """
 
-    _weights_count_rows = True
+    _errors_count_rows = True
 
     _parameter_constraints = {
         **CurveEffect._parameter_constraints,

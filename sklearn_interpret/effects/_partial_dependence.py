@@ -164,7 +164,7 @@ class PartialDependence(GridMixin, CurveEffect):
            [125.4]])
     """
 
-    _weights_count_rows = True
+    _errors_count_rows = True
 
     _parameter_constraints = {
         **CurveEffect._parameter_constraints,

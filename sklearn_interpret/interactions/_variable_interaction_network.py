@@ -153,7 +153,7 @@ class VariableInteractionNetwork(BaseInteraction):
     [('x0', 'x1'), ('x2',)]
     """
 
-    _weights_count_rows = True
+    _errors_count_rows = True
 
     _parameter_constraints = {
         **BaseInteraction._parameter_constraints,
