@@ -212,7 +212,8 @@ class PartialDependence(GridMixin, CurveEffect):
         self.grid_values_ = [
             one_or_pair([axis.values for axis in axes]) for axes in self.axes_
         ]
-        self._point_averages = None
+        # Standard errors are looked at later, perhaps after `set_params`.
+        self._point_averages, self._centred = None, self.centered
         self._sums = [self._sums_of(axes, sample) for axes in self.axes_]
         if self.method == "recursion":
             averages = self._by_recursion(sample)
@@ -237,7 +238,7 @@ class PartialDependence(GridMixin, CurveEffect):
     @property
     def standard_errors_(self) -> list[NDArray[np.float64]] | None:
         """Standard errors of the averages; with trees computed at their first use."""
-        return self._errors(of_shape=self.centered)
+        return self._errors(of_shape=False)
 
     @property
     def shape_standard_errors_(self) -> list[NDArray[np.float64] | None] | None:
@@ -249,7 +250,7 @@ class PartialDependence(GridMixin, CurveEffect):
             raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
         if self._point_averages is None:
             return None
-        k = len(self.output_names_)
+        k, of_shape = len(self.output_names_), of_shape or self._centred
         outputs = slice(-k, None) if of_shape else slice(k)
         pairs = zip(self.axes_, self._point_averages.standard_errors, strict=True)
         return [
@@ -261,7 +262,7 @@ class PartialDependence(GridMixin, CurveEffect):
 
     def _has_shape(self, axes):
         """Whether each row's curve is centred, for which it is needed as a whole."""
-        return self.centered or len(axes) == 1
+        return self._centred or len(axes) == 1
 
     def _reset(self):
         super()._reset()

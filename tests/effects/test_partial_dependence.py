@@ -549,6 +549,11 @@ def test_standard_errors_of_shapes_are_those_of_centred_curves(method, n_outputs
         method=method,
     ).fit(X, sample_weight=weights)
     assert effect.shape_standard_errors_[3] is None
+    before = effect.standard_errors_
+    effect.set_params(centered=True)
+    assert effect.shape_standard_errors_[3] is None
+    for ours, theirs in zip(effect.standard_errors_, before, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
     for j in range(3):
         grid = effect.grid_values_[j]
         points = np.append(grid, np.nan) if j == 0 else grid
