@@ -111,6 +111,9 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     # Attributes that are caches: not pickled, rebuilt on demand.
     _caches: ClassVar[tuple] = ()
 
+    # Whether standard errors take the sum of the weights for the number of rows.
+    _errors_count_rows = False
+
     def __getstate__(self):
         state = super().__getstate__()
         return {**state, **{name: None for name in self._caches if name in state}}
@@ -138,7 +141,9 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights. They weigh every average of the inspection, as if a
             row of weight two stood twice, and go to the estimator's `fit` where that
-            takes them (also to the last step of a pipeline).
+            takes them (also to the last step of a pipeline). Standard errors over the
+            rows take the sum of the weights for the number of rows, and so depend on
+            their scale.
         **params : dict
             Further parameters of the estimator's `fit`; routed as metadata where
             scikit-learn's metadata routing is enabled.
@@ -161,7 +166,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_predictor(self.estimator)
         self._reset()
         rows = self._check_rows(X, reset=True)
-        weights = check_weights(sample_weight, rows)
+        weights = check_weights(sample_weight, rows, count_rows=self._errors_count_rows)
         if y is not None:
             check_not_masked(y, "y")
             check_consistent_length(rows.native, y)

@@ -6,6 +6,7 @@ __all__ = [
     "EmptyIntervalWarning",
     "InspectionWarning",
     "LowFidelityWarning",
+    "LowWeightWarning",
     "NonFiniteResponseError",
     "RefitWarning",
     "UnreadableModelError",
@@ -35,6 +36,10 @@ class LowFidelityWarning(InspectionWarning):
 
 class RefitWarning(InspectionWarning):
     """A fitted estimator was given bare, so that a clone of it is fitted again."""
+
+
+class LowWeightWarning(InspectionWarning):
+    """Weights sum to less than two rows, for which standard errors take them."""
 
 
 class UnseenCategoryWarning(InspectionWarning):

@@ -537,7 +537,8 @@ def test_pairs(name, mixed):
     display = case.display.from_estimator(model, X, **case.asking("size", *pairs))
     display.figure_.canvas.draw()
     axes = [ax for ax in display.axes_.flat if ax is not None]
-    assert [(ax.get_xlabel(), ax.get_ylabel()) for ax in axes[1:]] == pairs
+    labels = [(ax.get_xlabel(), ax.get_ylabel()) for ax in axes[1:]]
+    assert [tuple(name.split("\n")[0] for name in pair) for pair in labels] == pairs
     assert display.contours_[0] is display.heatmaps_[0] is None
     frame = mean_rows(display.to_frame())
     for place, pair in enumerate(pairs, start=1):

@@ -3,6 +3,7 @@
 Nothing here needs a wrapped model, so that predictors of our own use it too.
 """
 
+import warnings
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -19,6 +20,7 @@ from sklearn_interpret._model.response import (
 )
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import Rows
+from sklearn_interpret.exceptions import LowWeightWarning
 
 
 def check_rows(estimator, X, *, reset):
@@ -91,8 +93,12 @@ def check_not_masked(values, name):
         raise TypeError(f"{name} is a masked array: fill it, or leave out those rows.")
 
 
-def check_weights(sample_weight, rows):
-    """Weights of rows as float64, ones by default; not to be written to."""
+def check_weights(sample_weight, rows, *, count_rows=False):
+    """Weights of rows as float64, ones by default; not to be written to.
+
+    With `count_rows`, for standard errors that take their sum for the number of rows, a
+    sum of less than two is warned of.
+    """
     if sample_weight is None:
         return np.broadcast_to(1.0, rows.n_rows)
     check_not_masked(sample_weight, "sample_weight")
@@ -108,6 +114,14 @@ def check_weights(sample_weight, rows):
         raise ValueError(
             f"sample_weight holds weights up to {weights.max():g}; positive ones are "
             "accepted from 1e-100 on, and their sum below 1e100: rescale them."
+        )
+    if count_rows and weights.sum() < 2:
+        warnings.warn(
+            f"sample_weight sums to {weights.sum():.3g}, less than two rows: standard "
+            "errors take a weight for the number of times that a row stands there. "
+            "Scale weights to sum to the number of rows.",
+            LowWeightWarning,
+            stacklevel=3,
         )
     return weights
 

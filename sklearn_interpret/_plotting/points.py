@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sklearn_interpret._core.statistics.weighted import weighted_quantile
 from sklearn_interpret._plotting.axes import axes_inches, merged_style
 from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, feature_map
 
@@ -111,7 +112,7 @@ def clipped_range(values, share=0.05):
     if not len(known):
         return 0.0, 0.0
     for tail in (share, share / 5):
-        low, high = np.quantile(known, [tail, 1 - tail], method="inverted_cdf")
+        low, high = weighted_quantile(known, [tail, 1 - tail])
         if low < high:
             return float(low), float(high)
     return float(known.min()), float(known.max())

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
@@ -24,7 +25,6 @@ from sklearn_interpret._model.parallel import portion_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import perturbed
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.axes import (
-    Axis,
     CellsOfRows,
     interval_axis,
     level_axis,
@@ -109,6 +109,8 @@ default="similarity"
     edges_ : list
         For each entry of `features`, the edges of shape (K + 1,), or the levels in
         order; a pair of those for pairs.
+    by_similarity_ : list of bool or pair of bool
+        Whether the levels stand in an order by similarity.
     effects_ : list of ndarray of shape (K + 1,), (levels,) or (K1 + 1, K2 + 1)
         The effect at the edges or levels; with several outputs these lead.
     local_effects_ : list of ndarray of shape (K,), (levels - 1,) or (K1, K2)
@@ -226,6 +228,11 @@ default="similarity"
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @property
+    def _errors_count_rows(self):
+        by_errors = self.confidence_method == "standard_error"
+        return self.confidence_level is not None and by_errors
+
     def _make_axis(self, sample, columns, name, custom):
         rows = sample.rows
         if not self._is_level_axis(columns):
@@ -259,7 +266,8 @@ default="similarity"
             [rows.encode((j,))[0] for j in others if flags[j]],
             sample.weights,
         )
-        return _reordered(axis, order)
+        # Two levels have no order to choose.
+        return _reordered(axis, order, by_similarity=len(order) > 2)
 
     def _given_orders(self, rows):
         """The orders given by the user, by column or name of a group."""
@@ -284,6 +292,9 @@ default="similarity"
         self._given_orders(sample.rows)  # unknown names, also of what is not inspected
         self.edges_ = [
             one_or_pair([axis.values for axis in axes]) for axes in self.axes_
+        ]
+        self.by_similarity_ = [
+            one_or_pair([axis.by_similarity for axis in axes]) for axes in self.axes_
         ]
         distinct, columns = distinct_axes(self.axes_)
         steps = [
@@ -422,6 +433,7 @@ def _given_order(axis, levels):
     return np.array(order)
 
 
-def _reordered(axis, order):
+def _reordered(axis, order, *, by_similarity=False):
     levels = tuple(gather(level, order) for level in axis.levels)
-    return Axis(axis.name, axis.columns, axis.values[order], levels, True)
+    values = axis.values[order]
+    return replace(axis, values=values, levels=levels, by_similarity=by_similarity)

@@ -71,7 +71,8 @@ class ConditionalDependence(CurveEffect):
         Mean response in each interval; NaN where there is no row. With several
         outputs these lead, as in (k, K).
     standard_errors_ : list of ndarray
-        Standard errors of the averages, of the same shapes.
+        Standard errors of the averages, of the same shapes, taking the sum of the
+        weights for the number of rows.
     interval_counts_ : list of ndarray of shape (K,) or (K1, K2)
         Total weight of the rows in each interval.
     n_missing_ : ndarray of shape (n_entries,)
@@ -117,6 +118,8 @@ class ConditionalDependence(CurveEffect):
     >>> effect.fit(X, 2 * X.ravel()).average_[0].round(6)
     array([ 3., 11., 19.])
     """
+
+    _errors_count_rows = True
 
     _parameter_constraints = {
         **CurveEffect._parameter_constraints,
@@ -215,6 +218,8 @@ def _centers(axis, sample):
     inside = cells >= 0
     cells, weights = cells[inside], sample.weights[inside]
     total = np.bincount(cells, weights, _n_cells(axis))
-    summed = np.bincount(cells, weights * numbers[inside], _n_cells(axis))
-    middle = (axis.values[:-1] + axis.values[1:]) / 2
-    return np.divide(summed, total, out=middle, where=total > 0)
+    # Shares of the weight first: sums of huge numbers are no numbers.
+    shares = weights / total[cells]
+    means = np.bincount(cells, shares * numbers[inside], _n_cells(axis))
+    low, high = axis.values[:-1], axis.values[1:]
+    return np.where(total > 0, means.clip(low, high), low / 2 + high / 2)

@@ -9,8 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_interpret._core.statistics.grids import (
     grid_masses,
     grid_position,
+    grid_sums,
     interpolate,
     look_up,
+    masses_of_sums,
+    variance_of_sums,
 )
 from sklearn_interpret._model._sklearn_compat import (
     StrOptions,
@@ -61,8 +64,8 @@ class PartialDependence(GridMixin, CurveEffect):
     custom_values : dict of feature to array-like, default=None
         Points to use instead, in the feature's units.
     centered : bool, default=False
-        Subtract the weighted mean of the curve over the rows. The standard errors are
-        then those of the curve's shape.
+        Subtract the weighted mean of the curve over the rows. `standard_errors_` are
+        then `shape_standard_errors_`.
     method : {"auto", "tree", "brute", "recursion"}, default="auto"
         "brute" sends all perturbed rows to the model. "tree" finds the same numbers
         from the trees of the model, at a cost that hardly depends on the grid; it needs
@@ -98,9 +101,15 @@ class PartialDependence(GridMixin, CurveEffect):
         The partial dependence; with several outputs these lead, as in (k, G).
     standard_errors_ : list of ndarray, or None
         Standard errors of the averages, of the same shapes, taking the rows as drawn
-        at random; None with "recursion". With trees they cost more than the averages,
-        and are computed at their first use, from rows that are kept until then:
-        those of `X` itself where they are many.
+        at random, and the sum of the weights for their number; None with "recursion".
+        With trees they cost more than the averages, and are computed at their first
+        use, from rows that are kept until then: those of `X` itself where they are
+        many.
+    shape_standard_errors_ : list of ndarray or None, or None
+        Standard errors of the curves' shapes: of the mean over rows of
+        :math:`f(v, x_{i, -j}) - \\sum_g m_g f(g, x_{i, -j})`, with :math:`m_g` the
+        share of the rows at the grid's point g. What moves a whole curve up or down is
+        no part of it. None for pairs unless `centered`, and with "recursion".
     missing_average_ : list of float, ndarray of shape (k,), or None
         The average with the feature missing, for numeric features that have missing
         values; else None.
@@ -159,6 +168,8 @@ class PartialDependence(GridMixin, CurveEffect):
            [125.4]])
     """
 
+    _errors_count_rows = True
+
     _parameter_constraints = {
         **CurveEffect._parameter_constraints,
         **GridMixin._parameter_constraints,
@@ -205,7 +216,9 @@ class PartialDependence(GridMixin, CurveEffect):
         self.grid_values_ = [
             one_or_pair([axis.values for axis in axes]) for axes in self.axes_
         ]
-        self._point_averages = None
+        # Standard errors are looked at later, perhaps after `set_params`.
+        self._point_averages, self._centred = None, self.centered
+        self._sums = [self._sums_of(axes, sample) for axes in self.axes_]
         if self.method == "recursion":
             averages = self._by_recursion(sample)
             if is_classifier(self.estimator_):
@@ -213,8 +226,12 @@ class PartialDependence(GridMixin, CurveEffect):
                 self._response_name = raw.name
             missing = [None] * len(averages)
         else:
-            self._point_averages = self._averaged(sample, response, on_block)
-            means = [mean.T for mean in self._point_averages.means]
+            masses, self._point_averages = self._averaged(sample, response, on_block)
+            means = self._point_averages.means
+            if self.centered:
+                pairs = zip(means, masses, strict=True)
+                means = [mean - mass @ mean for mean, mass in pairs]
+            means = [mean.T for mean in means]
             pairs = list(zip(self.axes_, means, strict=True))
             averages = [_on_grid(axes, mean) for axes, mean in pairs]
             missing = [_beyond_grid(axes, mean) for axes, mean in pairs]
@@ -228,40 +245,76 @@ class PartialDependence(GridMixin, CurveEffect):
     @property
     def standard_errors_(self) -> list[NDArray[np.float64]] | None:
         """Standard errors of the averages; with trees computed at their first use."""
+        return self._errors(of_shape=False)
+
+    @property
+    def shape_standard_errors_(self) -> list[NDArray[np.float64] | None] | None:
+        """Standard errors of the centred curves, computed as `standard_errors_` are."""
+        return self._errors(of_shape=True)
+
+    def _errors(self, *, of_shape):
         if "_point_averages" not in vars(self):
             raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
         if self._point_averages is None:
             return None
+        k, of_shape = len(self.output_names_), of_shape or self._centred
+        outputs = slice(-k, None) if of_shape else slice(k)
         pairs = zip(self.axes_, self._point_averages.standard_errors, strict=True)
-        return [drop_single_output(_on_grid(axes, error.T)) for axes, error in pairs]
+        return [
+            drop_single_output(_on_grid(axes, errors[:, outputs].T))
+            if not of_shape or self._has_shape(axes)
+            else None
+            for axes, errors in pairs
+        ]
+
+    def _has_shape(self, axes):
+        """Whether each row's curve is centred, for which it is needed as a whole."""
+        return self._centred or len(axes) == 1
 
     def _reset(self):
         super()._reset()
         vars(self).pop("_point_averages", None)
 
+    def _sums_of(self, axes, sample):
+        """Sums of the rows by grid point, missing values behind; None for pairs."""
+        if len(axes) > 1:
+            return None
+        sums = _over_rows(_sums, axes, sample)
+        seen = not axes[0].categorical and self.method != "recursion"
+        return sums if seen and sums[0, -1] > 0 else sums[:, :-1]
+
     def _averaged(self, sample, response, on_block):
-        """Averages at all points of the grids, and at missing values behind them."""
-        grids = []
-        for axes in self.axes_:
+        """Masses and averages at all points, missing values behind those of grids."""
+        grids, masses = [], []
+        for axes, sums in zip(self.axes_, self._sums, strict=True):
             levels, axis, column = None, axes[0], axes[0].columns[0]
-            numeric = len(axes) == 1 and not axis.categorical
-            if numeric and np.isnan(sample.rows.numbers(column)).any():
+            if sums is not None and sums.shape[1] > len(axis.values):
                 levels = sample.rows.cast(column, np.append(axis.values, np.nan))
-            grids.append(grid_replacement(axes, levels, together=self.centered))
-        masses = None
-        if self.centered:
-            masses = [
-                _row_masses(axes, sample, grid.n_variants)
-                for axes, grid in zip(self.axes_, grids, strict=True)
-            ]
+            together = self._has_shape(axes)
+            grids.append(grid_replacement(axes, levels, together=together))
+            mass = None if sums is None else masses_of_sums(sums)
+            if self.centered and sums is None:
+                mass = _over_rows(_masses, axes, sample)
+                mass = mass / (mass.sum() or 1.0)
+            masses.append(mass)
         model = perturbed(self.method, response, sample.rows, grids)
-        return model.averages(
+        return masses, model.averages(
             sample.weights,
             masses,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             on_block=on_block,
         )
+
+    def _importances(self, sample):
+        importances = np.zeros(sample.rows.n_columns)
+        for entry in self._one_way:
+            curves, missing = self._averages[entry], self._missing[entry]
+            if missing is not None:
+                curves = np.hstack([curves, missing[:, None]])
+            variances = variance_of_sums(curves, self._sums[entry])
+            importances[list(self.features_[entry])] = np.sqrt(variances).mean()
+        return importances
 
     def _by_recursion(self, sample):
         model = unfrozen(self.estimator_)
@@ -326,31 +379,32 @@ def _beyond_grid(axes, values):
     return values[:, n_points] if values.shape[1] > n_points else None
 
 
-def _row_masses(axes, sample, n_variants):
-    """Share of the rows' weight at each point of the grid, missing values last."""
-    masses = np.zeros(n_variants)
-    for part in slices(sample.rows.n_rows, portion_rows(sample.rows.row_bytes)):
-        masses += _masses(
-            axes, sample.rows.part(part), sample.weights[part], n_variants
-        )
-    total = masses.sum()
-    return masses / total if total > 0 else masses
+def _over_rows(function, axes, sample):
+    """Sum over the rows of ``function(axes, rows, weights)``."""
+    return sum(
+        function(axes, sample.rows.part(part), sample.weights[part])
+        for part in slices(sample.rows.n_rows, portion_rows(sample.rows.row_bytes))
+    )
 
 
-def _masses(axes, rows, weights, n_variants):
-    """The rows' weight at each point of the grid, missing values last."""
-    masses = np.zeros(n_variants)
+def _sums(axes, rows, weights):
+    """Sums of the rows by point of a feature's grid, those without a point last."""
+    low, share = _position(axes[0], rows)
+    unknown = np.isnan(share)
+    if unknown.any():
+        low[unknown], share[unknown] = len(axes[0].values), 0.0
+    return grid_sums(low, share, len(axes[0].values) + 1, weights)
+
+
+def _masses(axes, rows, weights):
+    """The rows' weight at each point of the grid of a pair."""
     shape = tuple(len(axis.values) for axis in axes)
+    if 0 in shape:
+        return np.zeros(0)
     lows, shares = zip(*(_position(axis, rows) for axis in axes), strict=True)
     known = ~np.isnan(shares).any(axis=0)
-    n_points = int(np.prod(shape))
-    if n_points:
-        lows, shares = ([part[known] for part in parts] for parts in (lows, shares))
-        found = grid_masses(lows, shares, shape, weights[known])
-        masses[:n_points] = found.ravel()
-    if n_variants > n_points:
-        masses[n_points] = weights[~known].sum()
-    return masses
+    lows, shares = ([part[known] for part in parts] for parts in (lows, shares))
+    return grid_masses(lows, shares, shape, weights[known]).ravel()
 
 
 def _position(axis, rows):

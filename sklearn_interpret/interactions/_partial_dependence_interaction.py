@@ -189,7 +189,9 @@ class PartialDependenceInteraction(BaseInteraction):
             (players[first], players[second]) for first, second in self.pairs_
         ]
         effect = PartialDependence(FrozenEstimator(self.estimator_), **settings)
-        effect.fit(sample.rows.native, sample_weight=sample.weights)
+        # Only averages are taken, for which weights may have any scale.
+        weights = sample.weights * (sample.rows.n_rows / sample.weights.sum())
+        effect.fit(sample.rows.native, sample_weight=weights)
         for (first, second), average in zip(
             effect.grid_values_, effect.average_, strict=True
         ):

@@ -154,6 +154,8 @@ class VariableInteractionNetwork(BaseInteraction):
     [('x0', 'x1'), ('x2',)]
     """
 
+    _errors_count_rows = True
+
     _parameter_constraints = {
         **BaseInteraction._parameter_constraints,
         "threshold": [Interval(Real, 0, 1, closed="left")],

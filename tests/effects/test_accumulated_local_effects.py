@@ -83,6 +83,14 @@ def test_edges_are_inverted_cdf_quantiles_after_the_minimum():
         )
 
 
+def test_edges_are_counted_in_whole_numbers():
+    """As floats, 11 / 20 of 100 rows is more than 55: the edge is the 55th value."""
+    X = np.random.default_rng(0).permutation(np.arange(1.0, 101)).reshape(-1, 1)
+    effect = AccumulatedLocalEffects(frozen(lambda a: a), n_intervals=20).fit(X)
+    np.testing.assert_array_equal(effect.edges_[0], [1, *range(5, 101, 5)])
+    np.testing.assert_array_equal(effect.interval_counts_[0], np.full(20, 5))
+
+
 def test_local_effects_counts_and_spreads():
     X, _ = numeric_table()
     weights = whole_weights(len(X))

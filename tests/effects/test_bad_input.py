@@ -2,6 +2,7 @@
 
 import traceback
 import warnings
+from contextlib import nullcontext
 from decimal import Decimal
 from zlib import crc32
 
@@ -28,6 +29,7 @@ from sklearn_interpret.exceptions import (
     ConstantFeatureWarning,
     EmptyIntervalWarning,
     InspectionWarning,
+    LowWeightWarning,
     NonFiniteResponseError,
     UnseenCategoryWarning,
 )
@@ -530,11 +532,32 @@ def test_weights(effect, weights, message):
         fit(effect, X, sample_weight=weights)
 
 
+@pytest.mark.parametrize(
+    "effect, warns",
+    [
+        (PartialDependence(frozen(first)), True),
+        (ConditionalDependence(frozen(first)), True),
+        (AccumulatedLocalEffects(frozen(first), confidence_level=0.9), True),
+        (AccumulatedLocalEffects(frozen(first)), False),
+    ],
+)
+def test_weights_of_less_than_two_rows(effect, warns):
+    """Standard errors take a weight for the number of times that a row is there."""
+    effect.fit(X, sample_weight=np.full(30, 2 / 30 + 1e-9))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        effect.fit(X, sample_weight=np.full(30, 1 / 30))
+    assert [warning.category for warning in caught] == [LowWeightWarning] * warns
+    assert not caught or "sample_weight sums to 1, less" in str(caught[0].message)
+
+
 @every_effect
-@pytest.mark.parametrize("scale", [1e-300, 1e-20, 1e20, 1e300])
+@pytest.mark.parametrize("scale", [1e-90, 1e-20, 1e20, 1e90])
 def test_tiny_and_huge_weights(effect, scale):
     plain = fit(effect, X)
-    scaled = fit(effect, X, sample_weight=np.full(30, scale))
+    few = scale < 1 and effect in (PartialDependence, ConditionalDependence)
+    with pytest.warns(LowWeightWarning) if few else nullcontext():
+        scaled = fit(effect, X, sample_weight=np.full(30, scale))
     for ours, theirs in zip(values_of(plain), values_of(scaled), strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-12)
     if effect in (PartialDependence, ConditionalDependence):
@@ -861,3 +884,52 @@ def test_the_formula_speaks_for_itself():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         PartialDependence(FrozenEstimator(Formula(first).fit(FRAME))).fit(FRAME)
+
+
+# Numbers at the ends of what there is
+
+
+@every_effect
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+@pytest.mark.parametrize("framed", [False, True])
+def test_the_largest_whole_numbers(effect, dtype, framed):
+    """As a float the largest one is one more, which the dtype cannot hold."""
+    ends = np.iinfo(dtype)
+    rows = np.array([[ends.min, 1], [ends.max, 2], [5, 3], [7, 4]] * 5, dtype=dtype)
+    rows = pd.DataFrame(rows, columns=["alpha", "beta"]) if framed else rows
+    found = fit(effect, rows, formula=lambda a, b: np.asarray(a) / 2.0**64)
+    (axis,) = found.axes_[0]
+    assert axis.values[[0, -1]].tolist() == [float(ends.min), float(ends.max)]
+    low, high = np.ravel(values_of(found)[0])[[0, -1]]
+    assert high - low == pytest.approx((float(ends.max) - float(ends.min)) / 2.0**64)
+
+
+HUGE = 1.7e308 * np.random.default_rng(0).uniform(-1, 1, size=(40, 2))
+HUGE[0], HUGE[1] = 1.7e308, -1.7e308
+
+
+@every_effect
+@pytest.mark.parametrize("size", [1.0, 1e-300])
+@pytest.mark.parametrize("resolution", [2, 5, 40])
+def test_numbers_whose_sums_and_differences_overflow(effect, size, resolution):
+    params = {"grid_resolution": resolution, "percentiles": (0, 1)}
+    if effect in INTERVALS:
+        params = {"n_intervals": resolution}
+    params["features"] = [0, (0, 1)]
+    found = fit(effect, size * HUGE, formula=lambda a, b: a / (1e308 * size), **params)
+    plain = fit(effect, HUGE / 1e308, formula=lambda a, b: a, **params)
+    for ours, theirs in zip(values_of(found), values_of(plain), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-9)
+    if effect is not IndividualConditionalExpectation:
+        at_rows = found.transform(size * HUGE), plain.transform(HUGE / 1e308)
+        np.testing.assert_allclose(*at_rows, atol=1e-9)
+    if effect is ConditionalDependence:
+        centers = found.centers_[0] / (1e308 * size)
+        np.testing.assert_allclose(centers, plain.centers_[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("effect", INTERVALS)
+def test_any_number_of_intervals(effect):
+    many, all_rows = (fit(effect, X, n_intervals=n) for n in (10**20, len(X)))
+    for ours, theirs in zip(values_of(many), values_of(all_rows), strict=True):
+        np.testing.assert_array_equal(ours, theirs)

@@ -531,3 +531,65 @@ def test_standard_errors_of_centred_curves_are_those_of_their_shape(entry):
         centred.average_[0].ravel(), repeated.mean(axis=0), rtol=0, atol=1e-12
     )
     assert centred.standard_errors_[0].mean() < plain.standard_errors_[0].mean() / 2
+
+
+@pytest.mark.parametrize("method", ["tree", "brute"])
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_standard_errors_of_shapes_are_those_of_centred_curves(method, n_outputs):
+    """Of a frame with a number, a whole number, a category and missing values."""
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.normal(size=80), rng.integers(0, 5, 80), rng.integers(0, 3, 80)]
+    X[::9, 0] = np.nan
+    weights = rng.integers(1, 4, size=80)
+    y = 10 * X[:, 2] + X[:, 1] * X[:, 2] + np.nan_to_num(X[:, 0])
+    y = y if n_outputs == 1 else np.c_[y, y**2]
+    model = FrozenEstimator(RandomForestRegressor(5, random_state=0).fit(X, y))
+    effect = PartialDependence(
+        model,
+        features=[0, 1, 2, (0, 1)],
+        categorical_features=[2],
+        grid_resolution=6,
+        method=method,
+    ).fit(X, sample_weight=weights)
+    assert effect.shape_standard_errors_[3] is None
+    before = effect.standard_errors_
+    effect.set_params(centered=True)
+    assert effect.shape_standard_errors_[3] is None
+    for ours, theirs in zip(effect.standard_errors_, before, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    for j in range(3):
+        grid = effect.grid_values_[j]
+        points = np.append(grid, np.nan) if j == 0 else grid
+        curves = np.empty((n_outputs, len(X), len(points)))
+        for place, point in enumerate(points):
+            altered = X.copy()
+            altered[:, j] = point
+            curves[:, :, place] = model.predict(altered).reshape(len(X), -1).T
+        missing = np.isnan(X[:, j])
+        at_rows = np.zeros((len(X), len(points)))
+        at_rows[missing, -1] = 1
+        for place in range(len(grid)):
+            bump = np.eye(len(grid))[place]
+            at_rows[~missing, place] = np.interp(X[~missing, j], grid, bump)
+        masses = np.average(at_rows, axis=0, weights=weights)
+        for output, own in enumerate(curves):
+            shapes = np.repeat(own - (own @ masses)[:, None], weights, axis=0)
+            expected = shapes.std(axis=0, ddof=1) / np.sqrt(len(shapes))
+            found = effect.shape_standard_errors_[j].reshape(n_outputs, -1)[output]
+            np.testing.assert_allclose(found, expected[: len(grid)], atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["tree", "brute"])
+def test_the_shape_of_an_effect_without_interactions_is_exact(method):
+    """The level of its curve is uncertain all the same."""
+    X, y = numeric_table()
+    model = GradientBoostingRegressor(n_estimators=30, max_depth=1).fit(X, 100 * y)
+    effect = PartialDependence(FrozenEstimator(model), method=method).fit(X)
+    assert effect.standard_errors_[0].min() > 1
+    for errors in effect.shape_standard_errors_:
+        np.testing.assert_allclose(errors, 0, atol=1e-9)
+    centred = effect.set_params(centered=True, features=[0, (0, 1)]).fit(X)
+    for level, shape in zip(
+        centred.standard_errors_, centred.shape_standard_errors_, strict=True
+    ):
+        np.testing.assert_array_equal(level, shape)

@@ -7,6 +7,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from sklearn_interpret.effects import (
     AccumulatedLocalEffects,
+    AccumulatedLocalEffectsDisplay,
     ConditionalDependence,
     EffectComparisonDisplay,
     PartialDependence,
@@ -92,7 +93,7 @@ def test_parameters_go_where_they_belong():
     assert [len(line.get_xdata()) for line in display.lines_[0]] == [9, 5, 6]
 
 
-def test_levels_in_another_order_stand_at_their_own_place():
+def test_a_given_order_of_levels_is_that_of_all_methods():
     X, y = mixed_frame()
     model = encoded(LinearRegression()).fit(X, y)
     display = EffectComparisonDisplay.from_estimator(
@@ -106,11 +107,13 @@ def test_levels_in_another_order_stand_at_their_own_place():
     assert ale["x"].tolist() == ["amber", "red", "blue", "green"]
     (ax,) = display.axes_.flat
     names = [text.get_text() for text in ax.get_xticklabels()]
-    assert names == ["red", "green", "blue", "amber"]
-    line = display.lines_[0][2]
+    assert names == ale["x"].tolist()
+    assert ax.get_xlabel() == "colour"
+    natural = frame[frame["method"] == "partial_dependence"]
+    line = display.lines_[0][0]
     placed = [names[round(x)] for x in line.get_xdata()]
-    assert placed == ale["x"].tolist()
-    np.testing.assert_array_equal(line.get_ydata(), ale["value"])
+    assert placed == natural["x"].tolist() == ["red", "green", "blue", "amber"]
+    np.testing.assert_array_equal(line.get_ydata(), natural["value"])
 
 
 def test_one_panel_per_output():
@@ -172,3 +175,38 @@ def test_a_method_keeps_its_colour():
         )
         for method, line in zip(methods, display.lines_[0], strict=True):
             assert line.get_color() == expected[method]
+
+
+@pytest.mark.parametrize("methods", [["partial_dependence"], []])
+@pytest.mark.parametrize("ordered", [False, True])
+def test_methods_share_one_order_of_levels(methods, ordered):
+    """That of the dtype; else that along which local effects are accumulated."""
+    X, y = mixed_frame(80)
+    X["colour"] = X["colour"].cat.as_ordered() if ordered else X["colour"].astype(str)
+    model = encoded(LinearRegression()).fit(X, y)
+    found = AccumulatedLocalEffectsDisplay.from_estimator(
+        model, X, features=["colour", ("size", "colour")]
+    )
+    levels = found.edges[0].tolist()
+    natural = ["red", "green", "blue", "amber"] if ordered else sorted(set(X["colour"]))
+    assert (levels == natural) == ordered
+    display = EffectComparisonDisplay.from_estimator(
+        model, X, feature="colour", methods=[*methods, "accumulated_local_effects"]
+    )
+    frame = display.to_frame()
+    (ax,) = display.axes_.flat
+    assert [text.get_text() for text in ax.get_xticklabels()] == levels
+    for line, (_, rows) in zip(
+        display.lines_[0], frame.groupby("method", sort=False), strict=True
+    ):
+        shown = np.array(levels)[line.get_xdata().round().astype(int)]
+        assert dict(zip(shown, line.get_ydata(), strict=True)) == dict(
+            zip(rows["x"], rows["value"], strict=True)
+        )
+    note = "" if ordered else "\n(ordered by similarity)"
+    assert ax.get_xlabel() == found.axes_.flat[0].get_xlabel() == "colour" + note
+    assert found.axes_.flat[1].get_ylabel() == "colour" + note
+    plain = AccumulatedLocalEffectsDisplay.from_estimator(
+        model, X, features=["colour"], categorical_order="sorted"
+    )
+    assert plain.axes_[0, 0].get_xlabel() == "colour"

@@ -109,6 +109,26 @@ def test_bands_are_confidence_bands_when_asked():
     assert frame.loc[frame["feature2"].notna(), "low"].isna().all()
 
 
+def test_bands_of_partial_dependence_are_those_of_its_shape():
+    """An effect without interactions is exact, however uncertain its level."""
+    X, y = numeric_table(60)
+    model = LinearRegression().fit(X, 100 * y)
+    display = PartialDependenceDisplay.from_estimator(model, X, features=[0, (0, 1)])
+    assert display.legend_.get_texts()[0].get_text() == (
+        "± 2 standard errors of the shape"
+    )
+    frame = display.to_frame()
+    alone = frame["feature2"].isna()
+    np.testing.assert_allclose(frame["low"][alone], frame["high"][alone], atol=1e-9)
+    reach = (frame["high"] - frame["low"])[~alone] / 4
+    np.testing.assert_allclose(reach, display.standard_errors[1].ravel())
+    display.shape_standard_errors = None
+    text = display.plot().legend_.get_texts()[0].get_text()
+    assert text == "± 2 standard errors of the level"
+    frame = display.to_frame()
+    assert (frame["high"] - frame["low"])[alone].min() > 10
+
+
 def test_error_bars_along_categories():
     X, y = mixed_frame()
     model = encoded(LinearRegression()).fit(X, y)

@@ -330,7 +330,8 @@ def test_standard_errors_wait_until_they_are_asked_for(monkeypatch):
     expected = effect.set_params(method="brute").fit(X).standard_errors_
     for found in (first, again, copy):
         assert_close(found, expected, "standard errors", 1e-12)
-    assert effect.set_params(method="recursion").fit(X).standard_errors_ is None
+    effect.set_params(method="recursion").fit(X)
+    assert effect.standard_errors_ is effect.shape_standard_errors_ is None
     effect.set_params(features=["none"])
     with pytest.raises(ValueError, match="none"):
         effect.fit(X)

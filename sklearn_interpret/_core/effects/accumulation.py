@@ -46,11 +46,6 @@ class NodeAxis:
         """Number of steps between neighbouring nodes."""
         return max(self.n_nodes - 1, 0)
 
-    @property
-    def step_positions(self):
-        """Middle of each step."""
-        return (self.positions[:-1] + self.positions[1:]) / 2
-
     def visits(self, cells):
         """Nodes to which rows are moved: (n, 2) for intervals, (n, 3) for levels."""
         offsets = (-1, 0, 1) if self.by_level else (0, 1)
@@ -439,8 +434,9 @@ def _fill_empty(local_effects, step_weights, axes):
         return np.where(empty, 0.0, local_effects)
     scaled = []
     for axis in axes:
-        reach = np.ptp(axis.positions)
-        scaled.append(axis.step_positions / (reach if reach > 0 else 1.0))
+        # Neither sums nor differences of huge numbers are numbers.
+        nodes = axis.positions / (np.abs(axis.positions).max(initial=0.0) or 1.0)
+        scaled.append((nodes[:-1] + nodes[1:]) / (2 * np.ptp(nodes) or 1.0))
     places = np.stack(np.meshgrid(*scaled, indexing="ij"), axis=-1)
     filled = local_effects.copy()
     neighbours = _first_nearest(places[~empty], places[empty])

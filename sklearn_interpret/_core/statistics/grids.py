@@ -11,6 +11,7 @@ from sklearn_interpret._core.statistics.weighted import weighted_quantile
 AT_ONCE = 3 * 2**12
 # With fewer values, the table of cells costs more than it saves.
 _MANY = 2**10
+_MOST_INTERVALS = 2**20
 
 
 def numeric_grid(values, weights, resolution, percentiles, *, observed_only=False):
@@ -26,7 +27,7 @@ def numeric_grid(values, weights, resolution, percentiles, *, observed_only=Fals
         if len(distinct) <= resolution:
             return distinct
     low, high = weighted_quantile(values, percentiles, weights)
-    points = np.linspace(low, high, resolution)
+    points = _evenly_spaced(low, high, resolution)
     if low < high and not observed_only:
         return points
     distinct = np.unique(values)
@@ -36,6 +37,13 @@ def numeric_grid(values, weights, resolution, percentiles, *, observed_only=Fals
         ranks = np.linspace(0, len(distinct) - 1, resolution).round().astype(np.intp)
         return distinct[ranks]
     return nearest(points, distinct)
+
+
+def _evenly_spaced(low, high, n_points):
+    """As :func:`numpy.linspace`, over ranges of any size."""
+    with np.errstate(over="ignore"):
+        scale = 1 if np.isfinite(high - low) else 2
+    return scale * np.linspace(low / scale, high / scale, n_points)
 
 
 def nearest(points, candidates):
@@ -69,6 +77,8 @@ def conditioning_edges(values, weights, n_intervals):
 
 
 def _quantiles(values, weights, n_intervals):
+    # More intervals than rows have an end at each row, but for very light ones.
+    n_intervals = min(n_intervals, max(len(values), _MOST_INTERVALS))
     probabilities = np.arange(1, n_intervals + 1) / n_intervals
     return weighted_quantile(values, probabilities, weights)
 
@@ -162,7 +172,12 @@ def grid_position(values, nodes):
 
 def _grid_positions(values, nodes):
     """Slices of the values with what `grid_position` finds for them."""
-    gaps, search = np.diff(nodes), NodeSearch(nodes[1:-1], side="right")
+    with np.errstate(over="ignore"):
+        gaps = np.diff(nodes)
+    if np.isinf(gaps).any():
+        values, nodes = values / 2, nodes / 2
+        gaps = np.diff(nodes)
+    search = NodeSearch(nodes[1:-1], side="right")
     for start in range(0, len(values), AT_ONCE):
         rows = slice(start, start + AT_ONCE)
         if len(nodes) == 1:
@@ -189,6 +204,32 @@ def grid_masses(lows, shares, shape, weights):
         index = np.ravel_multi_index(places, shape)
         masses += np.bincount(index, part, len(masses))
     return masses.reshape(shape)
+
+
+def grid_sums(low, share, n_points, weights):
+    """Summed weights of rows, those times the share, and times its square: (3, n).
+
+    By the left neighbour of each row, whose `low` and `share` are those of
+    :func:`grid_position`; `weights` (m,) are the rows'.
+    """
+    first = weights * share
+    parts = weights, first, first * share
+    return np.stack([np.bincount(low, part, n_points) for part in parts])
+
+
+def masses_of_sums(sums):
+    """Shares of the rows' weight on each point of the grid, from :func:`grid_sums`."""
+    masses = sums[0] - sums[1]
+    masses[1:] += sums[1, :-1]
+    return masses / (sums[0].sum() or 1.0)
+
+
+def variance_of_sums(curves, sums):
+    """Variance over the rows of the interpolated `curves` (k, n): (k,)."""
+    rises = np.diff(curves, append=curves[:, -1:])
+    curves = curves - (curves @ masses_of_sums(sums))[:, None]
+    squares = curves**2 @ sums[0] + (2 * curves * rises) @ sums[1] + rises**2 @ sums[2]
+    return np.maximum(squares / (sums[0].sum() or 1.0), 0.0)
 
 
 def interpolate(values, nodes, curves):

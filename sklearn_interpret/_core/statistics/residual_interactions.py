@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sklearn_interpret._core.statistics.weighted import weighted_quantile
+
 MAX_BINS = 20
 ROWS_PER_BIN = 20
 N_GROUPS = 4
@@ -27,7 +29,7 @@ def quantile_codes(values, n_groups):
         codes[known] = np.searchsorted(distinct, values[known])
     elif len(distinct):
         shares = np.arange(1, n_groups) / n_groups
-        cuts = np.quantile(values[known], shares, method="inverted_cdf")
+        cuts = weighted_quantile(values[known], shares)
         codes[known] = np.searchsorted(cuts, values[known], side="left")
     return np.unique(codes, return_inverse=True)[1]
 

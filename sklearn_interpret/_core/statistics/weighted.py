@@ -4,9 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# A probability this close to a cumulated share of weight is taken as equal to it: far
-# above the rounding of sums, far below any share that matters.
-_TIE = 1e-12
+_EPS = np.finfo(np.float64).eps
 
 
 def shares_of(weights):
@@ -91,30 +89,23 @@ class Moments:
 def weighted_quantile(values, probabilities, weights=None):
     """Inverse of the weighted empirical distribution function.
 
-    Values (n,) are finite, weights positive, None for equal ones. With whole-number
-    weights, ``np.quantile(np.repeat(values, weights), probabilities,
-    method="inverted_cdf")``.
+    Values (n,) are finite, weights positive, None for equal ones. A probability k / K
+    of n rows is counted in whole numbers: it gives the ceil(n k / K)-th value.
     """
-    probabilities = np.asarray(probabilities, dtype=np.float64)
-    if weights is None or np.all(weights == 1):
+    # As floats, n (k / K) may exceed what it stands for, n k / K, by a few last bits.
+    probabilities = np.asarray(probabilities, dtype=np.float64) * (1 - 4 * _EPS)
+    n_rows = len(values)
+    if weights is None or (weights == weights[0]).all():
         # Sorting values alone is several times faster than sorting positions.
-        return np.sort(values)[_ranks(probabilities, len(values)).astype(np.intp)]
+        ranks = np.ceil(n_rows * probabilities) - 1
+        return np.sort(values)[np.maximum(ranks, 0).astype(np.intp)]
     order = np.argsort(values, kind="stable")
     cumulated = np.cumsum(weights[order])
     total = cumulated[-1]
-    if np.all(weights == np.floor(weights)):
-        index = np.searchsorted(cumulated, _ranks(probabilities, total), side="right")
-    else:
-        # The sums are rounded: a tie of p with a sum must not hang on their last bits,
-        # or weights scaled by a constant would give other quantiles.
-        reached = (probabilities - _TIE) * total
-        index = np.searchsorted(cumulated, reached, side="left")
-    return values[order[np.minimum(index, len(values) - 1)]]
-
-
-def _ranks(probabilities, total):
-    """Zero-based ranks of quantiles among `total` rows, rounded as numpy does."""
-    return np.clip(np.ceil(total * probabilities - 1), 0, total - 1)
+    if total >= 1 / _EPS or (weights != np.floor(weights)).any():
+        # These sums are rounded n times, those of whole numbers are not.
+        probabilities = probabilities * (1 - n_rows * _EPS)
+    return values[order[np.searchsorted(cumulated, probabilities * total)]]
 
 
 def known_moments(values, weights):

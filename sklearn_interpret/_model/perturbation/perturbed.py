@@ -129,9 +129,10 @@ class PerturbedResponses:
         ----------
         weights : ndarray of shape (n_rows,)
             Weights.
-        masses : list of ndarray of shape (n_variants,), optional
-            For each replacement, weights of the variants that sum to one: each row's
-            responses are first centred by them. Its variants have to be together.
+        masses : list of ndarray of shape (n_variants,) or None, optional
+            For each replacement, weights of the variants that sum to one: standard
+            errors of responses less the row's mean by them are then given, too. The
+            variants have to be together.
         **loop : dict
             As in :meth:`responses`.
 
@@ -142,9 +143,12 @@ class PerturbedResponses:
         reduce = RowMoments(weights, masses)
         blocks = self.responses(reduce, merge=Moments.merge, **loop)
         none = np.empty((0, self.n_outputs))
-        means = [np.concatenate([none, *(b.mean for b in parts)]) for parts in blocks]
+        means = [
+            np.concatenate([none, *(b.mean[:, : self.n_outputs] for b in parts)])
+            for parts in blocks
+        ]
         errors = [
-            np.concatenate([none, *(b.standard_error for b in parts)])
+            np.concatenate([b.standard_error for b in parts] or [none])
             for parts in blocks
         ]
         return Averages(means, errors)
@@ -235,7 +239,10 @@ class PerturbedResponses:
 
 @dataclass(frozen=True)
 class Averages:
-    """Means over rows, for each replacement (n_variants, k), and their errors."""
+    """Means over rows, for each replacement (n_variants, k), and their errors.
+
+    With masses, the errors of what is centred by them follow: (n_variants, 2 k).
+    """
 
     means: list
     standard_errors: list

@@ -72,9 +72,6 @@ class PerturbedTrees:
             averages = effects.averages(leaf_weights, weights.sum())
             for entry, mean in zip(which, averages, strict=True):
                 means[entry] = mean
-        if masses is not None:
-            pairs = zip(means, masses, strict=True)
-            means = [mean - mass @ mean for mean, mass in pairs]
         return TreeAverages(means, self, weights, masses)
 
     def _leaf_tasks(self, effects, weights):
@@ -136,10 +133,7 @@ class PerturbedTrees:
 
 
 class TreeAverages:
-    """Means over rows, for each replacement (n_variants, k), and their errors.
-
-    The errors take the responses to every single row, which the means do not.
-    """
+    """As `Averages`; the errors take the responses to single rows, the means do not."""
 
     def __init__(self, means, model, weights, masses):
         self.means = means
@@ -163,16 +157,19 @@ class TreeAverages:
 class RowMoments:
     """Reduces responses (n_rows, n_variants, k) to moments over the rows.
 
-    With masses of the variants, each row's responses are first centred by them.
+    Where there are masses of the variants, responses less the row's mean by them stand
+    behind the responses themselves: (n_rows, n_variants, 2 k).
     """
 
     def __init__(self, weights, masses=None):
         self.weights, self.masses = weights, masses
 
     def __call__(self, which, index, variants, responses):
-        if self.masses is not None:
-            means = np.tensordot(responses, self.masses[which], (1, 0))
-            responses = responses - means[:, None, :]
+        masses = None if self.masses is None else self.masses[which]
+        if masses is not None:
+            means = np.tensordot(responses, masses, (1, 0))
+            shapes = responses - means[:, None, :]
+            responses = np.concatenate([responses, shapes], axis=2)
         return Moments.of_rows(responses, self.weights[index])
 
 

@@ -23,6 +23,7 @@ class Axis:
     values: np.ndarray  # as the user sees them: numbers, or labels (tuples for groups)
     levels: tuple  # as the model sees them: a native vector per column
     categorical: bool  # whether values are looked up rather than interpolated
+    by_similarity: bool = False  # whether levels that are alike stand together
 
     def codes(self, rows):
         """Position of each row's label in `values`; -1 for other labels."""

@@ -383,6 +383,10 @@ def checked_cast(values, dtype, name):
             cast = values.astype(dtype)
     except (TypeError, ValueError):
         refuse_values(values, dtype, name)
+    if dtype.kind in "iu" and values.dtype.kind == "f":
+        # As a float, the largest whole number of 64 bits is one more than it is.
+        largest = np.iinfo(dtype).max
+        cast = np.where(values == np.float64(largest), largest, cast)
     if dtype.kind in "iub" and not np.array_equal(cast, values):
         refuse_values(values, dtype, name)
     if dtype.kind == "f" and np.isinf(cast).sum() > np.isinf(values).sum():

@@ -3,6 +3,8 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+import numpy as np
+
 from sklearn_interpret.effects._accumulated_local_effects import (
     AccumulatedLocalEffects,
 )
@@ -39,6 +41,8 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
         The features' values in the data, to be marked on the axes.
     importances : list of float, default=None
         Ranks the entries for `max_entries`; None takes the spread of the effects.
+    by_similarity : list of bool or pair of bool, default=None
+        Which axes have levels in an order by similarity, as their labels then say.
     intervals_low, intervals_high : list of ndarray or None, default=None
         Ends of the confidence bands, of the shapes of `effects`.
     confidence_level : float, default=None
@@ -91,7 +95,7 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     """
 
     _kinds = (AccumulatedLocalEffects,)
-    _points, _by_fold = ("edges",), "fold_effects"
+    _points, _by_fold = ("edges", "by_similarity"), "fold_effects"
     _means, _spreads = ("effects",), ("intervals_low", "intervals_high")
     _what = "Accumulated local effect"
     _zero = True
@@ -99,6 +103,7 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     edges: list[Any]
     effects: list[Any]
     _: KW_ONLY
+    by_similarity: list[Any] | None = None
     intervals_low: list[Any] | None = None
     intervals_high: list[Any] | None = None
     confidence_level: float | None = None
@@ -127,4 +132,6 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
                 for name, end in ends.items()
                 if end is not None
             }
+        if self.by_similarity is not None:
+            parts["by_similarity"] = tuple(np.atleast_1d(self.by_similarity[entry]))
         return self._entry(entry, self.edges[entry], self.effects[entry], **parts)

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._plotting.colours import colours
 from sklearn_interpret.effects._plot._compared import (
     COMPARED,
@@ -50,6 +51,10 @@ class EffectComparisonDisplay(ComparisonSources, PanelDisplay):
         numbers.
     data : ndarray of shape (n,), default=None
         The feature's values in the data, to be marked on the axes.
+    by_similarity : bool, default=False
+        Whether the levels stand in an order by similarity, as the label then says.
+        All methods share one order: that of accumulated local effects where they are
+        shown, as these accumulate along it.
 
     Attributes
     ----------
@@ -96,6 +101,7 @@ class EffectComparisonDisplay(ComparisonSources, PanelDisplay):
     fold_effects: list[Any] | None = None
     categorical: bool | None = None
     data: Any = None
+    by_similarity: bool = False
 
     def plot(
         self,
@@ -175,7 +181,7 @@ class EffectComparisonDisplay(ComparisonSources, PanelDisplay):
 
     def _panel(self, effects, output):
         """All methods on one output."""
-        levels = effects[0].levels
+        levels = self._levels(effects)
         several = len(effects[0].values) > 1
         series = [
             effect.series(output, _method_text(method), colour, levels=levels)
@@ -192,7 +198,20 @@ class EffectComparisonDisplay(ComparisonSources, PanelDisplay):
             data=self.data,
             title=_output_name(self.output_names, output) if several else None,
             zero=True,
+            by_similarity=self.by_similarity,
         )
+
+    def _levels(self, effects):
+        """Levels of all methods in one order, or None of a feature that has none."""
+        if effects[0].levels is None:
+            return None
+        pairs = zip(self.methods, effects, strict=True)
+        pairs = sorted(pairs, key=lambda pair: pair[0] != "accumulated_local_effects")
+        levels = {}
+        for _, effect in pairs:
+            for level in effect.levels:
+                levels.setdefault(label_key(level), level)
+        return list(levels.values())
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a long DataFrame.

@@ -41,6 +41,7 @@ class Effect:
     folds: np.ndarray | None = None
     data: tuple | None = None  # the features' values in the data
     bounds: tuple | None = None  # ends of cells, where values belong to these
+    by_similarity: tuple = (False, False)  # which of them stand in such an order
 
     @property
     def levels(self):
@@ -349,7 +350,7 @@ class EffectDisplay(EffectSources, PanelDisplay):
         """Bands of an entry: over folds, else of standard errors, else none."""
         if folds is not None:
             return fold_band(folds[entry], self._n_axes(entry))
-        if errors is not None:
+        if errors is not None and errors[entry] is not None:
             return error_band(values, errors[entry], self._n_axes(entry))
         return {}
 
@@ -384,6 +385,7 @@ class EffectDisplay(EffectSources, PanelDisplay):
             title=title,
             curves=curves,
             zero=self._zero,
+            by_similarity=effect.by_similarity[0],
         )
 
     def _negligible(self):
@@ -406,6 +408,7 @@ class EffectDisplay(EffectSources, PanelDisplay):
             bounds=effect.bounds,
             data=effect.data,
             diverging=self._zero,
+            by_similarity=effect.by_similarity,
         )
 
     def _outputs(self, n_outputs):

@@ -37,6 +37,7 @@ from sklearn_interpret._plotting.surfaces import (
 )
 
 ERROR_BAND = "± 2 standard errors"
+BY_SIMILARITY = "\n(ordered by similarity)"
 BESIDE_MEAN = 0.12  # how far from the mean's point those of the folds stand
 BESIDE_BAR = 0.6  # share of its width that an axes keeps beside a colour bar
 
@@ -101,6 +102,7 @@ class LinePanel:
     curves: np.ndarray | None = None
     zero: bool = False  # whether zero is a reference
     missing: Any = None  # for each line, its value where the feature is missing
+    by_similarity: bool = False  # whether like levels stand together
 
     shares_y = True
     has_bar = False
@@ -183,6 +185,8 @@ class LinePanel:
         """Name the axes."""
         y = two_lines(self.what, self.of) if with_y else None
         name_axes(ax, self.name, y, self.title)
+        if self.by_similarity:
+            ax.set_xlabel(ax.get_xlabel() + BY_SIMILARITY)
 
 
 class SpreadPanel(LinePanel):
@@ -217,6 +221,7 @@ class SurfacePanel:
     bounds: tuple | None = None
     data: tuple | None = None  # the features' values in the data
     diverging: bool = False  # whether zero is the middle
+    by_similarity: tuple = (False, False)  # along which like levels stand together
 
     shares_y = False
     has_bar = True
@@ -278,6 +283,10 @@ class SurfacePanel:
     def label(self, ax, *, with_y=True):
         """Name the axes."""
         name_axes(ax, self.names[0], literal(wrapped(self.names[1])))
+        if self.by_similarity[0]:
+            ax.set_xlabel(ax.get_xlabel() + BY_SIMILARITY)
+        if self.by_similarity[1]:
+            ax.set_ylabel(ax.get_ylabel() + BY_SIMILARITY)
 
 
 class PanelDisplay(ABC):

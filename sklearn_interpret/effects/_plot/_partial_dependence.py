@@ -7,6 +7,7 @@ import numpy as np
 
 from sklearn_interpret.effects._partial_dependence import PartialDependence
 from sklearn_interpret.effects._plot._effect import EffectDisplay
+from sklearn_interpret.effects._plot._panels import ERROR_BAND
 
 
 @dataclass(eq=False, repr=False)
@@ -34,8 +35,11 @@ class PartialDependenceDisplay(EffectDisplay):
     importances : list of float, default=None
         Ranks the entries for `max_entries`; None takes the spread of the averages.
     standard_errors : list of ndarray, default=None
-        Standard errors, of the shapes of `average`. Bands reach two of them to each
-        side.
+        Standard errors, of the shapes of `average`.
+    shape_standard_errors : list of ndarray or None, default=None
+        Standard errors of the centred curves, None for an entry without. Bands reach
+        two of them to each side, or else two of `standard_errors`; the legend says of
+        what.
     missing_average : list of float, ndarray of shape (k,) or None, default=None
         The average with the feature missing, where it has missing values.
     fold_averages : list of ndarray of shape (n_folds, ...), default=None
@@ -93,12 +97,14 @@ class PartialDependenceDisplay(EffectDisplay):
 
     _kinds = (PartialDependence,)
     _points, _by_fold = ("grid_values",), "fold_averages"
-    _means, _spreads = ("average", "missing_average"), ("standard_errors",)
+    _means = ("average", "missing_average")
+    _spreads = ("standard_errors", "shape_standard_errors")
 
     grid_values: list[Any]
     average: list[Any]
     _: KW_ONLY
     standard_errors: list[Any] | None = None
+    shape_standard_errors: list[Any] | None = None
     missing_average: list[Any] | None = None
     fold_averages: list[Any] | None = None
     centered: bool = False
@@ -107,12 +113,19 @@ class PartialDependenceDisplay(EffectDisplay):
     def _settings_of(cls, inspector):
         return {"centered": inspector.centered}
 
+    @property
+    def _band_text(self):
+        of_level = self.shape_standard_errors is None and not self.centered
+        return f"{ERROR_BAND} of the {'level' if of_level else 'shape'}"
+
     def _shown(self):
         return "Centred partial dependence" if self.centered else "Partial dependence"
 
     def _effect(self, entry):
-        average = self.average[entry]
-        parts = self._band(entry, average, self.standard_errors, self.fold_averages)
+        average, errors = self.average[entry], self.shape_standard_errors
+        if errors is None or errors[entry] is None:
+            errors = self.standard_errors
+        parts = self._band(entry, average, errors, self.fold_averages)
         return self._entry(entry, self.grid_values[entry], average, **parts)
 
     def _missing(self, entry):

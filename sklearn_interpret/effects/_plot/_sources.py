@@ -397,11 +397,12 @@ class ComparisonSources(Drawn):
 
     @classmethod
     def _made(cls, inspectors, X, sample_weight, feature, *, folds=False):
-        points, fold_effects = [], []
+        points, fold_effects, shown = [], [], []
         for method, parts in inspectors.items():
             compared = COMPARED[method]
             (entry,) = chosen_entries(parts[0], feature)
             points.append(getattr(parts[0], compared.points)[entry])
+            shown += parts[0].axes_[entry]
             curves = [
                 centred_effect(
                     part, getattr(part, compared.values)[entry], entry, X, sample_weight
@@ -421,6 +422,7 @@ class ComparisonSources(Drawn):
             fold_effects=fold_effects if folds else None,
             categorical=first.axes_[entry][0].categorical,
             data=data_along(first, X, sample_weight)[entry],
+            by_similarity=any(axis.by_similarity for axis in shown),
         )
 
 

@@ -1,5 +1,7 @@
 """Grids and intervals over the values of a feature."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -112,11 +114,10 @@ def test_nearest_are_the_nearest(candidates, points):
 
 @given(VALUES, st.integers(1, 64))
 def test_edges_follow_the_definition(values, n_intervals):
-    if n_intervals & (n_intervals - 1):
-        n_intervals = 16  # binary fractions, so that the fractions' ties are exact
     ones = np.ones(len(values))
     expected = {values.min()} | {
-        quantile(values, k / n_intervals, ones) for k in range(1, n_intervals + 1)
+        quantile(values, Fraction(k, n_intervals), ones)
+        for k in range(1, n_intervals + 1)
     }
     np.testing.assert_array_equal(
         interval_edges(values, None, n_intervals), sorted(expected)
@@ -138,6 +139,19 @@ def test_edges_of_distinct_values_share_the_rows_evenly():
     edges = interval_edges(values, None, 40)
     counts = np.bincount(interval_index(values, edges))
     np.testing.assert_array_equal(counts, np.full(40, 25))
+
+
+@pytest.mark.parametrize("n_intervals", [40, 50, 300, 10**20, 10**400])
+@pytest.mark.parametrize("light", [1.0, 0.01])
+def test_more_intervals_than_rows_are_those_that_end_at_a_row(n_intervals, light):
+    values = np.random.default_rng(0).permutation(50) / 7
+    weights = np.where(values < 3, light, 1.0)
+    expected = set(values)
+    if n_intervals <= 300:
+        k = range(n_intervals + 1)
+        expected = {quantile(values, Fraction(i, n_intervals), weights) for i in k}
+    found = interval_edges(values, weights, n_intervals)
+    np.testing.assert_array_equal(found, sorted(expected))
 
 
 def test_edges_of_a_constant_are_one():

@@ -37,6 +37,12 @@ def test_few_values_are_groups_of_their_own():
     )
 
 
+@pytest.mark.parametrize("n_groups", [20, 25])
+def test_groups_of_distinct_values_are_of_equal_size(n_groups):
+    counts = np.bincount(quantile_codes(np.arange(100.0), n_groups))
+    assert counts.tolist() == [100 // n_groups] * n_groups
+
+
 @pytest.fixture
 def features():
     X = np.random.default_rng(0).normal(size=(6, 1000))

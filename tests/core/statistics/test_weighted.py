@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
@@ -42,22 +42,45 @@ def weighted_samples(draw, weights=None):
 @given(weighted_samples(), st.lists(PROBABILITIES, min_size=1, max_size=20))
 def test_quantiles_of_weights_are_those_of_repeated_rows(sample, probabilities):
     values, weights = sample
-    np.testing.assert_array_equal(
-        weighted_quantile(values, probabilities, weights),
-        np.quantile(
-            reference.repeated(values, weights), probabilities, method="inverted_cdf"
-        ),
-    )
-
-
-@given(weighted_samples(), st.lists(PROBABILITIES, min_size=1, max_size=20))
-def test_quantiles_without_weights_are_numpys(sample, probabilities):
-    values, _ = sample
-    expected = np.quantile(values, probabilities, method="inverted_cdf")
-    for weights in (None, np.ones(len(values))):
+    again = reference.repeated(values, weights)
+    expected = weighted_quantile(again, probabilities)
+    for scale in (1.0, 2.0**60):
         np.testing.assert_array_equal(
-            weighted_quantile(values, probabilities, weights), expected
+            weighted_quantile(values, probabilities, scale * weights), expected
         )
+    for equal in (1.0, 0.1):
+        equals = np.full(len(again), equal)
+        np.testing.assert_array_equal(
+            weighted_quantile(again, probabilities, equals), expected
+        )
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 7, 30, 49, 99, 100, 1000, 1001])
+def test_quantiles_are_counted_in_whole_numbers(n_rows):
+    """As floats, 11 / 20 of 100 rows is more than 55: that must not count as 56."""
+    values = np.random.default_rng(0).permutation(n_rows).astype(np.float64)
+    for n_parts in range(1, 61):
+        k = np.arange(1, n_parts + 1)
+        expected = -(-n_rows * k // n_parts) - 1
+        found = weighted_quantile(values, k / n_parts)
+        np.testing.assert_array_equal(found, expected, err_msg=f"K={n_parts}")
+        weights = np.where(values < n_rows // 2, 2.0, 1.0)
+        again = np.sort(reference.repeated(values, weights))
+        np.testing.assert_array_equal(
+            weighted_quantile(values, k / n_parts, weights),
+            again[-(-len(again) * k // n_parts) - 1],
+            err_msg=f"K={n_parts}",
+        )
+
+
+@pytest.mark.parametrize("weight", [0.1, 0.7, 1e-3])
+def test_quantiles_of_many_rows_do_not_depend_on_the_rounding_of_sums(weight):
+    values = np.arange(200_000.0)
+    weights, probabilities = np.where(values % 2, 1.0, 3.0), np.arange(1, 41) / 40
+    np.testing.assert_array_equal(
+        weighted_quantile(values, probabilities, weight * weights),
+        weighted_quantile(values, probabilities, weights),
+    )
 
 
 @given(weighted_samples(st.integers(1, 64).map(lambda k: k / 16)), st.integers(0, 16))
@@ -79,7 +102,6 @@ def test_quantiles_do_not_depend_on_the_scale_of_weights(sample, parts, scale):
     """Whatever the rounding of scaled weights, ties are those of exact fractions."""
     values, weights = sample
     scaled = weights * scale
-    assume(np.any(scaled != np.floor(scaled)))  # whole numbers follow numpy instead
     found = weighted_quantile(values, np.arange(1, parts + 1) / parts, scaled)
     expected = [
         reference.quantile(values, Fraction(k, parts), weights)
