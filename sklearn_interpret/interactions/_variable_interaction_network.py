@@ -24,7 +24,12 @@ from sklearn_interpret._model.perturbation.perturbed import (
     plain_responses,
 )
 from sklearn_interpret._model.validation import Sample
-from sklearn_interpret.interactions._base import BaseInteraction, drop_single_output
+from sklearn_interpret.interactions._base import (
+    MOST_REPEATS,
+    BaseInteraction,
+    drop_single_output,
+    warn_of_undefined,
+)
 
 
 class VariableInteractionNetwork(BaseInteraction):
@@ -109,8 +114,8 @@ class VariableInteractionNetwork(BaseInteraction):
     Raises
     ------
     ValueError
-        In `fit`: unknown or repeated features, a non-finite response, a fitted model
-        passed bare without `y`.
+        In `fit`: unknown or repeated features, a single row, a response that is not
+        finite or whose squares are not, a fitted model passed bare without `y`.
 
     Notes
     -----
@@ -122,6 +127,10 @@ class VariableInteractionNetwork(BaseInteraction):
     The values of each feature come from other rows, drawn for each feature on its own:
     the strengths are those of independent features. Where features depend on each
     other, the model predicts for impossible rows, and shares may exceed 1.
+
+    Where the response does not vary over the rows, but does between them, shares are
+    undefined: they are given as zero, with an
+    :class:`~sklearn_interpret.exceptions.UndefinedShareWarning`.
 
     Strengths are estimates (see `standard_errors_`): whether a set near `threshold` is
     found depends on the draws. A set without any effect has a strength of exactly zero.
@@ -157,7 +166,7 @@ class VariableInteractionNetwork(BaseInteraction):
         **BaseInteraction._parameter_constraints,
         "threshold": [Interval(Real, 0, 1, closed="left")],
         "max_order": [Interval(Integral, 2, None, closed="left")],
-        "n_repeats": [Interval(Integral, 2, None, closed="left")],
+        "n_repeats": [Interval(Integral, 2, MOST_REPEATS, closed="both")],
     }
 
     def __init__(
@@ -196,6 +205,7 @@ class VariableInteractionNetwork(BaseInteraction):
     def _inspect(self, sample, response, on_block):
         rng = check_random_state(self.random_state)
         sample = self._draw(sample, self.subsample, rng)
+        self._check_several(sample.rows)
         self._resolve_players(sample.rows)
         loop = {"n_jobs": self.n_jobs, "verbose": self.verbose, "on_block": on_block}
         strengths = _Strengths(self.features_, sample, response, loop)
@@ -219,6 +229,8 @@ class VariableInteractionNetwork(BaseInteraction):
                 for players in sets
             }
 
+        undefined = [(names[player],) for player in strengths.undefined]
+        warn_of_undefined("strengths_", undefined, "Inspect more, or other, rows.")
         edges = [players for players in found if len(players) == 2]
         self.strengths_ = named(strengths.of_sets, strengths.of_sets)
         self.standard_errors_ = named(strengths.of_sets, strengths.standard_errors)
@@ -265,7 +277,9 @@ class _Strengths:
         self.n_outputs = self._predictions.shape[1]
         self._floor = rounding_floor(self._predictions, sample.weights)
         variance = Moments.of_rows(self._predictions, sample.weights).variance
-        # Of a constant response no set has any share.
+        # Of a constant response no set has any share: what varies off the rows only
+        # is `undefined`.
+        self.undefined = []
         self._variance = np.where(variance > self._floor, variance, np.inf)
         self.of_sets, self.standard_errors = {}, {}
         self.main_effects = np.empty((len(players), self.n_outputs))
@@ -326,6 +340,8 @@ class _Strengths:
         self.standard_errors[players] = error / self._variance
         if order == 1:
             player = players[0]
+            if (np.isinf(self._variance) & (importance > 0)).any():
+                self.undefined.append(player)
             points = self._rows.encode(self._players[player])[0]
             drawn = points[self._donors[player]]
             effect = main_effect(differences, drawn, weights, floor)

@@ -3,15 +3,21 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
 from sklearn.svm import SVR
 
 from sklearn_interpret.effects import PartialDependence
-from sklearn_interpret.exceptions import UnreadableModelError
+from sklearn_interpret.exceptions import (
+    ConstantFeatureWarning,
+    CostlyInspectionWarning,
+    UnreadableModelError,
+)
 from sklearn_interpret.interactions import PartialDependenceInteraction
 from tests.effects.data import classes, encoded, mixed_frame, numeric_table
+from tests.references.memory import peak_memory
 from tests.references.models import frozen
 
 X, Y = numeric_table(40, 3)
@@ -118,3 +124,55 @@ def test_workers_change_nothing():
 def test_bad_parameters(params, message):
     with pytest.raises((ValueError, UnreadableModelError), match=message):
         PartialDependenceInteraction(SVR(), **params).fit(X, Y)
+
+
+def test_a_column_without_values_interacts_with_nothing():
+    table = X.copy()
+    table[:, 2] = np.nan
+    with pytest.warns(ConstantFeatureWarning, match="'x2' has no observed value"):
+        found = PartialDependenceInteraction(frozen(lambda a, b, c: a * b, table))
+        found.fit(table)
+    assert found.pairwise_[0, 1] > 0
+    assert_array_equal(found.pairwise_[2], 0)
+
+
+def test_squares_that_overflow():
+    model = frozen(lambda a, b, c: 1e160 * a * b, X)
+    with pytest.raises(ValueError, match="squares of numbers above .* Scale the target"):
+        PartialDependenceInteraction(model).fit(X)
+
+
+def test_very_many_rows_are_warned_of_before_they_are_sent():
+    class TooMany(Exception):
+        pass
+
+    def reluctant(a, *others):
+        if len(a) > 1:
+            raise TooMany
+        return a
+
+    table = np.random.default_rng(0).normal(size=(300, 20))
+    found = PartialDependenceInteraction(frozen(reluctant, table))
+    expected = r"is about to send up to 2.3e\+07 rows .*grid_resolution"
+    with pytest.warns(CostlyInspectionWarning, match=expected), pytest.raises(TooMany):
+        found.fit(table)
+
+
+@pytest.mark.parametrize("method", ["brute", "tree"])
+def test_memory_for_surfaces_does_not_grow_with_the_pairs(method):
+    table = np.random.default_rng(0).normal(size=(30, 24))
+    model = RandomForestRegressor(3, max_depth=4, random_state=0)
+    model = FrozenEstimator(model.fit(table, table[:, 0] * table[:, 1]))
+
+    def fitted(n_features, memory):
+        found = PartialDependenceInteraction(
+            model, method=method, features=list(range(n_features)), grid_resolution=8
+        )
+        with config_context(working_memory=memory):
+            return found.fit(table)
+
+    whole = fitted(24, 1024).pairwise_
+    assert_array_equal(fitted(24, 0.5).pairwise_, whole)
+    small, large = (peak_memory(lambda p=p: fitted(p, 0.5)) for p in (8, 24))
+    # All surfaces at once take 2 MB.
+    assert large < small + 0.5 * 2**20
