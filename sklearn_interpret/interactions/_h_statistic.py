@@ -40,7 +40,6 @@ from sklearn_interpret.interactions._base import (
     warn_of_undefined,
 )
 
-
 _ADVICE = (
     "Their number grows with the square of that of the rows. Trees are read without "
     "being asked where the response is their sum (method=); VariableInteractionNetwork "

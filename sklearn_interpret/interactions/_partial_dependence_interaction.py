@@ -9,13 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_interpret._core.effects.h_statistics import greenwell_strength, symmetric
+from sklearn_interpret._core.effects.h_statistics import (
+    check_squares,
+    greenwell_strength,
+    symmetric,
+)
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import held_rows
 from sklearn_interpret._model.perturbation.perturbed import (
     PerturbedResponses,
-    count_outputs,
     perturbed,
+    plain_responses,
 )
 from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret.effects import PartialDependence
@@ -103,16 +107,18 @@ class PartialDependenceInteraction(BaseInteraction):
     ------
     ValueError
         In `fit`: unknown or repeated features or pairs, a grid that cannot be built, a
-        non-finite response, a fitted model passed bare without `y`.
+        response that is not finite or whose squares are not, a fitted model passed bare
+        without `y`.
     UnreadableModelError
         In `fit` with "tree": the trees can't be read, or the response is not their sum.
 
     Notes
     -----
-    The model gets n G^2 rows for a pair of G points each with "brute", and only a few,
-    to check the trees, with "tree". Unlike those of :class:`HStatistic`, the points of
-    the grid are not weighted by where the rows are. An interaction that leaves equal
-    deviations at all points is not seen, such as f = x0 x1 over a grid of -1 and 1.
+    The model gets n rows, and with "brute" n G^2 more for a pair of G points each; with
+    "tree" a few more, to check the trees. Unlike those of :class:`HStatistic`, the
+    points of the grid are not weighted by where the rows are. An interaction that
+    leaves equal deviations at all points is not seen, such as f = x0 x1 over a grid of
+    -1 and 1.
 
     References
     ----------
@@ -182,7 +188,9 @@ class PartialDependenceInteraction(BaseInteraction):
 
     def _inspect(self, sample, response, on_block):
         self._resolve_pairs(sample.rows)
-        n_outputs = count_outputs(response, sample.rows)
+        predictions = plain_responses(response, sample.rows)
+        check_squares(np.abs(predictions))
+        n_outputs = predictions.shape[1]
         strengths = np.empty((len(self.pairs_), n_outputs))
         for pairs in self._parts_of_pairs(sample.rows, response, n_outputs):
             surfaces = self._surfaces(sample, self.pairs_[pairs], n_outputs)

@@ -115,7 +115,7 @@ def test_workers_change_nothing():
         ({"pairs": [(0, 9)]}, "pairs has the position 9"),
         ({"pairs": [(0, 2)], "features": [0, 1]}, "pairs has 'x2'"),
         ({"grid_resolution": 1}, "grid_resolution"),
-        ({"percentiles": (0.9, 0.1)}, "percentiles"),
+        ({"percentiles": (0.9, 0.2)}, "percentiles"),
         ({"custom_values": {0: [2, 1]}}, "custom_values"),
         ({"method": "recursion"}, "method"),
         ({"method": "tree"}, "SVR"),
@@ -129,8 +129,8 @@ def test_bad_parameters(params, message):
 def test_a_column_without_values_interacts_with_nothing():
     table = X.copy()
     table[:, 2] = np.nan
+    found = PartialDependenceInteraction(frozen(lambda a, b, c: a * b, table))
     with pytest.warns(ConstantFeatureWarning, match="'x2' has no observed value"):
-        found = PartialDependenceInteraction(frozen(lambda a, b, c: a * b, table))
         found.fit(table)
     assert found.pairwise_[0, 1] > 0
     assert_array_equal(found.pairwise_[2], 0)
@@ -138,7 +138,7 @@ def test_a_column_without_values_interacts_with_nothing():
 
 def test_squares_that_overflow():
     model = frozen(lambda a, b, c: 1e160 * a * b, X)
-    with pytest.raises(ValueError, match="squares of numbers above .* Scale the target"):
+    with pytest.raises(ValueError, match=r"squares .* Scale the target"):
         PartialDependenceInteraction(model).fit(X)
 
 
@@ -147,7 +147,7 @@ def test_very_many_rows_are_warned_of_before_they_are_sent():
         pass
 
     def reluctant(a, *others):
-        if len(a) > 1:
+        if len(a) > 300:
             raise TooMany
         return a
 
@@ -158,21 +158,21 @@ def test_very_many_rows_are_warned_of_before_they_are_sent():
         found.fit(table)
 
 
-@pytest.mark.parametrize("method", ["brute", "tree"])
-def test_memory_for_surfaces_does_not_grow_with_the_pairs(method):
-    table = np.random.default_rng(0).normal(size=(30, 24))
-    model = RandomForestRegressor(3, max_depth=4, random_state=0)
-    model = FrozenEstimator(model.fit(table, table[:, 0] * table[:, 1]))
+def test_memory_for_surfaces_does_not_grow_with_the_pairs():
+    table = np.random.default_rng(0).normal(size=(5, 12))
+    model = frozen(lambda a, b, *others: a * b, table)
+    points = np.linspace(-1, 1, 20)
 
     def fitted(n_features, memory):
+        features = list(range(n_features))
         found = PartialDependenceInteraction(
-            model, method=method, features=list(range(n_features)), grid_resolution=8
+            model, features=features, custom_values=dict.fromkeys(features, points)
         )
         with config_context(working_memory=memory):
             return found.fit(table)
 
-    whole = fitted(24, 1024).pairwise_
-    assert_array_equal(fitted(24, 0.5).pairwise_, whole)
-    small, large = (peak_memory(lambda p=p: fitted(p, 0.5)) for p in (8, 24))
-    # All surfaces at once take 2 MB.
-    assert large < small + 0.5 * 2**20
+    expected = fitted(4, 1024).pairwise_
+    assert_allclose(fitted(4, 0.2).pairwise_, expected, atol=1e-12)
+    small, large = (peak_memory(lambda p=p: fitted(p, 0.2)) for p in (4, 12))
+    # All surfaces at once take another 1.5 MB.
+    assert large < small + 0.3 * 2**20
