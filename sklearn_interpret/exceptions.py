@@ -3,12 +3,14 @@
 __all__ = [
     "AdditivityWarning",
     "ConstantFeatureWarning",
+    "CostlyInspectionWarning",
     "EmptyIntervalWarning",
     "InspectionWarning",
     "LowFidelityWarning",
     "LowWeightWarning",
     "NonFiniteResponseError",
     "RefitWarning",
+    "UndefinedShareWarning",
     "UnreadableModelError",
     "UnseenCategoryWarning",
 ]
@@ -26,6 +28,10 @@ class ConstantFeatureWarning(InspectionWarning):
     """A feature has at most one observed value, so its effect is a single point."""
 
 
+class CostlyInspectionWarning(InspectionWarning):
+    """Very many rows are about to be sent to the model."""
+
+
 class EmptyIntervalWarning(InspectionWarning):
     """An interval of custom edges holds no row; its local effect is taken as zero."""
 
@@ -40,6 +46,10 @@ class RefitWarning(InspectionWarning):
 
 class LowWeightWarning(InspectionWarning):
     """Weights sum to less than two rows, for which standard errors take them."""
+
+
+class UndefinedShareWarning(InspectionWarning):
+    """A share of a variance that is zero: it is undefined, and given as zero."""
 
 
 class UnseenCategoryWarning(InspectionWarning):

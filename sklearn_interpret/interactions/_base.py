@@ -1,5 +1,6 @@
 """Base of the interaction estimators: players, and sets of players."""
 
+import warnings
 from itertools import combinations
 
 from sklearn_interpret._model.rows.features import (
@@ -8,6 +9,12 @@ from sklearn_interpret._model.rows.features import (
     resolve_players,
 )
 from sklearn_interpret.base import BaseInspector
+from sklearn_interpret.exceptions import CostlyInspectionWarning, UndefinedShareWarning
+
+# Numbers that are sent to a model before the cost is worth a warning: a row of few
+# columns costs a model as much as one of some more.
+_MANY_VALUES = 1e9
+_FEW_COLUMNS = 50
 
 
 class BaseInteraction(BaseInspector):
@@ -29,6 +36,25 @@ class BaseInteraction(BaseInspector):
                 self.features, names, named=named, groups=groups, max_order=1
             )
         self.features_, self.player_names_ = resolve_players(names, groups, entries)
+
+    def _check_several(self, rows):
+        """Refuse a single row, over which nothing varies."""
+        if rows.n_rows < 2:
+            raise ValueError(
+                f"{type(self).__name__} measures variances over rows and needs two; it "
+                f"got n_samples=1 (of positive weight; subsample={self.subsample!r})."
+            )
+
+    def _warn_of_cost(self, n_rows, rows, advice):
+        """Say how many rows the model is going to get, if these are very many."""
+        if n_rows * max(rows.n_columns, _FEW_COLUMNS) > _MANY_VALUES:
+            warnings.warn(
+                f"{type(self).__name__} is about to send up to {n_rows:.2g} rows to "
+                f"the model. Fewer are sent for fewer features or pairs (features=, "
+                f"pairs=), and for fewer rows (subsample=). {advice}",
+                CostlyInspectionWarning,
+                stacklevel=2,
+            )
 
     def _resolve_pairs(self, rows):
         """Set the players and their pairs."""
@@ -67,3 +93,18 @@ class BaseInteraction(BaseInspector):
 
     def _groups(self, rows):
         return resolve_groups(self.feature_groups, rows.names, named=rows.named)
+
+
+def warn_of_undefined(attribute, sets, remedy):
+    """Name the sets of players whose share is of a variance that is zero."""
+    if not sets:
+        return
+    names = [" x ".join(map(repr, one)) for one in sets]
+    names = names[:5] + [f"{len(names) - 5} more"] * (len(names) > 5)
+    warnings.warn(
+        f"{attribute} is undefined{' for ' * any(names)}{', '.join(names)}, and given "
+        "as zero: it is a share of the variance of responses that do not vary over the "
+        f"rows, though they do between them. {remedy}",
+        UndefinedShareWarning,
+        stacklevel=2,
+    )

@@ -1,7 +1,6 @@
 """H statistics: how strongly features interact."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import combinations
 from numbers import Integral
 from typing import Any
@@ -33,7 +32,16 @@ from sklearn_interpret._model.perturbation.perturbed import (
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import Sample
-from sklearn_interpret.interactions._base import BaseInteraction
+from sklearn_interpret.interactions._base import (
+    BaseInteraction,
+    warn_of_undefined,
+)
+
+_ADVICE = (
+    "Their number grows with the square of that of the rows. Trees are read without "
+    "being asked where the response is their sum (method=); VariableInteractionNetwork "
+    "sends some rows per row and set."
+)
 
 
 class HStatistic(TransformerMixin, BaseInteraction):
@@ -135,8 +143,8 @@ class HStatistic(TransformerMixin, BaseInteraction):
     ------
     ValueError
         In `fit`: unknown or repeated features, pairs or triples; several repeats
-        without a subsample; a non-finite response; a fitted model passed bare without
-        `y`.
+        without a subsample; a single row; a non-finite response, or one whose squares
+        are not finite; a fitted model passed bare without `y`.
     UnreadableModelError
         In `fit` with "tree": the trees can't be read, or the response is not their sum.
 
@@ -150,6 +158,9 @@ class HStatistic(TransformerMixin, BaseInteraction):
     H^2 is a ratio. Where the denominator, the joint effect of the pair, is weak, the
     ratio of two small numbers says little, and over dependent features it can exceed 1;
     look at `pairwise_unnormalized_` beside it. A ratio of zero to zero counts as zero.
+    Where the denominator alone is zero, the response varies between the rows but not
+    at them: the share is undefined, and given as zero with an
+    :class:`~sklearn_interpret.exceptions.UndefinedShareWarning`.
 
     References
     ----------
@@ -228,20 +239,25 @@ class HStatistic(TransformerMixin, BaseInteraction):
 
     def _inspect(self, sample, response, on_block):
         rng = check_random_state(self.random_state)
-        samples = [
-            self._draw(sample, self.subsample, rng) for _ in range(self.n_repeats)
-        ]
-        first = samples[0]
+        first = drawn = self._draw(sample, self.subsample, rng)
+        self._check_several(first.rows)
         self._resolve_pairs(first.rows)
-        triples = self._triples(first.rows)
-        draws, constants = zip(
-            *[self._statistics(one, response, triples, on_block) for one in samples],
-            strict=True,
-        )
+        triples, draws = self._triples(first.rows), []
+        for repeat in range(self.n_repeats):
+            if repeat:
+                drawn = self._draw(sample, self.subsample, rng)
+            responses = self._responses(drawn, response, on_block)
+            if not repeat:
+                n_rows = self.n_repeats * responses.most_rows([*self.pairs_, *triples])
+                self._warn_of_cost(n_rows, drawn.rows, _ADVICE)
+            strengths, constants = self._statistics(drawn, responses, triples)
+            draws.append(strengths)
+            if not repeat:
+                self._constants = constants
         self._set_results(draws, triples)
-        self.output_names_ = response.output_names(len(draws[0]["total"]))
+        n_outputs = draws[0]["overall"].numerator.shape[1]
+        self.output_names_ = response.output_names(n_outputs)
         self._background, self._weights = first.rows.native, first.weights
-        self._constants = constants[0]
 
     def _triples(self, rows):
         """Triples of players, as positions."""
@@ -256,9 +272,9 @@ class HStatistic(TransformerMixin, BaseInteraction):
             if all(frozenset(pair) in known for pair in combinations(triple, 2))
         ]
 
-    def _statistics(self, sample, response, triples, on_block):
-        """Statistics of one sample, outputs first, and mean joint effects of pairs."""
-        responses = hybrid(
+    def _responses(self, sample, response, on_block):
+        """Responses to hybrid rows of one sample."""
+        return hybrid(
             self.method,
             response,
             sample.rows,
@@ -269,45 +285,65 @@ class HStatistic(TransformerMixin, BaseInteraction):
             verbose=self.verbose,
             on_block=on_block,
         )
+
+    def _statistics(self, sample, responses, triples):
+        """Strengths by name, of one sample, and mean joint effects of pairs."""
         weights, predictions = sample.weights, responses.predictions
         alone = responses.alone()
-        floor = rounding_floor(predictions, weights)
-        overall = overall_strength(
-            predictions, alone, responses.all_but(), weights, floor
-        )
-        total = total_strength(predictions, alone, weights, floor).squared
-        if sum(map(len, self.features_)) < sample.rows.n_columns:
-            total = np.full_like(total, np.nan)
+        floor = _floor(predictions, alone, weights)
+        all_but = responses.all_but()
+        overall = Strength(*np.zeros((2, *alone.shape[1:])))
+        for player in range(len(self.features_)):
+            overall[player] = overall_strength(
+                predictions, alone, all_but, player, weights, floor
+            )
         pairs, three_way, constants = _strengths_of_sets(
             responses, alone, self.pairs_, triples, weights, floor
         )
-        of_pairs = partial(symmetric, pairs=self.pairs_, n_players=len(self.features_))
-        results = {"total": total}
-        for name, strength, outputs_first in (
-            ("pairwise", pairs, of_pairs),
-            ("overall", overall, np.transpose),
-            ("three_way", three_way, np.transpose),
-        ):
-            ratio = strength.squared if self.squared else np.sqrt(strength.squared)
-            results[name] = outputs_first(ratio)
-            for part in ("unnormalized", "numerator", "denominator"):
-                results[f"{name}_{part}"] = outputs_first(getattr(strength, part))
-        return results, constants
+        total = total_strength(predictions, alone, weights, floor)[None]
+        names = "pairwise", "overall", "three_way", "total"
+        strengths = pairs, overall, three_way, total
+        return dict(zip(names, strengths, strict=True)), constants
 
     def _set_results(self, draws, triples):
         """Set the fitted attributes from the statistics of each draw of rows."""
-        triples = [tuple(self.player_names_[i] for i in triple) for triple in triples]
-        for name in draws[0]:
-            of_draws = np.stack([draw[name] for draw in draws])
-            mean = drop_single_output(of_draws.mean(axis=0))
-            if name.startswith("three_way"):
-                mean = dict(zip(triples, np.moveaxis(mean, -1, 0), strict=True))
-            setattr(self, f"{name}_", mean)
-            if name in ("pairwise", "overall"):
-                spread = None
+        names = self.player_names_
+        triples = [tuple(names[player] for player in triple) for triple in triples]
+        pairs = [(names[first], names[second]) for first, second in self.pairs_]
+        forms = {
+            "pairwise": (pairs, lambda v: symmetric(v, self.pairs_, len(names))),
+            "overall": ([(name,) for name in names], np.transpose),
+            "three_way": (triples, np.transpose),
+            "total": ([()], np.ravel),
+        }
+        for statistic, (sets, outputs_first) in forms.items():
+            strengths = [draw[statistic] for draw in draws]
+            undefined = np.any([one.is_undefined for one in strengths], axis=(0, 2))
+            other = "overall" if statistic == "total" else statistic
+            warn_of_undefined(
+                f"{statistic}_",
+                [sets[place] for place in np.flatnonzero(undefined)],
+                f"The size of the interaction is in {other}_unnormalized_.",
+            )
+            shares = np.stack([one.squared for one in strengths])
+            shares = shares if self.squared or statistic == "total" else np.sqrt(shares)
+            results = {"": shares.mean(axis=0)}
+            if statistic in ("pairwise", "overall"):
+                results["std_"] = None
                 if len(draws) > 1:
-                    spread = drop_single_output(of_draws.std(axis=0, ddof=1))
-                setattr(self, f"{name}_std_", spread)
+                    results["std_"] = shares.std(axis=0, ddof=1)
+            if statistic != "total":
+                for part in ("unnormalized", "numerator", "denominator"):
+                    of_draws = [getattr(one, part) for one in strengths]
+                    results[f"{part}_"] = np.mean(of_draws, axis=0)
+            for ending, values in results.items():
+                if values is not None:
+                    values = drop_single_output(outputs_first(values))
+                if statistic == "three_way":
+                    values = dict(zip(sets, np.moveaxis(values, -1, 0), strict=True))
+                setattr(self, f"{statistic}_{ending}", values)
+        if sum(map(len, self.features_)) < self.n_features_in_:
+            self.total_ = np.full_like(self.total_, np.nan)[()]
         sizes = np.atleast_2d(self.overall_unnormalized_).mean(axis=0)
         self.feature_importances_ = np.zeros(self.n_features_in_)
         for columns, size in zip(self.features_, sizes, strict=True):
@@ -392,28 +428,31 @@ class HStatistic(TransformerMixin, BaseInteraction):
         return np.array(of_pairs, dtype=object)
 
 
+def _floor(predictions, alone, weights):
+    """What is rounding: of the response, and of what is subtracted from it."""
+    parts = [predictions, *np.moveaxis(alone, 1, 0)]
+    return np.max([rounding_floor(part, weights) for part in parts], axis=0)
+
+
 def _strengths_of_sets(responses, alone, pairs, triples, weights, floor):
     """Strengths of pairs and triples, and the mean joint effects of pairs."""
     within = {frozenset(two) for triple in triples for two in combinations(triple, 2)}
-    others = within - set(map(frozenset, pairs))
+    others = within - set(map(frozenset, pairs)) if within else ()
     sets = [*pairs, *sorted(tuple(sorted(pair)) for pair in others), *triples]
-    of_pairs, of_triples, constants, joint_of_pair = [], [], [], {}
+    n_outputs = alone.shape[2]
+    found = Strength(*np.zeros((2, len(sets), n_outputs)))
+    constants, joint_of_pair = np.empty((len(pairs), n_outputs)), {}
     for place, joint in enumerate(responses.joint(sets)):
         players = sets[place]
         if len(players) == 3:
             parts = [joint_of_pair[frozenset(two)] for two in combinations(players, 2)]
             strength = three_way_strength(joint, parts, alone, players, weights, floor)
-            of_triples.append(strength)
+            found[place] = strength
             continue
-        if frozenset(players) in within:
+        if within and frozenset(players) in within:
             joint_of_pair[frozenset(players)] = joint
         if place < len(pairs):
-            of_pairs.append(pair_strength(joint, alone, players, weights, floor))
+            found[place] = pair_strength(joint, alone, players, weights, floor)
             effect = joint - alone[:, list(players)].sum(axis=1)
-            constants.append(np.average(effect, axis=0, weights=weights))
-    n_outputs = alone.shape[2]
-    return (
-        Strength.stacked(of_pairs, n_outputs),
-        Strength.stacked(of_triples, n_outputs),
-        np.reshape(constants, (-1, n_outputs)),
-    )
+            constants[place] = np.average(effect, axis=0, weights=weights)
+    return found[: len(pairs)], found[len(sets) - len(triples) :], constants

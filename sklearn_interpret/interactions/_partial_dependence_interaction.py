@@ -2,18 +2,38 @@
 
 from collections.abc import Callable, Sequence
 from numbers import Integral
+from operator import length_hint
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_interpret._core.effects.h_statistics import greenwell_strength, symmetric
+from sklearn_interpret._core.effects.h_statistics import (
+    check_squares,
+    greenwell_strength,
+    symmetric,
+)
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.perturbation.perturbed import count_outputs
+from sklearn_interpret._model.parallel import held_rows
+from sklearn_interpret._model.perturbation.perturbed import (
+    PerturbedResponses,
+    perturbed,
+    plain_responses,
+)
 from sklearn_interpret._model.response import drop_single_output
+from sklearn_interpret._model.rows.features import resolve_categorical
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.interactions._base import BaseInteraction
+
+_ADVICE = (
+    "It grows with the square of grid_resolution. Trees are read without being asked "
+    "where the response is their sum (method=)."
+)
+
+# What a point of a surface takes, and each output of it; and a surface besides.
+_BYTES_OF_POINT = 48
+_POINTS_BESIDES = 64
 
 
 class PartialDependenceInteraction(BaseInteraction):
@@ -88,16 +108,18 @@ class PartialDependenceInteraction(BaseInteraction):
     ------
     ValueError
         In `fit`: unknown or repeated features or pairs, a grid that cannot be built, a
-        non-finite response, a fitted model passed bare without `y`.
+        response that is not finite or whose squares are not, a fitted model passed bare
+        without `y`.
     UnreadableModelError
         In `fit` with "tree": the trees can't be read, or the response is not their sum.
 
     Notes
     -----
-    The model gets n G^2 rows for a pair of G points each with "brute", and only a few,
-    to check the trees, with "tree". Unlike those of :class:`HStatistic`, the points of
-    the grid are not weighted by where the rows are. An interaction that leaves equal
-    deviations at all points is not seen, such as f = x0 x1 over a grid of -1 and 1.
+    The model gets n rows, and with "brute" n G^2 more for a pair of G points each; with
+    "tree" a few more, to check the trees. Unlike those of :class:`HStatistic`, the
+    points of the grid are not weighted by where the rows are. An interaction that
+    leaves equal deviations at all points is not seen, such as f = x0 x1 over a grid of
+    -1 and 1.
 
     References
     ----------
@@ -167,17 +189,53 @@ class PartialDependenceInteraction(BaseInteraction):
 
     def _inspect(self, sample, response, on_block):
         self._resolve_pairs(sample.rows)
-        if self.pairs_:
-            strengths = np.array(list(map(greenwell_strength, self._surfaces(sample))))
-        else:
-            strengths = np.empty((0, count_outputs(response, sample.rows)))
+        predictions = plain_responses(response, sample.rows)
+        check_squares(np.abs(predictions))
+        n_outputs = predictions.shape[1]
+        strengths = np.empty((len(self.pairs_), n_outputs))
+        for pairs in self._parts_of_pairs(sample.rows, response, n_outputs):
+            surfaces = self._surfaces(sample, self.pairs_[pairs], n_outputs)
+            strengths[pairs] = list(map(greenwell_strength, surfaces))
+            on_block()
         pairwise = symmetric(strengths, self.pairs_, len(self.features_))
         self.pairwise_ = drop_single_output(pairwise)
         self.output_names_ = response.output_names(len(pairwise))
-        on_block()
 
-    def _surfaces(self, sample):
-        """Partial dependence on each pair over a grid: (k, n_points, n_points_2)."""
+    def _parts_of_pairs(self, rows, response, n_outputs):
+        """Slices of the pairs whose surfaces are held at once."""
+        if not self.pairs_:
+            return
+        n_points = self._most_points(rows)[np.array(self.pairs_)].prod(axis=1)
+        if isinstance(perturbed(self.method, response, rows, []), PerturbedResponses):
+            self._warn_of_cost(rows.n_rows * n_points.sum(), rows, _ADVICE)
+        most = held_rows(_BYTES_OF_POINT * (1 + n_outputs))
+        ends, start = np.cumsum(n_points + _POINTS_BESIDES), 0
+        while start < len(ends):
+            before = ends[start - 1] if start else 0
+            stop = int(np.searchsorted(ends, before + most, side="right"))
+            yield slice(start, max(stop, start + 1))
+            start = max(stop, start + 1)
+
+    def _most_points(self, rows):
+        """Largest number of points along each player, as floats."""
+        categorical = resolve_categorical(
+            self.categorical_features,
+            rows.detected_categorical,
+            rows.names,
+            named=rows.named,
+        )
+        custom = (self.custom_values or {}).values()
+        most_custom = max((length_hint(values, 1) for values in custom), default=0)
+        sizes = []
+        for columns in self.features_:
+            n_points = len(rows.encode(columns)[1])
+            if len(columns) == 1 and not categorical[columns[0]]:
+                n_points = min(n_points, self.grid_resolution)
+            sizes.append(max(n_points, most_custom))
+        return np.array(sizes, dtype=np.float64)
+
+    def _surfaces(self, sample, pairs, n_outputs):
+        """Partial dependence on pairs over a grid: (k, n_points, n_points_2)."""
         players = [
             columns[0] if len(columns) == 1 else name
             for columns, name in zip(self.features_, self.player_names_, strict=True)
@@ -186,7 +244,7 @@ class PartialDependenceInteraction(BaseInteraction):
         for name in ("estimator", "pairs", "subsample", "random_state"):
             del settings[name]
         settings["features"] = [
-            (players[first], players[second]) for first, second in self.pairs_
+            (players[first], players[second]) for first, second in pairs
         ]
         effect = PartialDependence(FrozenEstimator(self.estimator_), **settings)
         # Only averages are taken, for which weights may have any scale.
@@ -195,4 +253,4 @@ class PartialDependenceInteraction(BaseInteraction):
         for (first, second), average in zip(
             effect.grid_values_, effect.average_, strict=True
         ):
-            yield np.reshape(average, (-1, len(first), len(second)))
+            yield np.reshape(average, (n_outputs, len(first), len(second)))

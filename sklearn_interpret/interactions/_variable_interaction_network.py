@@ -25,7 +25,10 @@ from sklearn_interpret._model.perturbation.perturbed import (
 )
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.validation import Sample
-from sklearn_interpret.interactions._base import BaseInteraction
+from sklearn_interpret.interactions._base import (
+    BaseInteraction,
+    warn_of_undefined,
+)
 
 
 class VariableInteractionNetwork(BaseInteraction):
@@ -110,8 +113,8 @@ class VariableInteractionNetwork(BaseInteraction):
     Raises
     ------
     ValueError
-        In `fit`: unknown or repeated features, a non-finite response, a fitted model
-        passed bare without `y`.
+        In `fit`: unknown or repeated features, a single row, a response that is not
+        finite or whose squares are not, a fitted model passed bare without `y`.
 
     Notes
     -----
@@ -123,6 +126,10 @@ class VariableInteractionNetwork(BaseInteraction):
     The values of each feature come from other rows, drawn for each feature on its own:
     the strengths are those of independent features. Where features depend on each
     other, the model predicts for impossible rows, and shares may exceed 1.
+
+    Where the response does not vary over the rows, but does between them, shares are
+    undefined: they are given as zero, with an
+    :class:`~sklearn_interpret.exceptions.UndefinedShareWarning`.
 
     Strengths are estimates (see `standard_errors_`): whether a set near `threshold` is
     found depends on the draws. A set without any effect has a strength of exactly zero.
@@ -199,6 +206,7 @@ class VariableInteractionNetwork(BaseInteraction):
     def _inspect(self, sample, response, on_block):
         rng = check_random_state(self.random_state)
         sample = self._draw(sample, self.subsample, rng)
+        self._check_several(sample.rows)
         self._resolve_players(sample.rows)
         loop = {"n_jobs": self.n_jobs, "verbose": self.verbose, "on_block": on_block}
         strengths = _Strengths(self.features_, sample, response, loop)
@@ -222,6 +230,8 @@ class VariableInteractionNetwork(BaseInteraction):
                 for players in sets
             }
 
+        undefined = [(names[player],) for player in strengths.undefined]
+        warn_of_undefined("strengths_", undefined, "Inspect more, or other, rows.")
         edges = [players for players in found if len(players) == 2]
         self.strengths_ = named(strengths.of_sets, strengths.of_sets)
         self.standard_errors_ = named(strengths.of_sets, strengths.standard_errors)
@@ -268,7 +278,9 @@ class _Strengths:
         self.n_outputs = self._predictions.shape[1]
         self._floor = rounding_floor(self._predictions, sample.weights)
         variance = Moments.of_rows(self._predictions, sample.weights).variance
-        # Of a constant response no set has any share.
+        # Of a constant response no set has any share: what varies off the rows only
+        # is `undefined`.
+        self.undefined = []
         self._variance = np.where(variance > self._floor, variance, np.inf)
         self.of_sets, self.standard_errors = {}, {}
         self.main_effects = np.empty((len(players), self.n_outputs))
@@ -329,6 +341,8 @@ class _Strengths:
         self.standard_errors[players] = error / self._variance
         if order == 1:
             player = players[0]
+            if (np.isinf(self._variance) & (importance > 0)).any():
+                self.undefined.append(player)
             points = self._rows.encode(self._players[player])[0]
             drawn = points[self._donors[player]]
             effect = main_effect(differences, drawn, weights, floor)

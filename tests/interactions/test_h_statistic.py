@@ -23,7 +23,12 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
 from sklearn.svm import SVR
 
-from sklearn_interpret.exceptions import NonFiniteResponseError, UnreadableModelError
+from sklearn_interpret.exceptions import (
+    CostlyInspectionWarning,
+    NonFiniteResponseError,
+    UndefinedShareWarning,
+    UnreadableModelError,
+)
 from sklearn_interpret.interactions import HStatistic
 from tests.effects.data import classes, encoded, mixed_frame, numeric_table
 from tests.references.interactions import h_statistics
@@ -392,8 +397,8 @@ def test_features_are_selected_by_how_much_they_interact():
 
 @pytest.mark.parametrize("method", ["auto", "brute"])
 @pytest.mark.parametrize("n_columns", [1, 3])
-@pytest.mark.parametrize("n_rows", [1, 20])
-def test_one_row_one_feature_and_constant_columns(n_rows, n_columns, method):
+@pytest.mark.parametrize("n_rows", [2, 20])
+def test_two_rows_one_feature_and_constant_columns(n_rows, n_columns, method):
     rng = np.random.default_rng(0)
     table = rng.normal(size=(20, n_columns))
     model = GradientBoostingRegressor(n_estimators=3).fit(table, table.prod(axis=1))
@@ -401,7 +406,7 @@ def test_one_row_one_feature_and_constant_columns(n_rows, n_columns, method):
     seen[:, 1:2] = 0.5
     h = HStatistic(FrozenEstimator(model), method=method, three_way=True).fit(seen)
     expected = np.zeros((n_columns, n_columns))
-    if n_rows > 1 and n_columns > 1:
+    if n_columns > 1:
         expected = h.pairwise_.copy()
         expected[1] = expected[:, 1] = 0
     assert_array_equal(h.pairwise_, expected)
@@ -512,6 +517,8 @@ def test_the_units_of_the_response(case, shift, scale):
         ({"squared": "yes"}, "squared"),
         ({"method": "recursion"}, "method"),
         ({"n_repeats": 0}, "n_repeats"),
+        ({"n_repeats": 10**20, "subsample": 5}, "n_repeats"),
+        ({"subsample": 1}, "n_samples=1 .*subsample=1"),
         ({"n_repeats": 2}, "n_repeats=2 draws subsample anew"),
         ({"target": 3}, "target=3"),
     ],
@@ -548,3 +555,75 @@ def test_every_pair_is_found_once():
         h = h_of(lambda *columns: np.prod(columns, axis=0), X[:, :p], three_way=True)
         assert h.pairs_ == list(combinations(range(p), 2))
         assert len(h.three_way_) == triples
+
+
+# Shares of nothing
+
+
+def off_the_data(scale, offset):
+    """A table whose first two columns are the same, and a response to the others."""
+    table = X.copy()
+    table[:, 1] = table[:, 0]
+    return table, lambda a, b, c, d: offset + scale * np.abs(a - b) * (2 + c)
+
+
+@pytest.mark.parametrize("scale, offset", [(1, 0), (1e8, 0), (1, 1e5)])
+def test_a_response_that_varies_between_the_rows_only(scale, offset):
+    table, formula = off_the_data(scale, offset)
+    with pytest.warns(UndefinedShareWarning) as told:
+        h = h_of(formula, table, three_way=True)
+    messages = [str(one.message) for one in told]
+    assert [message.split("_ is")[0] for message in messages] == [
+        "pairwise",
+        "overall",
+        "three_way",
+        "total",
+    ]
+    assert "for 'x0' x 'x1', and given as zero" in messages[0]
+    assert "for 'x0', 'x1', and given" in messages[1]
+    assert "for 'x0' x 'x1' x 'x2', and" in messages[2]
+    assert h.pairwise_[0, 1] == h.total_ == h.three_way_["x0", "x1", "x2"] == 0
+    assert_array_equal(h.overall_, 0)
+    assert h.pairwise_unnormalized_[0, 1] > 0.01 * scale
+    assert h.three_way_unnormalized_["x0", "x1", "x2"] > 0.01 * scale
+    assert (h.overall_unnormalized_[:2] > 0.01 * scale).all()
+    assert h.pairwise_unnormalized_[2, 3] == h.overall_unnormalized_[3] == 0
+
+
+def test_an_additive_response_that_is_constant_at_the_rows():
+    table, _ = off_the_data(1, 0)
+    h = h_of(lambda a, b, c, d: 1e8 * (a - b), table)
+    for name in STATISTICS:
+        assert_array_equal(getattr(h, name), 0)
+
+
+def test_a_single_row_has_no_variance():
+    with pytest.raises(ValueError, match=r"HStatistic .* n_samples=1"):
+        h_of(lambda a, b, c, d: a * b, X[:1])
+
+
+def test_squares_that_overflow():
+    with pytest.raises(ValueError, match=r"as large as 4.*e\+160.* Scale the target"):
+        h_of(lambda a, b, c, d: 4e160 * (1 + a * b / 1e3), X)
+
+
+# Cost
+
+
+class TooMany(Exception):
+    """Raised by a model in place of an answer."""
+
+
+def reluctant(a, *others):
+    """A response to few rows only."""
+    if len(a) > 300:
+        raise TooMany
+    return a * others[0]
+
+
+def test_very_many_rows_are_warned_of_before_they_are_sent():
+    table = np.random.default_rng(0).normal(size=(300, 25))
+    expected = r"HStatistic is about to send up to 2.9e\+07 rows .*subsample="
+    with pytest.warns(CostlyInspectionWarning, match=expected), pytest.raises(TooMany):
+        h_of(reluctant, table)
+    assert np.isfinite(h_of(reluctant, table[:, :3], subsample=10).total_)

@@ -3,15 +3,21 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
 from sklearn.svm import SVR
 
 from sklearn_interpret.effects import PartialDependence
-from sklearn_interpret.exceptions import UnreadableModelError
+from sklearn_interpret.exceptions import (
+    ConstantFeatureWarning,
+    CostlyInspectionWarning,
+    UnreadableModelError,
+)
 from sklearn_interpret.interactions import PartialDependenceInteraction
 from tests.effects.data import classes, encoded, mixed_frame, numeric_table
+from tests.references.memory import peak_memory
 from tests.references.models import frozen
 
 X, Y = numeric_table(40, 3)
@@ -109,7 +115,7 @@ def test_workers_change_nothing():
         ({"pairs": [(0, 9)]}, "pairs has the position 9"),
         ({"pairs": [(0, 2)], "features": [0, 1]}, "pairs has 'x2'"),
         ({"grid_resolution": 1}, "grid_resolution"),
-        ({"percentiles": (0.9, 0.1)}, "percentiles"),
+        ({"percentiles": (0.9, 0.2)}, "percentiles"),
         ({"custom_values": {0: [2, 1]}}, "custom_values"),
         ({"method": "recursion"}, "method"),
         ({"method": "tree"}, "SVR"),
@@ -118,3 +124,55 @@ def test_workers_change_nothing():
 def test_bad_parameters(params, message):
     with pytest.raises((ValueError, UnreadableModelError), match=message):
         PartialDependenceInteraction(SVR(), **params).fit(X, Y)
+
+
+def test_a_column_without_values_interacts_with_nothing():
+    table = X.copy()
+    table[:, 2] = np.nan
+    found = PartialDependenceInteraction(frozen(lambda a, b, c: a * b, table))
+    with pytest.warns(ConstantFeatureWarning, match="'x2' has no observed value"):
+        found.fit(table)
+    assert found.pairwise_[0, 1] > 0
+    assert_array_equal(found.pairwise_[2], 0)
+
+
+def test_squares_that_overflow():
+    model = frozen(lambda a, b, c: 1e160 * a * b, X)
+    with pytest.raises(ValueError, match=r"squares .* Scale the target"):
+        PartialDependenceInteraction(model).fit(X)
+
+
+def test_very_many_rows_are_warned_of_before_they_are_sent():
+    class TooMany(Exception):
+        pass
+
+    def reluctant(a, *others):
+        if len(a) > 300:
+            raise TooMany
+        return a
+
+    table = np.random.default_rng(0).normal(size=(300, 20))
+    found = PartialDependenceInteraction(frozen(reluctant, table))
+    expected = r"is about to send up to 2.3e\+07 rows .*grid_resolution"
+    with pytest.warns(CostlyInspectionWarning, match=expected), pytest.raises(TooMany):
+        found.fit(table)
+
+
+def test_memory_for_surfaces_does_not_grow_with_the_pairs():
+    table = np.random.default_rng(0).normal(size=(5, 12))
+    model = frozen(lambda a, b, *others: a * b, table)
+    points = np.linspace(-1, 1, 20)
+
+    def fitted(n_features, memory):
+        features = list(range(n_features))
+        found = PartialDependenceInteraction(
+            model, features=features, custom_values=dict.fromkeys(features, points)
+        )
+        with config_context(working_memory=memory):
+            return found.fit(table)
+
+    expected = fitted(4, 1024).pairwise_
+    assert_allclose(fitted(4, 0.2).pairwise_, expected, atol=1e-12)
+    small, large = (peak_memory(lambda p=p: fitted(p, 0.2)) for p in (4, 12))
+    # All surfaces at once take another 1.5 MB.
+    assert large < small + 0.3 * 2**20

@@ -267,7 +267,7 @@ def test_table_has_the_strongest_features_first():
     cells = np.ma.filled(display.heatmap_.get_array(), np.nan)
     np.testing.assert_allclose(cells.reshape(5, 5), expected)
     assert len(display.labels_) == 20
-    assert display.ax_.get_title() == "without 7 weaker features"
+    assert display.ax_.get_title() == "not shown: 7 weaker features"
     assert display.bars_ == []
     display.plot(kind="heatmap", max_display=None)
     assert len(display.heatmap_.get_array().ravel()) == 144

@@ -8,6 +8,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
 from sklearn.svm import SVR
 
+from sklearn_interpret.exceptions import UndefinedShareWarning
 from sklearn_interpret.interactions import VariableInteractionNetwork
 from tests.effects.data import classes, encoded, mixed_frame, numeric_table
 from tests.references.models import frozen
@@ -138,20 +139,23 @@ def test_several_outputs():
 
 def test_dependent_rows_of_few_values():
     rows = np.repeat(np.random.default_rng(0).integers(0, 2, size=(100, 1)), 2, axis=1)
-    found = network(lambda a, b: 1.0 * (a == b), rows, threshold=0.1)
+    with pytest.warns(UndefinedShareWarning):
+        found = network(lambda a, b: 1.0 * (a == b), rows, threshold=0.1)
     assert found.graph_ == {}  # the rows' own response is constant: no variance
     found = network(lambda a, b: a * b, rows)
     assert list(found.graph_) == [("x0", "x1")]
 
 
-def test_one_feature_and_one_row():
+def test_one_feature():
     found = network(lambda a: a**2, X[:, :1])
     assert found.graph_ == {}
     assert found.adjacency_.tolist() == [[0]]
     assert found.cliques_ == [("x0",)]
-    found = network(lambda a, b, c, d: a * b, X[:1])
-    assert found.cliques_ == []
-    assert not any(found.strengths_.values())
+
+
+def test_a_single_row_has_no_variance():
+    with pytest.raises(ValueError, match=r"VariableInteractionNetwork .* n_samples=1"):
+        network(lambda a, b, c, d: a * b, X[:1])
 
 
 def test_seeds_and_workers():
@@ -179,3 +183,23 @@ def test_seeds_and_workers():
 def test_bad_parameters(params, message):
     with pytest.raises(ValueError, match=message):
         VariableInteractionNetwork(LinearRegression(), **params).fit(X, X[:, 0])
+
+
+def test_a_response_that_varies_between_the_rows_only():
+    rows = X.copy()
+    rows[:, 1] = rows[:, 0]
+    with pytest.warns(UndefinedShareWarning, match="'x0', 'x1', and given as zero"):
+        found = network(lambda a, b, c, d: np.abs(a - b), rows)
+    assert set(found.strengths_.values()) == {0}
+    assert_array_equal(found.main_effects_, 0)
+
+
+def test_a_constant_response_has_shares_of_zero():
+    found = network(lambda a, b, c, d: 0 * a + 3)
+    assert set(found.strengths_.values()) == {0}
+
+
+@pytest.mark.parametrize("n_repeats", [1, True, 10**20])
+def test_bad_numbers_of_repeats(n_repeats):
+    with pytest.raises(ValueError, match="n_repeats"):
+        network(lambda a, b, c, d: a * b, n_repeats=n_repeats)

@@ -13,6 +13,8 @@ import numpy as np
 _OF_SPREAD = 1e-10
 _OF_SIZE = 64 * np.finfo(np.float64).eps
 
+_LARGEST = 1e150
+
 
 @dataclass(frozen=True)
 class Strength:
@@ -23,63 +25,73 @@ class Strength:
     numerator : ndarray
         Variance that lower-order terms leave unexplained; zero where it is rounding.
     denominator : ndarray
-        Variance of the whole.
+        Variance of the whole; zero where it is rounding.
     """
 
     numerator: np.ndarray
     denominator: np.ndarray
 
+    def __getitem__(self, which):
+        return Strength(self.numerator[which], self.denominator[which])
+
+    def __setitem__(self, which, strength):
+        self.numerator[which] = strength.numerator
+        self.denominator[which] = strength.denominator
+
     @property
     def squared(self):
-        """H^2, the ratio of the two; zero where both are."""
-        ratio = np.divide(
-            self.numerator,
-            self.denominator,
-            out=np.full(np.shape(self.numerator), np.inf),
-            where=self.denominator > 0,
-        )
-        return np.where(self.numerator > 0, ratio, 0.0)
+        """H^2, the ratio of the two; zero where the whole does not vary."""
+        nothing = np.zeros(np.shape(self.numerator))
+        varies = self.denominator > 0
+        return np.divide(self.numerator, self.denominator, out=nothing, where=varies)
+
+    @property
+    def is_undefined(self):
+        """Where the whole does not vary and there is an interaction all the same."""
+        return (self.numerator > 0) & (self.denominator == 0)
 
     @property
     def unnormalized(self):
         """Square root of the numerator, in the units of the response."""
         return np.sqrt(self.numerator)
 
-    @classmethod
-    def stacked(cls, strengths, n_outputs):
-        """Several strengths (k,) as one (len(strengths), k)."""
-        numerator = [one.numerator for one in strengths]
-        denominator = [one.denominator for one in strengths]
-        shape = (-1, n_outputs)
-        return cls(np.reshape(numerator, shape), np.reshape(denominator, shape))
 
-
-def rounding_floor(predictions, weights):
-    """Variance (k,) below which an interaction is rounding; predictions (n, k)."""
-    size = np.abs(predictions).max(axis=0)
-    spread = _variance(predictions, weights)
+def rounding_floor(responses, weights):
+    """Variance (k,) below which an interaction is rounding; responses (n, k)."""
+    size = np.abs(responses).max(axis=0)
+    check_squares(size)
+    spread = _variance(responses, weights)
     return _OF_SPREAD**2 * spread + (_OF_SIZE * size) ** 2
 
 
-def unexplained(whole, terms, weights, floor):
-    """Strength (..., k) of an interaction: of the whole minus lower-order terms.
+def check_squares(sizes):
+    """Refuse responses whose squares are beyond floating point."""
+    largest = np.max(sizes, initial=0.0)
+    if largest > _LARGEST:
+        raise ValueError(
+            f"The model's response is as large as {largest:.3g}: squares of numbers "
+            f"above {_LARGEST:g} are not finite. Scale the target, or the response."
+        )
 
-    Both are partial dependences at the rows (n_rows, ..., k); `floor` (k,) is that of
+
+def unexplained(whole, terms, weights, floor):
+    """Strength (k,) of an interaction: of the whole minus lower-order terms.
+
+    Both are partial dependences at the rows (n_rows, k); `floor` (k,) is that of
     :func:`rounding_floor`.
     """
-    numerator = _variance(whole - terms, weights)
-    numerator = np.where(numerator > floor, numerator, 0.0)
-    denominator = np.broadcast_to(_variance(whole, weights), numerator.shape)
-    return Strength(numerator, denominator)
+    variances = _variance(whole - terms, weights), _variance(whole, weights)
+    return Strength(*(np.where(one > floor, one, 0.0) for one in variances))
 
 
 # Partial dependences at the rows are called: on each player, alone (n_rows, n_players,
 # k); on all but that player, all_but (the same shape); on a set, joint (n_rows, k).
 
 
-def overall_strength(predictions, alone, all_but, weights, floor):
-    """Interaction of each player with all others: (n_players, k)."""
-    return unexplained(predictions[:, None], alone + all_but, weights, floor)
+def overall_strength(predictions, alone, all_but, player, weights, floor):
+    """Interaction of a player with all others: (k,)."""
+    terms = alone[:, player] + all_but[:, player]
+    return unexplained(predictions, terms, weights, floor)
 
 
 def total_strength(predictions, alone, weights, floor):
@@ -106,8 +118,8 @@ def symmetric(values, pairs, n_players):
     matrix = np.full((values.shape[1], n_players, n_players), np.nan)
     diagonal = np.arange(n_players)
     matrix[:, diagonal, diagonal] = 0.0
-    for (first, second), value in zip(pairs, values, strict=True):
-        matrix[:, first, second] = matrix[:, second, first] = value
+    first, second = np.reshape(pairs, (-1, 2)).astype(np.intp).T
+    matrix[:, first, second] = matrix[:, second, first] = values.T
     return matrix
 
 

@@ -113,14 +113,15 @@ class HybridResponses:
         self._shares = weights / weights.sum()
         self._loop = {"n_jobs": n_jobs, "verbose": verbose}
         self._on_block = on_block
-        self.positions = [rows.encode(columns)[0] for columns in self._players]
-        self.n_points = [int(codes.max()) + 1 for codes in self.positions]
         moved = {column for columns in self._players for column in columns}
         rest = [column for column in range(rows.n_columns) if column not in moved]
-        codes = list(self.positions)
-        if rest:
-            codes.append(rows.encode(rest)[0])
-        self._keys = RowKeys(np.stack(codes, axis=1))
+        parts = [*self._players, rest] if rest else self._players
+        codes = np.empty((len(parts), rows.n_rows), dtype=np.intp)
+        for own, columns in zip(codes, parts, strict=True):
+            own[:] = rows.encode(columns)[0]
+        self.positions = list(codes[: len(self._players)])
+        self.n_points = [int(own.max()) + 1 for own in self.positions]
+        self._keys = RowKeys(codes.T)
         # Where no value of any player repeats, one player outside of two sets tells
         # the bases of their points apart, and one that only one set has, the donors.
         unique = all(own.max() + 1 == rows.n_rows for own in codes)
@@ -170,19 +171,13 @@ class HybridResponses:
         ndarray of shape (n_rows, k)
             For each set.
         """
-        grids = [self._grid(players) for players in sets]
-        n_outputs = self.predictions.shape[1]
-        total, at = None, 0
-        for which, block, responses in self._responses(grids):
-            if which > at:
-                yield total[grids[at].donor_of]
-                total, at = None, which
-            grid = grids[which]
-            if total is None:
+        n_outputs, total = self.predictions.shape[1], None
+        for _, grid, block, responses in self._responses(sets):
+            if not block.start:
                 total = np.zeros((len(grid.donors), n_outputs))
             total += np.einsum("b,bdk->dk", grid.base_shares[block], responses)
-        if grids:
-            yield total[grids[at].donor_of]
+            if block.stop == len(grid.bases):
+                yield total[grid.donor_of]
 
     def outcomes(self, reduce):
         """Responses to every row with each player at each of its points.
@@ -199,10 +194,9 @@ class HybridResponses:
         list of list
             For each player, the results.
         """
-        grids = [self._grid((player,)) for player in range(len(self._players))]
-        reduced = [[] for _ in grids]
-        for which, block, responses in self._responses(grids):
-            bases = grids[which].base_of
+        reduced = [[] for _ in self._players]
+        for which, grid, block, responses in self._responses(self._alone):
+            bases = grid.base_of
             index = np.flatnonzero((bases >= block.start) & (bases < block.stop))
             # Rows may be many more than bases.
             for part in slices(len(index), len(responses)):
@@ -214,11 +208,9 @@ class HybridResponses:
     @cached_property
     def _averages(self):
         """Results of `alone` and `all_but`."""
-        grids = [self._grid((player,)) for player in range(len(self._players))]
-        shape = self._rows.n_rows, len(grids), self.predictions.shape[1]
+        shape = self._rows.n_rows, len(self._players), self.predictions.shape[1]
         alone, all_but = np.zeros(shape), np.empty(shape)
-        for which, block, responses in self._responses(grids):
-            grid = grids[which]
+        for which, grid, block, responses in self._responses(self._alone):
             means = np.einsum("b,bdk->dk", grid.base_shares[block], responses)
             alone[:, which] += means[grid.donor_of]
             means = np.einsum("d,bdk->bk", grid.donor_shares, responses)
@@ -226,12 +218,33 @@ class HybridResponses:
             all_but[inside, which] = means[grid.base_of[inside] - block.start]
         return alone, all_but
 
+    @property
+    def _alone(self):
+        """Sets of a single player."""
+        return [(player,) for player in range(len(self._players))]
+
+    def most_rows(self, sets):
+        """The most rows that `alone`, `all_but` and `joint` of sets send to the model.
+
+        Fewer are sent where sets have points in common.
+        """
+        n_bases = len(distinct(self._keys.whole)[0])
+        n_points, total = np.array(self.n_points, dtype=np.float64), float(n_bases)
+        for size in (1, 2, 3):
+            of_size = [one for one in (*self._alone, *sets) if len(one) == size]
+            places = np.array(of_size, dtype=np.intp).reshape(-1, size)
+            n_donors = np.minimum(n_points[places].prod(axis=1), n_bases)
+            total += n_donors.sum() * (n_bases - 1)
+        return total
+
     def _grid(self, players):
         positions = self.positions[players[0]] if len(players) == 1 else None
         return Grid.of_rows(players, self._keys, self._shares, positions)
 
-    def _responses(self, grids):
-        """Blocks of bases of the grids, in order, and the responses (bases, donors, k).
+    def _responses(self, sets):
+        """For each set its grid, block by block of bases, and the responses to these.
+
+        Yields the set's number, the grid, the block, and (bases, donors, k).
 
         Blocks that are small go to the workers together.
         """
@@ -239,22 +252,21 @@ class HybridResponses:
         point_bytes = _POINT_BYTES + 16 * self.predictions.shape[1]
         most = max(1, int(min(_MOST_POINTS, allowed // point_bytes)))
         wave, size = [], 0
-        for which, grid in enumerate(grids):
+        for which, grid in enumerate(map(self._grid, sets)):
             for block in grid.blocks(most):
                 n_points = len(grid.donors) * (block.stop - block.start)
                 if wave and size + n_points > most:
-                    yield from self._of_wave(grids, wave)
+                    yield from self._of_wave(wave)
                     wave, size = [], 0
-                wave.append((which, block))
+                wave.append((which, grid, block))
                 size += n_points
         if wave:
-            yield from self._of_wave(grids, wave)
+            yield from self._of_wave(wave)
 
-    def _of_wave(self, grids, wave):
+    def _of_wave(self, wave):
         """Responses of some blocks; unknown points of all of them are sent at once."""
         blocks, places, points = [], [], []
-        for which, block in wave:
-            grid = grids[which]
+        for _, grid, block in wave:
             shape = block.stop - block.start, len(grid.donors)
             responses = np.empty((*shape, self.predictions.shape[1]))
             unknown = np.ones(shape, dtype=bool)
@@ -271,8 +283,8 @@ class HybridResponses:
             places.append(place)
             points.append((grid.bases[block][base], grid.donors[donor], keys))
         columns = [
-            tuple(j for player in grids[which].players for j in self._players[player])
-            for which, _ in wave
+            tuple(j for player in grid.players for j in self._players[player])
+            for _, grid, _ in wave
         ]
         sizes = [len(base) for base, _ in places]
         sets = np.repeat(np.arange(len(wave)), sizes)
@@ -352,18 +364,22 @@ class RowKeys:
         sizes = [int(column.max(initial=0)) + 1 for column in codes.T]
         radices = np.cumprod([1, *sizes[:-1]], dtype=object)
         if radices[-1] * sizes[-1] < 2**63:
-            words = radices.astype(np.uint64)[:, None]
+            self._words = radices.astype(np.uint64)[:, None]
         else:
             # The numbers would be too large. Two random sums replace them; that two
             # points share both does not happen.
             rng = np.random.default_rng(0)
-            words = rng.integers(2**64, size=(len(sizes), 2), dtype=np.uint64)
-        self._parts = codes.astype(np.uint64)[:, :, None] * words  # wraps around
-        self.whole = self._parts.sum(axis=1, dtype=np.uint64)
+            self._words = rng.integers(2**64, size=(len(sizes), 2), dtype=np.uint64)
+        self._codes = codes
+        self.whole = self.of(range(len(sizes)))
 
     def of(self, players):
         """Keys (n_rows, n_words) of the rows' values of some players."""
-        return self._parts[:, list(players)].sum(axis=1, dtype=np.uint64)
+        keys = np.zeros((len(self._codes), self._words.shape[1]), dtype=np.uint64)
+        for player in players:
+            codes = self._codes[:, player, None].astype(np.uint64)
+            keys += codes * self._words[player]  # wraps around
+        return keys
 
 
 @dataclass(frozen=True, eq=False)

@@ -72,11 +72,17 @@ class HybridTrees:
         self._sums = ensemble.raw_of_codes(self._codes)
         self.predictions = trees.of_sums(self._sums)
 
+    def most_rows(self, sets):
+        """The model gets no row."""
+        return 0
+
     def alone(self):
         """Mean responses with one player as the row's, all else from the sample."""
         self._check_additive()
-        at = zip(self._averages, self.positions, strict=True)
-        return np.stack([curve[places] for curve, places in at], axis=1)
+        alone = np.empty((len(self._codes), len(self.positions), self._sums.shape[1]))
+        for player, at in enumerate(self.positions):
+            alone[:, player] = self._averages[player][at]
+        return alone
 
     def all_but(self):
         """Mean responses with one player from the sample, all else as the row's."""
@@ -130,31 +136,36 @@ class HybridTrees:
         return self._effects.averages(self._leaf_weights, self._weights.sum())
 
     def _pairs(self, pairs):
-        """Mean responses given two players, as many pairs at once as memory allows."""
+        """Mean responses given two players, pair by pair."""
         if not pairs:
             return
-        n_leaves, n_rows = leaves_of_pairs(self._effects), len(self._codes)
+        n_leaves = leaves_of_pairs(self._effects)
+        mean = np.average(self._sums, axis=0, weights=self._weights)
+        terms = self._terms([pair for pair in pairs if n_leaves[pair]], n_leaves)
+        for pair in pairs:
+            first, second = (self._averages[one][self.positions[one]] for one in pair)
+            both = first + second - mean
+            yield both + next(terms) if n_leaves[pair] else both
+
+    def _terms(self, pairs, n_leaves):
+        """What pairs with leaves in common add, as many at once as memory allows."""
         most_bytes = get_config()["working_memory"] * 2**20 / 4
-        together, size = [], 0
+        n_rows, together, size = len(self._codes), [], 0
         for pair in pairs:
             n_bytes = bytes_of_pair(self._effects, pair, n_rows, n_leaves[pair])
             if together and size + n_bytes > most_bytes:
-                yield from self._pairs_at_once(together)
+                yield from self._terms_at_once(together)
                 together, size = [], 0
             together.append(pair)
             size += n_bytes
-        yield from self._pairs_at_once(together)
+        if together:
+            yield from self._terms_at_once(together)
 
-    def _pairs_at_once(self, pairs):
+    def _terms_at_once(self, pairs):
         terms = TreePairs(self._effects, pairs)
-        found = terms.terms(
+        return terms.terms(
             self._leaf_weights, self._summed(terms), self._weights.sum(), self.positions
         )
-        mean = np.average(self._sums, axis=0, weights=self._weights)
-        for players, term in zip(pairs, found, strict=True):
-            for player in players:
-                term += self._averages[player][self.positions[player]]
-            yield term - mean
 
     def _mean_given(self, players):
         """Mean responses given some players."""

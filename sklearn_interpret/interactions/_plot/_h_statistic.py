@@ -244,7 +244,8 @@ class HStatisticDisplay(PairSources):
         self.heatmap_, self.colorbar_, self.labels_ = drawn
         left_out = len(self.feature_names) - len(names)
         if left_out:
-            ax.set_title(f"without {left_out} weaker features", fontsize="small")
+            some = f"{left_out} weaker feature{'s' if left_out > 1 else ''}"
+            ax.set_title(f"not shown: {some}", fontsize="small")
 
     def _strongest(self, arrays, max_display):
         """Features of the table, the strongest first."""

@@ -96,7 +96,7 @@ def name_lines(ax, groups):
         places.append(top - np.arange(len(group)))
         top -= len(group) + 1
         texts += [_joined(name, most, two_lines=two_lines) for name in group.names]
-    small = None if two_lines else "small"
+    small = "small" if not two_lines or any("\n" in text for text in texts) else None
     ax.set_yticks(np.concatenate(places), texts, fontsize=small)
     ax.set_ylim(-0.6, n_lines - 0.4)
     ax.tick_params(axis="y", length=0)
@@ -144,6 +144,7 @@ def draw_table(ax, table, names, strength_name, style):
     turned = {} if level else {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
     ax.set_xticks(places, texts, fontsize=small, **turned)
     ax.tick_params(length=0)
+    ax.grid(visible=False)  # it would show through the empty cells
     ax.spines[:].set_visible(False)
     bar = draw_colour_bar(ax, shown, strength_name)
     numbers = []

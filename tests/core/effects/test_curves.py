@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from sklearn_interpret._core.statistics.grids import (
     grid_position,
     grid_sums,

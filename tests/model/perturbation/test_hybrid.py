@@ -26,6 +26,8 @@ from sklearn_interpret._model.perturbation.hybrid_trees import HybridTrees
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.exceptions import UnreadableModelError
+from tests.references.memory import peak_memory
+from tests.references.models import frozen
 
 RNG = np.random.default_rng(0)
 
@@ -346,3 +348,41 @@ def test_trees_are_insisted_on(model):
             alone_in(3),
             averaged=True,
         ).alone()
+
+
+def test_the_rows_sent_are_counted_beforehand():
+    for name, exact in (("continuous", True), ("few values", False)):
+        X = TABLES[name]
+        model = Recording()
+        players, sets = alone_in(X.shape[1]), sets_of(X.shape[1])
+        answers = HybridResponses(
+            make_response(model), as_rows(X), np.ones(len(X)), players
+        )
+        most = answers.most_rows(sets)
+        answers.alone()
+        list(answers.joint(sets))
+        n_sent = sum(map(len, model.seen))
+        assert n_sent == most if exact else n_sent <= most
+        assert most <= len(X) + len(X) * (len(X) - 1) * (len(players) + len(sets))
+
+
+def test_grids_are_not_held_all_at_once():
+    X = RNG.normal(size=(30, 40))
+    answers = HybridResponses(
+        make_response(frozen(lambda a, *others: a)),
+        as_rows(X),
+        np.ones(len(X)),
+        alone_in(40),
+    )
+
+    def pass_over(sets):
+        for _ in answers.joint(sets):
+            pass
+
+    with config_context(working_memory=1):
+        small, large = (
+            peak_memory(lambda n=n: pass_over(list(combinations(range(n), 2))))
+            for n in (5, 40)
+        )
+    # The grids of 780 pairs take 2 MB.
+    assert large < small + 0.3 * 2**20

@@ -131,7 +131,7 @@ def leaves_of_pairs(effects):
             for owner in owners:
                 cells = (owner * n + owners).ravel()
                 weights = np.broadcast_to(n_leaves, owners.shape).ravel()
-                counts += np.bincount(cells, weights, n * n).astype(np.intp)
+                np.add.at(counts, cells, weights)
     return counts.reshape(n, n)[:-1, :-1]
 
 
