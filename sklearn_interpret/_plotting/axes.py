@@ -307,7 +307,7 @@ def add_legend(canvas, handles, labels, note=None):
         looks = {"fontsize": "small"}
         if is_constrained(canvas.figure) and not ax.get_title():
             looks |= {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False}
-            looks["ncols"] = legend_columns(labels, axes_inches(ax)[0])
+            looks["ncols"] = legend_columns(labels, 1.25 * axes_inches(ax)[0])
         return named_legend(ax, handles, labels, **looks)
     width, height = canvas.figure.get_size_inches()
     n_columns = legend_columns(labels, width)

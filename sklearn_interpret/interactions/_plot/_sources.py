@@ -7,7 +7,7 @@ from sklearn_interpret._model.perturbation.perturbed import count_outputs
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.containers import as_rows
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
-from sklearn_interpret._plotting.sources import check_same_in_folds
+from sklearn_interpret._plotting.sources import check_same_in_folds, response_name
 from sklearn_interpret.interactions._h_statistic import HStatistic
 from sklearn_interpret.interactions._partial_dependence_interaction import (
     PartialDependenceInteraction,
@@ -19,6 +19,23 @@ from sklearn_interpret.interactions._variable_interaction_network import (
 
 class InteractionSources(Display):
     """Constructors of a display of one output's interactions."""
+
+    # Where an inspector has told: its response, and the output.
+    response_name = output_name = None
+
+    def _told(self, inspector, target):
+        """Itself, when it knows of which response and output it is."""
+        output = output_position(inspector.output_names_, target)
+        self.response_name = response_name(inspector)
+        self.output_name = inspector.output_names_[output]
+        return self
+
+    def _label(self):
+        """What the strengths are, and of which response."""
+        if self.response_name is None:
+            return self.strength_name
+        response = self._response_label([self.output_name], 0)
+        return f"{self.strength_name}\n{response}"
 
     @classmethod
     def _check_request(cls, estimator, X, parameters):
@@ -39,11 +56,12 @@ class NetworkSources(InteractionSources):
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight, *, target=None):
         output = output_position(inspector.output_names_, target)
-        return cls(
+        display = cls(
             _one_output(inspector.adjacency_, 2, output),
             main_effects=_one_output(inspector.main_effects_, 1, output),
             feature_names=list(inspector.player_names_),
         )
+        return display._told(inspector, target)
 
 
 class PairSources(FoldsMixin, InteractionSources):
@@ -54,7 +72,8 @@ class PairSources(FoldsMixin, InteractionSources):
 
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight, **choices):
-        return cls(**_pair_arrays(inspector, **choices))
+        display = cls(**_pair_arrays(inspector, **choices))
+        return display._told(inspector, choices.get("target"))
 
     @classmethod
     def _from_folds(cls, inspectors, X, sample_weight, **choices):
@@ -68,7 +87,8 @@ class PairSources(FoldsMixin, InteractionSources):
                 values = np.array([fold[name] for fold in folds])
                 arrays[name] = values.mean(axis=0)
                 arrays[f"{name}_std"] = values.std(axis=0)
-        return cls(**arrays, spread_name=f"{len(folds)} folds")
+        display = cls(**arrays, spread_name=f"{len(folds)} folds")
+        return display._told(inspectors[0], choices.get("target"))
 
 
 def _one_output(values, n_axes, output):

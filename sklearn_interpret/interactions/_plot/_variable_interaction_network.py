@@ -16,7 +16,7 @@ from sklearn_interpret._plotting.axes import (
 )
 from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import paper, seen, shade, strength_map
-from sklearn_interpret._plotting.labels import literal, number_text
+from sklearn_interpret._plotting.labels import literal, literal_lines, number_text
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.interactions._plot._circle import (
     Room,
@@ -235,7 +235,7 @@ class VariableInteractionNetworkDisplay(NetworkSources):
         return named_legend(
             self.ax_,
             *zip(*entries, strict=True),
-            title=literal(str(self.strength_name)),
+            title=literal_lines(self._label(), 30),
             fontsize="small",
             title_fontsize="small",
             frameon=False,
