@@ -194,13 +194,12 @@ def with_same_decimals(texts):
     """
     plain = [text for text in texts if "e" not in text]
     most = max((len(text.partition(".")[2]) for text in plain), default=0)
-    longer = []
-    for text in texts:
-        decimals = text.partition(".")[2]
-        if most and "e" not in text:
-            text = f"{text.partition('.')[0]}.{decimals.ljust(most, '0')}"
-        longer.append(text)
-    return longer
+
+    def padded(text):
+        whole, _, decimals = text.partition(".")
+        return text if "e" in text or not most else f"{whole}.{decimals:0<{most}}"
+
+    return list(map(padded, texts))
 
 
 def _roundings(number):
