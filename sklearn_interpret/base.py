@@ -175,7 +175,7 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             task = callback_subcontext(context, "fit-estimator")
             self._fit_estimator(rows.native, y, sample_weight, params, task)
             response = self._make_response()
-            self._response_name = response.name
+            self._response_name = getattr(response, "name", "response")
             self._target_name = getattr(y, "name", None) or None  # of a Series
             sample = self._choose_sample(rows, y, weights)
             task = callback_subcontext(context, "inspect", max_subtasks=None)

@@ -4,7 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_interpret._plotting.labels import NAME_WIDTH, literal, shorten
+from sklearn_interpret._plotting.labels import (
+    CHARACTERS_PER_INCH,
+    NAME_WIDTH,
+    literal,
+    shorten,
+)
 
 # Sizes in inches.
 PANEL_WIDTH, PANEL_HEIGHT, BELOW_HEIGHT = 3.6, 2.9, 1.5
@@ -13,6 +18,7 @@ SINGLE_WIDTH, SINGLE_HEIGHT = 5.6, 4.0
 WIDE = 3.5  # of an axes beside which a legend may stand
 MANY = 30
 SIDE_WIDTH = 24
+LEGEND_LINE, HANDLE_WIDTH = 0.23, 0.7
 
 
 def import_pyplot(caller):
@@ -46,11 +52,11 @@ def merged_style(defaults, given, artist):
 
 @dataclass(frozen=True)
 class Slot:
-    """Space for one panel: a smaller panel below, a colour bar, long tick labels."""
+    """Space for one panel: a smaller panel below, a colour bar, names of levels."""
 
     below: bool = False
     bar: bool = False
-    long_ticks: bool = False
+    ticks: float = 0.0  # inches that names of levels take below
 
 
 @dataclass
@@ -186,11 +192,10 @@ def figure_size(shape, slots):
     """Width and height of a figure for the panels, in inches."""
     n_rows, n_columns = shape
     extra = BELOW_HEIGHT if any(slot.below for slot in slots) else 0.0
+    extra += max(slot.ticks for slot in slots)
     if n_rows == n_columns == 1:
         return SINGLE_WIDTH, SINGLE_HEIGHT + extra
     width = BAR_PANEL_WIDTH if any(slot.bar for slot in slots) else PANEL_WIDTH
-    if len(slots) > MANY and any(slot.long_ticks for slot in slots):
-        extra += 0.7
     return width * n_columns, (PANEL_HEIGHT + extra) * n_rows
 
 
@@ -199,7 +204,7 @@ def fixed_spaces(shape, size, slots):
     # Measuring each label, as constrained layout does, takes minutes for hundreds.
     bars = any(slot.bar for slot in slots)
     between = 1.7 if bars else 0.5
-    under = 1.4 if any(slot.long_ticks for slot in slots) else 0.75
+    under = 0.75 + max(slot.ticks for slot in slots)
     left, right = 0.9, 1.0 if bars else 0.2
     top, bottom = 0.5, under + 0.3
     (n_rows, n_columns), (width, height) = shape, size
@@ -288,21 +293,36 @@ def _given_axes(ax, slots, kind):
     return Canvas(flat[0].figure, axes, flat[: len(slots)], below, False, None)
 
 
-def add_legend(canvas, handles, labels):
-    """A legend above the panels of an own figure, else within the first panel."""
-    if not handles:
+def add_legend(canvas, handles, labels, note=None):
+    """A legend below the panels of an own figure, else above or in the first panel.
+
+    The figure grows by its height. Above the panels a title has its place. The `note`
+    is its title.
+    """
+    if not handles and note is None:
         return None
+    looks = {"title": note, "title_fontsize": "medium", "frameon": False}
     if not canvas.own_figure:
-        return named_legend(canvas.main[0], handles, labels, fontsize="small")
+        ax = canvas.main[0]
+        looks = {"fontsize": "small"}
+        if is_constrained(canvas.figure) and not ax.get_title():
+            looks |= {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False}
+            looks["ncols"] = legend_columns(labels, 1.25 * axes_inches(ax)[0])
+        return named_legend(ax, handles, labels, **looks)
+    width, height = canvas.figure.get_size_inches()
+    n_columns = legend_columns(labels, width)
     outside = "outside " if is_constrained(canvas.figure) else ""
-    return named_legend(
-        canvas.figure,
-        handles,
-        labels,
-        loc=f"{outside}upper center",
-        ncols=min(len(handles), 2 * canvas.axes.shape[1]),
-        frameon=False,
-    )
+    n_lines = -(-len(handles) // n_columns) + (note is not None)
+    canvas.figure.set_figheight(height + LEGEND_LINE * n_lines)
+    looks |= {"loc": f"{outside}lower center", "ncols": n_columns}
+    return named_legend(canvas.figure, handles, labels, **looks)
+
+
+def legend_columns(labels, width):
+    """Number of columns of a legend for which there is room in so many inches."""
+    longest = max((len(shorten(label)) for label in labels), default=0)
+    room = int(width / (longest / CHARACTERS_PER_INCH + HANDLE_WIDTH))
+    return int(np.clip(room, 1, max(len(labels), 1)))
 
 
 def named_legend(owner, handles, labels, *, most=NAME_WIDTH, **looks):

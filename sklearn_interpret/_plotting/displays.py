@@ -36,20 +36,14 @@ class Drawn:
 
     def __repr__(self) -> str:
         held = getattr(self, "explanation", self)
-        parts = []
-        for field, one, several in (
-            ("feature_names", "feature", "features"),
-            ("output_names", "output", "outputs"),
-        ):
-            names = getattr(held, field, None)
+        parts = [] if held is self else [f"{len(held)} row{'s'[: len(held) != 1]}"]
+        for what in ("feature", "output"):
+            names = getattr(held, f"{what}_names", None)
             if names is not None:
-                names = list(map(str, names))
-                shown = ", ".join(shorten(name, 24) for name in names[:MOST_SHOWN])
-                shown += ", ..." if len(names) > MOST_SHOWN else ""
-                count = f"{len(names)} {one if len(names) == 1 else several}"
-                parts.append(f"{count}: {shown}")
-        if held is not self and hasattr(held, "__len__"):
-            parts.insert(0, f"{len(held)} {'row' if len(held) == 1 else 'rows'}")
+                texts = [shorten(name, 24) for name in names]
+                shown = texts[:MOST_SHOWN] + ["..."] * (len(texts) > MOST_SHOWN)
+                count = f"{len(texts)} {what}{'s'[: len(texts) != 1]}"
+                parts.append(f"{count}: {', '.join(shown)}")
         return f"{type(self).__name__}({'; '.join(parts)})"
 
     def _repr_png_(self) -> bytes | None:

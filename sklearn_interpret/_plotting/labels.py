@@ -1,10 +1,12 @@
 """Names, numbers and tick labels that stay readable."""
 
+import re
 from numbers import Integral
 
 import numpy as np
 
 NAME_WIDTH = 36
+NUMERIC = re.compile(r"[\d.,]{2}")
 LEVEL_WIDTH = 16
 CHARACTERS_PER_INCH = 11
 UPRIGHT_PER_INCH = 7.5
@@ -24,6 +26,8 @@ MINUS = "\N{MINUS SIGN}"  # as matplotlib writes it
 def shorten(name, most=NAME_WIDTH):
     """A name of at most `most` characters: its beginning and its end.
 
+    It is not cut within a number, unless it is one.
+
     Parameters
     ----------
     name : object
@@ -41,7 +45,14 @@ def shorten(name, most=NAME_WIDTH):
     if len(name) <= most:
         return name
     head = most // 2
-    return f"{name[:head]}…{name[len(name) - (most - head - 1) :]}"
+    tail = len(name) - (most - head - 1)
+    before = re.sub(r"(?<=[^\d.,])[\d.,]+$", "", name[:head])
+    if not NUMERIC.match(name[head - 1 : head + 1]):
+        before = name[:head]
+    after = name[tail:]
+    if NUMERIC.match(name[tail - 1 : tail + 1]):
+        after = re.sub(r"^[\d.,]+(?=[^\d.,])", "", after)
+    return f"{before}…{after}"
 
 
 def literal(text):
@@ -224,6 +235,14 @@ def _label_style(texts, width):
     if len(texts) <= 12:
         return {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
     return {"rotation": 90, "fontsize": "small"}
+
+
+def level_inches(levels):
+    """Height in inches that the names of levels take below a panel of a grid."""
+    texts = [shorten(level, LEVEL_WIDTH) for level in levels]
+    longest = max(map(len, texts), default=0)
+    turned = _label_style(texts, 2.6).get("rotation", 0)
+    return float(np.sin(np.radians(turned)) * longest / CHARACTERS_PER_INCH)
 
 
 def tidy_number_ticks(ax, values, which="x", most=6):

@@ -32,6 +32,8 @@ class BreakDownExplanation(Explanation):
         Where the steps start from: the response without any feature.
     predictions, data, feature_names, output_names : array-like, default=None
         As in :class:`~sklearn_interpret.explanations.Explanation`.
+    response_name, target_name : str, default=None
+        As in :class:`~sklearn_interpret.explanations.Explanation`.
     standard_errors, columns : array-like, default=None
         As in :class:`~sklearn_interpret.explanations.Explanation`.
     step_numbers : array-like of shape (n_rows, n_features), default=None

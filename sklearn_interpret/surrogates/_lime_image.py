@@ -41,6 +41,8 @@ class ImageExplanation(LocalExplanation):
         Intercepts of the surrogate: its prediction with everything hidden.
     predictions, data, feature_names, output_names : array-like, default=None
         As in :class:`LocalExplanation`, of images and their segments.
+    response_name, target_name : str, default=None
+        As in :class:`~sklearn_interpret.explanations.Explanation`.
     standard_errors : array-like of the shape of `values`, default=None
         Standard errors of the weights, for the choice of the samples.
     columns : None, default=None

@@ -46,6 +46,8 @@ class TextExplanation(LocalExplanation):
         Intercepts of the surrogate.
     predictions, data, feature_names, output_names : array-like, default=None
         As in :class:`LocalExplanation`, of texts and their words.
+    response_name, target_name : str, default=None
+        As in :class:`~sklearn_interpret.explanations.Explanation`.
     standard_errors : array-like of the shape of `values`, default=None
         Standard errors of the weights, for the choice of the samples.
     columns : None, default=None

@@ -21,6 +21,8 @@ class LocalExplanation(Explanation):
         Intercepts of the surrogate.
     predictions, data, feature_names, output_names : array-like, default=None
         As in :class:`~sklearn_interpret.explanations.Explanation`.
+    response_name, target_name : str, default=None
+        As in :class:`~sklearn_interpret.explanations.Explanation`.
     standard_errors : array-like of the shape of `values`, default=None
         Standard errors of the weights, for the choice of the samples; None where there
         are none.

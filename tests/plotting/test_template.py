@@ -14,7 +14,10 @@ from sklearn_interpret.effects import (
     PartialDependenceDisplay,
 )
 from sklearn_interpret.explanations import Explanation
-from sklearn_interpret.interactions import HStatisticDisplay
+from sklearn_interpret.interactions import (
+    HStatisticDisplay,
+    VariableInteractionNetworkDisplay,
+)
 from sklearn_interpret.shapley import (
     LinearSHAP,
     ShapleyImportanceDisplay,
@@ -112,3 +115,18 @@ def test_notebooks_show_a_figure_once():
     assert display._repr_png_() is None  # the notebook shows what pyplot has open
     plt.close(display.figure_)
     assert display._repr_png_().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("response_method", "words"),
+    [("auto", "Probability of True"), ("decision_function", "Log-odds of True")],
+)
+def test_interactions_say_of_which_response_they_are(response_method, words):
+    model = LogisticRegression().fit(X, Y > 0)
+    asked = {"response_method": response_method}
+    display = HStatisticDisplay.from_estimator(model, X, **asked)
+    assert display.ax_.get_xlabel().endswith(words)
+    display = HStatisticDisplay.from_estimator(model, X, kind="heatmap", **asked)
+    assert display.colorbar_.ax.get_ylabel().endswith(words)
+    display = VariableInteractionNetworkDisplay.from_estimator(model, X, **asked)
+    assert display.legend_.get_title().get_text().endswith(words)

@@ -432,3 +432,15 @@ def test_absent_packages_are_named(monkeypatch):
         display.to_frame()
     with pytest.raises(ImportError, match=r"SurrogateDisplay\.plot needs matplotlib"):
         display.plot()
+
+
+def test_thresholds_of_a_column_share_their_decimals():
+    X = np.array([[0.0], [1.0], [2.0], [2.5], [2.51]])
+    model = FrozenEstimator(DecisionTreeRegressor().fit(X, np.arange(5.0)))
+    display = GlobalSurrogateDisplay.from_estimator(
+        model, X, surrogate=DecisionTreeRegressor()
+    )
+    tests = [test for test in display.trees[0]["tests"] if test]
+    assert sorted(tests) == [
+        f"x0 ≤ {number}" for number in ("0.50", "1.50", "2.25", "2.50")
+    ]

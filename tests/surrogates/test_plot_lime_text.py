@@ -94,7 +94,7 @@ def test_words_are_highlighted_by_sign_and_size():
     assert shown[0][1][3] > shown[2][1][3] > 0
     texts = all_texts(display.figure_)
     assert any("odds = 0.55\nlocal R² = 0.9" in text for text in texts)
-    assert any("what a word adds to odds" in text for text in texts)
+    assert any("odds (what a word adds)" in text for text in texts)
     assert "surrogate =" not in " ".join(texts)
     # HTML has the same colours.
     for rgb, colour in ((UP_RGB, UP_COLOUR), (DOWN_RGB, DOWN_COLOUR)):

@@ -60,6 +60,7 @@ class _TreeInWords:
         self._values = {
             j: columns.values(j).astype(np.float32).astype(np.float64) for j in used
         }
+        self._texts = {}  # for each column, its thresholds as texts
         self._missing = {j: bool(np.isnan(v).any()) for j, v in self._values.items()}
 
     def test(self, node):
@@ -86,7 +87,12 @@ class _TreeInWords:
         if self._columns[j].whole:
             threshold = np.floor(threshold)
             return f"{threshold:.0f}" if abs(threshold) < 1e15 else f"{threshold:g}"
-        return rounded_between(threshold, self._values[j])
+        if j not in self._texts:
+            inner = self.tree.children_left != LEAF
+            own = np.unique(self.tree.threshold[inner & (self.tree.feature == j)])
+            texts = [rounded_between(one, self._values[j]) for one in own]
+            self._texts[j] = dict(zip(own, with_same_decimals(texts), strict=True))
+        return self._texts[j][threshold]
 
     def rules(self):
         """The path to each node in words, conditions on one feature merged."""
@@ -175,6 +181,25 @@ def rounded_between(threshold, values):
     if 1e-4 <= abs(number) < 1e6:
         text = np.format_float_positional(number, trim="-")
     return text.replace("-", "\N{MINUS SIGN}")
+
+
+def with_same_decimals(texts):
+    """Numbers, with as many zeros at their ends that all have the same decimals.
+
+    Examples
+    --------
+    >>> from sklearn_interpret._model.surrogates.tree_rules import with_same_decimals
+    >>> with_same_decimals(["16.8", "9", "1e7"])
+    ['16.8', '9.0', '1e7']
+    """
+    plain = [text for text in texts if "e" not in text]
+    most = max((len(text.partition(".")[2]) for text in plain), default=0)
+
+    def padded(text):
+        whole, _, decimals = text.partition(".")
+        return text if "e" in text or not most else f"{whole}.{decimals:0<{most}}"
+
+    return list(map(padded, texts))
 
 
 def _roundings(number):

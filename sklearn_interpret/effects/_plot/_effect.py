@@ -297,12 +297,10 @@ class EffectDisplay(EffectSources, PanelDisplay):
             for entry in shown
             for panel in self._panels(self._effect(entry), entry)
         ]
-        canvas = self._render(panels, ax, looks, n_cols=n_cols, share_y=share_y)
-        if canvas.own_figure and len(shown) < self._n_entries:
-            canvas.figure.supxlabel(
-                f"The {len(shown)} most important of {self._n_entries}",
-                fontsize="medium",
-            )
+        note = None
+        if len(shown) < self._n_entries:
+            note = f"The {len(shown)} most important of {self._n_entries}"
+        self._render(panels, ax, looks, n_cols=n_cols, share_y=share_y, note=note)
         return self
 
     @property

@@ -23,6 +23,7 @@ from sklearn_interpret._plotting.curves import (
 )
 from sklearn_interpret._plotting.labels import (
     label_levels,
+    level_inches,
     literal,
     tidy_number_ticks,
     two_lines,
@@ -113,6 +114,11 @@ class LinePanel:
         return self.levels is not None
 
     @property
+    def level_texts(self):
+        """Names along x."""
+        return list(map(level_text, self.levels)) if self.has_levels else []
+
+    @property
     def _places(self):
         """Where the lines are along x, all together."""
         return np.concatenate([series.x for series in self.series])
@@ -138,7 +144,7 @@ class LinePanel:
         elif looks.rug and self.data is not None:
             artists.rug = self._draw_data(ax, looks.rug_kw)
         if self.has_levels:
-            label_levels(ax, list(map(level_text, self.levels)))
+            label_levels(ax, self.level_texts)
             ax.set_xlim(-0.6, max(len(self.levels), 1) - 0.4)
         return artists
 
@@ -231,6 +237,11 @@ class SurfacePanel:
         """Whether there are names along x."""
         return self.levelled[0]
 
+    @property
+    def level_texts(self):
+        """Names along x."""
+        return list(map(level_text, self.places[0])) if self.has_levels else []
+
     def draw(self, ax, looks):
         """Draw on an axes; return the artists."""
         artists = Artists()
@@ -298,10 +309,10 @@ class PanelDisplay(ABC):
     def to_frame(self) -> Any:
         """Numbers drawn, as a long DataFrame."""
 
-    def _render(self, panels, ax, looks, *, n_cols, share_y):
+    def _render(self, panels, ax, looks, *, n_cols, share_y, note=None):
         """Draw pairs (panel, panel below or None); set figure, axes and artists."""
         slots = [
-            Slot(below is not None, panel.has_bar, panel.has_levels)
+            Slot(below is not None, panel.has_bar, level_inches(panel.level_texts))
             for panel, below in panels
         ]
         canvas = take_axes(
@@ -321,7 +332,8 @@ class PanelDisplay(ABC):
         self._label(panels, canvas, share_y)
         self.figure_, self.axes_ = canvas.figure, canvas.axes
         self._publish(artists, lower)
-        self.legend_ = add_legend(canvas, *self._legend_entries(main, artists))
+        entries = self._legend_entries(main, artists)
+        self.legend_ = add_legend(canvas, *entries, note=note)
         return canvas
 
     def _label(self, panels, canvas, share_y):

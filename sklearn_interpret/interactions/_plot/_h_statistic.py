@@ -203,7 +203,7 @@ class HStatisticDisplay(PairSources):
         longest = np.concatenate(ends).max()
         ax.set_xlim(0, longest * (1 + ROOM) if longest > 0 else 1.0)
         plain_number_ticks(ax)
-        ax.set_xlabel(literal_lines(self.strength_name))
+        ax.set_xlabel(literal_lines(self._label()))
         ax.spines[["top", "right"]].set_visible(False)
         handles = [bars.patches[0] for bars in self.bars_] if len(groups) > 1 else []
         texts = [group.title for group in groups][: len(handles)]
@@ -239,7 +239,9 @@ class HStatisticDisplay(PairSources):
         self.figure_, self.ax_ = ax.figure, ax
         table = pairwise[np.ix_(shown, shown)]
         np.fill_diagonal(table, np.nan)
-        name = literal_lines(self.strength_name).split("\n")[0]
+        lines = literal_lines(self._label()).split("\n")
+        # Without what is in brackets.
+        name = "\n".join(line for line in lines if not line.startswith("("))
         drawn = draw_table(ax, table, names, name, style)
         self.heatmap_, self.colorbar_, self.labels_ = drawn
         left_out = len(self.feature_names) - len(names)

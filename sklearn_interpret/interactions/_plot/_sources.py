@@ -7,7 +7,7 @@ from sklearn_interpret._model.perturbation.perturbed import count_outputs
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.displays import Display, FoldsMixin
-from sklearn_interpret._plotting.sources import check_same_in_folds
+from sklearn_interpret._plotting.sources import check_same_in_folds, response_name
 from sklearn_interpret.interactions._h_statistic import HStatistic
 from sklearn_interpret.interactions._partial_dependence_interaction import (
     PartialDependenceInteraction,
@@ -16,6 +16,23 @@ from sklearn_interpret.interactions._partial_dependence_interaction import (
 
 class InteractionSources(Display):
     """Constructors of a display of one output's interactions."""
+
+    # Where an inspector has told: its response, and the output.
+    response_name = output_name = None
+
+    def _told(self, inspector, target):
+        """Itself, when it knows of which response and output it is."""
+        output = output_position(inspector.output_names_, target)
+        self.response_name = response_name(inspector)
+        self.output_name = inspector.output_names_[output]
+        return self
+
+    def _label(self):
+        """What the strengths are, and of which response."""
+        if self.response_name is None:
+            return self.strength_name
+        response = self._response_label([self.output_name], 0)
+        return f"{self.strength_name}\n{response}"
 
     @classmethod
     def _check_request(cls, estimator, X, parameters):
@@ -35,7 +52,8 @@ class PairSources(FoldsMixin, InteractionSources):
 
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight, **choices):
-        return cls(**_pair_arrays(inspector, **choices))
+        display = cls(**_pair_arrays(inspector, **choices))
+        return display._told(inspector, choices.get("target"))
 
     @classmethod
     def _from_folds(cls, inspectors, X, sample_weight, **choices):
@@ -49,7 +67,8 @@ class PairSources(FoldsMixin, InteractionSources):
                 values = np.array([fold[name] for fold in folds])
                 arrays[name] = values.mean(axis=0)
                 arrays[f"{name}_std"] = values.std(axis=0)
-        return cls(**arrays, spread_name=f"{len(folds)} folds")
+        display = cls(**arrays, spread_name=f"{len(folds)} folds")
+        return display._told(inspectors[0], choices.get("target"))
 
 
 def one_output(values, n_axes, output):

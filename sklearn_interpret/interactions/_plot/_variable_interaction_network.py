@@ -17,7 +17,7 @@ from sklearn_interpret._plotting.axes import (
 )
 from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import paper, seen, shade, strength_map
-from sklearn_interpret._plotting.labels import literal, number_text
+from sklearn_interpret._plotting.labels import literal, literal_lines, number_text
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.interactions._plot._circle import (
     Room,
@@ -104,11 +104,12 @@ class VariableInteractionNetworkDisplay(InteractionSources):
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight, *, target=None):
         output = output_position(inspector.output_names_, target)
-        return cls(
+        display = cls(
             one_output(inspector.adjacency_, 2, output),
             main_effects=one_output(inspector.main_effects_, 1, output),
             feature_names=list(inspector.player_names_),
         )
+        return display._told(inspector, target)
 
     def plot(
         self,
@@ -251,7 +252,7 @@ class VariableInteractionNetworkDisplay(InteractionSources):
         return named_legend(
             self.ax_,
             *zip(*entries, strict=True),
-            title=literal(str(self.strength_name)),
+            title=literal_lines(self._label(), 30),
             fontsize="small",
             title_fontsize="small",
             frameon=False,

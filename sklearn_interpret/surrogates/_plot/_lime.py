@@ -135,10 +135,10 @@ class LimeDisplay(LocalDisplay):
         """Label of the axis along which the bars are drawn."""
         of = shorten(self._response(output), 48)
         if (self.explanation.scales == 1).all():
-            return f"what it adds to {of}"
+            return f"{of}\n(what it adds)"
         if self.explanation.conditions is None:
-            return f"change of {of}\nfor one standard deviation more"
-        return f"what it adds to {of}, or one standard deviation more"
+            return f"{of}\n(change for one standard deviation more)"
+        return f"{of}\n(what it adds, or one standard deviation more)"
 
     def _names_of(self, row):
         return self.explanation.labels(row)

@@ -15,7 +15,13 @@ from sklearn_interpret._plotting.axes import (
     take_axes,
 )
 from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
-from sklearn_interpret._plotting.labels import NICE_STEPS, literal, number_text, shorten
+from sklearn_interpret._plotting.labels import (
+    NICE_STEPS,
+    literal,
+    number_text,
+    shorten,
+    two_lines,
+)
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.surrogates._lime_image import ImageExplanation, LimeImage
 from sklearn_interpret.surrogates._plot._base import LocalDisplay
@@ -245,7 +251,7 @@ class LimeImageDisplay(LocalDisplay):
             aspect=25,
         )
         response = shorten(self._response_label(None), 30)
-        bar.set_label(literal(f"weight: what the segment adds to\n{response}"))
+        bar.set_label(two_lines("what the segment adds", response))
         return bar
 
     def _label_title(self, shown, output):

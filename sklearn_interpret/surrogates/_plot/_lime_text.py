@@ -158,7 +158,7 @@ class LimeTextDisplay(LocalDisplay):
                 self._drawn(one.rounded(largest)),
                 reach=reach,
                 most=max_display,
-                label=f"what a word adds to {shorten(self._response(output), 48)}",
+                label=f"{shorten(self._response(output), 48)} (what a word adds)",
                 what="words",
                 families=self._families,
                 style=bar_kw,
