@@ -4,6 +4,7 @@ __all__ = [
     "AdditivityWarning",
     "ConstantFeatureWarning",
     "EmptyIntervalWarning",
+    "FixedSumWarning",
     "InspectionWarning",
     "LowFidelityWarning",
     "NonFiniteResponseError",
@@ -26,6 +27,10 @@ class ConstantFeatureWarning(InspectionWarning):
 
 class EmptyIntervalWarning(InspectionWarning):
     """An interval of custom edges holds no row; its local effect is taken as zero."""
+
+
+class FixedSumWarning(InspectionWarning):
+    """Importances have one sum: a strong one spoils the p-values of the others."""
 
 
 class LowFidelityWarning(InspectionWarning):

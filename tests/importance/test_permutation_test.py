@@ -1,5 +1,6 @@
 """The permutation test of importances (PIMP)."""
 
+from functools import partial
 from itertools import permutations
 
 import numpy as np
@@ -22,7 +23,11 @@ from sklearn_interpret._core.statistics.permutations import (
     upper_tail,
 )
 from sklearn_interpret.importance import PermutationImportance, PermutationTest
+from sklearn_interpret.exceptions import FixedSumWarning
 from tests.importance.quick import Covariances, linear_table, mixed_frame
+
+# The test of the importances that models have themselves.
+of_its_own = partial(PermutationTest, importance_getter="auto")
 
 
 def test_pvalues_of_noise_are_uniform():
@@ -32,7 +37,7 @@ def test_pvalues_of_noise_are_uniform():
     for seed in range(100):
         X = rng.normal(size=(40, 3))
         y = X[:, 0] + rng.normal(size=40)
-        test = PermutationTest(Covariances(), n_permutations=19, random_state=seed)
+        test = of_its_own(Covariances(), n_permutations=19, random_state=seed)
         pvalues = test.fit(X, y).pvalues_
         real.append(pvalues[0])
         noise += pvalues[1:].tolist()
@@ -66,7 +71,7 @@ def test_real_features_are_found_in_forests(model):
 
 def test_pvalues_count_the_null_importances():
     X, y = linear_table()
-    test = PermutationTest(LinearRegression(), n_permutations=25, random_state=0)
+    test = of_its_own(LinearRegression(), n_permutations=25, random_state=0)
     test.fit(X, y)
     assert test.null_importances_.shape == (25, 4)
     np.testing.assert_allclose(test.importances_[:, 0], np.abs(test.estimator_.coef_))
@@ -80,7 +85,7 @@ def test_null_importances_are_those_of_shuffled_targets():
     """A model of one feature: the null is that of all correlations, exactly known."""
     X, y = linear_table(6)
     X = X[:, :1]
-    test = PermutationTest(Covariances(), n_permutations=400, random_state=0).fit(X, y)
+    test = of_its_own(Covariances(), n_permutations=400, random_state=0).fit(X, y)
     centred = y - y.mean()
     all_of_them = [abs(np.array(p) @ X[:, 0]) / 6 for p in permutations(centred)]
     found = test.null_importances_[:, 0]
@@ -119,7 +124,7 @@ def test_fitted_distributions_at_their_edges():
 
 def test_a_distribution_of_positive_numbers_needs_them():
     X, y = linear_table()
-    test = PermutationTest(
+    test = of_its_own(
         DecisionTreeRegressor(max_depth=1),
         n_permutations=8,
         distribution="gamma",
@@ -133,8 +138,8 @@ def test_frozen_models_are_tested_by_clones_of_theirs():
     X, y = linear_table()
     model = LinearRegression().fit(X, y)
     coefficients = model.coef_.copy()
-    frozen = PermutationTest(FrozenEstimator(model), n_permutations=5, random_state=0)
-    fresh = PermutationTest(LinearRegression(), n_permutations=5, random_state=0)
+    frozen = of_its_own(FrozenEstimator(model), n_permutations=5, random_state=0)
+    fresh = of_its_own(LinearRegression(), n_permutations=5, random_state=0)
     frozen.fit(X, y)
     fresh.fit(X, y)
     np.testing.assert_array_equal(model.coef_, coefficients)
@@ -147,9 +152,9 @@ def test_frozen_models_are_tested_by_clones_of_theirs():
 def test_groups_are_tested_by_their_sum():
     X, y = linear_table()
     groups = {"first": [0, 2]}
-    alone = PermutationTest(LinearRegression(), n_permutations=9, random_state=0)
+    alone = of_its_own(LinearRegression(), n_permutations=9, random_state=0)
     alone.fit(X, y)
-    test = PermutationTest(
+    test = of_its_own(
         LinearRegression(), n_permutations=9, random_state=0, feature_groups=groups
     ).fit(X, y)
     assert test.player_names_ == ["first", "x1", "x3"]
@@ -164,9 +169,9 @@ def test_groups_are_tested_by_their_sum():
 def test_weights_go_to_every_fit():
     X, y = linear_table(40)
     weights = np.r_[np.ones(20), np.zeros(20)]
-    weighted = PermutationTest(Covariances(), n_permutations=7, random_state=0)
+    weighted = of_its_own(Covariances(), n_permutations=7, random_state=0)
     weighted.fit(X, y, sample_weight=weights)
-    cut = PermutationTest(Covariances(), n_permutations=7, random_state=0)
+    cut = of_its_own(Covariances(), n_permutations=7, random_state=0)
     cut.fit(X[:20], y[:20])
     np.testing.assert_allclose(weighted.null_importances_, cut.null_importances_)
     np.testing.assert_allclose(weighted.pvalues_, cut.pvalues_)
@@ -176,7 +181,7 @@ def test_weights_go_to_every_fit():
     spread = np.abs(cut.null_importances_).mean(), weighted.null_importances_.mean()
     assert spread[1] == pytest.approx(spread[0], rel=0.5)
     frozen = FrozenEstimator(Covariances().fit(X, y, weights))
-    again = PermutationTest(frozen, n_permutations=7, random_state=0)
+    again = of_its_own(frozen, n_permutations=7, random_state=0)
     again.fit(X, y, sample_weight=weights)
     np.testing.assert_allclose(again.null_importances_, cut.null_importances_)
 
@@ -184,7 +189,7 @@ def test_weights_go_to_every_fit():
 def test_seeds_settle_everything():
     X, y = linear_table(30)
     one, two, other = (
-        PermutationTest(Covariances(), n_permutations=6, random_state=seed).fit(X, y)
+        of_its_own(Covariances(), n_permutations=6, random_state=seed).fit(X, y)
         for seed in (3, 3, 4)
     )
     np.testing.assert_array_equal(one.null_importances_, two.null_importances_)
@@ -200,7 +205,7 @@ def test_fit_parameters_reach_every_fit():
             return super().fit(X, y, sample_weight)
 
     X, y = linear_table()
-    test = PermutationTest(Listening(), n_permutations=3, random_state=0)
+    test = of_its_own(Listening(), n_permutations=3, random_state=0)
     test.fit(X, y, note="heard")
     assert seen == ["heard"] * 4
     assert not hasattr(test, "_given")
@@ -223,7 +228,7 @@ def test_where_importances_are_found():
         np.testing.assert_allclose(test.pvalues_, found[0].pvalues_)
         np.testing.assert_allclose(test.importances_, found[0].importances_)
     labels = np.digitize(y, [-1, 1])
-    test = PermutationTest(LogisticRegression(), n_permutations=3, random_state=0)
+    test = of_its_own(LogisticRegression(), n_permutations=3, random_state=0)
     test.fit(X, labels)
     coefficients = np.abs(test.estimator_.coef_).sum(axis=0)
     np.testing.assert_allclose(test.feature_importances_, coefficients)
@@ -232,7 +237,7 @@ def test_where_importances_are_found():
 def test_any_model_inside_of_permutation_importance():
     X, y = linear_table(80)
     inner = PermutationImportance(KNeighborsRegressor(), n_repeats=2, random_state=0)
-    test = PermutationTest(inner, n_permutations=9, random_state=0).fit(X, y)
+    test = of_its_own(inner, n_permutations=9, random_state=0).fit(X, y)
     assert test.pvalues_[0] == 0.1
     np.testing.assert_array_equal(
         test.feature_importances_, test.estimator_.feature_importances_
@@ -245,11 +250,11 @@ def test_pipelines_that_change_the_columns():
         (OneHotEncoder(), ["colour"]), remainder="passthrough"
     )
     pipeline = make_pipeline(encode, LinearRegression())
-    test = PermutationTest(pipeline, n_permutations=9, random_state=0)
+    test = of_its_own(pipeline, n_permutations=9, random_state=0)
     with pytest.raises(ValueError, match=r"coef_ of shape \(5,\), and X has 3 feat"):
         test.fit(X, y)
     inside = PermutationImportance(pipeline, n_repeats=2, random_state=0)
-    test = PermutationTest(inside, n_permutations=4, random_state=0, alpha=0.3)
+    test = of_its_own(inside, n_permutations=4, random_state=0, alpha=0.3)
     test.set_output(transform="pandas").fit(X, y)
     assert test.pvalues_[:2].tolist() == [0.2, 0.2]
     kept = test.transform(X)
@@ -287,10 +292,10 @@ def test_inside_of_scikit_learn():
 def test_bad_parameters(parameters, message):
     X, y = linear_table()
     with pytest.raises(ValueError, match=message):
-        PermutationTest(LinearRegression(), **parameters).fit(X, y)
+        of_its_own(LinearRegression(), **parameters).fit(X, y)
 
 
 def test_models_without_importances():
     X, y = linear_table()
     with pytest.raises(ValueError, match="none of coef_, feature_importances_ in the"):
-        PermutationTest(KNeighborsRegressor()).fit(X, y)
+        of_its_own(KNeighborsRegressor()).fit(X, y)

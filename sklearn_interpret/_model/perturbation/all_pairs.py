@@ -10,9 +10,13 @@ from functools import partial
 import numpy as np
 
 from sklearn_interpret._core.statistics import losses
+from sklearn_interpret._core.statistics.permutations import random_donors
+from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.perturbation.hybrid import hybrid
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.scoring import ROW_LOSSES, LossOfModel
+from sklearn_interpret._model.tags import is_classifier
+from sklearn_interpret.exceptions import UnreadableModelError
 
 _METHODS = {
     "values": "predict",
@@ -22,6 +26,10 @@ _METHODS = {
 
 # A loss that differs more than this between all rows and its parts is not a mean.
 _RELATIVE_ERROR = 1e-9
+
+# Partners of a row where the trees can't be read: each is a row to predict.
+_N_DONORS = 5
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +131,72 @@ def all_pairs_scores(estimator, sample, players, metrics, strata, **loop):
         baseline[i] = metric.as_loss(baseline[i])
         over_pairs[..., i] = metric.as_loss(over_pairs[..., i])
     return baseline, over_pairs
+
+
+def loss_increases(estimator, sample, players, shares, rng):
+    """How much each row's loss grows with a player's values of others: (p, n_rows).
+
+    Means over all rows where the trees can be read, and else over random ones. The loss
+    of regressors is the squared error, summed over outputs with the `shares` (k,); that
+    of classifiers is the Brier score, or where they have no probabilities 0-1.
+    """
+    response, loss = _loss_of_kind(estimator, sample.y, shares)
+    rows, weights = sample.rows, sample.weights
+    try:
+        responses = hybrid("tree", response, rows, weights, players, averaged=False)
+    except UnreadableModelError:
+        own = response(rows.native)
+        parts = _with_donors(response, loss, sample, players, rng)
+    else:
+        own = responses.predictions
+
+        def with_all(player, index, predictions):
+            shares = np.bincount(responses.positions[player], weights)
+            at_points = loss.function(loss.targets[index], predictions)
+            return index, at_points @ (shares / weights.sum())
+
+        parts = responses.outcomes(with_all)
+    before = loss.function(loss.targets, own)
+    after = np.empty((len(players), rows.n_rows))
+    for of_player, found in zip(after, parts, strict=True):
+        for index, values in found:
+            of_player[index] = values
+    increases = after - before
+    increases[np.abs(increases) <= _ROUNDING * max(before.max(), after.max())] = 0.0
+    return increases
+
+
+def _loss_of_kind(estimator, y, shares):
+    """The response of a model that its kind of loss looks at, and the loss."""
+    if not is_classifier(estimator):
+        response = replace(make_response(estimator, "predict"), classes=None)
+        targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        return response, _RowLoss(partial(losses.weighted_squared, shares=shares), targets)
+    has_probabilities = hasattr(estimator, "predict_proba")
+    method = "predict_proba" if has_probabilities else "predict"
+    response = make_response(estimator, method)
+    # A class that the model has not seen has no column, and any prediction is wrong.
+    targets = (np.asarray(y)[:, None] == response.classes).astype(np.float64)
+    return response, _RowLoss(
+        losses.brier if has_probabilities else losses.zero_one, targets
+    )
+
+
+def _with_donors(response, loss, sample, players, rng):
+    """For each player parts of the rows, and their losses with values of donors."""
+    rows = sample.rows
+    for columns in players:
+        donors = [random_donors(sample.weights, rng) for _ in range(_N_DONORS)]
+        donors = np.stack(donors, axis=1)
+        found = []
+        for part in slices(rows.n_rows, max(1, batch_rows(rows.row_bytes) // _N_DONORS)):
+            index = np.arange(rows.n_rows)[part]
+            moved = dict.fromkeys(columns, donors[part].ravel())
+            predictions = response(rows.mixed(np.repeat(index, _N_DONORS), moved))
+            predictions = predictions.reshape(len(index), _N_DONORS, -1)
+            after = loss.function(loss.targets[part], predictions)
+            found.append((index, after.mean(axis=1)))
+        yield found
 
 
 def _own_sums(row_losses, weights, predictions):
