@@ -75,14 +75,28 @@ def check_weights(sample_weight, rows):
     """Weights of rows as float64, ones by default; not to be written to."""
     if sample_weight is None:
         return np.broadcast_to(1.0, rows.n_rows)
+    _refuse_masked(sample_weight, "sample_weight")
     weights = check_sample_weight(sample_weight, rows.native, dtype=np.float64)
     if (weights < 0).any():
         raise ValueError(
             f"sample_weight must not be negative; its smallest is {weights.min():g}."
         )
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise ValueError(
+            "sample_weight has a sum too large for float64; its largest is "
+            f"{weights.max():g}."
+        )
     if not weights.any():
         raise ValueError("sample_weight is zero for every row: nothing to inspect.")
     return weights
+
+
+def _refuse_masked(values, name):
+    """Refuse an array whose masked values would count as they are."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array: fill it, or leave out its rows.")
 
 
 def draw_rows(n_rows, subsample, *, stratify=None, random_state=None):
@@ -164,6 +178,7 @@ class Sample:
         Sample
             Without the rows of weight zero.
         """
+        _refuse_masked(y, "y")
         everything = cls(rows, None if y is None else np.asarray(y), weights)
         positive = weights > 0
         return everything if positive.all() else everything._take(positive.nonzero()[0])

@@ -1,7 +1,7 @@
 """Base of the importance estimators: players, means, and selection of features."""
 
 from abc import abstractmethod
-from numbers import Real
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import clone
@@ -13,6 +13,9 @@ from sklearn_interpret._model._sklearn_compat import Interval, parameters_of_row
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
 from sklearn_interpret._model.tags import unfrozen
 from sklearn_interpret.base import BaseInspector
+
+# Draws, each of which has a seed of 32 bits.
+COUNT = [Interval(Integral, 1, np.iinfo(np.int32).max, closed="both")]
 
 
 class BaseImportance(SelectorMixin, BaseInspector):
@@ -30,6 +33,14 @@ class BaseImportance(SelectorMixin, BaseInspector):
         "threshold": [Interval(Real, None, None, closed="neither")],
     }
 
+    def _validate_params(self):
+        super()._validate_params()
+        for name, constraint in self._parameter_constraints.items():
+            if constraint is COUNT and isinstance(getattr(self, name), bool):
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} must be a whole number, no flag."
+                )
+
     def _inspect(self, sample, response, on_block):
         rows = sample.rows
         groups = resolve_groups(self.feature_groups, rows.names, named=rows.named)
@@ -37,6 +48,12 @@ class BaseImportance(SelectorMixin, BaseInspector):
         results = summary(self._measure(sample, response, on_block))
         for name, values in results.items():
             setattr(self, f"{name}_", values)
+        wrong = np.flatnonzero(~np.isfinite(self.importances_).all(axis=1))
+        if len(wrong):
+            raise ValueError(
+                f"The importance of {self.player_names_[wrong[0]]!r} is not finite: "
+                "targets, responses or scores are too large, or infinite."
+            )
         self.feature_importances_ = self._by_feature(self.importances_mean_)
 
     @abstractmethod

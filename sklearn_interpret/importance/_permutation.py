@@ -1,18 +1,17 @@
 """How much worse a model scores when a feature's values are those of other rows."""
 
 from collections.abc import Callable
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.perturbation.all_pairs import all_pairs_scores
 from sklearn_interpret._model.perturbation.neighbourhoods import similar_rows
 from sklearn_interpret._model.perturbation.permuted import PermutedScores
 from sklearn_interpret._model.scoring import check_weights_are_taken, resolve_metrics
-from sklearn_interpret.importance._base import BaseImportance, summary
+from sklearn_interpret.importance._base import COUNT, BaseImportance, summary
 
 Scoring = str | Callable[..., Any]
 
@@ -149,7 +148,7 @@ class PermutationImportance(BaseImportance):
     _parameter_constraints = {
         **BaseImportance._parameter_constraints,
         "scoring": "no_validation",
-        "n_repeats": [Interval(Integral, 1, None, closed="left")],
+        "n_repeats": COUNT,
         "comparison": [StrOptions({"difference", "ratio"})],
         "method": [StrOptions({"permutation", "exact", "split"})],
         "conditional": ["boolean"],

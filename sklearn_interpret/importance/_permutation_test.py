@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from sklearn_interpret._model.perturbation.all_pairs import loss_increases
 from sklearn_interpret._model.tags import is_classifier
 from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.exceptions import FixedSumWarning
-from sklearn_interpret.importance._base import RefittingImportance
+from sklearn_interpret.importance._base import COUNT, RefittingImportance
 
 _N_FOLDS = 5
 _ROUNDING = 1e-9
@@ -166,7 +166,7 @@ class PermutationTest(RefittingImportance):
 
     _parameter_constraints = {
         **RefittingImportance._parameter_constraints,
-        "n_permutations": [Interval(Integral, 1, None, closed="left")],
+        "n_permutations": COUNT,
         "distribution": [StrOptions(set(DISTRIBUTIONS))],
         "alpha": [Interval(Real, 0, 1, closed="both")],
         "importance_getter": [str, callable],
@@ -232,9 +232,9 @@ class PermutationTest(RefittingImportance):
         if np.ptp(sums) <= _ROUNDING * np.abs(sums).max():
             warnings.warn(
                 f"importance_getter={self.importance_getter!r} gives importances that "
-                f"sum to {sums[0]:g} whatever the targets: a strong feature leaves less "
-                "to the others than shuffled targets do, and their p-values are too "
-                'large. importance_getter="permutation" has no such sum.',
+                f"sum to {sums[0]:g} whatever the targets: a strong feature leaves "
+                "less to the others than shuffled targets do, and their p-values are "
+                'too large. importance_getter="permutation" has no such sum.',
                 FixedSumWarning,
                 stacklevel=2,
             )

@@ -1,4 +1,4 @@
-"""Selectors transform rows with missing values where their models were fitted on such."""
+"""Selectors transform rows with missing values where `fit` took such rows."""
 
 import numpy as np
 import pandas as pd
@@ -25,9 +25,7 @@ SELECTORS = [
     PermutationImportance(LinearRegression(), n_repeats=2, random_state=0),
     DropColumnImportance(LinearRegression(), cv=2),
     PartialDependenceImportance(LinearRegression(), grid_resolution=4),
-    PermutationTest(
-        LinearRegression(), n_permutations=2, alpha=0.5, random_state=0
-    ),
+    PermutationTest(LinearRegression(), n_permutations=2, alpha=0.5, random_state=0),
 ]
 CONTAINERS = {
     "array": np.array,

@@ -23,7 +23,6 @@ from sklearn_interpret._core.statistics.permutations import (
     upper_tail,
 )
 from sklearn_interpret.importance import PermutationImportance, PermutationTest
-from sklearn_interpret.exceptions import FixedSumWarning
 from tests.importance.quick import Covariances, linear_table, mixed_frame
 
 # The test of the importances that models have themselves.

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn_interpret._core.statistics import losses
 from sklearn_interpret._core.statistics.permutations import random_donors
 from sklearn_interpret._model.parallel import batch_rows, slices
-from sklearn_interpret._model.perturbation.hybrid import hybrid
+from sklearn_interpret._model.perturbation.hybrid import hybrid, responses_to_mixed
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.scoring import ROW_LOSSES, LossOfModel
 from sklearn_interpret._model.tags import is_classifier
@@ -110,8 +110,12 @@ def all_pairs_scores(estimator, sample, players, metrics, strata, **loop):
     rows. Returns arrays (n_metrics,) and (n_players, 1, n_metrics). A metric that is no
     mean over rows raises a ValueError.
     """
-    weights = sample.weights
-    n_pairs = np.array([_count_pairs(weights, groups) for groups in strata])
+    # In units of the largest, of which squares neither overflow nor vanish.
+    scale = sample.weights.max()
+    weights = sample.weights / scale
+    with np.errstate(over="ignore"):
+        own_weights = weights * np.minimum(weights, 1 / scale)
+    n_pairs = [_count_pairs(weights, own_weights, groups) for groups in strata]
     baseline = np.empty(len(metrics))
     over_pairs = np.empty((len(players), 1, len(metrics)))
     for response, members in _by_response(metrics, estimator, sample):
@@ -125,8 +129,8 @@ def all_pairs_scores(estimator, sample, players, metrics, strata, **loop):
         reduce = _SumOverPairs(row_losses, weights, responses.positions, strata)
         sums = np.stack([sum(parts) for parts in responses.outcomes(reduce)])
         # A row of weight w is its own partner w - 1 times, or never, and not w times.
-        sums -= _own_sums(row_losses, weights * np.minimum(weights, 1), predictions)
-        over_pairs[:, 0, which] = sums / n_pairs[:, None]
+        sums -= _own_sums(row_losses, own_weights, predictions)
+        over_pairs[:, 0, which] = sums / np.array(n_pairs)[:, None]
     for i, metric in enumerate(metrics):
         baseline[i] = metric.as_loss(baseline[i])
         over_pairs[..., i] = metric.as_loss(over_pairs[..., i])
@@ -146,21 +150,11 @@ def loss_increases(estimator, sample, players, shares, rng):
         responses = hybrid("tree", response, rows, weights, players, averaged=False)
     except UnreadableModelError:
         own = response(rows.native)
-        parts = _with_donors(response, loss, sample, players, rng)
+        after = _with_donors(response, loss, sample, players, rng)
     else:
         own = responses.predictions
-
-        def with_all(player, index, predictions):
-            shares = np.bincount(responses.positions[player], weights)
-            at_points = loss.function(loss.targets[index], predictions)
-            return index, at_points @ (shares / weights.sum())
-
-        parts = responses.outcomes(with_all)
+        after = _with_all(responses, loss, weights)
     before = loss.function(loss.targets, own)
-    after = np.empty((len(players), rows.n_rows))
-    for of_player, found in zip(after, parts, strict=True):
-        for index, values in found:
-            of_player[index] = values
     increases = after - before
     increases[np.abs(increases) <= _ROUNDING * max(before.max(), after.max())] = 0.0
     return increases
@@ -171,7 +165,9 @@ def _loss_of_kind(estimator, y, shares):
     if not is_classifier(estimator):
         response = replace(make_response(estimator, "predict"), classes=None)
         targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-        return response, _RowLoss(partial(losses.weighted_squared, shares=shares), targets)
+        return response, _RowLoss(
+            partial(losses.weighted_squared, shares=shares), targets
+        )
     has_probabilities = hasattr(estimator, "predict_proba")
     method = "predict_proba" if has_probabilities else "predict"
     response = make_response(estimator, method)
@@ -182,21 +178,46 @@ def _loss_of_kind(estimator, y, shares):
     )
 
 
+def _with_all(responses, loss, weights):
+    """Each row's mean loss with each player of all rows: (n_players, n_rows)."""
+
+    def reduce(player, index, predictions):
+        shares = np.bincount(responses.positions[player], weights)
+        at_points = loss.function(loss.targets[index], predictions)
+        return index, at_points @ (shares / weights.sum())
+
+    after = np.empty((len(responses.positions), len(weights)))
+    for of_player, parts in zip(after, responses.outcomes(reduce), strict=True):
+        for index, means in parts:
+            of_player[index] = means
+    return after
+
+
 def _with_donors(response, loss, sample, players, rng):
-    """For each player parts of the rows, and their losses with values of donors."""
-    rows = sample.rows
-    for columns in players:
-        donors = [random_donors(sample.weights, rng) for _ in range(_N_DONORS)]
-        donors = np.stack(donors, axis=1)
-        found = []
-        for part in slices(rows.n_rows, max(1, batch_rows(rows.row_bytes) // _N_DONORS)):
-            index = np.arange(rows.n_rows)[part]
-            moved = dict.fromkeys(columns, donors[part].ravel())
-            predictions = response(rows.mixed(np.repeat(index, _N_DONORS), moved))
-            predictions = predictions.reshape(len(index), _N_DONORS, -1)
-            after = loss.function(loss.targets[part], predictions)
-            found.append((index, after.mean(axis=1)))
-        yield found
+    """Each row's mean loss with each player of random donors: (n_players, n_rows)."""
+    rows, p, n = sample.rows, len(players), sample.rows.n_rows
+    # One after the other: player, row, donor.
+    points = [
+        np.tile(np.repeat(np.arange(n), _N_DONORS), p),
+        np.stack(
+            [
+                [random_donors(sample.weights, rng) for _ in range(_N_DONORS)]
+                for _ in players
+            ]
+        )
+        .transpose(0, 2, 1)
+        .ravel(),
+        np.repeat(np.arange(p), n * _N_DONORS),
+    ]
+    batches = [
+        [of_points[part] for of_points in points]
+        for part in slices(len(points[0]), batch_rows(rows.row_bytes))
+    ]
+    predictions = responses_to_mixed(response, rows, players, batches)
+    predictions = predictions.reshape(p, n, _N_DONORS, -1)
+    return np.stack(
+        [loss.function(loss.targets, own).mean(axis=1) for own in predictions]
+    )
 
 
 def _own_sums(row_losses, weights, predictions):
@@ -208,11 +229,11 @@ def _own_sums(row_losses, weights, predictions):
     )
 
 
-def _count_pairs(weights, strata):
+def _count_pairs(weights, own_weights, strata):
     """Total weight of all pairs of rows of one stratum."""
     strata = np.zeros(len(weights), dtype=np.intp) if strata is None else strata
     totals = np.bincount(strata, weights)
-    n_pairs = (totals**2).sum() - weights @ np.minimum(weights, 1)
+    n_pairs = (totals**2).sum() - own_weights.sum()
     if not n_pairs > 0:
         raise ValueError("method='exact' takes pairs of rows, and X has 1 sample.")
     return n_pairs
