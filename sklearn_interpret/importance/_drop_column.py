@@ -186,12 +186,15 @@ class DropColumnImportance(RefittingImportance):
 
     def _splits(self, sample, y):
         """Positions within the sample of the rows of training and of test."""
-        cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator_))
-        splits = list(cv.split(sample.rows.native, y))
         # Given positions count rows of weight zero, which the sample has not.
         given = not (
             self.cv is None or isinstance(self.cv, Real) or hasattr(self.cv, "split")
         )
+        if given:
+            splits = list(self.cv)
+        else:
+            cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator_))
+            splits = cv.split(sample.rows.native, y)
         n_rows = self._given[0].shape[0] if given else sample.rows.n_rows
         places = np.full(n_rows, -1)
         places[sample.index if given else slice(None)] = np.arange(sample.rows.n_rows)

@@ -16,12 +16,17 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._core.statistics.permutations import (
     DISTRIBUTIONS,
     upper_tail,
 )
+from sklearn_interpret._model.perturbation.all_pairs import loss_increases
+from sklearn_interpret._model.rows.containers import as_rows
+from sklearn_interpret._model.validation import Sample
+from sklearn_interpret.exceptions import FixedSumWarning
 from sklearn_interpret.importance import PermutationImportance, PermutationTest
 from tests.importance.quick import Covariances, linear_table, mixed_frame
 
@@ -44,6 +49,92 @@ def test_pvalues_of_noise_are_uniform():
     assert counts[0] == 0
     assert stats.chisquare(counts[1:]).pvalue > 0.01
     assert np.mean(np.array(real) <= 0.05) > 0.95
+
+
+@pytest.mark.parametrize(
+    "model, n_tables",
+    [(LinearRegression(), 15), (DecisionTreeRegressor(max_depth=3), 5)],
+)
+def test_pvalues_hold_beside_a_strong_feature(model, n_tables):
+    """Those of noise are uniform, and a weaker feature is found."""
+    found = []
+    for seed in range(n_tables):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(60, 5))
+        y = 4 * X[:, 0] + 2 * X[:, 1] + 0.5 * rng.normal(size=60)
+        test = PermutationTest(model, n_permutations=9, random_state=seed)
+        found.append(test.fit(X, y).pvalues_)
+    found = np.array(found)
+    counts = np.bincount(np.rint(10 * found[:, 2:]).astype(int).ravel(), minlength=11)
+    assert counts[0] == 0
+    assert (found[:, :2] == 0.1).mean(axis=0).min() >= 0.9
+    if isinstance(model, LinearRegression):
+        assert stats.chisquare(counts[1:]).pvalue > 0.01
+    # Where a tree leaves noise alone, it has no importance, and no small p-value.
+    assert counts[1] <= 0.2 * counts.sum()
+
+
+def test_importances_of_held_out_rows_by_a_plain_loop():
+    """The tree's importances are those over all pairs of rows of a fold."""
+    X, y = linear_table(20)
+    model = DecisionTreeRegressor(max_depth=3, random_state=0).fit(X[:10], y[:10])
+    sample = Sample.of(as_rows(X[10:]), y[10:], np.arange(1.0, 11.0))
+    increases = loss_increases(model, sample, [(0,), (1, 3)], np.array([2.0]), None)
+    weights = sample.weights / sample.weights.sum()
+    for found, columns in zip(increases, [[0], [1, 3]], strict=True):
+        for i, row in enumerate(X[10:]):
+            hybrid = np.tile(row, (10, 1))
+            hybrid[:, columns] = X[10:, columns]
+            errors = 2 * (model.predict(hybrid) - y[10 + i]) ** 2
+            before = 2 * (model.predict(row[None])[0] - y[10 + i]) ** 2
+            assert found[i] == pytest.approx(weights @ errors - before, abs=1e-12)
+
+
+def test_importances_of_held_out_rows_have_no_scale():
+    X, y = linear_table(50)
+    first, other = (
+        PermutationTest(LinearRegression(), n_permutations=4, random_state=0)
+        for _ in range(2)
+    )
+    first.fit(X, y)
+    other.fit(X * [1, 100, 0.01, 1], 1000 * y - 7)
+    np.testing.assert_allclose(other.importances_, first.importances_, atol=1e-9)
+    assert (np.abs(first.importances_) <= 1).all()
+
+
+@pytest.mark.parametrize("getter", ["auto", "feature_importances_"])
+def test_importances_of_a_fixed_sum_are_warned_of(getter):
+    X, y = linear_table()
+    tree = DecisionTreeRegressor(max_depth=3, random_state=0)
+    test = PermutationTest(
+        tree, n_permutations=4, importance_getter=getter, random_state=0
+    )
+    with pytest.warns(FixedSumWarning, match="sum to 1 whatever the targets"):
+        test.fit(X, y)
+    of_its_own(LinearRegression(), n_permutations=4).fit(X, y)  # without a warning
+    of_its_own(tree, n_permutations=4).fit(X[:, :1], y)  # nothing to share with
+
+
+def test_classes_that_are_rare():
+    """A class that a fold has never seen is no error, and labels may be any."""
+    X, _ = linear_table(30)
+    y = np.where(X[:, 0] > 0, "yes", "no").astype(object)
+    y[3] = "perhaps"
+    for model in (RandomForestClassifier(3, random_state=0), LinearSVC()):
+        test = PermutationTest(model, n_permutations=9, random_state=0).fit(X, y)
+        assert test.pvalues_[0] == 0.1
+
+
+def test_what_the_held_out_importances_need():
+    X, y = linear_table(30)
+    with pytest.raises(ValueError, match=r"two rows at least.*n_samples = 3"):
+        PermutationTest(LinearRegression()).fit(X[:3], y[:3])
+    both = np.column_stack([y > 0, y > 1])
+    with pytest.raises(ValueError, match=r"one target, and y has the shape \(30, 2\)"):
+        PermutationTest(RandomForestClassifier(2)).fit(X, both)
+    outputs = np.column_stack([y, 1000 * X[:, 2]])
+    test = PermutationTest(LinearRegression(), n_permutations=9, random_state=0)
+    assert test.fit(X, outputs).pvalues_[[0, 2]].tolist() == [0.1, 0.1]
 
 
 @pytest.mark.parametrize(
