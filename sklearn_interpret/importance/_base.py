@@ -122,7 +122,7 @@ class RefittingImportance(BaseImportance):
 def _is_complete(X):
     """Whether scikit-learn's selectors find no value missing or infinite."""
     try:
-        check_array(X, dtype=None, accept_sparse=True)
+        check_array(X, dtype=None, accept_sparse="csr")
     except ValueError:
         return False
     return True
