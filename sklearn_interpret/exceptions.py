@@ -5,6 +5,7 @@ __all__ = [
     "ConstantFeatureWarning",
     "CostlyInspectionWarning",
     "EmptyIntervalWarning",
+    "FixedSumWarning",
     "InspectionWarning",
     "LowFidelityWarning",
     "LowWeightWarning",
@@ -34,6 +35,10 @@ class CostlyInspectionWarning(InspectionWarning):
 
 class EmptyIntervalWarning(InspectionWarning):
     """An interval of custom edges holds no row; its local effect is taken as zero."""
+
+
+class FixedSumWarning(InspectionWarning):
+    """Importances have one sum: a strong one spoils the p-values of the others."""
 
 
 class LowFidelityWarning(InspectionWarning):

@@ -127,7 +127,7 @@ IMPORTANCE = {
         "n_permutations": 100,
         "distribution": "empirical",
         "alpha": 0.05,
-        "importance_getter": "auto",
+        "importance_getter": "permutation",
         "feature_groups": None,
         "random_state": None,
         "n_jobs": None,

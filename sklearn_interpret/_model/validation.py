@@ -107,17 +107,19 @@ def check_weights(sample_weight, rows, *, count_rows=False):
         raise ValueError(
             f"sample_weight must not be negative; its smallest is {weights.min():g}."
         )
+    with np.errstate(over="ignore"):
+        total = weights.sum()
     if not weights.any():
         raise ValueError("sample_weight is zero for every row: nothing to inspect.")
     # Products of two weights, as in variances, have to stay finite and above zero.
-    if not 1e-100 < weights[weights > 0].min() <= weights.sum() < 1e100:
+    if not (weights[weights > 0].min() > 1e-100 and total < 1e100):
         raise ValueError(
             f"sample_weight holds weights up to {weights.max():g}; positive ones are "
             "accepted from 1e-100 on, and their sum below 1e100: rescale them."
         )
-    if count_rows and weights.sum() < 2:
+    if count_rows and total < 2:
         warnings.warn(
-            f"sample_weight sums to {weights.sum():.3g}, less than two rows: standard "
+            f"sample_weight sums to {total:.3g}, less than two rows: standard "
             "errors take a weight for the number of times that a row stands there. "
             "Scale weights to sum to the number of rows.",
             LowWeightWarning,

@@ -6,7 +6,7 @@ from numbers import Real
 import numpy as np
 from sklearn.base import clone
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Bunch
+from sklearn.utils import Bunch, check_array
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model._sklearn_compat import Interval, parameters_of_rows
@@ -37,6 +37,12 @@ class BaseImportance(SelectorMixin, BaseInspector):
         results = summary(self._measure(sample, response, on_block))
         for name, values in results.items():
             setattr(self, f"{name}_", values)
+        wrong = np.flatnonzero(~np.isfinite(self.importances_).all(axis=1))
+        if len(wrong):
+            raise ValueError(
+                f"The importance of {self.player_names_[wrong[0]]!r} is not finite: "
+                "targets, responses or scores are too large, or infinite."
+            )
         self.feature_importances_ = self._by_feature(self.importances_mean_)
 
     @abstractmethod
@@ -58,6 +64,18 @@ class BaseImportance(SelectorMixin, BaseInspector):
                 f"is None: {self._why_targets}"
             )
         return sample.y
+
+    def _check_rows(self, X, *, reset):
+        rows = super()._check_rows(X, reset=reset)
+        if reset:
+            self._takes_missing = not _is_complete(rows.native)
+        return rows
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # `transform` takes what `fit` took, also where the model's tags know of none.
+        tags.input_tags.allow_nan |= getattr(self, "_takes_missing", False)
+        return tags
 
     def _get_support_mask(self):
         check_is_fitted(self)
@@ -88,6 +106,15 @@ class RefittingImportance(BaseImportance):
         """Parameters of the estimator's `fit` for rows at these positions."""
         X, params = self._given
         return parameters_of_rows(X, params, index)
+
+
+def _is_complete(X):
+    """Whether scikit-learn's selectors find no value missing or infinite."""
+    try:
+        check_array(X, dtype=None, accept_sparse="csr")
+    except ValueError:
+        return False
+    return True
 
 
 def summary(importances, **others):

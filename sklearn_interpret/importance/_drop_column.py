@@ -186,14 +186,28 @@ class DropColumnImportance(RefittingImportance):
 
     def _splits(self, sample, y):
         """Positions within the sample of the rows of training and of test."""
-        cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator_))
-        splits = cv.split(sample.rows.native, y)
-        if self.cv is None or isinstance(self.cv, Real) or hasattr(self.cv, "split"):
-            return list(splits)
         # Given positions count rows of weight zero, which the sample has not.
-        places = np.full(sample.index.max() + 1, -1)
-        places[sample.index] = np.arange(len(sample.index))
-        return [tuple(_present(places, part) for part in split) for split in splits]
+        given = not (
+            self.cv is None or isinstance(self.cv, Real) or hasattr(self.cv, "split")
+        )
+        if given:
+            splits = list(self.cv)
+        else:
+            cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator_))
+            splits = cv.split(sample.rows.native, y)
+        n_rows = self._given[0].shape[0] if given else sample.rows.n_rows
+        places = np.full(n_rows, -1)
+        places[sample.index if given else slice(None)] = np.arange(sample.rows.n_rows)
+        found = [_present(places, split) for split in splits]
+        if not found or None in found:
+            what = "it yields nothing: an iterator can be used once only, pass a list."
+            if found:
+                what = f"split {found.index(None)} of {n_rows} rows is none."
+            raise ValueError(
+                "cv must yield pairs (train, test) of positions of rows, neither of "
+                f"them empty; {what}"
+            )
+        return found
 
     def _set_results(self, scores, metrics):
         """Set the fitted attributes from scores (n_metrics, 1 + n_players, n_folds)."""
@@ -210,13 +224,14 @@ class DropColumnImportance(RefittingImportance):
         return first.importances
 
 
-def _present(places, part):
-    """Places within the sample of those given positions that it has."""
-    part = np.asarray(part)
-    if part.dtype == bool:
-        part = np.flatnonzero(part)
-    inside = places[part[part < len(places)]]
-    return inside[inside >= 0]
+def _present(places, split):
+    """Places within the sample of the rows of a split; None where it is no split."""
+    try:
+        train, test = (places[np.asarray(part)] for part in split)
+    except (TypeError, ValueError, IndexError):
+        return None
+    train, test = train[train >= 0], test[test >= 0]
+    return (train, test) if train.size and test.size else None
 
 
 def _scores(model, left_out, data, split, metrics):

@@ -1,6 +1,8 @@
 """Permutation test of importances (PIMP)."""
 
+import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -12,13 +14,25 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.statistics.permutations import (
     DISTRIBUTIONS,
     POSITIVE_DISTRIBUTIONS,
+    mean_to_root_mean_square,
     random_donors,
     upper_tail,
 )
-from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model._sklearn_compat import (
+    Interval,
+    StrOptions,
+    parameters_of_rows,
+)
 from sklearn_interpret._model.own_importances import own_importances
 from sklearn_interpret._model.parallel import run
+from sklearn_interpret._model.perturbation.all_pairs import loss_increases
+from sklearn_interpret._model.response import is_classifier
+from sklearn_interpret._model.validation import Sample
+from sklearn_interpret.exceptions import FixedSumWarning
 from sklearn_interpret.importance._base import RefittingImportance
+
+_N_FOLDS = 5
+_ROUNDING = 1e-9
 
 
 class PermutationTest(RefittingImportance):
@@ -32,9 +46,9 @@ class PermutationTest(RefittingImportance):
     Parameters
     ----------
     estimator : estimator
-        The predictor to inspect; a clone of it is fitted. Of a
-        ``FrozenEstimator(model)`` the importances that it has are tested, and clones
-        of the model are fitted to shuffled targets.
+        The predictor to inspect; clones of it are fitted. Of a
+        ``FrozenEstimator(model)`` clones are fitted, too; the importances of its own
+        are those that it has.
     n_permutations : int, default=100
         How often the targets are shuffled.
     distribution : {"empirical", "normal", "lognormal", "gamma"}, default="empirical"
@@ -44,15 +58,18 @@ class PermutationTest(RefittingImportance):
         small p-values, which are as good as the distribution fits.
     alpha : float, default=0.05
         Features with p-values below it are selected.
-    importance_getter : str or callable, default="auto"
-        Where the model's importances are: "auto" takes `coef_` (absolute, summed over
+    importance_getter : str or callable, default="permutation"
+        "permutation" is permutation importance in five folds, on rows that the model
+        was not fitted on, for the scale of the errors: see Notes. Others are the
+        model's own, which may share a sum: "auto" takes `coef_` (absolute, summed over
         outputs) or `feature_importances_` of the model or of the last step of a
         pipeline; another string is the path of an attribute, such as
         "named_steps.model.coef_"; a callable is called with the fitted model.
     feature_groups : dict of str to list, default=None
-        Features that are tested together, by the sum of their importances.
+        Features that are tested together: permuted together, or by the sum of the
+        model's own importances.
     random_state : int, RandomState or None, default=None
-        Shuffles the targets. The models' own seeds are theirs.
+        Shuffles the targets and draws the folds. The models' own seeds are theirs.
     n_jobs : int or None, default=None
         Workers that fit models.
     verbose : int, default=0
@@ -67,7 +84,7 @@ class PermutationTest(RefittingImportance):
     null_importances_ : ndarray of shape (n_permutations, n_players)
         Importances of the models of shuffled targets.
     importances_ : ndarray of shape (n_players, 1)
-        Importances of the model.
+        Importances of the model; with "permutation" between -1 and 1.
     importances_mean_, importances_std_ : ndarray of shape (n_players,)
         The same, and zeros, as all importances have them.
     feature_importances_ : ndarray of shape (n_features_in_,)
@@ -90,21 +107,38 @@ class PermutationTest(RefittingImportance):
         of them than features; importances that are not positive where a distribution
         needs that.
 
+    Warns
+    -----
+    FixedSumWarning
+        The model's own importances have the same sum whatever the targets.
+
     See Also
     --------
-    PermutationImportance : Has importances of any model, and can be tested itself:
-        ``PermutationTest(PermutationImportance(model))``.
+    PermutationImportance : How much the model relies on a feature, in units of a score.
 
     Notes
     -----
-    It takes `n_permutations` fits of the model. With weights, a shuffled row of weight
-    w takes its target from a row drawn in the shares of the weights.
+    With "permutation" the importance of a feature is the mean, over all rows, of the
+    increase of a row's loss when the feature's values are those of other rows, divided
+    by the root of the mean square of these increases. The loss is the squared error of
+    regressors, and the Brier score of classifiers (0-1 without probabilities). Rows are
+    explained by the model of the folds that they are not in. Values come from all rows
+    of the fold where the trees can be read, and else from five. An uninformative
+    feature has an importance around zero, whose spread does not depend on how well the
+    others predict: its p-values are uniform also beside strong features. They would not
+    be on the rows of training, nor in units of the loss, since models of shuffled
+    targets have larger errors and use more of the noise.
+
+    The model's own importances lack this. Impurities have a fixed sum, of which a
+    strong feature leaves the others less than shuffled targets do, and coefficients
+    grow with the error: p-values of all but the strongest are then too large.
+
+    It takes 5 x (`n_permutations` + 1) + 1 fits of the model, or `n_permutations` + 1
+    with importances of its own. With weights, a shuffled row of weight w takes its
+    target from a row drawn in the shares of the weights.
 
     A small p-value says that the model uses a feature more than by chance, not how
-    much; of correlated features the model may use any one. The null hypothesis is that
-    no feature is informative. Impurity importances have a fixed sum, of which a strong
-    feature leaves the others less than shuffled targets do: their p-values are then too
-    large. Permutation importances have no such sum.
+    much; of correlated features the model may use any one.
 
     References
     ----------
@@ -145,7 +179,7 @@ class PermutationTest(RefittingImportance):
         n_permutations: int = 100,
         distribution: str = "empirical",
         alpha: float = 0.05,
-        importance_getter: str | Callable[..., Any] = "auto",
+        importance_getter: str | Callable[..., Any] = "permutation",
         feature_groups: dict[str, Any] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -162,32 +196,48 @@ class PermutationTest(RefittingImportance):
         self.verbose = verbose
 
     def _make_response(self):
-        """None: the model's importances are all that is used."""
+        """None: models that are fitted in `_measure` are asked."""
 
     def _measure(self, sample, response, on_block):
-        y = self._targets(sample)
-        getter = self.importance_getter
-        observed = own_importances(self.estimator_, getter, self.n_features_in_)
-        observed = self._by_player(observed)
+        self._targets(sample)
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=self.n_permutations)
-        fit_params = self._fit_parameters(sample.index)
-        data = (sample.rows.native, y, sample.weights, fit_params)
-        tasks = [(seed, self._unfitted(), data, getter) for seed in seeds]
+        estimator, fit_params = self._unfitted(), self._fit_parameters(sample.index)
+        arguments = estimator, fit_params, self.importance_getter, self.features_
+        if self.importance_getter == "permutation":
+            _check_has_folds(self.estimator_, sample)
+            observed = _held_out_importances(*arguments, sample, rng)
+        else:
+            observed = _own_of_players(self.estimator_, *arguments[2:], sample)
+        tasks = [(seed, arguments, sample) for seed in seeds]
         null = []
         for of_shuffle in run(
             _null_importances, tasks, n_jobs=self.n_jobs, verbose=self.verbose
         ):
-            null.append(self._by_player(of_shuffle))
+            null.append(of_shuffle)
             on_block()
         self.null_importances_ = np.stack(null)
         self._check_distribution()
+        self._warn_of_fixed_sum(observed)
         self.pvalues_ = upper_tail(observed, self.null_importances_, self.distribution)
         return observed[:, None]
 
-    def _by_player(self, importances):
-        """Importances of features, summed over the members of each player."""
-        return np.array([importances[list(c)].sum() for c in self.features_])
+    def _warn_of_fixed_sum(self, observed):
+        """Warn where a large importance takes from the others, whatever the targets."""
+        table = np.vstack([observed, self.null_importances_])
+        sums = table.sum(axis=1)
+        sums = sums[sums != 0]  # a model that has found nothing
+        if len(self.features_) < 2 or len(sums) < 2 or not np.ptp(table, axis=0).any():
+            return
+        if np.ptp(sums) <= _ROUNDING * np.abs(sums).max():
+            warnings.warn(
+                f"importance_getter={self.importance_getter!r} gives importances that "
+                f"sum to {sums[0]:g} whatever the targets: a strong feature leaves "
+                "less to the others than shuffled targets do, and their p-values are "
+                'too large. importance_getter="permutation" has no such sum.',
+                FixedSumWarning,
+                stacklevel=2,
+            )
 
     def _check_distribution(self):
         """Refuse a distribution of positive numbers for others."""
@@ -205,9 +255,67 @@ class PermutationTest(RefittingImportance):
         return self._by_feature(self.pvalues_ < self.alpha)
 
 
-def _null_importances(seed, estimator, data, getter):
-    """Importances of the features where the targets are shuffled."""
-    X, y, weights, fit_params = data
-    donors = random_donors(weights, np.random.RandomState(seed))
-    model = clone(estimator).fit(X, y[donors], **fit_params)
-    return own_importances(model, getter, X.shape[1])
+def _check_has_folds(estimator, sample):
+    """Refuse targets without a loss by row, and too few rows for two folds."""
+    if is_classifier(estimator) and sample.y.ndim > 1:
+        raise ValueError(
+            'importance_getter="permutation" takes classifiers of one target, and y '
+            f"has the shape {sample.y.shape}: name the model's own importances."
+        )
+    if sample.rows.n_rows < 4:
+        raise ValueError(
+            'importance_getter="permutation" takes two folds of two rows at least, and '
+            f"X has n_samples = {sample.rows.n_rows} of positive weight."
+        )
+
+
+def _null_importances(seed, arguments, sample):
+    """Importances of the players where the targets are shuffled."""
+    rng = np.random.RandomState(seed)
+    sample = replace(sample, y=sample.y[random_donors(sample.weights, rng)])
+    estimator, fit_params, getter, players = arguments
+    if getter == "permutation":
+        return _held_out_importances(*arguments, sample, rng)
+    model = clone(estimator).fit(sample.rows.native, sample.y, **fit_params)
+    return _own_of_players(model, getter, players, sample)
+
+
+def _own_of_players(model, getter, players, sample):
+    """The model's own importances, summed over the members of each player."""
+    importances = own_importances(model, getter, sample.rows.n_columns)
+    return np.array([importances[list(columns)].sum() for columns in players])
+
+
+def _held_out_importances(estimator, fit_params, _, players, sample, rng):
+    """Mean increases of the losses of held-out rows over their root mean squares."""
+    X, y, weights = sample.rows.native, sample.y, sample.weights
+    increases = np.empty((len(players), len(y)))
+    folds, shares = _folds(y, rng), _shares(y, weights)
+    for fold in range(folds.max() + 1):
+        train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        params = parameters_of_rows(X, fit_params, train)
+        rows = sample.rows.take(train).native
+        model = clone(estimator).fit(rows, y[train], **params)
+        held_out = Sample(sample.rows.take(test), y[test], weights[test])
+        increases[:, test] = loss_increases(model, held_out, players, shares, rng)
+    return mean_to_root_mean_square(increases, weights)
+
+
+def _folds(y, rng):
+    """The fold of each row, (n,): at random, with targets of all sizes in each."""
+    order = rng.permutation(len(y))
+    if y.ndim == 1:
+        order = order[np.argsort(y[order], kind="stable")]
+    folds = np.empty(len(y), dtype=np.intp)
+    folds[order] = np.arange(len(y)) % min(_N_FOLDS, len(y) // 2)
+    return folds
+
+
+def _shares(y, weights):
+    """One over the variance of each output of numbers; else nothing is scaled."""
+    if y.dtype.kind not in "biuf":
+        return np.ones(1)
+    outputs = y.reshape(len(y), -1).astype(np.float64)
+    centred = outputs - np.average(outputs, axis=0, weights=weights)
+    variance = np.average(centred**2, axis=0, weights=weights)
+    return 1 / np.where(variance > 0, variance, 1.0)

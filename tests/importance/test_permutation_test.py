@@ -1,5 +1,6 @@
 """The permutation test of importances (PIMP)."""
 
+from functools import partial
 from itertools import permutations
 
 import numpy as np
@@ -15,14 +16,22 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._core.statistics.permutations import (
     DISTRIBUTIONS,
     upper_tail,
 )
+from sklearn_interpret._model.perturbation.all_pairs import loss_increases
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.validation import Sample
+from sklearn_interpret.exceptions import FixedSumWarning
 from sklearn_interpret.importance import PermutationImportance, PermutationTest
 from tests.importance.quick import Covariances, linear_table, mixed_frame
+
+# The test of the importances that models have themselves.
+of_its_own = partial(PermutationTest, importance_getter="auto")
 
 
 def test_pvalues_of_noise_are_uniform():
@@ -32,7 +41,7 @@ def test_pvalues_of_noise_are_uniform():
     for seed in range(100):
         X = rng.normal(size=(40, 3))
         y = X[:, 0] + rng.normal(size=40)
-        test = PermutationTest(Covariances(), n_permutations=19, random_state=seed)
+        test = of_its_own(Covariances(), n_permutations=19, random_state=seed)
         pvalues = test.fit(X, y).pvalues_
         real.append(pvalues[0])
         noise += pvalues[1:].tolist()
@@ -40,6 +49,92 @@ def test_pvalues_of_noise_are_uniform():
     assert counts[0] == 0
     assert stats.chisquare(counts[1:]).pvalue > 0.01
     assert np.mean(np.array(real) <= 0.05) > 0.95
+
+
+@pytest.mark.parametrize(
+    "model, n_tables",
+    [(LinearRegression(), 15), (DecisionTreeRegressor(max_depth=3), 5)],
+)
+def test_pvalues_hold_beside_a_strong_feature(model, n_tables):
+    """Those of noise are uniform, and a weaker feature is found."""
+    found = []
+    for seed in range(n_tables):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(60, 5))
+        y = 4 * X[:, 0] + 2 * X[:, 1] + 0.5 * rng.normal(size=60)
+        test = PermutationTest(model, n_permutations=9, random_state=seed)
+        found.append(test.fit(X, y).pvalues_)
+    found = np.array(found)
+    counts = np.bincount(np.rint(10 * found[:, 2:]).astype(int).ravel(), minlength=11)
+    assert counts[0] == 0
+    assert (found[:, :2] == 0.1).mean(axis=0).min() >= 0.9
+    if isinstance(model, LinearRegression):
+        assert stats.chisquare(counts[1:]).pvalue > 0.01
+    # Where a tree leaves noise alone, it has no importance, and no small p-value.
+    assert counts[1] <= 0.2 * counts.sum()
+
+
+def test_importances_of_held_out_rows_by_a_plain_loop():
+    """The tree's importances are those over all pairs of rows of a fold."""
+    X, y = linear_table(20)
+    model = DecisionTreeRegressor(max_depth=3, random_state=0).fit(X[:10], y[:10])
+    sample = Sample.of(as_rows(X[10:]), y[10:], np.arange(1.0, 11.0))
+    increases = loss_increases(model, sample, [(0,), (1, 3)], np.array([2.0]), None)
+    weights = sample.weights / sample.weights.sum()
+    for found, columns in zip(increases, [[0], [1, 3]], strict=True):
+        for i, row in enumerate(X[10:]):
+            hybrid = np.tile(row, (10, 1))
+            hybrid[:, columns] = X[10:, columns]
+            errors = 2 * (model.predict(hybrid) - y[10 + i]) ** 2
+            before = 2 * (model.predict(row[None])[0] - y[10 + i]) ** 2
+            assert found[i] == pytest.approx(weights @ errors - before, abs=1e-12)
+
+
+def test_importances_of_held_out_rows_have_no_scale():
+    X, y = linear_table(50)
+    first, other = (
+        PermutationTest(LinearRegression(), n_permutations=4, random_state=0)
+        for _ in range(2)
+    )
+    first.fit(X, y)
+    other.fit(X * [1, 100, 0.01, 1], 1000 * y - 7)
+    np.testing.assert_allclose(other.importances_, first.importances_, atol=1e-9)
+    assert (np.abs(first.importances_) <= 1).all()
+
+
+@pytest.mark.parametrize("getter", ["auto", "feature_importances_"])
+def test_importances_of_a_fixed_sum_are_warned_of(getter):
+    X, y = linear_table()
+    tree = DecisionTreeRegressor(max_depth=3, random_state=0)
+    test = PermutationTest(
+        tree, n_permutations=4, importance_getter=getter, random_state=0
+    )
+    with pytest.warns(FixedSumWarning, match="sum to 1 whatever the targets"):
+        test.fit(X, y)
+    of_its_own(LinearRegression(), n_permutations=4).fit(X, y)  # without a warning
+    of_its_own(tree, n_permutations=4).fit(X[:, :1], y)  # nothing to share with
+
+
+def test_classes_that_are_rare():
+    """A class that a fold has never seen is no error, and labels may be any."""
+    X, _ = linear_table(30)
+    y = np.where(X[:, 0] > 0, "yes", "no").astype(object)
+    y[3] = "perhaps"
+    for model in (RandomForestClassifier(3, random_state=0), LinearSVC()):
+        test = PermutationTest(model, n_permutations=9, random_state=0).fit(X, y)
+        assert test.pvalues_[0] == 0.1
+
+
+def test_what_the_held_out_importances_need():
+    X, y = linear_table(30)
+    with pytest.raises(ValueError, match=r"two rows at least.*n_samples = 3"):
+        PermutationTest(LinearRegression()).fit(X[:3], y[:3])
+    both = np.column_stack([y > 0, y > 1])
+    with pytest.raises(ValueError, match=r"one target, and y has the shape \(30, 2\)"):
+        PermutationTest(RandomForestClassifier(2)).fit(X, both)
+    outputs = np.column_stack([y, 1000 * X[:, 2]])
+    test = PermutationTest(LinearRegression(), n_permutations=9, random_state=0)
+    assert test.fit(X, outputs).pvalues_[[0, 2]].tolist() == [0.1, 0.1]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +161,7 @@ def test_real_features_are_found_in_forests(model):
 
 def test_pvalues_count_the_null_importances():
     X, y = linear_table()
-    test = PermutationTest(LinearRegression(), n_permutations=25, random_state=0)
+    test = of_its_own(LinearRegression(), n_permutations=25, random_state=0)
     test.fit(X, y)
     assert test.null_importances_.shape == (25, 4)
     np.testing.assert_allclose(test.importances_[:, 0], np.abs(test.estimator_.coef_))
@@ -80,7 +175,7 @@ def test_null_importances_are_those_of_shuffled_targets():
     """A model of one feature: the null is that of all correlations, exactly known."""
     X, y = linear_table(6)
     X = X[:, :1]
-    test = PermutationTest(Covariances(), n_permutations=400, random_state=0).fit(X, y)
+    test = of_its_own(Covariances(), n_permutations=400, random_state=0).fit(X, y)
     centred = y - y.mean()
     all_of_them = [abs(np.array(p) @ X[:, 0]) / 6 for p in permutations(centred)]
     found = test.null_importances_[:, 0]
@@ -119,7 +214,7 @@ def test_fitted_distributions_at_their_edges():
 
 def test_a_distribution_of_positive_numbers_needs_them():
     X, y = linear_table()
-    test = PermutationTest(
+    test = of_its_own(
         DecisionTreeRegressor(max_depth=1),
         n_permutations=8,
         distribution="gamma",
@@ -133,8 +228,8 @@ def test_frozen_models_are_tested_by_clones_of_theirs():
     X, y = linear_table()
     model = LinearRegression().fit(X, y)
     coefficients = model.coef_.copy()
-    frozen = PermutationTest(FrozenEstimator(model), n_permutations=5, random_state=0)
-    fresh = PermutationTest(LinearRegression(), n_permutations=5, random_state=0)
+    frozen = of_its_own(FrozenEstimator(model), n_permutations=5, random_state=0)
+    fresh = of_its_own(LinearRegression(), n_permutations=5, random_state=0)
     frozen.fit(X, y)
     fresh.fit(X, y)
     np.testing.assert_array_equal(model.coef_, coefficients)
@@ -147,9 +242,9 @@ def test_frozen_models_are_tested_by_clones_of_theirs():
 def test_groups_are_tested_by_their_sum():
     X, y = linear_table()
     groups = {"first": [0, 2]}
-    alone = PermutationTest(LinearRegression(), n_permutations=9, random_state=0)
+    alone = of_its_own(LinearRegression(), n_permutations=9, random_state=0)
     alone.fit(X, y)
-    test = PermutationTest(
+    test = of_its_own(
         LinearRegression(), n_permutations=9, random_state=0, feature_groups=groups
     ).fit(X, y)
     assert test.player_names_ == ["first", "x1", "x3"]
@@ -164,9 +259,9 @@ def test_groups_are_tested_by_their_sum():
 def test_weights_go_to_every_fit():
     X, y = linear_table(40)
     weights = np.r_[np.ones(20), np.zeros(20)]
-    weighted = PermutationTest(Covariances(), n_permutations=7, random_state=0)
+    weighted = of_its_own(Covariances(), n_permutations=7, random_state=0)
     weighted.fit(X, y, sample_weight=weights)
-    cut = PermutationTest(Covariances(), n_permutations=7, random_state=0)
+    cut = of_its_own(Covariances(), n_permutations=7, random_state=0)
     cut.fit(X[:20], y[:20])
     np.testing.assert_allclose(weighted.null_importances_, cut.null_importances_)
     np.testing.assert_allclose(weighted.pvalues_, cut.pvalues_)
@@ -176,7 +271,7 @@ def test_weights_go_to_every_fit():
     spread = np.abs(cut.null_importances_).mean(), weighted.null_importances_.mean()
     assert spread[1] == pytest.approx(spread[0], rel=0.5)
     frozen = FrozenEstimator(Covariances().fit(X, y, weights))
-    again = PermutationTest(frozen, n_permutations=7, random_state=0)
+    again = of_its_own(frozen, n_permutations=7, random_state=0)
     again.fit(X, y, sample_weight=weights)
     np.testing.assert_allclose(again.null_importances_, cut.null_importances_)
 
@@ -184,7 +279,7 @@ def test_weights_go_to_every_fit():
 def test_seeds_settle_everything():
     X, y = linear_table(30)
     one, two, other = (
-        PermutationTest(Covariances(), n_permutations=6, random_state=seed).fit(X, y)
+        of_its_own(Covariances(), n_permutations=6, random_state=seed).fit(X, y)
         for seed in (3, 3, 4)
     )
     np.testing.assert_array_equal(one.null_importances_, two.null_importances_)
@@ -200,7 +295,7 @@ def test_fit_parameters_reach_every_fit():
             return super().fit(X, y, sample_weight)
 
     X, y = linear_table()
-    test = PermutationTest(Listening(), n_permutations=3, random_state=0)
+    test = of_its_own(Listening(), n_permutations=3, random_state=0)
     test.fit(X, y, note="heard")
     assert seen == ["heard"] * 4
     assert not hasattr(test, "_given")
@@ -223,7 +318,7 @@ def test_where_importances_are_found():
         np.testing.assert_allclose(test.pvalues_, found[0].pvalues_)
         np.testing.assert_allclose(test.importances_, found[0].importances_)
     labels = np.digitize(y, [-1, 1])
-    test = PermutationTest(LogisticRegression(), n_permutations=3, random_state=0)
+    test = of_its_own(LogisticRegression(), n_permutations=3, random_state=0)
     test.fit(X, labels)
     coefficients = np.abs(test.estimator_.coef_).sum(axis=0)
     np.testing.assert_allclose(test.feature_importances_, coefficients)
@@ -232,7 +327,7 @@ def test_where_importances_are_found():
 def test_any_model_inside_of_permutation_importance():
     X, y = linear_table(80)
     inner = PermutationImportance(KNeighborsRegressor(), n_repeats=2, random_state=0)
-    test = PermutationTest(inner, n_permutations=9, random_state=0).fit(X, y)
+    test = of_its_own(inner, n_permutations=9, random_state=0).fit(X, y)
     assert test.pvalues_[0] == 0.1
     np.testing.assert_array_equal(
         test.feature_importances_, test.estimator_.feature_importances_
@@ -245,11 +340,11 @@ def test_pipelines_that_change_the_columns():
         (OneHotEncoder(), ["colour"]), remainder="passthrough"
     )
     pipeline = make_pipeline(encode, LinearRegression())
-    test = PermutationTest(pipeline, n_permutations=9, random_state=0)
+    test = of_its_own(pipeline, n_permutations=9, random_state=0)
     with pytest.raises(ValueError, match=r"coef_ of shape \(5,\), and X has 3 feat"):
         test.fit(X, y)
     inside = PermutationImportance(pipeline, n_repeats=2, random_state=0)
-    test = PermutationTest(inside, n_permutations=4, random_state=0, alpha=0.3)
+    test = of_its_own(inside, n_permutations=4, random_state=0, alpha=0.3)
     test.set_output(transform="pandas").fit(X, y)
     assert test.pvalues_[:2].tolist() == [0.2, 0.2]
     kept = test.transform(X)
@@ -287,10 +382,10 @@ def test_inside_of_scikit_learn():
 def test_bad_parameters(parameters, message):
     X, y = linear_table()
     with pytest.raises(ValueError, match=message):
-        PermutationTest(LinearRegression(), **parameters).fit(X, y)
+        of_its_own(LinearRegression(), **parameters).fit(X, y)
 
 
 def test_models_without_importances():
     X, y = linear_table()
     with pytest.raises(ValueError, match="none of coef_, feature_importances_ in the"):
-        PermutationTest(KNeighborsRegressor()).fit(X, y)
+        of_its_own(KNeighborsRegressor()).fit(X, y)

@@ -349,7 +349,7 @@ def test_null_distributions_and_pvalues():
     alphas = [patch.get_alpha() for patch in display.bars_[0].patches]
     assert alphas[0] is None
     assert all(alpha < 1 for alpha in alphas[1:])
-    assert legend_texts(display) == ["null: 5 % to 95 %"]
+    assert legend_texts(display) == ["null: 5 % to 95 %", "p ≥ 0.05"]
     frame = display.to_frame()
     np.testing.assert_allclose(frame["pvalue"], arguments["pvalues"])
     folded = shown([2.0, 1.0, 0.5, 0.1], NAMES, max_display=2, **arguments)
@@ -477,8 +477,15 @@ def test_weights_of_both_samples(regression):
             "labels_",
         ),
         (
-            lambda: PermutationTest(LinearRegression(), n_permutations=9),
+            lambda: PermutationTest(
+                LinearRegression(), n_permutations=9, importance_getter="auto"
+            ),
             "The model's own importance",
+            "null_",
+        ),
+        (
+            lambda: PermutationTest(LinearRegression(), n_permutations=9),
+            "Importance on held-out rows\n(mean increase of loss / its rms)",
             "null_",
         ),
         (
@@ -643,3 +650,15 @@ def test_fitted_inspectors_of_folds_are_shown_as_they_are(folds, monkeypatch):
     mixed = {"estimator": [results["estimator"][0], other]}
     with pytest.raises(ValueError, match="different quantities, which cannot"):
         PermutationImportanceDisplay.from_cv_results(mixed, X, y)
+
+
+def test_legend_says_what_pale_bars_are():
+    display = PermutationImportanceDisplay(
+        [0.1, 0.5], feature_names=["a", "b"], pvalues=[0.4, 0.01], alpha=0.05
+    ).plot()
+    texts = [text.get_text() for text in display.legend_.get_texts()]
+    assert texts == ["p ≥ 0.05"]
+    display = PermutationImportanceDisplay(
+        [0.1, 0.5], feature_names=["a", "b"], pvalues=[0.04, 0.01], alpha=0.05
+    ).plot()
+    assert display.legend_ is None

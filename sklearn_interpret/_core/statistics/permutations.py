@@ -79,6 +79,19 @@ def _rows_below(weights, first, second, strata, shift):
     return donors
 
 
+def mean_to_root_mean_square(values, weights):
+    """Weighted means over rows of values (p, n) over their root mean squares: (p,).
+
+    It grows with Student's t and depends, as that does, on no scale; it lies between -1
+    and 1, and is 0 where all values are.
+    """
+    largest = np.abs(values).max(axis=1, initial=0.0)
+    scaled = values / np.where(largest > 0, largest, 1.0)[:, None]
+    shares = weights / weights.sum()
+    size = np.sqrt(scaled**2 @ shares)
+    return scaled @ shares / np.where(size > 0, size, 1.0)
+
+
 def upper_tail(observed, null, distribution):
     """P-value of each observed number (p,) given draws (n, p) under the null.
 

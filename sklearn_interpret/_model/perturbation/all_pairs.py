@@ -10,9 +10,12 @@ from functools import partial
 import numpy as np
 
 from sklearn_interpret._core.statistics import losses
-from sklearn_interpret._model.perturbation.hybrid import hybrid
-from sklearn_interpret._model.response import make_response
+from sklearn_interpret._core.statistics.permutations import random_donors
+from sklearn_interpret._model.parallel import batch_rows, slices
+from sklearn_interpret._model.perturbation.hybrid import hybrid, responses_to_mixed
+from sklearn_interpret._model.response import is_classifier, make_response
 from sklearn_interpret._model.scoring import ROW_LOSSES, LossOfModel
+from sklearn_interpret.exceptions import UnreadableModelError
 
 _METHODS = {
     "values": "predict",
@@ -22,6 +25,10 @@ _METHODS = {
 
 # A loss that differs more than this between all rows and its parts is not a mean.
 _RELATIVE_ERROR = 1e-9
+
+# Partners of a row where the trees can't be read: each is a row to predict.
+_N_DONORS = 5
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +130,89 @@ def all_pairs_scores(estimator, sample, players, metrics, strata, **loop):
         baseline[i] = metric.as_loss(baseline[i])
         over_pairs[..., i] = metric.as_loss(over_pairs[..., i])
     return baseline, over_pairs
+
+
+def loss_increases(estimator, sample, players, shares, rng):
+    """How much each row's loss grows with a player's values of others: (p, n_rows).
+
+    Means over all rows where the trees can be read, and else over random ones. The loss
+    of regressors is the squared error, summed over outputs with the `shares` (k,); that
+    of classifiers is the Brier score, or where they have no probabilities 0-1.
+    """
+    response, loss = _loss_of_kind(estimator, sample.y, shares)
+    rows, weights = sample.rows, sample.weights
+    try:
+        responses = hybrid("tree", response, rows, weights, players, averaged=False)
+    except UnreadableModelError:
+        own = response(rows.native)
+        after = _with_donors(response, loss, sample, players, rng)
+    else:
+        own = responses.predictions
+        after = _with_all(responses, loss, weights)
+    before = loss.function(loss.targets, own)
+    increases = after - before
+    increases[np.abs(increases) <= _ROUNDING * max(before.max(), after.max())] = 0.0
+    return increases
+
+
+def _loss_of_kind(estimator, y, shares):
+    """The response of a model that its kind of loss looks at, and the loss."""
+    if not is_classifier(estimator):
+        response = replace(make_response(estimator, "predict"), classes=None)
+        targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        return response, _RowLoss(
+            partial(losses.weighted_squared, shares=shares), targets
+        )
+    has_probabilities = hasattr(estimator, "predict_proba")
+    method = "predict_proba" if has_probabilities else "predict"
+    response = make_response(estimator, method)
+    # A class that the model has not seen has no column, and any prediction is wrong.
+    targets = (np.asarray(y)[:, None] == response.classes).astype(np.float64)
+    return response, _RowLoss(
+        losses.brier if has_probabilities else losses.zero_one, targets
+    )
+
+
+def _with_all(responses, loss, weights):
+    """Each row's mean loss with each player of all rows: (n_players, n_rows)."""
+
+    def reduce(player, index, predictions):
+        shares = np.bincount(responses.positions[player], weights)
+        at_points = loss.function(loss.targets[index], predictions)
+        return index, at_points @ (shares / weights.sum())
+
+    after = np.empty((len(responses.positions), len(weights)))
+    for of_player, parts in zip(after, responses.outcomes(reduce), strict=True):
+        for index, means in parts:
+            of_player[index] = means
+    return after
+
+
+def _with_donors(response, loss, sample, players, rng):
+    """Each row's mean loss with each player of random donors: (n_players, n_rows)."""
+    rows, p, n = sample.rows, len(players), sample.rows.n_rows
+    # One after the other: player, row, donor.
+    points = [
+        np.tile(np.repeat(np.arange(n), _N_DONORS), p),
+        np.stack(
+            [
+                [random_donors(sample.weights, rng) for _ in range(_N_DONORS)]
+                for _ in players
+            ]
+        )
+        .transpose(0, 2, 1)
+        .ravel(),
+        np.repeat(np.arange(p), n * _N_DONORS),
+    ]
+    batches = [
+        [of_points[part] for of_points in points]
+        for part in slices(len(points[0]), batch_rows(rows.row_bytes))
+    ]
+    predictions = responses_to_mixed(response, rows, players, batches)
+    predictions = predictions.reshape(p, n, _N_DONORS, -1)
+    return np.stack(
+        [loss.function(loss.targets, own).mean(axis=1) for own in predictions]
+    )
 
 
 def _own_sums(row_losses, weights, predictions):

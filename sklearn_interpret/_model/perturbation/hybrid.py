@@ -327,11 +327,14 @@ class HybridResponses:
             (self._response, self._rows, columns, batches[first:last])
             for first, last in pairwise(edges)
         ]
-        return np.concatenate(list(run(_respond, tasks, **self._loop)))
+        return np.concatenate(list(run(responses_to_mixed, tasks, **self._loop)))
 
 
-def _respond(response, rows, columns, batches):
-    """Responses to batches of points, one after the other."""
+def responses_to_mixed(response, rows, columns, batches):
+    """Responses to batches of points (bases, donors, sets), one after the other.
+
+    Each point is its base, with the columns of its set from its donor.
+    """
     return np.concatenate(
         [
             response(_mixed(rows, bases, donors, sets, columns))

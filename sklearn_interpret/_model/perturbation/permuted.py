@@ -222,6 +222,8 @@ class _CachedModel:
         return copy_of(X) if self._changes_input else X
 
     def _of_part(self, predictions, place):
-        if isinstance(predictions, list):  # one array for each output
-            return [self._of_part(one, place) for one in predictions]
+        if isinstance(predictions, list):
+            if np.ndim(predictions[0]) == 2:  # one array for each output
+                return [self._of_part(one, place) for one in predictions]
+            predictions = np.asarray(predictions)
         return predictions[place :: len(self._parts)]

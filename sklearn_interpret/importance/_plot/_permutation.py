@@ -16,6 +16,7 @@ from sklearn_interpret._plotting.labels import (
 )
 from sklearn_interpret._plotting.tables import stacked
 from sklearn_interpret.importance._plot._marks import (
+    PALE,
     deviation,
     line_order,
     make_lines,
@@ -265,6 +266,10 @@ default=None
             tail = 100 * (0.05 if self.alpha is None else self.alpha)
             handles.append(self.null_)
             texts.append(f"null: {tail:g} % to {100 - tail:g} %")
+        pale = [bar for bar in self.bars_[0].patches if bar.get_alpha() == PALE]
+        if kind == "bar" and pale:
+            handles.append(pale[0])
+            texts.append(f"p ≥ {self.alpha:g}")
         return handles, texts
 
     def to_frame(self) -> Any:

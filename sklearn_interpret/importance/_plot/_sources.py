@@ -262,6 +262,8 @@ def _arrays(inspector, score_name):
 def _text(inspector, score_name):
     """Label of the axis of importances."""
     if isinstance(inspector, PermutationTest):
+        if inspector.importance_getter == "permutation":
+            return "Importance on held-out rows\n(mean increase of loss / its rms)"
         return "The model's own importance"
     if isinstance(inspector, PartialDependenceImportance):
         return "Partial dependence importance\n(standard deviation of the curve)"
