@@ -77,7 +77,12 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
     ------
     ValueError
         In `fit`: more than 20 players. With ``link="logit"``, mean responses that are
-        no probabilities between 0 and 1.
+        no probabilities.
+
+    Warns
+    -----
+    SaturatedResponseWarning
+        With ``link="logit"``, mean responses of 0 or 1, which are clipped.
 
     See Also
     --------

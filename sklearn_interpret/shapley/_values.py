@@ -243,7 +243,7 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
             return {"n_coalitions": self.budget}
         if self.algorithm_ == "permutation":
             steps = max(len(self.features_) - 1, 1)
-            return {"n_permutations": max(1, self.budget // steps)}
+            return {"n_permutations": max(2, self.budget // steps)}
         return {}
 
     def _values(self, rows):
