@@ -3,10 +3,12 @@
 __all__ = [
     "AdditivityWarning",
     "ConstantFeatureWarning",
+    "CostlyInspectionWarning",
     "EmptyIntervalWarning",
     "InspectionWarning",
     "LowFidelityWarning",
     "NonFiniteResponseError",
+    "SaturatedResponseWarning",
     "UnreadableModelError",
     "UnseenCategoryWarning",
 ]
@@ -24,12 +26,20 @@ class ConstantFeatureWarning(InspectionWarning):
     """A feature has at most one observed value, so its effect is a single point."""
 
 
+class CostlyInspectionWarning(InspectionWarning):
+    """Very many rows are about to be sent to the model."""
+
+
 class EmptyIntervalWarning(InspectionWarning):
     """An interval of custom edges holds no row; its local effect is taken as zero."""
 
 
 class LowFidelityWarning(InspectionWarning):
     """A surrogate follows the model poorly: it explains little of it."""
+
+
+class SaturatedResponseWarning(InspectionWarning):
+    """Probabilities of 0 or 1 have no log-odds, and were clipped."""
 
 
 class UnseenCategoryWarning(InspectionWarning):

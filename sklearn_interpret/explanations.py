@@ -174,6 +174,9 @@ class Explanation(BaseExplanation):
     columns : sequence of sequences of int, default=None
         The columns of `data` behind each feature, for groups of features; None means
         column j for feature j.
+    approximation : str, default=None
+        What stands in for the values that the method defines, such as "rescaled
+        margins"; None where they are these, or sampled estimates of them.
 
     Raises
     ------
@@ -212,6 +215,7 @@ class Explanation(BaseExplanation):
     base_values: np.ndarray
     standard_errors: np.ndarray | None = field(default=None, kw_only=True)
     columns: Sequence | None = field(default=None, kw_only=True)
+    approximation: str | None = field(default=None, kw_only=True)
 
     _arrays_by_row: ClassVar[tuple] = (
         *BaseExplanation._arrays_by_row,
@@ -379,7 +383,8 @@ class Explanation(BaseExplanation):
             return []
         shown = [f"{self.feature_names[j]} {means[j]:.3g}" for j in order[:5]]
         shown += ["..."] * (len(order) > 5)
-        return [f"mean |{self._strength_name}|: {', '.join(shown)}"]
+        kind = "" if self.approximation is None else f" ({self.approximation})"
+        return [f"mean |{self._strength_name}|{kind}: {', '.join(shown)}"]
 
     def _html_table(self):
         n_rows, n_features, *outputs = self.values.shape
@@ -475,6 +480,24 @@ class AttributionTransformerMixin(TransformerMixin):
                 for output in self.output_names_
             ]
         return np.array(names, dtype=object)
+
+
+def check_no_overflow(values, name, start=0):
+    """Refuse values (n_rows, ...) that are not finite, of responses that are.
+
+    `start` is the number of the first row.
+    """
+    # A sum is finite unless some entry is not (or the sum itself overflows).
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return
+    finite = np.isfinite(values).reshape(len(values), -1).all(axis=1)
+    if not finite.all():
+        raise ValueError(
+            f"The {name} of row {start + np.argmin(finite)} are not finite, although "
+            "the response to it is: numbers on the way to them are beyond the largest "
+            "float. Explain the response, or the features, in a larger unit."
+        )
 
 
 def _float_array(values, name):

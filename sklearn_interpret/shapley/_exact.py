@@ -33,7 +33,7 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
         ``FrozenEstimator(model)``.
     link : {"identity", "logit"}, default="identity"
         What is made of mean responses before they are shared out; "logit" takes
-        probabilities to log-odds.
+        probabilities to log-odds, those of 0 and 1 to -36 and 36, with a warning.
     background : {array-like, sparse matrix, DataFrame}, default=None
         Rows to take absent features from; all are used, and weigh the same. None draws
         `subsample` of the rows of `fit`, with their weights.

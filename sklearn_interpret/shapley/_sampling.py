@@ -46,7 +46,7 @@ class ShapleySampling(BaseCoalitional):
         overstates the other often understates.
     link : {"identity", "logit"}, default="identity"
         What is made of mean responses before they are shared out; "logit" takes
-        probabilities to log-odds.
+        probabilities to log-odds, those of 0 and 1 to -36 and 36, with a warning.
     background : {array-like, sparse matrix, DataFrame}, default=None
         Rows to take absent features from; all are used, and weigh the same. None draws
         `subsample` of the rows of `fit`, with their weights.
@@ -209,6 +209,10 @@ class _Permutations(Valuer):
     def n_coalitions(self, n_players):
         """Number of coalitions of the orders that are evaluated together."""
         return self._orders_at_once(n_players) * max(n_players - 1, 1)
+
+    def n_coalitions_in_all(self, n_players):
+        """Number of coalitions of all orders."""
+        return min(self.n_orders_of(n_players) * max(n_players - 1, 1), 2**n_players)
 
     def _orders_at_once(self, n_players):
         """Number of orders that are evaluated together: whole pairs."""

@@ -19,7 +19,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret.shapley import ExactShapley, KernelSHAP, ShapleySampling
+from sklearn_interpret.exceptions import (
+    CostlyInspectionWarning,
+    SaturatedResponseWarning,
+)
+from sklearn_interpret.shapley import (
+    BreakDown,
+    ExactShapley,
+    KernelSHAP,
+    ShapleySampling,
+)
 from tests.shapley.truth import assert_values, interventional_truth
 
 pd = pytest.importorskip("pandas")
@@ -54,6 +63,9 @@ def of_model(kind, model, background=BACKGROUND, **params):
     inspector = kind(FrozenEstimator(model), background=background, **params)
     return inspector.fit(background)
 
+
+# The probability of the first column's value, 1 of large ones.
+STEEP = Formula(lambda rows: np.where(rows[:, 0] > 5, 1.0, expit(rows[:, 0])))
 
 # All coalitions of so few players are within what KernelSHAP takes by itself.
 KINDS = [ExactShapley, ShapleySampling, KernelSHAP]
@@ -137,6 +149,52 @@ def test_links():
     assert np.abs(explanation.additivity_error()).max() < 1e-12
     with pytest.raises(ValueError, match="link='logit' takes mean responses"):
         of_model(ExactShapley, LinearRegression().fit(X, 9 + Y), link="logit")
+
+
+@pytest.mark.parametrize(
+    ("kind", "n_jobs"), [(kind, None) for kind in (*KINDS, BreakDown)] + [(KINDS[0], 2)]
+)
+def test_probabilities_without_log_odds_are_clipped(kind, n_jobs):
+    inspector = of_model(kind, STEEP, link="logit", n_jobs=n_jobs)
+    rows = X[:5].copy()
+    rows[:, 0], rows[[1, 3], 0] = 0.5, 9.0
+    with pytest.warns(SaturatedResponseWarning, match="of 2 of 5 rows"):
+        explanation = inspector.explain(rows)
+    assert np.isfinite(explanation.values).all()
+    assert np.abs(explanation.additivity_error()).max() < 1e-12
+    assert_allclose(explanation.predictions[[1, 3]], -np.log(np.finfo(float).eps))
+    alone = inspector.explain(rows[:1])
+    assert_allclose(alone.values, explanation.values[:1], atol=1e-12)
+
+
+def test_a_background_without_log_odds():
+    with pytest.warns(SaturatedResponseWarning, match="of the background"):
+        of_model(ExactShapley, STEEP, np.full((3, 4), 9.0), link="logit")
+
+
+@pytest.mark.parametrize("kind", [*KINDS, BreakDown])
+def test_values_beyond_the_largest_float_are_an_error(kind):
+    model = Formula(lambda rows: np.where(rows[:, 0] > 0, 1.7e308, -1.7e308))
+    rows = np.vstack([BACKGROUND[:1], -BACKGROUND[:1]])
+    inspector = of_model(kind, model, rows)
+    down, up = sorted(rows.tolist())
+    background = of_model(kind, model, np.array([down]))
+    with pytest.raises(ValueError, match="row 1 are not finite, although the response"):
+        background.explain([down, up])
+    with pytest.raises(ValueError, match="row 0 are not finite"):
+        background.transform([up])
+    with pytest.raises(ValueError, match="not finite"):
+        kind(FrozenEstimator(model), background=[down]).fit([up]).feature_importances_
+    if hasattr(inspector, "interaction_values"):
+        with pytest.raises(ValueError, match="row 0 are not finite"):
+            background.interaction_values([up])
+
+
+def test_much_work_is_told_of_beforehand(monkeypatch):
+    monkeypatch.setattr("sklearn_interpret.shapley._base._MANY_ROWS", 100)
+    inspector = of_model(ExactShapley, FOREST)
+    with pytest.warns(CostlyInspectionWarning, match="256 rows .*feature_groups"):
+        inspector.explain(X[10:12])
 
 
 def test_too_many_players():
