@@ -27,7 +27,7 @@ class ConstantFeatureWarning(InspectionWarning):
 
 
 class CostlyInspectionWarning(InspectionWarning):
-    """Very many rows are about to be sent to the model."""
+    """Very many rows are about to be sent to the model, or much memory be taken."""
 
 
 class EmptyIntervalWarning(InspectionWarning):

@@ -1,5 +1,6 @@
 """Shapley values of any model from some of the coalitions."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any
@@ -10,7 +11,8 @@ from sklearn.utils import check_random_state
 from sklearn_interpret._core.games.coalitions import paired_design
 from sklearn_interpret._core.games.gaussian_process import EvenSurrogate, OddSurrogate
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.parallel import held_rows
+from sklearn_interpret._model.parallel import held_rows, working_bytes
+from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.shapley._base import (
     AllCoalitions,
     BaseCoalitional,
@@ -89,6 +91,9 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     -----
     SaturatedResponseWarning
         With ``link="logit"``, mean responses of 0 or 1, which are clipped.
+    CostlyInspectionWarning
+        In `fit`: so many coalitions and players that scikit-learn's ``working_memory``
+        does not hold what is made of them.
 
     See Also
     --------
@@ -205,14 +210,31 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         valuer = _PairedCoalitions(self.n_coalitions, seed)
         n_players = len(self.features_)
-        n_coalitions = valuer.n_coalitions(n_players)
-        most = _MOST_OF_ALL if n_coalitions == 2**n_players else _MOST_COALITIONS
+        self._check_size(valuer.n_coalitions(n_players), n_players)
+        return valuer
+
+    def _check_size(self, n_coalitions, n_players):
+        """Refuse too many coalitions, and warn of those that take much memory."""
+        takes_all = n_coalitions == 2**n_players
+        most = _MOST_OF_ALL if takes_all else _MOST_COALITIONS
         if n_coalitions > most:
             raise ValueError(
                 f"n_coalitions={self.n_coalitions} of {n_players} players are too many: "
                 f"at most {most} can be taken. feature_groups joins players."
             )
-        return valuer
+        n_pairs = n_coalitions // 2
+        # Twice: it is made of as much as is kept.
+        needed = 2 * 8 * n_pairs * (n_pairs + 3 * n_players)
+        if needed > working_bytes() and not takes_all:
+            warnings.warn(
+                f"{n_coalitions} coalitions of {n_players} players take about "
+                f"{needed / 2**20:.0f} MiB, more than the working memory of "
+                f"{working_bytes() / 2**20:.0f} MiB. Fewer n_coalitions, and fewer "
+                "players by feature_groups, take less; ShapleySampling, or LinearSHAP "
+                "and TreeSHAP where the model allows it, take none.",
+                CostlyInspectionWarning,
+                stacklevel=2,
+            )
 
 
 class _PairedCoalitions(AllCoalitions):

@@ -313,9 +313,7 @@ def test_budgets_beyond_all_bounds(kind, parameter):
     assert_allclose(found.values, of_model(ExactShapley, FOREST).explain(X[:1]).values)
     wide = np.zeros((2, 30))
     with pytest.raises(ValueError, match=f"{parameter}=100000000000000000000 of 30"):
-        of_model(
-            kind, Formula(lambda rows: rows[:, 0]), wide, **{parameter: 10**20}
-        )
+        of_model(kind, Formula(lambda rows: rows[:, 0]), wide, **{parameter: 10**20})
 
 
 def test_additive_models_need_one_order():
