@@ -482,24 +482,6 @@ class AttributionTransformerMixin(TransformerMixin):
         return np.array(names, dtype=object)
 
 
-def check_no_overflow(values, name, start=0):
-    """Refuse values (n_rows, ...) that are not finite, of responses that are.
-
-    `start` is the number of the first row.
-    """
-    # A sum is finite unless some entry is not (or the sum itself overflows).
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):
-            return
-    finite = np.isfinite(values).reshape(len(values), -1).all(axis=1)
-    if not finite.all():
-        raise ValueError(
-            f"The {name} of row {start + np.argmin(finite)} are not finite, although "
-            "the response to it is: numbers on the way to them are beyond the largest "
-            "float. Explain the response, or the features, in a larger unit."
-        )
-
-
 def _float_array(values, name):
     """An array of floats."""
     try:

@@ -31,11 +31,7 @@ from sklearn_interpret.exceptions import (
     CostlyInspectionWarning,
     SaturatedResponseWarning,
 )
-from sklearn_interpret.explanations import (
-    AttributionTransformerMixin,
-    Explanation,
-    check_no_overflow,
-)
+from sklearn_interpret.explanations import AttributionTransformerMixin, Explanation
 
 # Rounding errors of responses in double and in single precision, relative to the
 # numbers added up.
@@ -122,7 +118,7 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
         for part in slices(rows.n_rows, held_rows(3 * total.nbytes)):
             with np.errstate(over="ignore", invalid="ignore"):  # checked below
                 values, *_ = self._values(rows.part(part))
-            check_no_overflow(values, "values", part.start)
+            _check_no_overflow(values, "values", part.start)
             total += np.tensordot(self._weights[part], np.abs(values), axes=1)
         return total / self._weights.sum()
 
@@ -140,6 +136,12 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
             Values of shape (n_samples, n_players[, n_outputs]), which together with the
             base values sum to the predictions.
 
+        Raises
+        ------
+        ValueError
+            Values that are not finite, although the responses are: they are beyond
+            the largest float.
+
         Warns
         -----
         AdditivityWarning
@@ -147,18 +149,12 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
             that were explained.
         CostlyInspectionWarning
             More than 1e8 rows are about to be sent to the model.
-
-        Raises
-        ------
-        ValueError
-            Values that are not finite, although the responses are: they are beyond
-            the largest float.
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             values, predictions, fields = self._values(rows)
-        check_no_overflow(values, "values")
+        _check_no_overflow(values, "values")
         base_values = np.broadcast_to(self.base_values_, predictions.shape)
         with np.errstate(over="ignore"):
             self._check_additivity(values, base_values, predictions)
@@ -234,7 +230,7 @@ class InteractionValuesMixin:
         check_is_fitted(self)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             pairs = self._pairs(self._check_rows(X, reset=False))
-        check_no_overflow(pairs, "interaction values")
+        _check_no_overflow(pairs, "interaction values")
         return pairs[..., 0] if pairs.shape[-1] == 1 else pairs
 
 
@@ -397,6 +393,21 @@ class BaseCoalitional(BaseShapley):
             _warn_saturated(f"{n_saturated} of {rows.n_rows} rows")
 
 
+def _check_no_overflow(values, name, start=0):
+    """Refuse values (n_rows, ...) that are not finite; the first row is `start`."""
+    # A sum is finite unless some entry is not (or the sum itself overflows).
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return
+    finite = np.isfinite(values).reshape(len(values), -1).all(axis=1)
+    if not finite.all():
+        raise ValueError(
+            f"The {name} of row {start + np.argmin(finite)} are not finite, although "
+            "the response to it is: numbers on the way to them are beyond the largest "
+            "float. Explain the response, or the features, in a larger unit."
+        )
+
+
 def _valued(valuer, game, rows):
     played = game.play(rows)
     values, fields = valuer.values(game, played)
@@ -410,8 +421,8 @@ def _paired(valuer, game, rows):
 
 def _warn_saturated(where):
     warnings.warn(
-        f"link='logit': mean responses of 0 or 1, of {where}, have no log-odds; they "
-        "were clipped by 2.2e-16, to log-odds of -36 or 36, which then outweigh others.",
+        f"link='logit': mean responses of 0 or 1, of {where}, were clipped by 2.2e-16, "
+        "to log-odds of -36 and 36, which outweigh others.",
         SaturatedResponseWarning,
         stacklevel=2,
     )

@@ -32,7 +32,7 @@ class BreakDownExplanation(Explanation):
         Where the steps start from: the response without any feature.
     predictions, data, feature_names, output_names : array-like, default=None
         As in :class:`~sklearn_interpret.explanations.Explanation`.
-    standard_errors, columns : array-like, default=None
+    standard_errors, columns, approximation : array-like or str, default=None
         As in :class:`~sklearn_interpret.explanations.Explanation`.
     step_numbers : array-like of shape (n_rows, n_features), default=None
         The step, counted from 0, at which each feature came in. Features that came in

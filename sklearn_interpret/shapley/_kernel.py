@@ -219,8 +219,8 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
         most = _MOST_OF_ALL if takes_all else _MOST_COALITIONS
         if n_coalitions > most:
             raise ValueError(
-                f"n_coalitions={self.n_coalitions} of {n_players} players are too many: "
-                f"at most {most} can be taken. feature_groups joins players."
+                f"n_coalitions={self.n_coalitions} of {n_players} players are more "
+                f"than {most}, which is the most. feature_groups joins players."
             )
         n_pairs = n_coalitions // 2
         # Twice: it is made of as much as is kept.

@@ -192,8 +192,8 @@ class ShapleySampling(BaseCoalitional):
         valuer = _Permutations(self.n_permutations, self.antithetic, seed)
         if valuer.n_orders_of(len(self.features_)) > _MOST_ORDERS:
             raise ValueError(
-                f"n_permutations={self.n_permutations} of {len(self.features_)} players "
-                f"are too many: at most {_MOST_ORDERS} can be taken."
+                f"n_permutations={self.n_permutations} of {len(self.features_)} "
+                f"players are more than {_MOST_ORDERS}, which is the most."
             )
         return valuer
 

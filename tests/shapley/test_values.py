@@ -211,6 +211,8 @@ def test_a_budget_beyond_all_bounds():
     model = FrozenEstimator(KNeighborsRegressor(2).fit(np.eye(21), np.arange(21)))
     inspector = ShapleyValues(model, budget=2**15, background=np.eye(21)[:1])
     assert inspector.fit(np.eye(21)).algorithm_ == "kernel"
+    wide = np.eye(22)
+    model = FrozenEstimator(KNeighborsRegressor(2).fit(wide, np.arange(22)))
+    inspector = ShapleyValues(model, budget=10**20)
     with pytest.raises(ValueError, match="n_coalitions=100000000000000000000 of 22"):
-        model = FrozenEstimator(KNeighborsRegressor(2).fit(np.eye(22), np.arange(22)))
-        ShapleyValues(model, budget=10**20).fit(np.eye(22))
+        inspector.fit(wide)

@@ -12,7 +12,6 @@ from scipy.special import logit
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
 
-
 # Probabilities are clipped by so much before their logit, which is then at most 36.
 _EPSILON = np.finfo(np.float64).eps
 # Means may leave the range of probabilities by rounding.
