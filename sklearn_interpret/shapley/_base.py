@@ -139,8 +139,8 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
         Raises
         ------
         ValueError
-            Values that are not finite, although the responses are: they are beyond
-            the largest float.
+            Values or predictions that are not finite: numbers are beyond the largest
+            float.
 
         Warns
         -----
@@ -154,6 +154,7 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
         rows = self._check_rows(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             values, predictions, fields = self._values(rows)
+        _check_no_overflow(predictions, "predictions")
         _check_no_overflow(values, "values")
         base_values = np.broadcast_to(self.base_values_, predictions.shape)
         with np.errstate(over="ignore"):
@@ -402,9 +403,9 @@ def _check_no_overflow(values, name, start=0):
     finite = np.isfinite(values).reshape(len(values), -1).all(axis=1)
     if not finite.all():
         raise ValueError(
-            f"The {name} of row {start + np.argmin(finite)} are not finite, although "
-            "the response to it is: numbers on the way to them are beyond the largest "
-            "float. Explain the response, or the features, in a larger unit."
+            f"The {name} of row {start + np.argmin(finite)} are not finite: they, "
+            "or numbers on the way to them, are beyond the largest float. Explain the "
+            "response, or the features, in a larger unit."
         )
 
 

@@ -177,7 +177,7 @@ def test_values_beyond_the_largest_float_are_an_error(kind):
     model = Formula(lambda rows: np.where(rows[:, 0] > 0, 1.7e308, -1.7e308))
     down, up = sorted(np.vstack([BACKGROUND[:1], -BACKGROUND[:1]]).tolist())
     inspector = of_model(kind, model, np.array([down]))
-    with pytest.raises(ValueError, match="row 1 are not finite, although the response"):
+    with pytest.raises(ValueError, match="values of row 1 are not finite"):
         inspector.explain([down, up])
     with pytest.raises(ValueError, match="row 0 are not finite"):
         inspector.transform([up])
