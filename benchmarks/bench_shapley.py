@@ -74,6 +74,13 @@ class FourWay(RegressorMixin, BaseEstimator):
         return products + waves + z[:, 10] * (1 + z[:, 0]) + z[:, -1] ** 2
 
 
+class Product(FourWay):
+    """The product of all features."""
+
+    def predict(self, X):
+        return (2 * np.asarray(X)).prod(axis=1)
+
+
 @dataclass(frozen=True, eq=False)
 class Game:
     """Rows to explain, their background, and the values of all their coalitions."""
@@ -92,11 +99,13 @@ class Game:
 @cache
 def game(kind: str, n_features: int, n_rows: int) -> Game:
     """Return one of the games, enumerated."""
-    X, y = table(2000, n_features)
+    X, y = table(2000, max(n_features, 5))
+    X = X[:, :n_features]
     model = {
         "gb": GradientBoostingRegressor(n_estimators=200, max_depth=4, random_state=0),
         "mlp": MLPRegressor(hidden_layer_sizes=(50, 50), max_iter=500, random_state=0),
         "four": FourWay(n_features),
+        "product": Product(n_features),
     }[kind].fit(X, (y - y.mean()) / y.std())
     rng = np.random.default_rng(1)
     background = X[rng.choice(len(X), 50, replace=False)]

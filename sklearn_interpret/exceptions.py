@@ -11,6 +11,7 @@ __all__ = [
     "LowWeightWarning",
     "NonFiniteResponseError",
     "RefitWarning",
+    "SaturatedResponseWarning",
     "UndefinedShareWarning",
     "UnreadableModelError",
     "UnseenCategoryWarning",
@@ -30,7 +31,7 @@ class ConstantFeatureWarning(InspectionWarning):
 
 
 class CostlyInspectionWarning(InspectionWarning):
-    """Very many rows are about to be sent to the model."""
+    """Very many rows are about to be sent to the model, or much memory be taken."""
 
 
 class EmptyIntervalWarning(InspectionWarning):
@@ -55,6 +56,10 @@ class LowWeightWarning(InspectionWarning):
 
 class UndefinedShareWarning(InspectionWarning):
     """A share of a variance that is zero: it is undefined, and given as zero."""
+
+
+class SaturatedResponseWarning(InspectionWarning):
+    """Probabilities of 0 or 1 have no log-odds, and were clipped."""
 
 
 class UnseenCategoryWarning(InspectionWarning):

@@ -181,6 +181,9 @@ class Explanation(BaseExplanation):
     columns : sequence of sequences of int, default=None
         The columns of `data` behind each feature, for groups of features; None means
         column j for feature j.
+    approximation : str, default=None
+        What stands in for the values that the method defines, such as "rescaled
+        margins"; None where they are these, or sampled estimates of them.
 
     Raises
     ------
@@ -219,6 +222,7 @@ class Explanation(BaseExplanation):
     base_values: np.ndarray
     standard_errors: np.ndarray | None = field(default=None, kw_only=True)
     columns: Sequence | None = field(default=None, kw_only=True)
+    approximation: str | None = field(default=None, kw_only=True)
 
     _arrays_by_row: ClassVar[tuple] = (
         *BaseExplanation._arrays_by_row,
@@ -393,7 +397,8 @@ class Explanation(BaseExplanation):
             return []
         shown = [f"{self.feature_names[j]} {means[j]:.3g}" for j in order[:5]]
         shown += ["..."] * (len(order) > 5)
-        return [f"mean |{self._strength_name}|: {', '.join(shown)}"]
+        kind = "" if self.approximation is None else f" ({self.approximation})"
+        return [f"mean |{self._strength_name}|{kind}: {', '.join(shown)}"]
 
     def _html_table(self):
         n_rows, n_features, *outputs = self.values.shape

@@ -24,7 +24,7 @@ _LEAST_PORTION = 2**10
 def batch_rows(row_bytes):
     """How many perturbed rows of so many bytes go to the model at once."""
     # The model makes copies of its own (casts, encoded columns): leave room.
-    allowed = _working_bytes() / 4
+    allowed = working_bytes() / 4
     row_bytes = max(row_bytes, 1)
     preferred = max(_PREFERRED_BYTES // row_bytes, _PREFERRED_ROWS)
     return max(1, int(min(preferred, allowed // row_bytes)))
@@ -33,7 +33,7 @@ def batch_rows(row_bytes):
 def held_rows(row_bytes):
     """How many rows of so many bytes, in all our forms of them, are held at once."""
     # An eighth: there has to be room for what is made of them.
-    return max(1, int(_working_bytes() / 8 // max(row_bytes, 1)))
+    return max(1, int(working_bytes() / 8 // max(row_bytes, 1)))
 
 
 def portion_rows(row_bytes):
@@ -41,7 +41,8 @@ def portion_rows(row_bytes):
     return max(_LEAST_PORTION, _PORTION_BYTES // max(row_bytes, 1))
 
 
-def _working_bytes():
+def working_bytes():
+    """scikit-learn's working memory."""
     return get_config()["working_memory"] * 2**20
 
 

@@ -26,7 +26,11 @@ from sklearn_interpret._model.perturbation.coalitions import LINKS, CoalitionGam
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
 from sklearn_interpret.base import BaseInspector
-from sklearn_interpret.exceptions import AdditivityWarning
+from sklearn_interpret.exceptions import (
+    AdditivityWarning,
+    CostlyInspectionWarning,
+    SaturatedResponseWarning,
+)
 from sklearn_interpret.explanations import AttributionTransformerMixin, Explanation
 
 # Rounding errors of responses in double and in single precision, relative to the
@@ -34,6 +38,8 @@ from sklearn_interpret.explanations import AttributionTransformerMixin, Explanat
 _DOUBLE, _SINGLE = 1e-9, 1e-5
 # Pieces of work for each worker.
 _TASKS_PER_WORKER = 4
+# So many rows of the model take minutes.
+_MANY_ROWS = 10**8
 
 
 class BaseShapley(AttributionTransformerMixin, BaseInspector):
@@ -86,7 +92,8 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
         """Attributions (m, n_players, k), predictions (m, k), and a dict.
 
         Predictions are in the precision of the model. The dict has further fields of
-        the explanation: ``standard_errors`` where values are sampled.
+        the explanation: ``standard_errors`` where values are sampled,
+        ``approximation`` where they are not those of the definition.
         """
 
     @property
@@ -109,7 +116,9 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
         """Mean absolute values over rows: (n_players, k)."""
         total = np.zeros((len(self.features_), len(self.output_names_)))
         for part in slices(rows.n_rows, held_rows(3 * total.nbytes)):
-            values, *_ = self._values(rows.part(part))
+            with np.errstate(over="ignore", invalid="ignore"):  # checked below
+                values, *_ = self._values(rows.part(part))
+            _check_no_overflow(values, "values", part.start)
             total += np.tensordot(self._weights[part], np.abs(values), axes=1)
         return total / self._weights.sum()
 
@@ -127,17 +136,29 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
             Values of shape (n_samples, n_players[, n_outputs]), which together with the
             base values sum to the predictions.
 
+        Raises
+        ------
+        ValueError
+            Values or predictions that are not finite: numbers are beyond the largest
+            float.
+
         Warns
         -----
         AdditivityWarning
             They do not, beyond rounding: the model's responses are not those
             that were explained.
+        CostlyInspectionWarning
+            More than 1e8 rows are about to be sent to the model.
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
-        values, predictions, fields = self._values(rows)
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
+            values, predictions, fields = self._values(rows)
+        _check_no_overflow(predictions, "predictions")
+        _check_no_overflow(values, "values")
         base_values = np.broadcast_to(self.base_values_, predictions.shape)
-        self._check_additivity(values, base_values, predictions)
+        with np.errstate(over="ignore"):
+            self._check_additivity(values, base_values, predictions)
         if predictions.shape[1] == 1:
             values, base_values = values[:, :, 0], base_values[:, 0]
             predictions = predictions[:, 0]
@@ -210,7 +231,9 @@ class InteractionValuesMixin:
             Symmetric in the players.
         """
         check_is_fitted(self)
-        pairs = self._pairs(self._check_rows(X, reset=False))
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
+            pairs = self._pairs(self._check_rows(X, reset=False))
+        _check_no_overflow(pairs, "interaction values")
         return pairs[..., 0] if pairs.shape[-1] == 1 else pairs
 
 
@@ -223,6 +246,10 @@ class Valuer(ABC):
     @abstractmethod
     def n_coalitions(self, n_players):
         """Number of coalitions of so many players that it needs at once."""
+
+    def n_coalitions_in_all(self, n_players):
+        """Number of coalitions of so many players that it needs."""
+        return self.n_coalitions(n_players)
 
     @abstractmethod
     def values(self, game, played):
@@ -315,6 +342,8 @@ class BaseCoalitional(BaseShapley):
         self._game = CoalitionGame(
             response, background, weights, self.features_, self.link
         )
+        if self._game.saturated:
+            _warn_saturated("the background")
         self._valuer = self._make_valuer()
         if self.link == "logit":
             self._response_name = "log-odds"
@@ -330,9 +359,26 @@ class BaseCoalitional(BaseShapley):
     def _pairs(self, rows):
         return np.concatenate(list(self._run(_paired, rows)))
 
+    def _warn_of_cost(self, n_rows):
+        """Say beforehand that very many rows go to the model."""
+        n_coalitions = self._valuer.n_coalitions_in_all(len(self.features_))
+        n_background = as_rows(self.background_).n_rows
+        sent = n_rows * n_coalitions * n_background
+        if sent > _MANY_ROWS:
+            warnings.warn(
+                f"Up to {sent} rows go to the model: {n_rows} explained ones x "
+                f"{n_coalitions} coalitions x {n_background} of the background. Fewer "
+                "rows, coalitions (n_coalitions, n_permutations), rows of the "
+                "background (subsample) and players (feature_groups) cost less; "
+                "TreeSHAP and LinearSHAP need none, where the model allows it.",
+                CostlyInspectionWarning,
+                stacklevel=2,
+            )
+
     def _run(self, function, rows):
         """Results of ``function(valuer, game, part)`` for parts of the rows."""
         n_players, n_outputs = len(self.features_), len(self._game.base_values)
+        self._warn_of_cost(rows.n_rows)
         entry_bytes = n_players + 3 * 8 * n_outputs
         step = held_rows(self._valuer.n_coalitions(n_players) * entry_bytes)
         n_workers = effective_n_jobs(self.n_jobs)
@@ -342,14 +388,46 @@ class BaseCoalitional(BaseShapley):
             (self._valuer, self._game, rows.part(part))
             for part in slices(rows.n_rows, step)
         ]
-        return run(function, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
+        n_saturated = 0
+        for found, saturated in run(
+            function, tasks, n_jobs=self.n_jobs, verbose=self.verbose
+        ):
+            n_saturated += saturated.sum()
+            yield found
+        if n_saturated:
+            _warn_saturated(f"{n_saturated} of {rows.n_rows} rows")
+
+
+def _check_no_overflow(values, name, start=0):
+    """Refuse values (n_rows, ...) that are not finite; the first row is `start`."""
+    # A sum is finite unless some entry is not (or the sum itself overflows).
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return
+    finite = np.isfinite(values).reshape(len(values), -1).all(axis=1)
+    if not finite.all():
+        raise ValueError(
+            f"The {name} of row {start + np.argmin(finite)} are not finite: they, "
+            "or numbers on the way to them, are beyond the largest float. Explain the "
+            "response, or the features, in a larger unit."
+        )
 
 
 def _valued(valuer, game, rows):
     played = game.play(rows)
     values, fields = valuer.values(game, played)
-    return values, played.predictions, fields
+    return (values, played.predictions, fields), played.saturated
 
 
 def _paired(valuer, game, rows):
-    return valuer.pairs(game, game.play(rows))
+    played = game.play(rows)
+    return valuer.pairs(game, played), played.saturated
+
+
+def _warn_saturated(where):
+    warnings.warn(
+        f"link='logit': mean responses of 0 or 1, of {where}, were clipped by 2.2e-16, "
+        "to log-odds of -36 and 36, which outweigh others.",
+        SaturatedResponseWarning,
+        stacklevel=2,
+    )

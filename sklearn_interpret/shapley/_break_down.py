@@ -34,7 +34,7 @@ class BreakDownExplanation(Explanation):
         As in :class:`~sklearn_interpret.explanations.Explanation`.
     response_name, target_name : str, default=None
         As in :class:`~sklearn_interpret.explanations.Explanation`.
-    standard_errors, columns : array-like, default=None
+    standard_errors, columns, approximation : array-like or str, default=None
         As in :class:`~sklearn_interpret.explanations.Explanation`.
     step_numbers : array-like of shape (n_rows, n_features), default=None
         The step, counted from 0, at which each feature came in. Features that came in
@@ -139,7 +139,7 @@ class BreakDown(BaseCoalitional):
         come in together, in a greedy order.
     link : {"identity", "logit"}, default="identity"
         What is made of mean responses before they are shared out; "logit" takes
-        probabilities to log-odds.
+        probabilities to log-odds, those of 0 and 1 to -36 and 36, with a warning.
     background : {array-like, sparse matrix, DataFrame}, default=None
         Rows to take absent features from; all are used, and weigh the same. None draws
         `subsample` of the rows of `fit`, with their weights.
@@ -183,6 +183,11 @@ class BreakDown(BaseCoalitional):
     ------
     ValueError
         In `fit`: an order that lacks or repeats a feature, or `interactions` with one.
+
+    Warns
+    -----
+    SaturatedResponseWarning
+        With ``link="logit"``, mean responses of 0 or 1, which are clipped.
 
     See Also
     --------
@@ -274,6 +279,8 @@ class BreakDown(BaseCoalitional):
 
     def _given_path(self):
         """Players of each step of an order that the user gave."""
+        if isinstance(self.order, np.ndarray) and self.order.ndim == 0:
+            raise ValueError(f"order={self.order!r} must be a list of features.")
         rows = as_rows(self.background_)
         named = {"named": rows.named}
         groups = resolve_groups(self.feature_groups, rows.names, **named)

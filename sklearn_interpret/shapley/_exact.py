@@ -33,7 +33,7 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
         ``FrozenEstimator(model)``.
     link : {"identity", "logit"}, default="identity"
         What is made of mean responses before they are shared out; "logit" takes
-        probabilities to log-odds.
+        probabilities to log-odds, those of 0 and 1 to -36 and 36, with a warning.
     background : {array-like, sparse matrix, DataFrame}, default=None
         Rows to take absent features from; all are used, and weigh the same. None draws
         `subsample` of the rows of `fit`, with their weights.
@@ -77,7 +77,12 @@ class ExactShapley(InteractionValuesMixin, BaseCoalitional):
     ------
     ValueError
         In `fit`: more than 20 players. With ``link="logit"``, mean responses that are
-        no probabilities between 0 and 1.
+        no probabilities.
+
+    Warns
+    -----
+    SaturatedResponseWarning
+        With ``link="logit"``, mean responses of 0 or 1, which are clipped.
 
     See Also
     --------

@@ -1,5 +1,6 @@
 """Shapley values of any model from some of the coalitions."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any
@@ -10,12 +11,16 @@ from sklearn.utils import check_random_state
 from sklearn_interpret._core.games.coalitions import paired_design
 from sklearn_interpret._core.games.gaussian_process import EvenSurrogate, OddSurrogate
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.parallel import held_rows
+from sklearn_interpret._model.parallel import held_rows, working_bytes
+from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.shapley._base import (
     AllCoalitions,
     BaseCoalitional,
     InteractionValuesMixin,
 )
+
+# Time grows with the cube of coalitions that are some of all, memory with the square.
+_MOST_COALITIONS, _MOST_OF_ALL = 2**15, 2**20
 
 
 class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
@@ -36,7 +41,7 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
         ``2 * p + 2048`` for p players.
     link : {"identity", "logit"}, default="identity"
         What is made of mean responses before they are shared out; "logit" takes
-        probabilities to log-odds.
+        probabilities to log-odds, those of 0 and 1 to -36 and 36, with a warning.
     background : {array-like, sparse matrix, DataFrame}, default=None
         Rows to take absent features from; all are used, and weigh the same. None draws
         `subsample` of the rows of `fit`, with their weights.
@@ -79,7 +84,16 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     Raises
     ------
     ValueError
-        With ``link="logit"``, mean responses that are no probabilities between 0 and 1.
+        In `fit`: more than 32768 coalitions, if these are not all. With
+        ``link="logit"``, mean responses that are no probabilities.
+
+    Warns
+    -----
+    SaturatedResponseWarning
+        With ``link="logit"``, mean responses of 0 or 1, which are clipped.
+    CostlyInspectionWarning
+        In `fit`: so many coalitions and players that scikit-learn's ``working_memory``
+        does not hold what is made of them.
 
     See Also
     --------
@@ -105,11 +119,20 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
     their values only as far as they are exact. A linear game is found as it is, where
     there are pairs enough for each player alone.
 
-    ``explain(X).standard_errors`` are those of the process, scaled by what it misses.
-    Intervals of two of them held the exact value in 93 to 98 % of the cases in games of
-    boosted trees, neural networks and products of four features; of a linear game they
-    are rounding. They are about the coalitions left out, not about the choice of the
-    background.
+    ``explain(X).standard_errors`` are those of the process. With :math:`\\sigma_j^2`,
+    the variance of a value under the kernel, and :math:`r_m`, what is missed of pair m
+    of M if it is left out, in units of its standard deviation,
+
+    .. math:: \\mathrm{se}_j^2 = 1.5\\, t^2\\, \\sigma_j^2\\,
+        \\mathrm{mean}_m\\, r_m^2 .
+
+    t is Student's 97.5 % quantile divided by the normal's, with M + 1 - p degrees of
+    freedom, or with M where there are fewer pairs than players: then the larger error
+    of both kernels is taken. Intervals of 1.96 standard errors to each side held the
+    exact value in 90 % of the cases or more, at all numbers of coalitions from four up,
+    in games of trees, neural networks and products
+    (``benchmarks/bench_coverage.py``); of a linear game they are rounding. They are
+    about the coalitions left out, not about the choice of the background.
 
     For p players that differ from the background and m pairs, ``(m + 1)(m + 3 p + 1)``
     numbers are kept, up to 50 players twice as many, and three times as many while they
@@ -185,7 +208,33 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
 
     def _make_valuer(self):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        return _PairedCoalitions(self.n_coalitions, seed)
+        valuer = _PairedCoalitions(self.n_coalitions, seed)
+        n_players = len(self.features_)
+        self._check_size(valuer.n_coalitions(n_players), n_players)
+        return valuer
+
+    def _check_size(self, n_coalitions, n_players):
+        """Refuse too many coalitions, and warn of those that take much memory."""
+        takes_all = n_coalitions == 2**n_players
+        most = _MOST_OF_ALL if takes_all else _MOST_COALITIONS
+        if n_coalitions > most:
+            raise ValueError(
+                f"n_coalitions={self.n_coalitions} of {n_players} players are more "
+                f"than {most}, which is the most. feature_groups joins players."
+            )
+        n_pairs = n_coalitions // 2
+        # Twice: it is made of as much as is kept.
+        needed = 2 * 8 * n_pairs * (n_pairs + 3 * n_players)
+        if needed > working_bytes() and not takes_all:
+            warnings.warn(
+                f"{n_coalitions} coalitions of {n_players} players take about "
+                f"{needed / 2**20:.0f} MiB, more than the working memory of "
+                f"{working_bytes() / 2**20:.0f} MiB. Fewer n_coalitions, and fewer "
+                "players by feature_groups, take less; ShapleySampling, or LinearSHAP "
+                "and TreeSHAP where the model allows it, take none.",
+                CostlyInspectionWarning,
+                stacklevel=2,
+            )
 
 
 class _PairedCoalitions(AllCoalitions):

@@ -103,8 +103,8 @@ class LinearSHAP(BaseShapley):
     connects are taken apart. In blocks of up to 15 players (fewer where they have many
     columns) the values are exact; larger ones take 16 to 256 pairs of a random
     permutation and its reverse, drawn in `fit`. Standard errors come from the
-    differences between pairs, and measure that sampling alone, not how well the
-    covariance is known.
+    differences between pairs, with Student's quantile for their number, and measure
+    that sampling alone, not how well the covariance is known.
 
     References
     ----------

@@ -10,9 +10,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from sklearn_interpret._core.statistics.weighted import student_factor
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import held_rows, slices
 from sklearn_interpret.shapley._base import BaseCoalitional, Valuer
+
+# More orders would fill the memory.
+_MOST_ORDERS = 10**6
 
 
 class ShapleySampling(BaseCoalitional):
@@ -34,14 +38,15 @@ class ShapleySampling(BaseCoalitional):
         Any predictor; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
     n_permutations : int, default=50
-        How many orders features join in. All orders are taken where there are no more.
+        How many orders features join in, two at least. All orders are taken where there
+        are no more.
     antithetic : bool, default=True
         Whether each drawn order is also gone through backwards, which counts as a
         second one (an odd number of orders is made even): what one of the two
         overstates the other often understates.
     link : {"identity", "logit"}, default="identity"
         What is made of mean responses before they are shared out; "logit" takes
-        probabilities to log-odds.
+        probabilities to log-odds, those of 0 and 1 to -36 and 36, with a warning.
     background : {array-like, sparse matrix, DataFrame}, default=None
         Rows to take absent features from; all are used, and weigh the same. None draws
         `subsample` of the rows of `fit`, with their weights.
@@ -84,7 +89,13 @@ class ShapleySampling(BaseCoalitional):
     Raises
     ------
     ValueError
-        With ``link="logit"``, mean responses that are no probabilities between 0 and 1.
+        In `fit`: more than a million orders to draw. With ``link="logit"``, mean
+        responses that are no probabilities.
+
+    Warns
+    -----
+    SaturatedResponseWarning
+        With ``link="logit"``, mean responses of 0 or 1, which are clipped.
 
     See Also
     --------
@@ -99,9 +110,21 @@ class ShapleySampling(BaseCoalitional):
     of the background: coalitions that several orders have in common are valued once,
     where there is memory for that.
 
-    Orders are drawn in `fit`, by number of features, and serve all rows. Standard
-    errors are those of means over orders, or over pairs of an order and its reverse:
-    NaN where there is a single one, and zero where all orders were taken.
+    Orders are drawn in `fit`, by number of features, each at most once, and serve all
+    rows. The standard error of a value from M orders, or from M pairs of an order and
+    its reverse, is
+
+    .. math:: \mathrm{se}_j^2 = \frac{t^2}{M} \cdot
+        \frac{s_0^2 + \sum_m (g_{mj} - \phi_j)^2}{1 + (M - 1)}
+
+    :math:`g_{mj}` is what the feature adds in an order, or the mean of both of a pair.
+    :math:`s_0^2` is the variance between single orders, as a mean over the features of
+    the row, half of it for pairs. It counts as one more observation: few orders often
+    agree on a feature by chance. t is Student's 97.5 % quantile, with the number of
+    single orders less one as degrees of freedom, divided by the normal's: intervals of
+    1.96 standard errors to each side are meant to hold the exact value in 95 % of the
+    cases. With few pairs they hold it more often. Where all orders were taken, errors
+    are zero; where all agree, as for additive models, they are rounding.
 
     References
     ----------
@@ -131,7 +154,7 @@ class ShapleySampling(BaseCoalitional):
 
     _parameter_constraints = {
         **BaseCoalitional._parameter_constraints,
-        "n_permutations": [Interval(Integral, 1, None, closed="left")],
+        "n_permutations": [Interval(Integral, 2, None, closed="left")],
         "antithetic": ["boolean"],
     }
 
@@ -166,7 +189,13 @@ class ShapleySampling(BaseCoalitional):
 
     def _make_valuer(self):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        return _Permutations(self.n_permutations, self.antithetic, seed)
+        valuer = _Permutations(self.n_permutations, self.antithetic, seed)
+        if valuer.n_orders_of(len(self.features_)) > _MOST_ORDERS:
+            raise ValueError(
+                f"n_permutations={self.n_permutations} of {len(self.features_)} "
+                f"players are more than {_MOST_ORDERS}, which is the most."
+            )
+        return valuer
 
 
 @dataclass(frozen=True)
@@ -181,22 +210,40 @@ class _Permutations(Valuer):
         """Number of coalitions of the orders that are evaluated together."""
         return self._orders_at_once(n_players) * max(n_players - 1, 1)
 
+    def n_coalitions_in_all(self, n_players):
+        """Number of coalitions of all orders."""
+        return min(self.n_orders_of(n_players) * max(n_players - 1, 1), 2**n_players)
+
     def _orders_at_once(self, n_players):
         """Number of orders that are evaluated together: whole pairs."""
         most = min(self.n_orders, held_rows(n_players**2))
         return max(2, most + most % 2)
 
+    def n_orders_of(self, n_players):
+        """Number of orders of so many players that are taken."""
+        wanted = self.n_orders + self.n_orders % 2 * self.antithetic
+        return min(wanted, factorial(n_players))
+
     def _takes_all(self, n_players):
-        return n_players < 20 and factorial(n_players) <= self.n_orders
+        return self.n_orders_of(n_players) == factorial(n_players)
 
     def _orders(self, n_players):
         """Orders in which so many players join, (n, n_players)."""
         if self._takes_all(n_players):
             return np.array(list(permutations(range(n_players))), dtype=np.intp)
         rng = np.random.default_rng([self.seed, n_players])
-        n_drawn = -(-self.n_orders // 2) if self.antithetic else self.n_orders
-        orders = np.tile(np.arange(n_players), (n_drawn, 1))
-        orders = rng.permuted(orders, axis=1)
+        n_drawn, drawn = self.n_orders_of(n_players) // (1 + self.antithetic), {}
+        while len(drawn) < n_drawn:
+            orders = np.tile(np.arange(n_players), (n_drawn - len(drawn), 1))
+            for order in rng.permuted(orders, axis=1):
+                # Of an order and its reverse, one stands for both.
+                turned = self.antithetic and order[0] > order[-1]
+                order = order[::-1] if turned else order
+                drawn.setdefault(order.tobytes(), order)
+                if len(drawn) == 1 and not self.antithetic:
+                    # Orders drawn apart could all have two features in one order.
+                    drawn[order[::-1].tobytes()] = order[::-1]
+        orders = np.array(list(drawn.values())[:n_drawn])
         if not self.antithetic:
             return orders
         both = np.stack([orders, orders[:, ::-1]], axis=1)
@@ -218,19 +265,20 @@ class _Permutations(Valuer):
         values, errors = np.zeros((2, n_rows, n_players, len(game.base_values)))
         for row, active in enumerate(played.active):
             of_row = np.concatenate(gains[row])
-            if self.antithetic and not self._takes_all(active.sum()):
-                of_row = of_row.reshape(-1, 2, *of_row.shape[1:]).mean(axis=1)
             values[row, active] = of_row.mean(axis=0)
-            errors[row, active] = self._error(of_row)
+            if not self._takes_all(active.sum()):
+                errors[row, active] = self._error(of_row)
         return values, {"standard_errors": errors}
 
     def _error(self, gains):
-        """Standard error of the mean of gains (n, n_active, k) that were drawn."""
-        if self._takes_all(gains.shape[1]):
-            return 0.0
-        if len(gains) == 1:
-            return np.nan
-        return gains.std(axis=0, ddof=1) / np.sqrt(len(gains))
+        """Standard error of the mean of gains (n, n_active, k) in orders."""
+        apart = gains - gains.mean(axis=0)
+        # An order and its reverse are one observation, taken to vary as two would.
+        size = 1 + self.antithetic
+        variance = np.square(apart).sum(axis=0).mean(axis=0) / (len(gains) - 1) / size
+        apart = apart.reshape(-1, size, *gains.shape[1:]).mean(axis=1)
+        variances = (variance + np.square(apart).sum(axis=0)) / len(apart)
+        return student_factor(len(gains) - 1) * np.sqrt(variances / len(apart))
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ from sklearn_interpret.shapley._base import BaseShapley, InteractionValuesMixin
 
 
 class TreeSHAP(InteractionValuesMixin, BaseShapley):
-    """Exact Shapley values and interaction values of models of trees.
+    """Exact Shapley values and interaction values of sums of trees.
 
     The Shapley value of a feature is its fair share of the difference between the
     response to a row and the mean response:
@@ -57,9 +57,8 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         "auto" explains the sum of the trees: predictions of regressors, probabilities
         of forests, margins of boosted classifiers and of regressors with a log link.
         "predict_proba" of a boosted binary classifier and "predict" of a regressor with
-        a log link are explained with `perturbation="interventional"`: against each
-        background row the difference of the responses is shared out as that of the
-        margins.
+        a log link are explained with `perturbation="interventional"`, approximately:
+        see the Notes.
     target : class label or int, default=None
         Output to keep. None keeps the only one, the positive class of a binary
         classifier, or all.
@@ -111,7 +110,21 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
 
     Notes
     -----
-    The values are exact. Trees are cut into small subtrees, and what a subtree gives to
+    The values are exact where the response is the sum of the trees. A function g of the
+    sum F (probabilities of boosting, means behind a log link) is a game of its own,
+    which depends on all trees at once. Its values here are rescaled margins: against
+    each background row z, what the feature gives to the sum, times one slope,
+
+    .. math:: \\mathrm{mean}_z\\; \\phi_j^F(x, z)\\,
+        \\frac{g(F(x)) - g(F(z))}{F(x) - F(z)} .
+
+    They add up to the prediction, but can differ from the Shapley values of g by as
+    much as these are large; ``explain(X).approximation`` says "rescaled margins".
+    :class:`ShapleyValues` never takes them by itself: of such a response it evaluates
+    coalitions by the model, all of them (:class:`ExactShapley`) or, of many features,
+    some (:class:`KernelSHAP`).
+
+    Trees are cut into small subtrees, and what a subtree gives to
     its features depends on few bits that say which of its conditions a row meets: these
     tables are made once, and rows look them up. A row's values do not depend on the
     rows explained with it, nor on `n_jobs`, but for rounding.
@@ -255,7 +268,8 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
                     predictions = np.empty((rows.n_rows, n_outputs), found.dtype)
                 predictions[batch] = found
             add_blocks(values[part].transpose(2, 1, 0), blocks)
-        return values, predictions, {}
+        approximation = None if self._trees.additive else "rescaled margins"
+        return values, predictions, {"approximation": approximation}
 
     def _pairs(self, rows):
         n_players, n_outputs = len(self.features_), self._trees.ensemble.n_outputs

@@ -15,7 +15,7 @@ from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.shapley._base import BaseShapley, InteractionValuesMixin
-from sklearn_interpret.shapley._exact import ExactShapley
+from sklearn_interpret.shapley._exact import MOST_PLAYERS, ExactShapley
 from sklearn_interpret.shapley._kernel import KernelSHAP
 from sklearn_interpret.shapley._linear import LinearSHAP
 from sklearn_interpret.shapley._sampling import ShapleySampling
@@ -217,7 +217,8 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
         groups = resolve_groups(self.feature_groups, rows.names, named=rows.named)
         players, _ = resolve_players(rows.names, groups)
         budget = _BUDGET if self.budget is None else self.budget
-        return "exact" if 2 ** len(players) <= budget else "kernel"
+        affordable = 2 ** len(players) <= min(budget, 2**MOST_PLAYERS)
+        return "exact" if affordable else "kernel"
 
     def _prepare(self, background, weights, response):
         inspector = KINDS[self.algorithm_](
@@ -243,7 +244,7 @@ class ShapleyValues(InteractionValuesMixin, BaseShapley):
             return {"n_coalitions": self.budget}
         if self.algorithm_ == "permutation":
             steps = max(len(self.features_) - 1, 1)
-            return {"n_permutations": max(1, self.budget // steps)}
+            return {"n_permutations": max(2, self.budget // steps)}
         return {}
 
     def _values(self, rows):

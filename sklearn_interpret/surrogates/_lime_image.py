@@ -47,6 +47,8 @@ class ImageExplanation(LocalExplanation):
         Standard errors of the weights, for the choice of the samples.
     columns : None, default=None
         Segments are no columns.
+    approximation : str, default=None
+        As in :class:`~sklearn_interpret.explanations.Explanation`.
     fidelity, local_predictions, selected : array-like, default=None
         As in :class:`LocalExplanation`.
     scales, conditions : array-like, default=None

@@ -52,6 +52,8 @@ class TextExplanation(LocalExplanation):
         Standard errors of the weights, for the choice of the samples.
     columns : None, default=None
         Texts have no columns.
+    approximation : str, default=None
+        As in :class:`~sklearn_interpret.explanations.Explanation`.
     fidelity, local_predictions, selected, scales : array-like, default=None
         As in :class:`LocalExplanation`.
     conditions : None, default=None

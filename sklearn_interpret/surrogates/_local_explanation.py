@@ -28,6 +28,8 @@ class LocalExplanation(Explanation):
         are none.
     columns : sequence of sequences of int, default=None
         The columns of `data` behind each feature.
+    approximation : str, default=None
+        As in :class:`~sklearn_interpret.explanations.Explanation`.
     fidelity : array-like of shape (n_rows[, n_outputs]), default=None
         Weighted R^2 of the surrogate on the samples around each row.
     local_predictions : array-like of shape (n_rows[, n_outputs]), default=None

@@ -95,6 +95,7 @@ def test_scores_of_lists(scoring):
     np.testing.assert_allclose(found.importances_, expected.importances_)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.LowWeightWarning")
 @pytest.mark.parametrize("which", [0, 1, 2, 3, 4, 5])
 def test_weights_near_the_ends_of_floats(which):
     model = FrozenEstimator(LinearRegression().fit(X, Y))

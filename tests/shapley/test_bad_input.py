@@ -285,6 +285,17 @@ def test_infinite_values_that_the_model_refuses(on_frame):
         on_frame.explain(rows)
 
 
+def test_sums_beyond_the_largest_float_are_an_error():
+    tree = DecisionTreeRegressor(max_depth=2, random_state=0).fit(X, Y)
+    leaves = tree.tree_.value
+    leaves[:] = np.where(leaves > np.median(Y), 1.7e308, -1.7e308)
+    low, high = X[tree.predict(X) < 0][:1], X[tree.predict(X) > 0][:1]
+    inspector = TreeSHAP(FrozenEstimator(tree), background=low).fit(X)
+    for ask in (inspector.explain, inspector.interaction_values):
+        with pytest.raises(ValueError, match="values of row 1 are not finite"):
+            ask(np.vstack([low, high]))
+
+
 # A model that answers otherwise than its trees
 
 

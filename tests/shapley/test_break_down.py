@@ -358,6 +358,7 @@ def test_a_fitted_inspector_is_drawn():
         ({"order": [0, 1, 2, 9]}, "position 9"),
         ({"order": ["a", 1, 2, 3]}, "no feature names"),
         ({"order": []}, "order is empty"),
+        ({"order": np.array(3)}, "order=array.3. must be a list"),
         ({"order": [(0, 1, 2), 3]}, "of 3 features"),
         (
             {"order": [0, 1, 2, 3], "feature_groups": {"g": [0, 3]}},

@@ -8,11 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn import config_context
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
 from sklearn.neural_network import MLPRegressor
 
+from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.shapley import ExactShapley, KernelSHAP, TreeSHAP
 from tests.shapley.test_games import Formula, of_model
 
@@ -203,6 +205,18 @@ def test_no_more_surrogates_are_kept_than_memory_allows(monkeypatch):
     inspector = of_model(KernelSHAP, BOOSTING, BACKGROUND, n_coalitions=50)
     inspector.interaction_values(ROWS)
     assert len(inspector._valuer._surrogates) == 1
+
+
+def test_memory_beyond_the_working_memory_is_told_of():
+    wide = np.zeros((2, 400))
+    model = Formula(lambda rows: rows[:, 0])
+    message = r"2848 coalitions of 400 players take about 57 MiB.*feature_groups"
+    with (
+        config_context(working_memory=32),
+        pytest.warns(CostlyInspectionWarning, match=message),
+    ):
+        of_model(KernelSHAP, model, wide)
+    of_model(KernelSHAP, model, wide)
 
 
 def test_thousands_of_players():

@@ -382,3 +382,12 @@ def test_covariances_that_fill_the_memory():
     model = Ridge().fit(rows, np.arange(5.0))
     with pytest.raises(ValueError, match=r"covariance of 20000 columns.*10000"):
         inspected(model, rows, perturbation="correlation")
+
+
+def test_values_beyond_the_largest_float_are_an_error():
+    model = LinearRegression().fit(np.eye(2), [0, 1])
+    model.coef_, model.intercept_ = np.array([1.0, 0.0]), 0.0
+    inspector = LinearSHAP(FrozenEstimator(model), background=[[-1.7e308, 0]])
+    inspector.fit(np.eye(2))
+    with pytest.raises(ValueError, match="values of row 1 are not finite"):
+        inspector.explain([[0.5, 0.0], [1.7e308, 0.0]])

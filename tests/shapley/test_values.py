@@ -175,3 +175,41 @@ def test_bad_parameters(params, error, message):
     params.setdefault("subsample", 5)
     with pytest.raises(error, match=message):
         ShapleyValues(NEIGHBORS, **params).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "method"),
+    [
+        (GradientBoostingClassifier(n_estimators=10), Y > 0, "predict_proba"),
+        (
+            HistGradientBoostingRegressor(loss="poisson", max_iter=10),
+            np.exp(Y),
+            "predict",
+        ),
+    ],
+    ids=["probabilities", "log link"],
+)
+def test_links_of_sums_of_trees_are_valued_by_their_own_game(model, y, method):
+    """TreeSHAP rescales margins and says so; ShapleyValues evaluates the response."""
+    frozen, background, rows = FrozenEstimator(model.fit(X, y)), X[:20], X[20:28]
+    params = {"response_method": method, "background": background}
+    exact = ExactShapley(frozen, **params).fit(X).explain(rows)
+    chosen = ShapleyValues(frozen, **params).fit(X).explain(rows)
+    rescaled = TreeSHAP(frozen, **params).fit(X).explain(rows)
+    assert_array_equal(chosen.values, exact.values)
+    assert chosen.approximation is exact.approximation is None
+    assert rescaled.approximation == rescaled[0].approximation == "rescaled margins"
+    assert "(rescaled margins)" in repr(rescaled)
+    apart = np.abs(rescaled.values - exact.values).max()
+    assert apart > 0.02 * np.abs(exact.values).max()
+    margins = TreeSHAP(frozen, background=background).fit(X).explain(rows)
+    assert margins.approximation is None
+    assert "margins" not in repr(margins)
+
+
+def test_a_budget_beyond_all_bounds():
+    wide = np.eye(22)
+    model = FrozenEstimator(KNeighborsRegressor(2).fit(wide, np.arange(22)))
+    inspector = ShapleyValues(model, budget=10**20)
+    with pytest.raises(ValueError, match="n_coalitions=100000000000000000000 of 22"):
+        inspector.fit(wide)

@@ -13,6 +13,7 @@ from scipy.linalg import cholesky, eigvalsh, solve_triangular
 from scipy.sparse.csgraph import connected_components
 
 from sklearn_interpret._core.games.coalitions import values_of_all
+from sklearn_interpret._core.statistics.weighted import student_factor
 
 # Correlations below this are rounding.
 _NO_CORRELATION = 1e-12
@@ -63,7 +64,8 @@ class Block:
             drawn = drawn.reshape(-1, n_draws, *shape)
             values[part] = drawn.mean(axis=1)
             if self.sampled:
-                errors[part] = drawn.std(axis=1, ddof=1) / np.sqrt(n_draws)
+                spread = drawn.std(axis=1, ddof=1) / np.sqrt(n_draws)
+                errors[part] = student_factor(n_draws - 1) * spread
         return values, errors
 
 

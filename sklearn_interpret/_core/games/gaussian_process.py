@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas, cho_solve, cholesky, lapack
 
-from sklearn_interpret._core.games.coalitions import n_pairs_of
+from sklearn_interpret._core.statistics.weighted import student_factor
 
 # Sums of rho over players, to choose from: the variance of all terms of d players
 # together is about s**d / d!. Trees and products of few players want the first, smooth
@@ -42,9 +42,8 @@ _SINGLES, _TWOS, _CONSTANT = 10.0, 1.0, 10.0
 _JITTER = 1e-12
 # A kernel that misses by this share of another's squares misses clearly less.
 _CLEARLY = 0.99
-# What variances are multiplied by, the second divided by the number of pairs: 95 %
-# intervals cover on average what they should.
-_RAISED, _RAISED_FOR_FEW = 1.2, 5.0
+# What variances are multiplied by: the kernel was chosen by what they are scaled by.
+_RAISED = 1.5
 # Nodes of the quadrature: the integrand is much like exp(s u), whatever the number of
 # players.
 _NODES = 24
@@ -143,6 +142,10 @@ class _Posterior:
     weights: np.ndarray
     misses: np.ndarray
 
+    def missed(self):
+        """What is missed of pairs left out, squared, of all outputs together."""
+        return (self.misses[1:] ** 2).sum()
+
 
 class _Surrogate:
     """One process for each kernel to choose from; `kind` makes it of the kernel."""
@@ -150,7 +153,9 @@ class _Surrogate:
     def __init__(self, pairs, kind):
         n_players = pairs.shape[1]
         coalitions = np.concatenate([np.ones((1, n_players), dtype=bool), pairs])
-        strengths = _STRENGTHS if n_players <= _FEW_PLAYERS else _STRENGTHS[:1]
+        # Too few pairs for single players tell nothing of what else there is.
+        both = n_players <= _FEW_PLAYERS or len(pairs) < n_players
+        strengths = _STRENGTHS if both else _STRENGTHS[:1]
         self.coalitions = coalitions
         self._processes = [kind(_Kernel(coalitions, s)) for s in strengths]
 
@@ -160,19 +165,17 @@ class _Surrogate:
         processes = sum(process.nbytes for process in self._processes)
         return processes + self.coalitions.nbytes
 
-    def _best(self, halves):
-        """The posterior that misses least, of all outputs together: sums stay sums.
+    def _posteriors(self, halves):
+        """The posterior that misses least, of all outputs together, and the others.
 
-        A later process must be clearly better: few pairs may leave no choice, and
-        rounding should not decide.
+        Together, so that sums stay sums. A later process must be clearly better: few
+        pairs may leave no choice, and rounding should not decide.
         """
-        best, least = None, np.inf
-        for process in self._processes:
-            posterior = process.posterior(halves)
-            missed = (posterior.misses[1:] ** 2).sum()
-            if best is None or missed < _CLEARLY * least:
-                best, least = posterior, missed
-        return best
+        best, *others = (process.posterior(halves) for process in self._processes)
+        for place, other in enumerate(others):
+            if other.missed() < _CLEARLY * best.missed():
+                best, others[place] = other, best
+        return best, *others
 
 
 class _OddProcess(_Process):
@@ -188,7 +191,7 @@ class _OddProcess(_Process):
         explained = np.einsum("ij,ij->i", self.operator, shares)
         # Of the values, where the process has a scale of one.
         self.variances = np.maximum(self._prior(kernel) - explained, 0.0)[:, None]
-        # Single players are all there.
+        # There are enough pairs for each single player.
         identified = len(kernel.coalitions) > n_players
         trend = np.where(kernel.coalitions, 1.0, -1.0) if identified else None
         super().__init__(factor, trend)
@@ -230,20 +233,19 @@ class OddSurrogate(_Surrogate):
 
     def __init__(self, pairs):
         super().__init__(pairs, _OddProcess)
-        # Errors are judged by sizes that are known in part; by all if none is.
-        n_players, n_present = pairs.shape[1], pairs.sum(axis=1)
-        smaller = np.minimum(n_present, n_players - n_present)
-        sizes = enumerate(np.bincount(smaller))
-        in_part = np.array([n < n_pairs_of(n_players, size) for size, n in sizes])
-        sampled = in_part[smaller]
-        self._judged = 1 + np.flatnonzero(sampled if sampled.any() else ~sampled)
+        n_players, n_known = pairs.shape[1], len(pairs) + 1
+        # Single players take up as many of the known coalitions, if there are more.
+        self._identified = n_known > n_players
+        free = n_known - n_players if self._identified else n_known - 1
+        self._raised = _RAISED * student_factor(free) ** 2
 
     def values(self, halves):
         """Shapley values and their standard errors, (n_players, k).
 
         The values sum to twice the first half. The errors are those of the process, in
-        the scale of what is missed of pairs left out. They are raised, for few pairs
-        more: the kernel was chosen by the same misses.
+        the scale of what is missed of pairs left out, raised for the few of these. With
+        too few pairs for single players, the larger error of all kernels counts: what
+        is missed is that of single players, and says nothing of other terms.
 
         Parameters
         ----------
@@ -251,14 +253,20 @@ class OddSurrogate(_Surrogate):
             Half the difference of each coalition and its complement, that of all
             players and nobody first.
         """
-        best = self._best(halves)
+        best, *others = self._posteriors(halves)
         values = best.process.operator @ best.rest
         if best.slopes is not None:
             values += 2 * best.slopes
         values += (2 * halves[0] - values.sum(axis=0)) / len(values)
-        scale = (best.weights * best.misses)[self._judged].mean(axis=0)
-        raised = _RAISED + _RAISED_FOR_FEW / (len(halves) - 1)
-        return values, np.sqrt(best.process.variances * scale * raised)
+        variances = self._variances(best)
+        for other in [] if self._identified else others:
+            variances = np.maximum(variances, self._variances(other))
+        return values, np.sqrt(variances * self._raised)
+
+    def _variances(self, posterior):
+        """Of the values, (n_players, k), in the scale of what is missed."""
+        scale = (posterior.weights * posterior.misses).mean(axis=0)
+        return posterior.process.variances * scale
 
 
 class _EvenProcess(_Process):
@@ -306,7 +314,7 @@ class EvenSurrogate(_Surrogate):
             Half the sum of each coalition and its complement, that of all players and
             nobody first.
         """
-        best = self._best(halves - halves[0])
+        best, *_ = self._posteriors(halves - halves[0])
         present = self.coalitions
         n_players = present.shape[1]
         pairs = np.empty((n_players, n_players, halves.shape[1]))

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtrit
 
 _EPS = np.finfo(np.float64).eps
 
@@ -13,6 +14,14 @@ def shares_of(weights):
     if (weights == first).all():
         return np.broadcast_to(first / weights.sum(), weights.shape)
     return weights / weights.sum()
+
+
+def student_factor(degrees):
+    """What to multiply a standard error of few degrees of freedom by.
+
+    The interval of 1.96 such errors to each side is Student's of 95 %.
+    """
+    return stdtrit(degrees, 0.975) / stdtrit(np.inf, 0.975)
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,19 @@ from scipy.special import logit
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
 
+# Probabilities are clipped by so much before their logit, which is then at most 36.
+_EPSILON = np.finfo(np.float64).eps
+# Means may leave the range of probabilities by rounding.
+_ROUNDING = 1e-9
+
 
 def _logit(means):
-    if not ((means > 0) & (means < 1)).all():
-        bad = means[~((means > 0) & (means < 1))].flat[0]
+    if not ((means >= -_ROUNDING) & (means <= 1 + _ROUNDING)).all():
+        bad = means[~((means >= -_ROUNDING) & (means <= 1 + _ROUNDING))].flat[0]
         raise ValueError(
-            "link='logit' takes mean responses between 0 and 1, both excluded; got "
-            f"{bad:g}."
+            f"link='logit' takes mean responses between 0 and 1; got {bad:g}."
         )
-    return logit(means)
+    return logit(np.clip(means, _EPSILON, 1 - _EPSILON))
 
 
 LINKS = {"identity": np.positive, "logit": _logit}
@@ -46,6 +50,8 @@ class CoalitionGame:
     ----------
     base_values : ndarray of shape (k,)
         Value without any player.
+    saturated : bool
+        Whether the link had to clip a mean response to the background.
     """
 
     def __init__(self, response, background, weights, players, link="identity"):
@@ -56,7 +62,9 @@ class CoalitionGame:
         for player, columns in enumerate(players):
             self._player_of_column[list(columns)] = player
         responses = plain_responses(response, background)
-        self.base_values = LINKS[link](self.weighed(responses[None])[0])
+        means = self.weighed(responses[None])
+        self.saturated = bool(self.clipped(means).any())
+        self.base_values = LINKS[link](means[0])
 
     def play(self, rows):
         """The game of the players of some `Rows`, which are to be explained."""
@@ -65,6 +73,12 @@ class CoalitionGame:
     def columns(self, coalitions):
         """Columns of coalitions: (m, n_columns), bool, from (m, n_players)."""
         return coalitions[:, self._player_of_column]
+
+    def clipped(self, means):
+        """Which mean responses (m, k) the link clips, in any output: (m,)."""
+        if self.link == "identity":
+            return np.zeros(len(means), dtype=bool)
+        return ((means < _EPSILON) | (means > 1 - _EPSILON)).any(axis=1)
 
     def weighed(self, responses, bases=slice(None)):
         """Responses (m, n_bases, k) to some background rows as parts of their means."""
@@ -80,6 +94,8 @@ class PlayedRows:
         Their number.
     predictions : ndarray of shape (n_rows, k)
         Values of all players together.
+    saturated : ndarray of shape (n_rows,), bool
+        Rows of which the link has clipped a mean response so far.
     """
 
     def __init__(self, game, rows):
@@ -90,7 +106,9 @@ class PlayedRows:
             for bases in slices(game.background.n_rows, step)
         ]
         self._most_rows = step
-        self.predictions = LINKS[game.link](plain_responses(game.response, rows))
+        responses = plain_responses(game.response, rows)
+        self.saturated = game.clipped(responses)
+        self.predictions = LINKS[game.link](responses)
 
     @cached_property
     def active(self):
@@ -142,4 +160,5 @@ class PlayedRows:
                 X = rows.blended(n_bases, which[part] + n_bases, present)
                 responses = game.response(X).reshape(len(present), n_bases, -1)
                 means[part] += game.weighed(responses, bases)
+        self.saturated[which[game.clipped(means)]] = True
         return LINKS[game.link](means)
