@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -64,7 +65,7 @@ def test_models_whose_trees_cannot_be_read(model, y, perturbation):
 def test_a_fitted_model_passed_bare():
     for model in (FOREST, make_pipeline("passthrough", FOREST)):
         with pytest.raises(ValueError, match="FrozenEstimator"):
-            TreeSHAP(model.fit(X, Y)).fit(X)
+            TreeSHAP(clone(model).fit(X, Y)).fit(X)
 
 
 def test_an_outlier_detector_needs_no_targets():

@@ -210,6 +210,6 @@ def test_links_of_sums_of_trees_are_valued_by_their_own_game(model, y, method):
 def test_a_budget_beyond_all_bounds():
     wide = np.eye(22)
     model = FrozenEstimator(KNeighborsRegressor(2).fit(wide, np.arange(22)))
-    inspector = ShapleyValues(model, budget=10**20)
-    with pytest.raises(ValueError, match="n_coalitions=100000000000000000000 of 22"):
+    inspector = ShapleyValues(model, budget=10**18)
+    with pytest.raises(ValueError, match="n_coalitions=1000000000000000000 of 22"):
         inspector.fit(wide)
