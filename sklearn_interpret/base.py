@@ -1,5 +1,7 @@
 """Base of the estimators that wrap a model: one template `fit`, one hook."""
 
+from __future__ import annotations
+
 import warnings
 from abc import abstractmethod
 from functools import wraps

@@ -1,5 +1,7 @@
 """Results of local methods, and the transformer that is made of them."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,5 +1,7 @@
 """The base of all displays: how they are made from estimators and explanations."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from io import BytesIO

@@ -1,5 +1,7 @@
 """Accumulated local effects."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace

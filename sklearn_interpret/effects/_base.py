@@ -1,5 +1,7 @@
 """Base of the effect estimators: features, axes, output columns."""
 
+from __future__ import annotations
+
 import warnings
 from abc import abstractmethod
 from numbers import Integral, Real

@@ -1,5 +1,7 @@
 """Conditional dependence: the M-plot."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any

@@ -1,5 +1,7 @@
 """Individual conditional expectation: one curve per row."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Sequence
 from numbers import Real
 from typing import Any

@@ -1,5 +1,7 @@
 """Importance of features by how much their partial dependence varies."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Interactions measured on partial dependence surfaces."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from numbers import Integral
 from operator import length_hint

@@ -1,5 +1,7 @@
 """Base of the Shapley estimators: players, background, games, explanations."""
 
+from __future__ import annotations
+
 import warnings
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar

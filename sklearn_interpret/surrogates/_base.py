@@ -1,5 +1,7 @@
 """Base of the local surrogates: samples around a row, and small models of them."""
 
+from __future__ import annotations
+
 import warnings
 from abc import ABC, abstractmethod
 from functools import lru_cache, partial

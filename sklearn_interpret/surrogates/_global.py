@@ -1,5 +1,7 @@
 """A simple model fitted to the responses of the inspected one."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Sequence
 from numbers import Real

@@ -1,5 +1,7 @@
 """LIME for tables."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any, ClassVar

@@ -1,5 +1,7 @@
 """The numbers of effects, tables of them, and displays of them, entry by entry."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, Self

@@ -1,5 +1,7 @@
 """Displays of effects from predictors, inspectors and folds."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Self

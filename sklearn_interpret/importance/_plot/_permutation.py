@@ -1,5 +1,7 @@
 """Display of importances, with their spread, on one or two samples of rows."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 

@@ -1,5 +1,7 @@
 """The display of importances from predictors, inspectors and folds."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, Self
 

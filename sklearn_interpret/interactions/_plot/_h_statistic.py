@@ -1,5 +1,7 @@
 """Display of interactions of pairs, and of each feature with all others."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 

@@ -1,5 +1,7 @@
 """Display of a network of features on a circle."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 

@@ -1,5 +1,7 @@
 """Display of a feature's Shapley values along its values."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from typing import Any, Self
 

@@ -1,5 +1,7 @@
 """Display of the mean size of Shapley values."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 

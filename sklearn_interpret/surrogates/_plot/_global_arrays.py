@@ -1,5 +1,7 @@
 """Data of the display of a global surrogate, and how they are found."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
