@@ -153,7 +153,8 @@ def _regression(draw, rng, n_rows, inspector_class, mixed):
         model = LinearRegression()
     elif draw(st.booleans()):
         model = RandomForestRegressor(2, max_depth=3, random_state=0)
-    return rng.normal(size=n_rows), _encoded(model, mixed)
+    scale = draw(st.sampled_from([1.0, 1.0, 1.0, 1e-300, 1e150, 1e307]))
+    return scale * rng.normal(size=n_rows), _encoded(model, mixed)
 
 
 def _classification(draw, rng, n_rows, inspector_class, mixed):

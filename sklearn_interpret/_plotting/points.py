@@ -120,9 +120,9 @@ def clipped_range(values, share=0.05):
 
 def shares_of_range(values, low, high):
     """Numbers as shares of a range, cut at its ends; NaN stays, equal ends give 1/2."""
-    if low == high:
-        return np.where(np.isfinite(values), 0.5, np.nan)
     # The difference of huge numbers may overflow, that of halves does not.
+    if low / 2 == high / 2:
+        return np.where(np.isfinite(values), 0.5, np.nan)
     return np.clip((values / 2 - low / 2) / (high / 2 - low / 2), 0, 1)
 
 

@@ -933,3 +933,10 @@ def test_any_number_of_intervals(effect):
     many, all_rows = (fit(effect, X, n_intervals=n) for n in (10**18, len(X)))
     for ours, theirs in zip(values_of(many), values_of(all_rows), strict=True):
         np.testing.assert_array_equal(ours, theirs)
+
+
+@every_effect
+def test_whole_numbers_beyond_floats_are_refused(effect):
+    column = np.array([[1], [2], [10**400]], dtype=object)
+    with pytest.raises(ValueError, match="feature 'x0' is not numeric"):
+        effect(frozen(lambda x: np.zeros(len(x)), column)).fit(column)

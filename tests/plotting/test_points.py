@@ -42,6 +42,8 @@ def test_shares_keep_the_order(values):
 def test_shares_of_missing_values_are_missing():
     shares = shares_of_range(np.array([np.nan, 1.0, 2.0]), 1.0, 3.0)
     np.testing.assert_array_equal(shares, [np.nan, 0.0, 0.5])
+    shares = shares_of_range(np.array([0.0, 5e-324]), 0.0, 5e-324)
+    np.testing.assert_array_equal(shares, [0.5, 0.5])
     shares = shares_of_range(np.array([np.nan, 1.0]), 1.0, 1.0)
     np.testing.assert_array_equal(shares, [np.nan, 0.5])
 

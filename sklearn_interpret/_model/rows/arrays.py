@@ -78,7 +78,7 @@ class ArrayRows(Rows):
         if column.dtype.kind == "O" and not self.is_categorical(j):
             try:
                 return column.astype(np.float64)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 return column
         return column
 

@@ -189,7 +189,7 @@ class Rows(ABC):
             if values.dtype.kind in "cmM":  # numpy would cast dates to bare counts
                 raise TypeError("no real numbers")
             numbers = values.astype(np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(
                 f"The feature {self.names[j]!r} is not numeric (dtype {values.dtype}): "
                 "name it in categorical_features, or leave it out of features."
