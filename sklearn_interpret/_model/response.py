@@ -30,6 +30,7 @@ RESPONSE_METHODS = (
     "predict",
 )
 CENTERED_LOG_PROBA = "centered_log_proba"
+_LARGEST = 1e75
 # What methods return, in words; a decision function may be log-odds.
 _NAMES = {
     "predict": "prediction",
@@ -89,7 +90,7 @@ class Response:
                 f"The model's response has {len(values)} rows, but "
                 f"{n_rows} rows were sent."
             )
-        _check_finite(values)
+        check_finite(values)
         return values
 
     @property
@@ -300,17 +301,21 @@ def _class_position(target, classes):
     return int(places[0])
 
 
-def _check_finite(values):
-    # A sum is finite unless some entry is not (or the sum itself overflows).
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):
-            return
-    bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
-    if len(bad):
-        raise NonFiniteResponseError(
-            f"The model's response is not finite: row {bad[0]} of the rows sent to it "
-            f"has {values[bad[0]].tolist()} ({len(bad)} such rows in this batch)."
-        )
+def check_finite(values):
+    """Refuse responses (n_rows, k) that are not finite, or whose fourth powers are not.
+
+    Variances take squares, and their standard errors squares of these.
+    """
+    if values.size == 0 or -_LARGEST <= values.min() <= values.max() <= _LARGEST:
+        return
+    bad = np.flatnonzero(~(np.abs(values) <= _LARGEST).all(axis=1))
+    what = "not finite"
+    if np.isfinite(values[bad]).all():
+        what = f"beyond {_LARGEST:g}, where powers are not finite: scale the target"
+    raise NonFiniteResponseError(
+        f"The model's response is {what}: row {bad[0]} of the rows sent to it has "
+        f"{values[bad[0]].tolist()} ({len(bad)} such rows in this batch)."
+    )
 
 
 def unfrozen(estimator):

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret._core.effects.h_statistics import (
-    check_squares,
     greenwell_strength,
     symmetric,
 )
@@ -192,7 +191,6 @@ class PartialDependenceInteraction(BaseInteraction):
     def _inspect(self, sample, response, on_block):
         self._resolve_pairs(sample.rows)
         predictions = plain_responses(response, sample.rows)
-        check_squares(np.abs(predictions))
         n_outputs = predictions.shape[1]
         strengths = np.empty((len(self.pairs_), n_outputs))
         for pairs in self._parts_of_pairs(sample.rows, response, n_outputs):

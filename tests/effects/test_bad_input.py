@@ -474,9 +474,9 @@ def test_responses(effect, formula, error, message):
 
 @every_effect
 def test_huge_responses_are_fine(effect):
-    values = values_of(fit(effect, X, formula=lambda *c: c[0] * 1e150))
+    values = values_of(fit(effect, X, formula=lambda *c: c[0] * 1e70))
     plain = values_of(fit(effect, X))
-    np.testing.assert_allclose(values[0], plain[0] * 1e150)
+    np.testing.assert_allclose(values[0], plain[0] * 1e70)
 
 
 @every_effect

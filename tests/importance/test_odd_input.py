@@ -132,7 +132,9 @@ def test_masked_arrays(name):
 @pytest.mark.parametrize("which", [1, 5])
 def test_targets_too_large_for_squares(which):
     model = inspectors(LinearRegression())[which]
-    with pytest.raises(ValueError, match="importance of 'x0' is not finite"):
+    with pytest.raises(
+        ValueError, match=r"beyond 1e\+75|importance of 'x0' is not finite"
+    ):
         model.fit(X, Y * 1e200)
 
 

@@ -334,9 +334,14 @@ def test_a_response_that_is_not_finite_names_the_row(bad):
         make_response(Scripted(broken))(X)
 
 
-def test_finite_responses_whose_sum_is_not_are_fine():
-    found = make_response(Scripted(lambda X: np.full(len(X), 1e308)))(X)
-    np.testing.assert_array_equal(found, np.full((200, 1), 1e308))
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_responses_whose_powers_are_not_finite_are_refused(sign):
+    found = make_response(Scripted(lambda X: np.full(len(X), sign * 1e75)))(X)
+    np.testing.assert_array_equal(found, np.full((200, 1), sign * 1e75))
+    response = make_response(Scripted(lambda X: np.where(X[:, 0] > 0, sign * 1e76, 0)))
+    first = np.argmax(X[:, 0] > 0)
+    with pytest.raises(NonFiniteResponseError, match=rf"beyond 1e\+75.*row {first} of"):
+        response(X)
 
 
 @pytest.mark.parametrize(

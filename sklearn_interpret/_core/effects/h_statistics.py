@@ -13,8 +13,6 @@ import numpy as np
 _OF_SPREAD = 1e-10
 _OF_SIZE = 64 * np.finfo(np.float64).eps
 
-_LARGEST = 1e150
-
 
 @dataclass(frozen=True)
 class Strength:
@@ -59,19 +57,8 @@ class Strength:
 def rounding_floor(responses, weights):
     """Variance (k,) below which an interaction is rounding; responses (n, k)."""
     size = np.abs(responses).max(axis=0)
-    check_squares(size)
     spread = _variance(responses, weights)
     return _OF_SPREAD**2 * spread + (_OF_SIZE * size) ** 2
-
-
-def check_squares(sizes):
-    """Refuse responses whose squares are beyond floating point."""
-    largest = np.max(sizes, initial=0.0)
-    if largest > _LARGEST:
-        raise ValueError(
-            f"The model's response is as large as {largest:.3g}: squares of numbers "
-            f"above {_LARGEST:g} are not finite. Scale the target, or the response."
-        )
 
 
 def unexplained(whole, terms, weights, floor):
