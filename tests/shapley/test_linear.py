@@ -390,6 +390,3 @@ def test_values_beyond_the_largest_float_are_an_error():
     inspector = LinearSHAP(FrozenEstimator(model), background=[[-1.7e308, 0]])
     with pytest.raises(ValueError, match=r"response is beyond 1e\+75"):
         inspector.fit(np.eye(2))
-    inspector = LinearSHAP(FrozenEstimator(model)).fit(np.eye(2))
-    with pytest.raises(ValueError, match=r"response is beyond 1e\+75"):
-        inspector.explain([[0.5, 0.0], [1.7e308, 0.0]])
