@@ -77,7 +77,6 @@ SENSIBLE = {
     "response_method": ["auto", "predict", "predict_proba", "centered_log_proba"],
     "target": [0, 1, "a", [0]],
     "subsample": [2, 0.5, 1.0],
-    "n_jobs": [1],
     "random_state": [0],
     "grid_resolution": [2, 3],
     "n_intervals": [1, 3],
@@ -124,7 +123,7 @@ def cases(draw, arguments):
     )
     params = dict(arguments[inspector_class])
     known = inspector_class(model).get_params(deep=False)
-    names = st.sampled_from(sorted(set(known) - {"estimator", "verbose"}))
+    names = st.sampled_from(sorted(set(known) - {"estimator", "n_jobs", "verbose"}))
     for name in draw(st.lists(names, max_size=2)):
         values = SENSIBLE.get(name, []) if draw(st.integers(0, 3)) else ODD
         params[name] = draw(st.sampled_from(values or [params.get(name)]))
