@@ -4,7 +4,6 @@ import inspect
 import warnings
 from dataclasses import dataclass, field
 
-import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -27,6 +26,7 @@ from sklearn_interpret.effects import (
     PartialDependenceDisplay,
 )
 from tests.effects.data import classes, encoded, mixed_frame, numeric_table
+from tests.figures import all_texts, draw
 
 
 @dataclass
@@ -110,16 +110,6 @@ def regression():
 def mixed():
     X, y = mixed_frame()
     return encoded(LinearRegression()).fit(X, y), X
-
-
-def all_texts(figure):
-    """Everything that stands written on the figure, as it is drawn."""
-    figure.draw_without_rendering()
-    return [
-        text.get_text().replace(r"\$", "$")
-        for text in figure.findobj(matplotlib.text.Text)
-        if text.get_visible()
-    ]
 
 
 def line_arrays(display):
@@ -364,7 +354,7 @@ def test_names_are_not_parsed_as_mathematics(case):
     display = case.display.from_estimator(
         LinearRegression().fit(X, y), X, **case.asking(r"$\frac{broken$")
     )
-    display.figure_.canvas.draw()  # a formula that does not parse would raise here
+    draw(display.figure_)  # a formula that does not parse would raise here
 
 
 def test_constant_column(case):
@@ -377,7 +367,7 @@ def test_constant_column(case):
     for line in display.lines_[0]:
         assert len(line.get_xdata()) == 1
         assert line.get_marker() == "o"
-    display.figure_.canvas.draw()
+    draw(display.figure_)
 
 
 def test_outputs_have_names_and_colours(case):
@@ -510,7 +500,7 @@ def test_many_features(name):
         assert box.width > 0.15
         assert not any(box.overlaps(other) for other in boxes[place + 1 :])
     assert [ax.get_xlabel() for ax in shown] == [f"x{i}" for i in range(n_features)]
-    display.figure_.draw_without_rendering()
+    draw(display.figure_)
     few = case.display.from_estimator(model, X, max_entries=5, **case.settings)
     names = [ax.get_xlabel() for ax in few.axes_.flat if ax is not None]
     assert len(names) == 5
@@ -535,7 +525,7 @@ def test_pairs(name, mixed):
     case, (model, X) = CASES[name], mixed
     pairs = [("size", "rooms"), ("colour", "size"), ("size", "town"), ("new", "town")]
     display = case.display.from_estimator(model, X, **case.asking("size", *pairs))
-    display.figure_.canvas.draw()
+    draw(display.figure_)
     axes = [ax for ax in display.axes_.flat if ax is not None]
     labels = [(ax.get_xlabel(), ax.get_ylabel()) for ax in axes[1:]]
     assert [tuple(name.split("\n")[0] for name in pair) for pair in labels] == pairs

@@ -174,10 +174,13 @@ class Failing(RegressorMixin, BaseEstimator):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_errors_of_the_model_come_through(n_jobs, table):
     X, y = table
-    with pytest.raises(NotFittedError, match="large values"):
-        PartialDependence(Failing(), n_jobs=n_jobs).fit(X, y)
-    with pytest.raises(NonFiniteResponseError, match="row"):
-        PartialDependence(Failing("nan"), n_jobs=n_jobs).fit(X, y)
+    # An error ends the processes of a backend. These are forked, which takes no time;
+    # errors travel between them as between all others.
+    with parallel_config(backend="multiprocessing"):
+        with pytest.raises(NotFittedError, match="large values"):
+            PartialDependence(Failing(), n_jobs=n_jobs).fit(X, y)
+        with pytest.raises(NonFiniteResponseError, match="row"):
+            PartialDependence(Failing("nan"), n_jobs=n_jobs).fit(X, y)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

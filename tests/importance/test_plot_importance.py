@@ -24,6 +24,7 @@ from sklearn_interpret.importance import (
     PermutationImportanceDisplay,
     PermutationTest,
 )
+from tests.figures import all_texts, draw
 from tests.importance.quick import linear_table
 
 NAMES = ["first", "second", "third", "fourth"]
@@ -67,15 +68,6 @@ def lengths(bars):
 
 def names(display):
     return [text.get_text() for text in display.ax_.get_yticklabels()]
-
-
-def all_texts(figure):
-    figure.draw_without_rendering()
-    return [
-        text.get_text().replace(r"\$", "$").replace("\n", "")
-        for text in figure.findobj(matplotlib.text.Text)
-        if text.get_visible()
-    ]
 
 
 def legend_texts(display):
@@ -126,7 +118,7 @@ def test_own_figure(arguments):
     first = display.figure_
     assert display.plot() is display
     assert display.figure_ is not first
-    display.figure_.canvas.draw()
+    draw(display.figure_)
 
 
 @every_kind
@@ -156,7 +148,7 @@ def test_what_is_no_axes_is_refused(wrong):
 @every_kind
 def test_rc_parameters_are_left_alone(arguments):
     before = dict(matplotlib.rcParams)
-    shown(draws(), **arguments).figure_.canvas.draw()
+    draw(shown(draws(), **arguments).figure_)
     assert dict(matplotlib.rcParams) == before
 
 
@@ -510,7 +502,7 @@ def test_every_inspector_of_the_family(regression, make, text, has):
     _, X, y = regression
     inspector = make().fit(X, y)
     display = PermutationImportanceDisplay.from_estimator(inspector)
-    display.figure_.canvas.draw()
+    draw(display.figure_)
     assert display.ax_.get_xlabel() == text
     assert getattr(display, has)
     np.testing.assert_array_equal(display.importances, inspector.importances_)

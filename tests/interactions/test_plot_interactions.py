@@ -27,6 +27,7 @@ from sklearn_interpret.interactions import (
     VariableInteractionNetworkDisplay,
 )
 from tests.effects.data import classes
+from tests.figures import all_texts
 
 NAMES = ["first", "second", "third", "fourth"]
 DISPLAYS = [HStatisticDisplay, VariableInteractionNetworkDisplay]
@@ -69,15 +70,6 @@ def row_names(display):
 
 def legend_texts(display):
     return [text.get_text() for text in display.legend_.get_texts()]
-
-
-def all_texts(figure):
-    figure.draw_without_rendering()
-    return [
-        text.get_text().replace(r"\$", "$")
-        for text in figure.findobj(matplotlib.text.Text)
-        if text.get_visible()
-    ]
 
 
 @pytest.fixture(scope="module")

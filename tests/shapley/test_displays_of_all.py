@@ -18,6 +18,7 @@ from sklearn_interpret.shapley import (
     ShapleyValues,
     ShapleyWaterfallDisplay,
 )
+from tests.figures import draw
 
 pd = pytest.importorskip("pandas")
 
@@ -51,4 +52,4 @@ def test_all_displays(name):
         drawn = display.from_explanation(explanation, **own)
         again = display.from_estimator(inspector, FRAME, **own)
         pd.testing.assert_frame_equal(drawn.to_frame(), again.to_frame())
-        drawn.figure_.draw_without_rendering()
+        draw(drawn.figure_)

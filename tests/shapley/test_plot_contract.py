@@ -25,6 +25,7 @@ from sklearn_interpret.shapley import (
     ShapleyWaterfallDisplay,
 )
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
+from tests.figures import all_texts, draw
 from tests.shapley.data import grouped, mixed, numbers, three_outputs
 from tests.shapley.inspectors import LinearShares
 
@@ -55,16 +56,6 @@ def linear_by_default(monkeypatch):
 def regression():
     X = pd.DataFrame(numbers().data, columns=list("abcde"))
     return LinearRegression().fit(X, X["a"] - 2 * X["b"] + 0.5 * X["d"]), X
-
-
-def all_texts(figure):
-    """Everything that stands written on the figure, as it is drawn."""
-    figure.draw_without_rendering()
-    return [
-        text.get_text().replace(r"\$", "$").replace("\n", "")
-        for text in figure.findobj(matplotlib.text.Text)
-        if text.get_visible()
-    ]
 
 
 def test_every_display_is_in_the_table():
@@ -122,7 +113,7 @@ def test_what_is_no_axes_is_refused(kind, wrong):
 
 def test_rc_parameters_are_left_alone(kind):
     before = dict(matplotlib.rcParams)
-    kind.from_explanation(mixed(), **ASKED[kind]).figure_.canvas.draw()
+    draw(kind.from_explanation(mixed(), **ASKED[kind]).figure_)
     assert dict(matplotlib.rcParams) == before
 
 
@@ -177,7 +168,7 @@ def test_values_of_all_kinds(kind, make):
     asked = ASKED[kind]
     if kind is ShapleyDependenceDisplay:
         asked = {"feature": 1}
-    kind.from_explanation(explanation, **asked).figure_.canvas.draw()
+    draw(kind.from_explanation(explanation, **asked).figure_)
 
 
 def test_polars_is_drawn_like_pandas(kind):
@@ -205,7 +196,7 @@ def test_without_data(kind):
             kind.from_explanation(bare, feature=0)
         return
     display = kind.from_explanation(bare, **ASKED[kind])
-    display.figure_.canvas.draw()
+    draw(display.figure_)
     assert "value" not in display.to_frame()
 
 

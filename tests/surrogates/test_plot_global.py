@@ -3,7 +3,6 @@
 import inspect
 import sys
 
-import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -25,6 +24,7 @@ from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.estimator_checks._recorders import RecordingRegressor
 from sklearn_interpret.estimator_checks._tables import pandas_mixed, polars_mixed
 from sklearn_interpret.surrogates import GlobalSurrogate, GlobalSurrogateDisplay
+from tests.figures import all_texts
 
 NAMES = ["first", "second", "third", "fourth"]
 STUMP = {
@@ -60,16 +60,6 @@ def drawn(regression, kind, **params):
     return GlobalSurrogateDisplay.from_estimator(
         model, X, surrogate=SURROGATES[kind], **params
     )
-
-
-def all_texts(figure):
-    figure.set_layout_engine("none")  # which is slow, and changes no text
-    figure.draw_without_rendering()
-    return [
-        text.get_text().replace(r"\$", "$").replace("\n", "")
-        for text in figure.findobj(matplotlib.text.Text)
-        if text.get_visible()
-    ]
 
 
 def stump(values, answers=None, leaves=None, **params):
