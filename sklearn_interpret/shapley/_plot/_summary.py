@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._plotting.axes import take_single
-from sklearn_interpret._plotting.bars import name_rows, others_text, ranked, row_height
+from sklearn_interpret._plotting.bars import name_rows, ranked, row_height
 from sklearn_interpret._plotting.colours import feature_map, shade
 from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shorten
 from sklearn_interpret._plotting.points import (
@@ -18,7 +18,7 @@ from sklearn_interpret._plotting.points import (
 )
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations import Explanation
-from sklearn_interpret.shapley._plot._base import ShapleyDisplay
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay, strongest
 from sklearn_interpret.shapley._plot._features import FeatureReader
 
 
@@ -115,20 +115,14 @@ default="auto"
             The display.
         """
         explanation = self._one_output()
-        values = explanation.values
-        shown, others = ranked(np.abs(values).mean(axis=0), max_display)
-        names = [explanation.feature_names[j] for j in shown]
-        sums = None
-        if len(others):
-            sums = values[:, others].sum(axis=1)
-            names.append(f"sum of {others_text(len(others))}")
+        shown, parts, names = strongest(explanation, max_display)
         ax = take_single(ax, (7.0, row_height(len(names), 0.4)), caller=self._caller())
         self.figure_, self.ax_ = ax.figure, ax
         ax.axvline(0, color=shade(ax, 0.45), linewidth=0.9, zorder=1)
         for place in range(len(names)):
             ax.axhline(place, color=shade(ax, 0.25), linewidth=0.7, zorder=0.5)
         name_rows(ax, names)
-        notes = self._draw_swarms(ax, explanation, shown, sums, point_kw)
+        notes = self._draw_swarms(ax, explanation, shown, parts.T, point_kw)
         ax.margins(x=0.04)
         plain_number_ticks(ax)
         label = f"{shorten(self._response(), 60)}\n(Shapley value)"
@@ -141,15 +135,14 @@ default="auto"
         self.colorbar_ = self._add_colorbar(ax) if has_bar else None
         return self
 
-    def _draw_swarms(self, ax, explanation, shown, sums, style):
+    def _draw_swarms(self, ax, explanation, shown, lines, style):
         """Set the points; return what there is among the grey ones."""
-        values = explanation.values
-        lines = [values[:, j] for j in shown] + ([] if sums is None else [sums])
-        limits = (min(map(np.min, lines)), max(map(np.max, lines)))
-        area = point_area(len(values))
+        limits = lines.min(), lines.max()
+        area = point_area(len(explanation))
         n_bins, diameter = swarm_sizes(ax, len(lines), area)
         reader = FeatureReader(explanation, self.categorical_features)
         self.points_, self.grey_points_, notes = [], [], []
+        self.other_points_ = None
         for line, along in enumerate(lines):
             rest = line == len(shown)
             shades, note = (
@@ -167,8 +160,6 @@ default="auto"
             else:
                 self.points_.append(drawn[0])
                 self.grey_points_.append(drawn[1])
-        if sums is None:
-            self.other_points_ = None
         return notes
 
     def _add_colorbar(self, ax):
