@@ -135,9 +135,10 @@ def _mark_ends(ax, prediction, base, span):
     lines, places = _lines(ax, ends, texts, 2)
     heights = ENDS_LINE + LINE_HEIGHT * lines
     drawn, box = [], _box(ax)
-    for i, colour in enumerate((ink(ax), shade(ax, 0.65))):
+    for i, (colour, dashes) in enumerate(((ink(ax), "-"), (shade(ax, 0.65), "--"))):
         x, y = [ends[i], ends[i]], [-ARROW_HEIGHT / 2, heights[i]]
-        drawn += ax.plot(x, y, linewidth=1.2, zorder=2.5, color=colour)
+        style = {"linewidth": 1.2, "linestyle": dashes, "zorder": 2.5}
+        drawn += ax.plot(x, y, color=colour, **style)
         looks = {"fontsize": "small", "color": colour, "bbox": box}
         at = places[i], heights[i] + 0.03
         ax.text(*at, texts[i], ha="center", va="bottom", **looks)

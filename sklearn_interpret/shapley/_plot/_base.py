@@ -9,6 +9,7 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.bars import others_text, ranked
 from sklearn_interpret._plotting.displays import ExplanationDisplay
 from sklearn_interpret.explanations import Explanation
+from sklearn_interpret.shapley._plot._features import FeatureReader
 from sklearn_interpret.shapley._values import ShapleyValues
 
 
@@ -39,6 +40,12 @@ class ShapleyDisplay(ExplanationDisplay):
     def _rows(self):
         """The rows that are drawn, for one output."""
         return self._one_output()[self._positions()]
+
+    def _entries(self, members):
+        """Features that act together, and their values in the one row drawn."""
+        # All rows of the explanation say how exact a value is to be.
+        reader, (row,) = FeatureReader(self.explanation), self._positions()
+        return [reader.joint_entry_text(features, row) for features in members]
 
     def _positions(self):
         """Positions in the explanation of the rows that are drawn."""

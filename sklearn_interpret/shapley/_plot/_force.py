@@ -7,7 +7,6 @@ from sklearn_interpret._plotting.bars import others_text
 from sklearn_interpret._plotting.labels import literal, shorten
 from sklearn_interpret.shapley._plot._balance import draw_balance, draw_balances
 from sklearn_interpret.shapley._plot._base import strongest
-from sklearn_interpret.shapley._plot._features import FeatureReader
 from sklearn_interpret.shapley._plot._rows import OrderedRowsDisplay
 
 
@@ -67,7 +66,8 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
 
     Examples
     --------
-    >>>     >>> from sklearn_interpret.shapley import ShapleyForceDisplay
+    >>> from sklearn_interpret.explanations import Explanation
+    >>> from sklearn_interpret.shapley import ShapleyForceDisplay
     >>> explanation = Explanation(
     ...     [[1.0, -3.0], [0.5, 2.0], [0.0, 1.0]], [10.0, 10.0, 10.0],
     ...     feature_names=["age", "income"],
@@ -118,8 +118,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         return self
 
     def _draw_one(self, ax, explanation, parts, shown, style):
-        reader = FeatureReader(explanation)
-        names = [reader.entry_text(j, 0) for j in shown]
+        names = self._entries([(j,) for j in shown])
         ax.set_xlabel(literal(shorten(self._response(), 60)))
         return draw_balance(
             ax,
