@@ -21,6 +21,8 @@ from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay, strongest
 from sklearn_interpret.shapley._plot._features import FeatureReader
 
+MOST_STRETCHED = 1.5  # times as long an axis, for the sums of the other features
+
 
 class ShapleySummaryDisplay(ShapleyDisplay):
     """All Shapley values of an output: a swarm of points (beeswarm) for each feature.
@@ -122,12 +124,17 @@ default="auto"
         for place in range(len(names)):
             ax.axhline(place, color=shade(ax, 0.25), linewidth=0.7, zorder=0.5)
         name_rows(ax, names)
-        notes = self._draw_swarms(ax, explanation, shown, parts.T, point_kw)
-        ax.margins(x=0.04)
+        limits = _limits(parts, len(shown))
+        notes = self._draw_swarms(ax, explanation, shown, parts.T, limits, point_kw)
+        margin = 0.04 * (limits[1] - limits[0]) or max(abs(limits[0]), 1.0) * 0.05
+        ax.set_xlim(limits[0] - margin, limits[1] + margin)
         plain_number_ticks(ax)
         label = f"{shorten(self._response(), 60)}\n(Shapley value)"
         if notes:
             label += f"\n(grey: {', '.join(notes)})"
+        beyond = ((parts < limits[0]) | (parts > limits[1])).sum()
+        if beyond:
+            label += f"\n(sums of other features beyond the axis: {beyond})"
         ax.set_xlabel(literal(label))
         ax.spines[["top", "right", "left"]].set_visible(False)
         coloured = any(points is not None for points in self.points_)
@@ -135,9 +142,8 @@ default="auto"
         self.colorbar_ = self._add_colorbar(ax) if has_bar else None
         return self
 
-    def _draw_swarms(self, ax, explanation, shown, lines, style):
+    def _draw_swarms(self, ax, explanation, shown, lines, limits, style):
         """Set the points; return what there is among the grey ones."""
-        limits = lines.min(), lines.max()
         area = point_area(len(explanation))
         n_bins, diameter = swarm_sizes(ax, len(lines), area)
         reader = FeatureReader(explanation, self.categorical_features)
@@ -199,6 +205,17 @@ default="auto"
         if not reader.has_data:
             del columns["value"]
         return pandas.DataFrame(columns)
+
+
+def _limits(parts, n_alone):
+    """Ends of the axis, where the sums of hundreds do not squeeze the features' own."""
+    low, high = parts.min(), parts.max()
+    alone = parts[:, :n_alone]
+    reach = np.abs(alone).max(initial=0.0)
+    if reach > 0:
+        room = (MOST_STRETCHED - 1) * reach
+        low, high = max(low, alone.min() - room), min(high, alone.max() + room)
+    return low, high
 
 
 def _shades(reader, feature):

@@ -107,7 +107,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         self,
         ax: Any = None,
         *,
-        max_display: int | None = 12,
+        max_display: int | None = 20,
         step_kw: dict[str, Any] | None = None,
     ) -> Self:
         """Draw one step for each feature, or those of the explanation's own.
@@ -116,7 +116,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         ----------
         ax : matplotlib Axes, default=None
             None makes a figure.
-        max_display : int, default=12
+        max_display : int, default=20
             Largest number of steps; None shows all features.
         step_kw : dict, default=None
             Style of the arrows.
