@@ -142,7 +142,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         margin = 0.04 * (high - low) or max(abs(low), 1.0) * 0.05
         ax.set_xlim(low - margin, high + margin)
         looks = {"linewidth": 1.4 if len(ends) <= 50 else 0.8, "zorder": 2}
-        looks |= {"alpha": FAINT if len(named) else 0.85}
+        looks |= {"alpha": FAINT if len(named) and not paths.by_output else 0.85}
         looks |= {"rasterized": ends.size > 10 * MANY_POINTS}
         if paths.by_output:
             looks["color"] = NEUTRAL_COLOUR
@@ -152,7 +152,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
             limits = clipped_range(predictions)
             if limits[0] == limits[1]:
                 limits = limits[0] - 0.5, limits[0] + 0.5
-            self.lines_.set(array=predictions, cmap=feature_map(ax), clim=limits)
+            self.lines_.set(array=predictions, cmap=_line_map(ax), clim=limits)
         ax.add_collection(self.lines_)
         starts = ends[:, 0]
         self.base_line_ = None
@@ -268,3 +268,10 @@ def _cumulated(base_values, parts):
     """Where each line is before the first step and after each, from the bottom."""
     steps = np.column_stack([base_values, parts[:, ::-1]])
     return np.cumsum(steps, axis=1)
+
+
+def _line_map(ax):
+    """Colours from low to high in which thin lines, too, stand out."""
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap([seen(one, ax) for one in feature_map(ax)(range(0, 256, 5))])

@@ -127,12 +127,12 @@ default="auto"
         limits = _limits(parts, len(shown))
         notes = self._draw_swarms(ax, explanation, shown, parts.T, limits, point_kw)
         margin = 0.04 * (limits[1] - limits[0]) or max(abs(limits[0]), 1.0) * 0.05
-        ax.set_xlim(limits[0] - margin, limits[1] + margin)
+        low, high = ax.set_xlim(limits[0] - margin, limits[1] + margin)
         plain_number_ticks(ax)
         label = f"{shorten(self._response(), 60)}\n(Shapley value)"
         if notes:
             label += f"\n(grey: {', '.join(notes)})"
-        beyond = ((parts < limits[0]) | (parts > limits[1])).sum()
+        beyond = ((parts < low) | (parts > high)).sum()
         if beyond:
             label += f"\n(sums of other features beyond the axis: {beyond})"
         ax.set_xlabel(literal(label))
