@@ -140,3 +140,15 @@ def test_style():
     display = draw(numbers(), line_kw={"color": "red", "lw": 3})
     assert to_hex(display.lines_.get_color()[0]) == "#ff0000"
     assert display.lines_.get_linewidth() == [3]
+
+
+def test_an_axis_of_one_output_is_no_choice():
+    one = numbers(4)
+    explanation = Explanation(one.values[:, :, None], one.base_values[:, None])
+    assert draw(explanation, row=0).named_lines_ is None
+
+
+def test_the_legend_of_many_highlighted_rows_ends():
+    display = draw(numbers(), highlight=range(50))
+    assert len(paths(display.named_lines_)) == 50
+    assert len(display.legend_.get_texts()) == 20

@@ -1,5 +1,7 @@
 """Interaction values as a table of pairs, and of one pair row by row."""
 
+import sys
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -184,3 +186,21 @@ def test_a_pair_needs_interaction_values():
             feature=("age", "nw"),
             interaction_values=np.zeros((80, 4, 4)),
         )
+
+
+def test_names_are_drawn_literally():
+    feature_names = [r"$\frac{broken$", "a_name_" * 30]
+    display = ShapleyInteractionDisplay(np.eye(2), feature_names=feature_names).plot()
+    display.figure_.draw_without_rendering()
+    assert names(display)[0].replace(r"\$", "$") == feature_names[0]
+    assert len(names(display)[1]) <= 18
+
+
+def test_absent_packages_are_named(monkeypatch):
+    display = ShapleyInteractionDisplay(np.eye(2), feature_names=["a", "b"])
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"Display\.to_frame needs pandas"):
+        display.to_frame()
+    with pytest.raises(ImportError, match=r"Display\.plot needs matplotlib"):
+        display.plot()

@@ -25,6 +25,7 @@ from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked, stron
 from sklearn_interpret.shapley._plot._features import FeatureReader
 
 MOST_NAMED = len(OKABE_ITO)  # that have a colour of their own
+MOST_LISTED = 20
 FAINT = 0.35
 
 
@@ -126,9 +127,10 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         name_rows(ax, names)
         ax.set_ylim(-0.5, len(names) - 0.5)
         plain_number_ticks(ax)
-        response = shorten(self._named_response(paths), 60)
+        response = self._response_label(self.explanation.output_names)
+        response = response if paths.by_output else self._response()
         note = "lines lead from the base value, below, to f(x), on top"
-        ax.set_xlabel(literal(f"{response}\n({note})"))
+        ax.set_xlabel(literal(f"{shorten(response, 60)}\n({note})"))
         ax.spines[["top", "right", "left"]].set_visible(False)
         return self
 
@@ -178,17 +180,14 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
             handles.append(Line2D([], [], color=NEUTRAL_COLOUR))
             labels.append(f"{n_others} others")
         title = "output" if paths.by_output else "row"
-        self.legend_ = side_legend(ax, handles, labels, title=title)
-
-    def _named_response(self, paths):
-        if not paths.by_output:
-            return self._response()
-        return self._response_label(self.explanation.output_names)
+        self.legend_ = side_legend(
+            ax, handles[:MOST_LISTED], labels[:MOST_LISTED], title=title
+        )
 
     def _paths(self):
         """What each line is of."""
         positions = self._positions()
-        several = checked(self.explanation).values.ndim == 3
+        several = checked(self.explanation).values[0, 0].size > 1
         if self.target is None and several and len(positions) == 1:
             row = self.explanation[positions]
             outputs = Explanation(
