@@ -162,7 +162,7 @@ def test_a_pair_row_by_row(forest):
         np.testing.assert_allclose(points(display), expected, atol=1e-12)
         assert display.color_feature_ == "b"
         assert display.ax_.get_ylabel() == (
-            "Prediction\n(half the interaction value of a and b)"
+            "Prediction\n(half the interaction value of\na and b)"
         )
         frame = display.to_frame()
         assert frame.columns.tolist() == ["x", "interaction_value", "color"]

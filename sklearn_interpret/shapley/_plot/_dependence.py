@@ -241,7 +241,7 @@ default="auto"
             )
         second = self._second(FeatureReader(explanation))
         names = [shorten(explanation.feature_names[j], 16) for j in (feature, second)]
-        what = f"half the interaction value of {' and '.join(names)}"
+        what = f"half the interaction value of\n{' and '.join(names)}"
         if second == feature:
             what = f"main effect of {names[0]}"
         return self._interactions(explanation)[:, feature, second], what
