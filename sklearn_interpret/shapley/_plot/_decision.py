@@ -1,5 +1,7 @@
 """Display of the paths from the base value to predictions, one line for each."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any, Self
 

@@ -1,5 +1,7 @@
 """Display of the mean size of Shapley interaction values, as a table of pairs."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
