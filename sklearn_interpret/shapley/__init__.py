@@ -5,9 +5,12 @@ from sklearn_interpret.shapley._exact import ExactShapley
 from sklearn_interpret.shapley._kernel import KernelSHAP
 from sklearn_interpret.shapley._linear import LinearSHAP
 from sklearn_interpret.shapley._plot import (
+    ShapleyDecisionDisplay,
     ShapleyDependenceDisplay,
     ShapleyForceDisplay,
+    ShapleyHeatmapDisplay,
     ShapleyImportanceDisplay,
+    ShapleyInteractionDisplay,
     ShapleySummaryDisplay,
     ShapleyWaterfallDisplay,
 )
@@ -21,9 +24,12 @@ __all__ = [
     "ExactShapley",
     "KernelSHAP",
     "LinearSHAP",
+    "ShapleyDecisionDisplay",
     "ShapleyDependenceDisplay",
     "ShapleyForceDisplay",
+    "ShapleyHeatmapDisplay",
     "ShapleyImportanceDisplay",
+    "ShapleyInteractionDisplay",
     "ShapleySampling",
     "ShapleySummaryDisplay",
     "ShapleyValues",

@@ -186,6 +186,16 @@ DRAWINGS = {
         _explained("ShapleyForceDisplay", row=0),
         _explained("ShapleyForceDisplay", order="input"),
     ],
+    "ShapleyHeatmapDisplay": [_explained("ShapleyHeatmapDisplay")],
+    "ShapleyDecisionDisplay": [
+        _explained("ShapleyDecisionDisplay", row=0),
+        _explained("ShapleyDecisionDisplay", highlight=[0, 3]),
+    ],
+    "ShapleyInteractionDisplay": [
+        lambda: shapley.ShapleyInteractionDisplay(
+            STRENGTHS + np.diag([2.0, 0.1, 0.2, 0.3]), feature_names=NAMES
+        ).plot(),
+    ],
     "ShapleyDependenceDisplay": [_explained("ShapleyDependenceDisplay", feature=0)],
     "ShapleySummaryDisplay": [
         _explained("ShapleySummaryDisplay"),

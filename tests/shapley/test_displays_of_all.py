@@ -10,8 +10,10 @@ from sklearn_interpret.shapley import (
     ExactShapley,
     KernelSHAP,
     LinearSHAP,
+    ShapleyDecisionDisplay,
     ShapleyDependenceDisplay,
     ShapleyForceDisplay,
+    ShapleyHeatmapDisplay,
     ShapleyImportanceDisplay,
     ShapleySampling,
     ShapleySummaryDisplay,
@@ -39,6 +41,8 @@ DISPLAYS = {
     ShapleySummaryDisplay: {},
     ShapleyDependenceDisplay: {"feature": "d"},
     ShapleyForceDisplay: {},
+    ShapleyHeatmapDisplay: {"order": "prediction"},
+    ShapleyDecisionDisplay: {},
     ShapleyWaterfallDisplay: {"row": 3},
 }
 

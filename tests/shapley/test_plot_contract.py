@@ -18,9 +18,12 @@ from sklearn_interpret import shapley
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import (
+    ShapleyDecisionDisplay,
     ShapleyDependenceDisplay,
     ShapleyForceDisplay,
+    ShapleyHeatmapDisplay,
     ShapleyImportanceDisplay,
+    ShapleyInteractionDisplay,
     ShapleySummaryDisplay,
     ShapleyWaterfallDisplay,
 )
@@ -35,8 +38,12 @@ ASKED = {
     ShapleySummaryDisplay: {},
     ShapleyDependenceDisplay: {"feature": 0},
     ShapleyForceDisplay: {},
+    ShapleyHeatmapDisplay: {},
+    ShapleyDecisionDisplay: {},
     ShapleyWaterfallDisplay: {"row": 0},
 }
+# What shows no explanation has its own tests.
+OTHERS = {ShapleyInteractionDisplay}
 OF_ONE_OUTPUT = [kind for kind in ASKED if kind is not ShapleyImportanceDisplay]
 NUMBER = {ShapleyImportanceDisplay: "importance"}
 
@@ -60,7 +67,7 @@ def regression():
 
 def test_every_display_is_in_the_table():
     exported = {name for name in shapley.__all__ if name.endswith("Display")}
-    assert exported == {kind.__name__ for kind in ASKED}
+    assert exported == {kind.__name__ for kind in {*ASKED, *OTHERS}}
 
 
 def test_public_signatures_are_annotated(kind):

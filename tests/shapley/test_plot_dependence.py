@@ -278,3 +278,9 @@ def test_style():
     assert display.colorbar_ is None
     display = draw(numbers(), feature=0, histogram_kw={"fc": "red"})
     assert to_hex(display.histogram_.get_facecolor()[0]) == "#ff0000"
+
+
+def test_jitter_is_named():
+    note = "(points are spread sideways within a level)"
+    assert note in draw(mixed(), feature="size").ax_.get_xlabel()
+    assert note not in draw(mixed(), feature="age").ax_.get_xlabel()

@@ -202,3 +202,10 @@ def test_style(row):
     display = draw(numbers(), row=row, force_kw={"fc": "red"})
     artists = display.areas_ or [display.ups_]
     assert {to_hex(artist.get_facecolor()[0]) for artist in artists} == {"#ff0000"}
+
+
+def test_the_base_value_is_dashed():
+    for row in (None, 3):
+        display = draw(numbers(), row=row)
+        assert display.base_line_.get_linestyle() == "--"
+        assert display.prediction_line_.get_linestyle() == "-"

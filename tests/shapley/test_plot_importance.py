@@ -7,6 +7,8 @@ from matplotlib.colors import to_hex
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_validate
 
+from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR
+from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley import ShapleyImportanceDisplay
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
 from tests.shapley.data import numbers, three_outputs
@@ -176,3 +178,31 @@ def test_folds_that_cannot_be_averaged(folds):
     other = LogisticRegression().fit(X, np.where(X["a"] > 0, "up", "down"))
     with pytest.raises(ValueError, match="different outputs"):
         ShapleyImportanceDisplay.from_cv_results({"estimator": [model, other]}, X)
+
+
+def test_numbers_of_features_are_exact_beside_the_sum_of_hundreds():
+    display = ShapleyImportanceDisplay.from_explanation(numbers(80, 300))
+    ends = lengths(display.bars_[0])
+    texts = [text.get_text() for text in display.labels_]
+    assert texts[:-1] == [f"{end:.2f}" for end in ends[:-1]]
+
+
+@pytest.mark.parametrize("arrangement", ["stacked", "grouped"])
+def test_of_many_outputs_the_weakest_share_a_grey(arrangement):
+    values = np.random.default_rng(0).normal(size=(5, 3, 10)) * np.arange(1, 11)
+    display = ShapleyImportanceDisplay.from_explanation(
+        Explanation(values, np.zeros((5, 10))), arrangement=arrangement
+    )
+    means = np.abs(values).mean(axis=0)
+    means = means[np.argsort(-means.sum(axis=1))]
+    alone = np.sort(np.argsort(-means.sum(axis=0))[:6])
+    rest = np.setdiff1d(np.arange(10), alone)
+    for bars, output in zip(display.bars_, alone, strict=False):
+        np.testing.assert_allclose(lengths(bars), means[:, output])
+    np.testing.assert_allclose(lengths(display.bars_[-1]), means[:, rest].sum(axis=1))
+    texts = [text.get_text() for text in display.legend_.get_texts()]
+    assert texts == [*map(str, alone), "sum of 4 others"]
+    colours = [to_hex(bars.patches[0].get_facecolor()) for bars in display.bars_]
+    assert len(set(colours)) == 7
+    assert colours[-1] == to_hex(NEUTRAL_COLOUR)
+    assert len(display.to_frame()) == 30

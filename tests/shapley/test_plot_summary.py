@@ -154,3 +154,17 @@ def test_style(style):
     for points in display.points_:
         assert to_hex(points.get_facecolor()[0]) == "#ff0000"
         assert points.get_sizes().tolist() == [3]
+
+
+def test_sums_of_hundreds_do_not_squeeze_the_features():
+    explanation = numbers(80, 300)
+    display = ShapleySummaryDisplay.from_explanation(explanation)
+    own = np.concatenate([drawn(display, line)[:, 0] for line in range(19)])
+    left, right = display.ax_.get_xlim()
+    assert right - left < 2.2 * np.ptp(own)
+    assert left < own.min() < own.max() < right
+    sums = display.other_points_.get_offsets()[:, 0]
+    beyond = ((sums < left) | (sums > right)).sum()
+    note = f"(sums of other features beyond the axis: {beyond})"
+    assert beyond
+    assert note in display.ax_.get_xlabel()

@@ -154,3 +154,34 @@ def test_labels_stand_clear_of_each_other_and_within_the_axes():
 def test_style():
     display = draw(numbers(), row=0, step_kw={"fc": "red"})
     assert to_hex(display.ups_.get_facecolor()[0]) == "#ff0000"
+
+
+def test_no_line_runs_through_a_number():
+    display = draw(numbers(80, 300), row=2)
+    display.figure_.draw_without_rendering()
+    lines = [display.base_line_, display.prediction_line_]
+    places = [
+        display.ax_.transData.transform((line.get_xdata()[0], 0))[0] for line in lines
+    ]
+    for label in display.labels_:
+        box = label.get_window_extent()
+        assert not any(box.x0 < place < box.x1 for place in places), label
+        assert label.get_bbox_patch() is None
+
+
+def test_values_of_features_are_as_exact_as_their_columns():
+    data = np.array(
+        [
+            [1e-17, 0.5, 1987.0, 3.0, 0.123456, 0.0012],
+            [2.25, 100.25, 2020.0, -2.0, 0.9, 5000.5],
+        ]
+    )
+    explanation = Explanation(np.ones((2, 6)), np.zeros(2), data=data)
+    assert names(draw(explanation, row=0)) == [
+        "x0 = 0",
+        "x1 = 0.5",
+        "x2 = 1987",
+        "x3 = 3",
+        "x4 = 0.123",
+        "x5 = 0.0012",
+    ]

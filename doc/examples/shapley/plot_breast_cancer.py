@@ -15,7 +15,9 @@ The margins of boosting are explained (log-odds), and the probabilities. A tree'
 training rows can stand in for absent features too (path-dependent), without any
 background: the last lines of the output say how far that is from the background's
 answer. Patients whose predictions come about alike are found by clustering their
-Shapley values, in a pipeline.
+Shapley values, in a pipeline; a heat map shows them side by side, and the paths to the
+predictions say where the most doubtful patient leaves the others. Quantities that work
+together are found by their interaction values.
 
 Run it as ``python doc/examples/shapley/plot_breast_cancer.py``. It prints what the
 model learned and saves figures in ``figures/``.
@@ -36,9 +38,12 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 
 from sklearn_interpret.shapley import (
+    ShapleyDecisionDisplay,
     ShapleyDependenceDisplay,
     ShapleyForceDisplay,
+    ShapleyHeatmapDisplay,
     ShapleyImportanceDisplay,
+    ShapleyInteractionDisplay,
     ShapleySummaryDisplay,
     ShapleyWaterfallDisplay,
     TreeSHAP,
@@ -83,6 +88,14 @@ def print_clusters(model, X, y, groups):
         print(f"  {of_cluster.sum():3} patients, {share:4.0%} of them malignant")
 
 
+def print_pairs(frame):
+    """Print the quantities that work together the most, and how much that is."""
+    print("\nPairs of quantities: mean |interaction value| of the log-odds")
+    together = frame[frame["feature"] != frame["feature2"]]
+    for pair in together.head(3).itertuples():
+        print(f"  {pair.feature} and {pair.feature2}: {pair.interaction:.2f}")
+
+
 def main():
     """Fit, explain by quantity and by column, print and draw."""
     X_train, X_test, y_train, y_test = load_data()
@@ -108,6 +121,8 @@ def main():
     print(f"{explanation.values.std():.2f}")
 
     doubtful = int(np.abs(explanation.predictions).argmin())
+    pairs = ShapleyInteractionDisplay.from_estimator(grouped, X_test)
+    print_pairs(pairs.to_frame())
     displays = {
         "importance": ShapleyImportanceDisplay.from_explanation(explanation),
         "summary": ShapleySummaryDisplay.from_explanation(single.explain(X_test)),
@@ -115,6 +130,11 @@ def main():
             single.explain(X_test), feature="worst concave points"
         ),
         "all_patients": ShapleyForceDisplay.from_explanation(explanation),
+        "heat_map": ShapleyHeatmapDisplay.from_explanation(explanation),
+        "decisions": ShapleyDecisionDisplay.from_explanation(
+            explanation, highlight=[doubtful]
+        ),
+        "pairs": pairs,
         "doubtful_patient": ShapleyWaterfallDisplay.from_explanation(
             chances.explain(X_test.iloc[[doubtful]])
         ),

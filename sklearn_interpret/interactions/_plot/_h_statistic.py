@@ -18,14 +18,16 @@ from sklearn_interpret._plotting.bars import (
 )
 from sklearn_interpret._plotting.colours import colours
 from sklearn_interpret._plotting.labels import literal_lines, plain_number_ticks
-from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.interactions._plot._pairs import (
+from sklearn_interpret._plotting.matrices import (
     checked_strengths,
     draw_table,
+    table_size,
+)
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.interactions._plot._pairs import (
     known_pairs,
     make_group,
     name_lines,
-    table_size,
 )
 from sklearn_interpret.interactions._plot._sources import PairSources
 

@@ -1,4 +1,4 @@
-"""Pairs of features as groups of bars, and as a table in colours."""
+"""Pairs of features as groups of bars."""
 
 from dataclasses import dataclass
 
@@ -6,27 +6,15 @@ import numpy as np
 
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.bars import ranked
-from sklearn_interpret._plotting.colours import text_on
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     literal,
-    number_text,
     shorten,
-    shown_ticks,
-)
-from sklearn_interpret._plotting.surfaces import (
-    cell_bounds,
-    draw_colour_bar,
-    draw_heat_map,
 )
 
 JOIN = " \N{MULTIPLICATION SIGN} "
 LABEL_WIDTH = 30
 TWO_LINES_PITCH = 0.3  # inches
-PITCH = 0.5  # inches of a cell
-NUMBER_WIDTH = 0.42  # inches that a number takes
-NAME_WIDTH = 18
-NAMES_PER_INCH = 6.5
 
 
 @dataclass(frozen=True)
@@ -42,28 +30,6 @@ class Group:
 
     def __len__(self):
         return len(self.names)
-
-
-def checked_strengths(values, shape, name):
-    """Numbers of a shape (None stays), symmetric tables with NaN for unknown pairs."""
-    if values is None:
-        return None
-    values = np.array(values, dtype=np.float64)
-    if values.shape != shape or not values.size:
-        raise ValueError(
-            f"{name} has the shape {values.shape}; {shape} is needed, for {shape[0]} "
-            "feature names."
-        )
-    fine = np.isfinite(values) & (values >= 0)
-    if len(shape) == 2:
-        fine |= np.isnan(values)
-    if not fine.all():
-        bad = np.argwhere(~fine)[0].tolist()
-        place = tuple(bad) if len(bad) > 1 else bad[0]
-        raise ValueError(f"{name} is negative or not finite at position {place}.")
-    if not np.array_equal(values, values.T, equal_nan=True):
-        raise ValueError(f"{name} is not symmetric.")
-    return values
 
 
 def known_pairs(pairwise):
@@ -114,53 +80,3 @@ def _joined(names, most, *, two_lines):
     room = most - len(JOIN)
     longest = max(room // 2, room - min(map(len, names)))
     return literal(JOIN.join(shorten(name, longest) for name in names))
-
-
-def table_size(n_features):
-    """Width and height of a figure for a table, in inches."""
-    side = float(np.clip(PITCH * n_features, 2.0, 8.0))
-    return side + 2.9, side + 1.3
-
-
-def draw_table(ax, table, names, strength_name, style):
-    """Cells for the pairs (p, p), the first feature on top and to the left.
-
-    Returns the heat map, its colour bar, and the numbers on cells that are large
-    enough.
-    """
-    p = len(names)
-    width, height = axes_inches(ax)
-    side = min(0.75 * width, height)  # without the names and the colour bar
-    bounds = cell_bounds(np.arange(p))
-    highest = np.nanmax(table, initial=0.0)
-    limits = 0.0, highest if highest > 0 else 1.0
-    shown = draw_heat_map(ax, bounds, bounds, table.T, limits, style)
-    ax.set(ylim=(p - 0.5, -0.5), xlim=(-0.5, p - 0.5), aspect="equal")
-    places = shown_ticks(p, int(side * NAMES_PER_INCH))
-    texts = [literal(shorten(names[place], NAME_WIDTH)) for place in places]
-    small = "small" if len(texts) > 12 else None
-    ax.set_yticks(places, texts, fontsize=small)
-    level = max(map(len, texts)) * 0.09 < 0.9 * side / p
-    turned = {} if level else {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
-    ax.set_xticks(places, texts, fontsize=small, **turned)
-    ax.tick_params(length=0)
-    ax.grid(visible=False)  # it would show through the empty cells
-    ax.spines[:].set_visible(False)
-    bar = draw_colour_bar(ax, shown, strength_name)
-    numbers = []
-    if side / p >= NUMBER_WIDTH:
-        numbers = _write_numbers(ax, table, shown, highest)
-    return shown, bar, numbers
-
-
-def _write_numbers(ax, table, shown, highest):
-    """The numbers of the cells, as exact as the highest, dark on bright cells."""
-    unit = 10.0 ** (np.floor(np.log10(highest)) - 1) if highest > 0 else 1.0
-    texts = []
-    for row, column in np.argwhere(~np.isnan(table)):
-        value = table[row, column]
-        text = number_text(unit * np.round(value / unit), 2)
-        looks = {"ha": "center", "va": "center", "fontsize": "small"}
-        looks["color"] = text_on(shown.to_rgba(value))
-        texts.append(ax.text(column, row, text, **looks))
-    return texts

@@ -20,6 +20,7 @@ from sklearn_interpret._plotting.axes import (
 from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import paper, seen, shade, strength_map
 from sklearn_interpret._plotting.labels import literal, literal_lines, number_text
+from sklearn_interpret._plotting.matrices import checked_strengths
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.interactions._plot._circle import (
     Room,
@@ -27,7 +28,6 @@ from sklearn_interpret.interactions._plot._circle import (
     lay_out,
     needed_size,
 )
-from sklearn_interpret.interactions._plot._pairs import checked_strengths
 from sklearn_interpret.interactions._plot._sources import InteractionSources, one_output
 from sklearn_interpret.interactions._variable_interaction_network import (
     VariableInteractionNetwork,

@@ -22,21 +22,18 @@ from sklearn_interpret._plotting.colours import (
 )
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
-    UPRIGHT_PER_INCH,
     column_texts,
     literal,
     number_beside,
     plain_number_ticks,
-    shorten,
-    shown_ticks,
 )
+from sklearn_interpret.shapley._plot._rows import draw_steps
 
 ARROW_HEIGHT = 0.8
 N_LINES = 5
 FIRST_LINE, LINE_HEIGHT = -0.85, 0.52
 ENDS_LINE = 0.55
 MOST_NAMED = 14
-LABEL_LENGTH = 12
 
 
 @dataclass
@@ -138,9 +135,10 @@ def _mark_ends(ax, prediction, base, span):
     lines, places = _lines(ax, ends, texts, 2)
     heights = ENDS_LINE + LINE_HEIGHT * lines
     drawn, box = [], _box(ax)
-    for i, colour in enumerate((ink(ax), shade(ax, 0.65))):
+    for i, (colour, dashes) in enumerate(((ink(ax), "-"), (shade(ax, 0.65), "--"))):
         x, y = [ends[i], ends[i]], [-ARROW_HEIGHT / 2, heights[i]]
-        drawn += ax.plot(x, y, linewidth=1.2, zorder=2.5, color=colour)
+        style = {"linewidth": 1.2, "linestyle": dashes, "zorder": 2.5}
+        drawn += ax.plot(x, y, color=colour, **style)
         looks = {"fontsize": "small", "color": colour, "bbox": box}
         at = places[i], heights[i] + 0.03
         ax.text(*at, texts[i], ha="center", va="bottom", **looks)
@@ -208,8 +206,8 @@ def draw_balances(ax, pushes, names, *, n_alone, bases, predictions, style):
         for outer, inner, colour in zip(far.T, near.T, palette, strict=True)
     ]
     thick = 1.3 if len(predictions) <= 200 else 0.8
-    line = _draw_steps(ax, predictions, color=ink(ax), linewidth=thick)
-    base = _draw_steps(ax, bases, color=shade(ax, 0.75), linewidth=1.0, linestyle="--")
+    line = draw_steps(ax, predictions, color=ink(ax), linewidth=thick)
+    base = draw_steps(ax, bases, color=shade(ax, 0.75), linewidth=1.0, linestyle="--")
     ax.set_xlim(-0.5, len(predictions) - 0.5)
     ax.margins(y=0.04)
     plain_number_ticks(ax, "y")
@@ -221,13 +219,6 @@ def draw_balances(ax, pushes, names, *, n_alone, bases, predictions, style):
         title="below f(x): raises it\nabove f(x): lowers it",
     )
     return Balance(base, line, legend, areas=areas)
-
-
-def _draw_steps(ax, values, **looks):
-    """A line that is level along each row."""
-    edges = np.arange(len(values) + 1) - 0.5
-    closed = np.append(values, values[-1:])
-    return ax.plot(edges, closed, drawstyle="steps-post", **looks)[0]
 
 
 def _draw_area(ax, far, near, colour, style):
@@ -243,11 +234,3 @@ def _draw_area(ax, far, near, colour, style):
     area = PolyCollection([np.vstack([there, back])], **looks)
     ax.add_collection(area)
     return area
-
-
-def label_rows(ax, texts):
-    """Name some rows along the x axis, as many as fit."""
-    longest = min(max(map(len, texts)), LABEL_LENGTH)
-    per_inch = UPRIGHT_PER_INCH * 1.2 / (longest + 2)
-    places = shown_ticks(len(texts), int(axes_inches(ax)[0] * per_inch) + 1)
-    ax.set_xticks(places, [literal(shorten(texts[p], LABEL_LENGTH)) for p in places])

@@ -6,8 +6,10 @@ import numpy as np
 
 from sklearn_interpret._choosing import output_position, row_position
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._plotting.bars import others_text, ranked
 from sklearn_interpret._plotting.displays import ExplanationDisplay
 from sklearn_interpret.explanations import Explanation
+from sklearn_interpret.shapley._plot._features import FeatureReader
 from sklearn_interpret.shapley._values import ShapleyValues
 
 
@@ -39,6 +41,12 @@ class ShapleyDisplay(ExplanationDisplay):
         """The rows that are drawn, for one output."""
         return self._one_output()[self._positions()]
 
+    def _entries(self, members):
+        """Features that act together, and their values in the one row drawn."""
+        # All rows of the explanation say how exact a value is to be.
+        reader, (row,) = FeatureReader(self.explanation), self._positions()
+        return [reader.joint_entry_text(features, row) for features in members]
+
     def _positions(self):
         """Positions in the explanation of the rows that are drawn."""
         n_rows = len(self.explanation)
@@ -68,6 +76,21 @@ def checked(explanation):
             "rows)."
         )
     return explanation
+
+
+def strongest(explanation, max_display):
+    """The strongest features, and what is drawn of them.
+
+    Returns their positions, their values (n_rows, n_lines) and names; the last line is
+    the sum of the others, where there are more than `max_display`.
+    """
+    values = explanation.values
+    shown, others = ranked(np.abs(values).mean(axis=0), max_display)
+    parts, names = values[:, shown], [explanation.feature_names[j] for j in shown]
+    if len(others):
+        parts = np.column_stack([parts, values[:, others].sum(axis=1)])
+        names.append(f"sum of {others_text(len(others))}")
+    return shown, parts, names
 
 
 def one_output(explanation, target):

@@ -52,14 +52,17 @@ class ShapleyDependenceDisplay(ShapleyDisplay):
 
     Build it with `from_estimator` or `from_explanation`. Where points above one value
     spread, other features interact with this one; the points are coloured by the
-    one that does so most.
+    one that does so most. Of a pair of features it draws the interaction values, along
+    the values of the first and coloured by those of the second.
 
     Parameters
     ----------
     explanation : Explanation
         The explained rows, with their data.
-    feature : int or str
-        The feature, or group of features, by position or name.
+    feature : int, str or pair of these
+        The feature, or group of features, by position or name. Of a pair, the entry
+        of `interaction_values` is drawn, half of what the two do together; of a
+        feature paired with itself, its main effect.
     along : int or str, default=None
         For a group of features, the one of them (position in the group, or column
         name) whose values stand along the axis. None takes the joint levels.
@@ -68,10 +71,11 @@ class ShapleyDependenceDisplay(ShapleyDisplay):
         absolute interaction value, where `interaction_values` are given. Otherwise it
         takes the one whose groups of values explain most of what is left of the
         Shapley values among rows of similar values of the feature, an approximation.
-        It takes none where nothing is left.
+        It takes none where nothing is left, and of a pair the second feature.
     interaction_values : ndarray of shape (n_rows, n_features, n_features) or \
 (n_rows, n_features, n_features, n_outputs), default=None
-        Shapley interaction values of the rows.
+        Shapley interaction values of the rows. `from_estimator` of a pair asks the
+        inspector for them.
     target : class label or int, default=None
         The output to draw; None takes the only one.
     response_name : str, default=None
@@ -123,7 +127,7 @@ default="auto"
         self,
         explanation: Explanation,
         *,
-        feature: int | str,
+        feature: int | str | tuple[int | str, int | str],
         along: int | str | None = None,
         color_by: int | str | None = "auto",
         interaction_values: ArrayLike | None = None,
@@ -137,6 +141,16 @@ default="auto"
         self.color_by = color_by
         self.interaction_values = interaction_values
         self.categorical_features = categorical_features
+
+    @classmethod
+    def _from_inspector(
+        cls, inspector, X, sample_weight, *, feature, interaction_values=None, **choices
+    ):
+        able = _is_pair(feature) and hasattr(inspector, "interaction_values")
+        if able and interaction_values is None:
+            interaction_values = inspector.interaction_values(X)
+        choices |= {"feature": feature, "interaction_values": interaction_values}
+        return super()._from_inspector(inspector, X, sample_weight, **choices)
 
     def plot(
         self,
@@ -169,7 +183,7 @@ default="auto"
         """
         explanation, reader, feature = self._read()
         own = self._own_values(reader, feature)
-        attributions = explanation.values[:, feature]
+        attributions, what = self._drawn(explanation, feature)
         companion = self._companion(explanation, reader, feature, own)
         self.color_feature_ = None if companion is None else companion.name
         ax = take_single(ax, (6.4, 4.4), caller=self._caller())
@@ -195,10 +209,13 @@ default="auto"
             self.histogram_ = _draw_data(ax, own, histogram_kw)
         plain_number_ticks(ax, "y")
         name = explanation.feature_names[feature]
-        of = "" if own.name == name else f" of {shorten(name, 24)}"
-        label = f"{shorten(self._response(), 44)}\n(Shapley value{of})"
-        ax.set_xlabel(literal(wrapped(own.name)))
-        ax.set_ylabel(literal(label))
+        if not _is_pair(self.feature) and own.name != name:
+            what += f" of {shorten(name, 24)}"
+        label = wrapped(own.name)
+        if own.levels is not None:
+            label += "\n(points are spread sideways within a level)"
+        ax.set_xlabel(literal(label))
+        ax.set_ylabel(literal(f"{shorten(self._response(), 44)}\n({what})"))
         ax.spines[["top", "right"]].set_visible(False)
         return self
 
@@ -206,13 +223,34 @@ default="auto"
         """The output drawn, a reader of its data, and the feature's position."""
         explanation = self._one_output()
         reader = FeatureReader(explanation, self.categorical_features)
-        feature = reader.position(self.feature, "feature")
+        first = self.feature[0] if _is_pair(self.feature) else self.feature
+        feature = reader.position(first, "feature")
         if not reader.has_data:
             raise ValueError(
                 "The explanation has no data: the values of the feature are needed for "
                 "the axis."
             )
         return explanation, reader, feature
+
+    def _drawn(self, explanation, feature):
+        """Numbers of the rows, and what they are."""
+        if not _is_pair(self.feature):
+            return explanation.values[:, feature], "Shapley value"
+        if self.interaction_values is None:
+            raise ValueError(
+                f"feature={self.feature!r} is a pair: pass interaction_values, which "
+                "the inspector may have (`interaction_values`)."
+            )
+        second = self._second(FeatureReader(explanation))
+        names = [shorten(explanation.feature_names[j], 16) for j in (feature, second)]
+        what = f"half the interaction value of\n{' and '.join(names)}"
+        if second == feature:
+            what = f"main effect of {names[0]}"
+        return self._interactions(explanation)[:, feature, second], what
+
+    def _second(self, reader):
+        """Position of the second feature of a pair."""
+        return reader.position(self.feature[1], "feature")
 
     def _own_values(self, reader, feature):
         """Values along the axis."""
@@ -237,6 +275,9 @@ default="auto"
         if not (isinstance(self.color_by, str) and self.color_by == "auto"):
             place = reader.position(self.color_by, "color_by")
             return reader.any_values(place)
+        if _is_pair(self.feature):
+            second = self._second(reader)
+            return None if second == feature else reader.any_values(second)
         others = [
             j
             for j in range(len(explanation.feature_names))
@@ -245,7 +286,8 @@ default="auto"
         if not others:
             return None
         if self.interaction_values is not None:
-            strengths = self._mean_interactions(explanation, feature)[others]
+            interactions = self._interactions(explanation)[:, feature, others]
+            strengths = np.abs(interactions).mean(axis=0)
             least = 1e-9 * np.abs(explanation.values[:, feature]).mean()
         else:
             some = _evenly(len(explanation), MAX_ROWS)
@@ -258,8 +300,8 @@ default="auto"
         best = int(np.argmax(strengths))
         return reader.values(others[best]) if strengths[best] > least else None
 
-    def _mean_interactions(self, explanation, feature):
-        """Mean absolute interaction of the feature with each one."""
+    def _interactions(self, explanation):
+        """Interaction values (n_rows, n_features, n_features) of the output."""
         array = np.asarray(self.interaction_values, dtype=np.float64)
         n_rows, n_features = explanation.values.shape
         names = self.explanation.output_names
@@ -273,7 +315,7 @@ default="auto"
             )
         if array.ndim == 4:
             array = array[..., output_position(names, self.target)]
-        return np.abs(array[:, feature]).mean(axis=0)
+        return array
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame.
@@ -282,20 +324,25 @@ default="auto"
         -------
         pandas.DataFrame
             One line per row, with the columns "x" (the feature's value, missing ones
-            included), "shapley_value", and "color" (the value of the feature that
-            colours the points) where there is one.
+            included), "shapley_value" (of a pair "interaction_value"), and "color" (the
+            value of the feature that colours the points) where there is one.
         """
         pandas = import_pandas(self._caller("to_frame"))
         explanation, reader, feature = self._read()
         own = self._own_values(reader, feature)
+        kind = "interaction" if _is_pair(self.feature) else "shapley"
         columns = {
             "x": own.cells(),
-            "shapley_value": explanation.values[:, feature],
+            f"{kind}_value": self._drawn(explanation, feature)[0],
         }
         companion = self._companion(explanation, reader, feature, own)
         if companion is not None:
             columns["color"] = companion.cells()
         return pandas.DataFrame(columns)
+
+
+def _is_pair(feature):
+    return isinstance(feature, tuple | list) and len(feature) == 2
 
 
 def _evenly(n_rows, most):

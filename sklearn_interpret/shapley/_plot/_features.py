@@ -8,9 +8,17 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._model.rows.features import feature_index, resolve_categorical
-from sklearn_interpret._plotting.labels import number_text, shorten
+from sklearn_interpret._plotting.labels import (
+    MINUS,
+    column_texts,
+    number_beside,
+    number_text,
+    shorten,
+)
 
 NAME_LENGTH, VALUE_LENGTH = 28, 18
+NOISE = 1e-9  # share of a column's largest number that is but rounding
+MISSING = label_text(np.nan)
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,15 @@ class FeatureValues:
     def level_texts(self):
         """Levels as texts on an axis."""
         return list(map(value_text, self.levels))
+
+    def texts(self):
+        """Values as texts (n_rows,) on an axis."""
+        found = column_texts(self.numbers)
+        if self.levels is not None:
+            levels = [*self.level_texts, ""]
+            places = np.where(self.known, self.numbers, -1).astype(np.intp)
+            found = [levels[place] for place in places]
+        return np.array([text or MISSING for text in found], dtype=object)
 
     @property
     def known(self):
@@ -141,10 +158,6 @@ class FeatureReader:
                 cells[:, place] = values.cells()
         return cells
 
-    def entry_text(self, feature, row):
-        """A feature and its value in a row, short enough to be a label."""
-        return self.joint_entry_text((feature,), row)
-
     def joint_entry_text(self, features, row):
         """Features that act together, and their values in a row."""
         names = [self._names[feature] for feature in features]
@@ -156,15 +169,25 @@ class FeatureReader:
         )
         if self._rows is None:
             return name
-        one = self._rows.take(np.array([row]))
-        columns = [c for feature in features for c in self._columns[feature]]
-        parts = [value_text(one.values(c)[0]) for c in columns]
+        members = [c for feature in features for c in self._columns[feature]]
+        columns = map(self._rows.values, members)
+        parts = [value_text(column[row], column) for column in columns]
         return f"{name} = {shorten(', '.join(parts), VALUE_LENGTH)}"
 
 
-def value_text(value):
-    """A value of the data in short."""
+def value_text(value, column=None):
+    """A value of the data in short, as exact as those of its column differ."""
     number = isinstance(value, int | float | np.integer | np.floating)
-    if number and not isinstance(value, bool) and np.isfinite(value):
-        return number_text(float(value), 4)
-    return label_text(value)
+    if not number or isinstance(value, bool) or not np.isfinite(value):
+        return label_text(value)
+    value = float(value)
+    if column is None or column.dtype.kind != "f":
+        return number_text(value, 4)
+    known = column[np.isfinite(column)].astype(np.float64)
+    if abs(value) < NOISE * np.abs(known).max():
+        return "0"
+    text = number_text(value, 4)
+    if not np.array_equal(known, np.round(known)):
+        text = number_beside(value, known.max() / 2 - known.min() / 2)
+    # A column of few large numbers says nothing of the small ones.
+    return text if text.strip(f"0.{MINUS}") else number_text(value, 2)

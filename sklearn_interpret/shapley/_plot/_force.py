@@ -2,30 +2,15 @@
 
 from typing import Any, Self
 
-import numpy as np
-
-from sklearn_interpret._core.statistics.seriation import order_rows
 from sklearn_interpret._plotting.axes import take_single
-from sklearn_interpret._plotting.bars import others_text, ranked
+from sklearn_interpret._plotting.bars import others_text
 from sklearn_interpret._plotting.labels import literal, shorten
-from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.explanations import Explanation
-from sklearn_interpret.shapley._plot._balance import (
-    draw_balance,
-    draw_balances,
-    label_rows,
-)
-from sklearn_interpret.shapley._plot._base import ShapleyDisplay
-from sklearn_interpret.shapley._plot._features import FeatureReader, value_text
-
-HOW = {
-    "similarity": "by the similarity of their Shapley values",
-    "prediction": "by the prediction",
-    "input": "as they were given",
-}
+from sklearn_interpret.shapley._plot._balance import draw_balance, draw_balances
+from sklearn_interpret.shapley._plot._base import strongest
+from sklearn_interpret.shapley._plot._rows import OrderedRowsDisplay
 
 
-class ShapleyForceDisplay(ShapleyDisplay):
+class ShapleyForceDisplay(OrderedRowsDisplay):
     """Predictions where the forces of the features balance, for one row or many.
 
     Build it with `from_estimator` or `from_explanation`. For one row, arrows along a
@@ -95,20 +80,6 @@ class ShapleyForceDisplay(ShapleyDisplay):
     ['income (+2.0)', 'age (+0.5)']
     """
 
-    def __init__(
-        self,
-        explanation: Explanation,
-        *,
-        row: int | None = None,
-        target: Any = None,
-        response_name: str | None = None,
-        order: str | int = "similarity",
-    ) -> None:
-        super().__init__(
-            explanation, row=row, target=target, response_name=response_name
-        )
-        self.order = order
-
     def plot(
         self,
         ax: Any = None,
@@ -135,15 +106,10 @@ class ShapleyForceDisplay(ShapleyDisplay):
         """
         explanation = self._rows()
         self.row_order_ = self._row_order(explanation)
-        strengths = np.abs(explanation.values).mean(axis=0)
-        shown, others = ranked(strengths, max_display)
+        shown, parts, _ = strongest(explanation, max_display)
         single = len(explanation) == 1
         ax = take_single(ax, (9.0, 3.0 if single else 4.2), caller=self._caller())
         self.figure_, self.ax_ = ax.figure, ax
-        parts = explanation.values[:, shown]
-        if len(others):
-            rest = explanation.values[:, others].sum(axis=1)
-            parts = np.column_stack([parts, rest])
         draw = self._draw_one if single else self._draw_many
         drawn = draw(ax, explanation, parts, shown, force_kw)
         self.ups_, self.downs_, self.areas_ = drawn.ups, drawn.downs, list(drawn.areas)
@@ -152,8 +118,7 @@ class ShapleyForceDisplay(ShapleyDisplay):
         return self
 
     def _draw_one(self, ax, explanation, parts, shown, style):
-        reader = FeatureReader(explanation)
-        names = [reader.entry_text(j, 0) for j in shown]
+        names = self._entries([(j,) for j in shown])
         ax.set_xlabel(literal(shorten(self._response(), 60)))
         return draw_balance(
             ax,
@@ -177,67 +142,8 @@ class ShapleyForceDisplay(ShapleyDisplay):
             style=style,
         )
         ax.set_ylabel(literal(shorten(self._response(), 40)))
-        if isinstance(self.order, str) and self.order in HOW:
-            label_rows(ax, list(map(str, self.row_order_)))
-            ax.set_xlabel(f"Row, {HOW[self.order]}")
-        else:
-            along = self._along(explanation)
-            label_rows(ax, list(map(value_text, along.cells()[self.row_order_])))
-            ax.set_xlabel(literal(f"Rows by {shorten(along.name)}"))
+        self._name_order(ax, explanation)
         return drawn
-
-    def _row_order(self, explanation):
-        """Positions of the rows from the left."""
-        if isinstance(self.order, str) and self.order in HOW:
-            if self.order == "input":
-                return np.arange(len(explanation))
-            if self.order == "prediction":
-                return np.argsort(explanation.predictions_or_sums, kind="stable")
-            return order_rows(explanation.values)
-        return np.argsort(self._along(explanation).numbers, kind="stable")
-
-    def _along(self, explanation):
-        """Values of the feature that orders the rows; missing ones come last."""
-        reader = FeatureReader(explanation)
-        feature = reader.position(self.order, "order")
-        if not reader.has_data:
-            raise ValueError(
-                f"order={self.order!r} asks for the values of a feature, but the "
-                "explanation has no data."
-            )
-        return reader.any_values(feature)
-
-    def to_frame(self) -> Any:
-        """Numbers drawn, as a long DataFrame, all features on lines of their own.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One line per row and feature, rows as drawn from the left and the features
-            from the strongest down, with the columns "row", "place" (from the left),
-            "base_value", "prediction", "feature", "value" (in the data, where there is
-            one) and "shapley_value".
-        """
-        pandas = import_pandas(self._caller("to_frame"))
-        explanation = self._rows()
-        rows = getattr(self, "row_order_", None)  # clustering takes time: do it once
-        rows = self._row_order(explanation) if rows is None else rows
-        order, _ = ranked(np.abs(explanation.values).mean(axis=0), None)
-        n_lines = len(order)
-        reader = FeatureReader(explanation)
-        names = np.array(explanation.feature_names, dtype=object)
-        columns = {
-            "row": np.repeat(self._positions()[rows], n_lines),
-            "place": np.repeat(np.arange(len(rows)), n_lines),
-            "base_value": np.repeat(explanation.base_values[rows], n_lines),
-            "prediction": np.repeat(explanation.predictions_or_sums[rows], n_lines),
-            "feature": np.tile(names[order], len(rows)),
-            "value": reader.table(order)[rows].ravel(),
-            "shapley_value": explanation.values[np.ix_(rows, order)].ravel(),
-        }
-        if not reader.has_data:
-            del columns["value"]
-        return pandas.DataFrame(columns)
 
 
 def _with_others(names, explanation):

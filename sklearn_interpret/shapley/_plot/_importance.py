@@ -19,7 +19,13 @@ from sklearn_interpret._plotting.bars import (
     row_height,
     side_by_side,
 )
-from sklearn_interpret._plotting.colours import colours, ink, paper
+from sklearn_interpret._plotting.colours import (
+    NEUTRAL_COLOUR,
+    OKABE_ITO,
+    colours,
+    ink,
+    paper,
+)
 from sklearn_interpret._plotting.displays import FoldsMixin
 from sklearn_interpret._plotting.labels import (
     column_texts,
@@ -40,7 +46,6 @@ from sklearn_interpret.shapley._plot._base import (
 
 ARRANGEMENTS = ("stacked", "grouped")
 BAR_HEIGHT = 0.78
-MOST_IN_COLUMN = 12
 LONGEST_OTHERS = 1.5  # times the longest bar of a single feature
 
 
@@ -50,7 +55,8 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
 
     Build it with `from_estimator` or `from_explanation`, or from arrays of your own.
     Several outputs are stacked in one bar for each feature. Features beyond
-    `max_display` share the last bar, which is the sum of theirs.
+    `max_display` share the last bar, which is the sum of theirs; so do outputs beyond
+    the seven colours that can be told apart.
 
     Parameters
     ----------
@@ -183,6 +189,9 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
                 f"arrangement={arrangement!r} must be one of {', '.join(ARRANGEMENTS)}."
             )
         importances = self._by_output()
+        n_outputs = importances.shape[1]
+        named, few = _few_outputs(importances, self._outputs(n_outputs))
+        importances = few(importances)
         shown, others = ranked(importances.sum(axis=1), max_display)
         lengths, names = importances[shown], [self.feature_names[j] for j in shown]
         if len(others):
@@ -195,14 +204,20 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             caller="ShapleyImportanceDisplay.plot",
         )
         self.figure_, self.ax_ = ax.figure, ax
-        self.bars_ = self._draw_bars(ax, lengths, len(others) > 0, arrangement, bar_kw)
+        palette = colours(len(named))
+        if len(named) < n_outputs:
+            palette[-1] = NEUTRAL_COLOUR
+        self.bars_ = self._draw_bars(ax, lengths, palette, arrangement, bar_kw)
+        if len(others) and len(named) == 1:
+            grey_last(self.bars_[0])
         name_rows(ax, names)
-        self.fold_points_ = self._draw_folds(shown, others, arrangement)
+        self.fold_points_ = self._draw_folds(shown, others, arrangement, few)
         numbered = lengths.shape[1] == 1 and not self.fold_points_
         self.labels_ = []
         if numbered:
-            texts = column_texts(lengths[:, 0])
-            bars = self.bars_[0]
+            # The sum of many features has a precision of its own.
+            texts, bars = column_texts(lengths[: len(shown), 0]), self.bars_[0]
+            texts += [number_text(lengths[-1, 0])] if len(others) else []
             self.labels_ = ax.bar_label(bars, texts, padding=3, fontsize="small")
         cut = self._set_limits(lengths, len(others) > 0, arrangement)
         if cut:
@@ -212,7 +227,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         response = self._response_label(self.output_names, 0 if single else None)
         ax.set_xlabel(literal(f"{shorten(response, 60)}\n(mean |Shapley value|)"))
         ax.spines[["top", "right"]].set_visible(False)
-        self.legend_ = self._add_legend() if lengths.shape[1] > 1 else None
+        self.legend_ = self._add_legend(named) if lengths.shape[1] > 1 else None
         return self
 
     def _by_output(self):
@@ -229,7 +244,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
     def _outputs(self, n_outputs):
         return range(n_outputs) if self.output_names is None else self.output_names
 
-    def _draw_bars(self, ax, lengths, has_others, arrangement, style):
+    def _draw_bars(self, ax, lengths, palette, arrangement, style):
         n_lines, n_outputs = lengths.shape
         places = np.arange(n_lines)[::-1]
         lefts = np.zeros_like(lengths)
@@ -238,7 +253,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             lefts = np.cumsum(lengths, axis=1) - lengths
         else:
             offsets, height = side_by_side(n_outputs, BAR_HEIGHT)
-        bars = [
+        return [
             draw_bars(
                 ax,
                 places + offsets[output],
@@ -248,18 +263,15 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
                 height=height,
                 starts=lefts[:, output],
             )
-            for output, colour in enumerate(colours(n_outputs))
+            for output, colour in enumerate(palette)
         ]
-        if has_others and n_outputs == 1:
-            grey_last(bars[0])
-        return bars
 
-    def _draw_folds(self, shown, others, arrangement):
+    def _draw_folds(self, shown, others, arrangement, few):
         """A point for each fold at the end that its bar, or stack, would have."""
         if self.fold_importances is None:
             return []
         folds = np.asarray(self.fold_importances, dtype=np.float64)
-        folds = folds.reshape(*folds.shape[:2], -1)
+        folds = few(folds.reshape(*folds.shape[:2], -1))
         ends = folds[:, shown]
         if len(others):
             rest = folds[:, others].sum(axis=1, keepdims=True)
@@ -313,15 +325,14 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             bbox={"facecolor": paper(self.ax_), "edgecolor": "none", "pad": 1},
         )
 
-    def _add_legend(self):
+    def _add_legend(self, named):
         handles = [bars.patches[0] for bars in self.bars_]
         return side_legend(
             self.ax_,
             handles,
-            self._outputs(len(handles)),
+            named,
             title="output",
             corner="lower right",
-            ncols=-(-len(handles) // MOST_IN_COLUMN),
         )
 
     def to_frame(self) -> Any:
@@ -352,3 +363,23 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
             parts.append(mean.assign(importance=values.ravel(), fold=fold))
         joined = pandas.concat(parts, ignore_index=True)
         return joined.astype({"fold": "Int64"})
+
+
+def _few_outputs(importances, names):
+    """Names of the outputs drawn, and a function that takes them out of an array.
+
+    Only so many colours can be told apart: of more outputs, those of the largest
+    importances are drawn alone, and the others by their sum, in grey.
+    """
+    names, n_outputs = list(names), importances.shape[1]
+    if n_outputs <= len(OKABE_ITO):
+        return names, lambda array: array
+    order = np.argsort(-importances.sum(axis=0), kind="stable")
+    alone = np.sort(order[: len(OKABE_ITO) - 1])
+    rest = np.setdiff1d(order, alone)
+
+    def few(array):
+        total = array[..., rest].sum(axis=-1, keepdims=True)
+        return np.concatenate([array[..., alone], total], axis=-1)
+
+    return [*(names[k] for k in alone), f"sum of {len(rest)} others"], few

@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from sklearn_interpret._plotting.axes import take_single
-from sklearn_interpret._plotting.bars import name_rows, others_text, ranked, row_height
+from sklearn_interpret._plotting.bars import name_rows, ranked, row_height
 from sklearn_interpret._plotting.colours import feature_map, shade
 from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shorten
 from sklearn_interpret._plotting.points import (
@@ -18,8 +18,10 @@ from sklearn_interpret._plotting.points import (
 )
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations import Explanation
-from sklearn_interpret.shapley._plot._base import ShapleyDisplay
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay, strongest
 from sklearn_interpret.shapley._plot._features import FeatureReader
+
+MOST_STRETCHED = 1.5  # times as long an axis, for the sums of the other features
 
 
 class ShapleySummaryDisplay(ShapleyDisplay):
@@ -115,25 +117,24 @@ default="auto"
             The display.
         """
         explanation = self._one_output()
-        values = explanation.values
-        shown, others = ranked(np.abs(values).mean(axis=0), max_display)
-        names = [explanation.feature_names[j] for j in shown]
-        sums = None
-        if len(others):
-            sums = values[:, others].sum(axis=1)
-            names.append(f"sum of {others_text(len(others))}")
+        shown, parts, names = strongest(explanation, max_display)
         ax = take_single(ax, (7.0, row_height(len(names), 0.4)), caller=self._caller())
         self.figure_, self.ax_ = ax.figure, ax
         ax.axvline(0, color=shade(ax, 0.45), linewidth=0.9, zorder=1)
         for place in range(len(names)):
             ax.axhline(place, color=shade(ax, 0.25), linewidth=0.7, zorder=0.5)
         name_rows(ax, names)
-        notes = self._draw_swarms(ax, explanation, shown, sums, point_kw)
-        ax.margins(x=0.04)
+        limits = _limits(parts, len(shown))
+        notes = self._draw_swarms(ax, explanation, shown, parts.T, limits, point_kw)
+        margin = 0.04 * (limits[1] - limits[0]) or max(abs(limits[0]), 1.0) * 0.05
+        low, high = ax.set_xlim(limits[0] - margin, limits[1] + margin)
         plain_number_ticks(ax)
         label = f"{shorten(self._response(), 60)}\n(Shapley value)"
         if notes:
             label += f"\n(grey: {', '.join(notes)})"
+        beyond = ((parts < low) | (parts > high)).sum()
+        if beyond:
+            label += f"\n(sums of other features beyond the axis: {beyond})"
         ax.set_xlabel(literal(label))
         ax.spines[["top", "right", "left"]].set_visible(False)
         coloured = any(points is not None for points in self.points_)
@@ -141,15 +142,13 @@ default="auto"
         self.colorbar_ = self._add_colorbar(ax) if has_bar else None
         return self
 
-    def _draw_swarms(self, ax, explanation, shown, sums, style):
+    def _draw_swarms(self, ax, explanation, shown, lines, limits, style):
         """Set the points; return what there is among the grey ones."""
-        values = explanation.values
-        lines = [values[:, j] for j in shown] + ([] if sums is None else [sums])
-        limits = (min(map(np.min, lines)), max(map(np.max, lines)))
-        area = point_area(len(values))
+        area = point_area(len(explanation))
         n_bins, diameter = swarm_sizes(ax, len(lines), area)
         reader = FeatureReader(explanation, self.categorical_features)
         self.points_, self.grey_points_, notes = [], [], []
+        self.other_points_ = None
         for line, along in enumerate(lines):
             rest = line == len(shown)
             shades, note = (
@@ -167,8 +166,6 @@ default="auto"
             else:
                 self.points_.append(drawn[0])
                 self.grey_points_.append(drawn[1])
-        if sums is None:
-            self.other_points_ = None
         return notes
 
     def _add_colorbar(self, ax):
@@ -208,6 +205,17 @@ default="auto"
         if not reader.has_data:
             del columns["value"]
         return pandas.DataFrame(columns)
+
+
+def _limits(parts, n_alone):
+    """Ends of the axis, where the sums of hundreds do not squeeze the features' own."""
+    low, high = parts.min(), parts.max()
+    alone = parts[:, :n_alone]
+    reach = np.abs(alone).max(initial=0.0)
+    if reach > 0:
+        room = (MOST_STRETCHED - 1) * reach
+        low, high = max(low, alone.min() - room), min(high, alone.max() + room)
+    return low, high
 
 
 def _shades(reader, feature):

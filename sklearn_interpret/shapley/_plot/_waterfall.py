@@ -107,7 +107,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         self,
         ax: Any = None,
         *,
-        max_display: int | None = 12,
+        max_display: int | None = 20,
         step_kw: dict[str, Any] | None = None,
     ) -> Self:
         """Draw one step for each feature, or those of the explanation's own.
@@ -116,7 +116,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         ----------
         ax : matplotlib Axes, default=None
             None makes a figure.
-        max_display : int, default=12
+        max_display : int, default=20
             Largest number of steps; None shows all features.
         step_kw : dict, default=None
             Style of the arrows.
@@ -127,7 +127,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
             The display.
         """
         explanation = self._one_row()
-        steps = steps_of(explanation, max_display)
+        steps = self._steps(explanation, max_display)
         size = (7.0, row_height(len(steps.names)) + 0.3)
         ax = take_single(ax, size, caller=self._caller())
         self.figure_, self.ax_ = ax.figure, ax
@@ -136,12 +136,37 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         self._connect(ax, steps)
         self.errors_ = self._draw_errors(ax, steps)
         self._mark_ends(ax, explanation, np.ptp([*steps.starts, *steps.ends]))
+        self._clear_lines(ax, steps)
         label = shorten(self._response(), 60)
         if self.errors_ is not None:
             label += "\n(thin lines: two standard errors to each side)"
         ax.set_xlabel(literal(label))
         ax.spines[["top", "right", "left"]].set_visible(False)
         return self
+
+    def _steps(self, explanation, max_display):
+        """Steps of an explanation of one row and one output, at most `max_display`.
+
+        One with an order of its own is taken in that, any other by strength.
+        """
+        values = explanation.values[0]
+        downwards = isinstance(explanation, BreakDownExplanation)
+        choose = _in_order if downwards else _by_strength
+        members, others = choose(explanation, max_display)
+        names = self._entries(members)
+        if downwards:
+            names = [f"{number}. {name}" for number, name in enumerate(names, start=1)]
+        errors = _errors(explanation, members)
+        if others:
+            members, errors = [*members, others], np.append(errors, np.nan)
+            names.append(others_text(len(others)))
+        sizes = np.array([values[list(step)].sum() for step in members])
+        way = sizes if downwards else sizes[::-1]
+        edges = explanation.base_values[0] + np.concatenate([[0.0], np.cumsum(way)])
+        starts, ends = edges[:-1], edges[1:]
+        if not downwards:
+            starts, ends = starts[::-1], ends[::-1]
+        return Steps(members, names, sizes, starts, ends, errors, downwards)
 
     def _draw_steps(self, ax, steps, style):
         """Arrows, and the size of each step beside its point."""
@@ -170,9 +195,38 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
             for mask, colour in ((up, UP_COLOUR), (~up, DOWN_COLOUR))
         )
         outer = np.where(up, ends + reach, ends - reach)
-        box = {"facecolor": paper(ax), "edgecolor": "none", "pad": 0.5}
-        self.labels_ = label_ends(ax, outer, places, sizes, signed=True, box=box)
+        self.labels_ = label_ends(ax, outer, places, sizes, signed=True)
         plain_number_ticks(ax)
+
+    def _clear_lines(self, ax, steps):
+        """Move numbers that a line would run through behind their arrows' tails."""
+        from matplotlib.patheffects import withStroke
+
+        lines = [
+            line.get_xdata()[0] for line in (self.base_line_, self.prediction_line_)
+        ]
+        per_inch = np.ptp(ax.get_xlim()) / axes_inches(ax)[0]
+        up, reach = steps.ends >= steps.starts, steps.reach
+        tails = np.where(
+            up,
+            np.minimum(steps.starts, steps.ends - reach),
+            np.maximum(steps.starts, steps.ends + reach),
+        )
+        for label, tail, rises in zip(self.labels_, tails, up, strict=True):
+            # Where neither side is free, the lines are interrupted.
+            label.set_path_effects([withStroke(linewidth=3, foreground=paper(ax))])
+            width = (len(label.get_text()) + 2) / CHARACTERS_PER_INCH * per_inch
+            here, there = (
+                any(0 < sign * (line - start) < width for line in lines)
+                for start, sign in (
+                    (label.xy[0], 1 if rises else -1),
+                    (tail, -1 if rises else 1),
+                )
+            )
+            if here and not there:
+                gap, _ = label.get_position()
+                label.xy = tail, label.xy[1]
+                label.set(position=(-gap, 0), ha="right" if rises else "left")
 
     def _connect(self, ax, steps):
         """Thin lines from each step to the next."""
@@ -229,7 +283,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         """
         pandas = import_pandas(self._caller("to_frame"))
         explanation = self._one_row()
-        steps = steps_of(explanation, None)
+        steps = self._steps(explanation, None)
         table = FeatureReader(explanation).table(range(explanation.values.shape[1]))[0]
         entries = [tuple(table[list(step)]) for step in steps.members]
         own = isinstance(explanation, BreakDownExplanation)
@@ -271,32 +325,6 @@ class Steps:
     def reach(self):
         """How far the errors reach from the steps' ends."""
         return N_ERRORS * np.nan_to_num(self.errors)
-
-
-def steps_of(explanation, max_display):
-    """Steps of an explanation of one row and one output, at most `max_display`.
-
-    One with an order of its own is taken in that, any other by strength.
-    """
-    values = explanation.values[0]
-    downwards = isinstance(explanation, BreakDownExplanation)
-    choose = _in_order if downwards else _by_strength
-    members, others = choose(explanation, max_display)
-    reader = FeatureReader(explanation)
-    names = [reader.joint_entry_text(step, 0) for step in members]
-    if downwards:
-        names = [f"{number}. {name}" for number, name in enumerate(names, start=1)]
-    errors = _errors(explanation, members)
-    if others:
-        members, errors = [*members, others], np.append(errors, np.nan)
-        names.append(others_text(len(others)))
-    sizes = np.array([values[list(step)].sum() for step in members])
-    way = sizes if downwards else sizes[::-1]
-    edges = explanation.base_values[0] + np.concatenate([[0.0], np.cumsum(way)])
-    starts, ends = edges[:-1], edges[1:]
-    if not downwards:
-        starts, ends = starts[::-1], ends[::-1]
-    return Steps(members, names, sizes, starts, ends, errors, downwards)
 
 
 def _by_strength(explanation, max_display):

@@ -1,0 +1,278 @@
+"""Display of the paths from the base value to predictions, one line for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_interpret._choosing import row_position
+from sklearn_interpret._plotting.axes import merged_style, side_legend, take_single
+from sklearn_interpret._plotting.bars import name_rows, ranked, row_height
+from sklearn_interpret._plotting.colours import (
+    NEUTRAL_COLOUR,
+    OKABE_ITO,
+    colours,
+    feature_map,
+    seen,
+    shade,
+)
+from sklearn_interpret._plotting.labels import literal, plain_number_ticks, shorten
+from sklearn_interpret._plotting.points import MANY_POINTS, clipped_range
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.explanations import Explanation
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay, checked, strongest
+from sklearn_interpret.shapley._plot._features import FeatureReader
+
+MOST_NAMED = len(OKABE_ITO)  # that have a colour of their own
+MOST_LISTED = 20
+FAINT = 0.35
+
+
+class ShapleyDecisionDisplay(ShapleyDisplay):
+    """Paths from the base value to predictions, one line for each row or output.
+
+    Build it with `from_estimator` or `from_explanation`. A line starts at the base
+    value, at the bottom, moves by one feature's Shapley value at a time, the strongest
+    feature last, and ends at the prediction, at the top. Its colour is that of the
+    prediction, from low to high. Of one row of several outputs, `target` left out, each
+    output has a line. Features beyond `max_display` are the first step, by their sum.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        The explained rows.
+    row : int, default=None
+        Position of a row to draw alone; None draws all rows.
+    target : class label or int, default=None
+        The output to draw; None takes the only one, or all outputs of a single row.
+    response_name : str, default=None
+        What the values are shares of; None says "response".
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    lines_ : LineCollection
+        All lines, one for each row or output.
+    named_lines_ : LineCollection or None
+        Those drawn again in a colour of their own: highlighted rows, or outputs.
+    base_line_ : Line2D or None
+        The base value, where all lines have the same.
+    legend_ : matplotlib Legend or None
+        The legend.
+
+    See Also
+    --------
+    ShapleyWaterfallDisplay : One row, with the size of each step.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.explanations import Explanation
+    >>> from sklearn_interpret.shapley import ShapleyDecisionDisplay
+    >>> explanation = Explanation(
+    ...     [[1.0, -3.0], [0.5, 2.0]], [10.0, 10.0], feature_names=["age", "income"]
+    ... )
+    >>> display = ShapleyDecisionDisplay.from_explanation(explanation)
+    >>> display.lines_.get_segments()[0].tolist()
+    [[10.0, -0.5], [11.0, 0.5], [8.0, 1.5]]
+    """
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_display: int | None = 20,
+        highlight: ArrayLike | None = None,
+        line_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw one line for each row, or for each output of one row.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+        max_display : int, default=20
+            Largest number of steps; None shows all features.
+        highlight : int, list of ints or bool mask, default=None
+            Positions of the rows whose lines stand out, and are named.
+        line_kw : dict, default=None
+            Style of all lines.
+
+        Returns
+        -------
+        self : object
+            The display.
+
+        Raises
+        ------
+        ValueError
+            Several rows of several outputs, of which one is to be chosen; a position
+            in `highlight` that is no row's.
+        """
+        paths = self._paths()
+        explanation = paths.explanation
+        named = paths.apart() if highlight is None else paths.chosen(highlight)
+        shown, parts, names = strongest(explanation, max_display)
+        if paths.row is not None:
+            names[: len(shown)] = self._entries([(j,) for j in shown])
+        ax = take_single(ax, (7.0, row_height(len(names))), caller=self._caller())
+        self.figure_, self.ax_ = ax.figure, ax
+        ends = _cumulated(explanation.base_values, parts)
+        self._draw(ax, ends, explanation.predictions_or_sums, paths, named, line_kw)
+        for edge in np.arange(len(names) + 1) - 0.5:
+            ax.axhline(edge, color=shade(ax, 0.25), linewidth=0.7, zorder=0.5)
+        name_rows(ax, names)
+        ax.set_ylim(-0.5, len(names) - 0.5)
+        plain_number_ticks(ax)
+        response = self._response_label(self.explanation.output_names)
+        response = response if paths.by_output else self._response()
+        note = "lines lead from the base value, below, to f(x), on top"
+        ax.set_xlabel(literal(f"{shorten(response, 60)}\n({note})"))
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        return self
+
+    def _draw(self, ax, ends, predictions, paths, named, style):
+        """Set the lines, and the legend of those that have a name."""
+        from matplotlib.collections import LineCollection
+
+        heights = np.arange(ends.shape[1]) - 0.5
+        segments = np.stack([ends, np.broadcast_to(heights, ends.shape)], axis=2)
+        low, high = ends.min(), ends.max()
+        margin = 0.04 * (high - low) or max(abs(low), 1.0) * 0.05
+        ax.set_xlim(low - margin, high + margin)
+        looks = {"linewidth": 1.4 if len(ends) <= 50 else 0.8, "zorder": 2}
+        looks |= {"alpha": FAINT if len(named) and not paths.by_output else 0.85}
+        looks |= {"rasterized": ends.size > 10 * MANY_POINTS}
+        if paths.by_output:
+            looks["color"] = NEUTRAL_COLOUR
+        looks = merged_style(looks, style, LineCollection)
+        self.lines_ = LineCollection(segments, **looks)
+        if not {"color", "edgecolor"} & looks.keys():
+            limits = clipped_range(predictions)
+            if limits[0] == limits[1]:
+                limits = limits[0] - 0.5, limits[0] + 0.5
+            self.lines_.set(array=predictions, cmap=_line_map(ax), clim=limits)
+        ax.add_collection(self.lines_)
+        starts = ends[:, 0]
+        self.base_line_ = None
+        if np.ptp(starts) <= 1e-9 * np.abs(starts).max():
+            dashed = {"color": shade(ax, 0.5), "linestyle": "--", "linewidth": 0.9}
+            self.base_line_ = ax.axvline(starts[0], zorder=0.8, **dashed)
+        self.named_lines_ = self.legend_ = None
+        if len(named):
+            self._draw_named(ax, segments, paths, named)
+
+    def _draw_named(self, ax, segments, paths, named):
+        from matplotlib.collections import LineCollection
+        from matplotlib.lines import Line2D
+
+        palette = [seen(colour, ax) for colour in colours(len(named))]
+        looks = {"linewidth": 2.0, "color": palette, "zorder": 2.5}
+        self.named_lines_ = LineCollection(segments[named], **looks)
+        ax.add_collection(self.named_lines_)
+        handles = [Line2D([], [], color=colour, linewidth=2.0) for colour in palette]
+        labels = [paths.names[place] for place in named]
+        n_others = len(segments) - len(named)
+        if paths.by_output and n_others:
+            handles.append(Line2D([], [], color=NEUTRAL_COLOUR))
+            labels.append(f"{n_others} others")
+        title = "output" if paths.by_output else "row"
+        self.legend_ = side_legend(
+            ax, handles[:MOST_LISTED], labels[:MOST_LISTED], title=title
+        )
+
+    def _paths(self):
+        """What each line is of."""
+        positions = self._positions()
+        several = checked(self.explanation).values[0, 0].size > 1
+        if self.target is None and several and len(positions) == 1:
+            row = self.explanation[positions]
+            outputs = Explanation(
+                row.values[0].T,
+                row.base_values[0],
+                predictions=row.predictions_or_sums[0],
+                feature_names=row.feature_names,
+            )
+            return Paths(outputs, list(row.output_names), row, by_output=True)
+        rows = self._rows()
+        alone = rows if len(rows) == 1 else None
+        return Paths(rows, positions.tolist(), alone, by_output=False)
+
+    def to_frame(self) -> Any:
+        """Numbers drawn, as a long DataFrame, all features on lines of their own.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line per row (or output) and feature, the strongest feature first, with
+            the columns "row" or "output", "feature", "value" (in the data, where there
+            is one), "shapley_value", "start" and "end" (of the line's step).
+        """
+        pandas = import_pandas(self._caller("to_frame"))
+        paths = self._paths()
+        explanation = paths.explanation
+        order, _ = ranked(np.abs(explanation.values).mean(axis=0), None)
+        n_lines = len(explanation)
+        values = explanation.values[:, order]
+        ends = _cumulated(explanation.base_values, values)[:, ::-1]
+        data = explanation if paths.row is None else paths.row
+        reader = FeatureReader(data)
+        table = np.resize(reader.table(order), values.shape)
+        features = np.array(explanation.feature_names, dtype=object)[order]
+        columns = {
+            "output" if paths.by_output else "row": np.repeat(paths.names, len(order)),
+            "feature": np.tile(features, n_lines),
+            "value": table.ravel(),
+            "shapley_value": values.ravel(),
+            "start": ends[:, 1:].ravel(),
+            "end": ends[:, :-1].ravel(),
+        }
+        if not reader.has_data:
+            del columns["value"]
+        return pandas.DataFrame(columns)
+
+
+@dataclass(frozen=True)
+class Paths:
+    """What the lines are of: rows, or outputs of one row in the place of rows."""
+
+    explanation: Explanation
+    names: list  # positions of rows, or names of outputs
+    row: Explanation | None  # the only row, whose values can be named
+    by_output: bool
+
+    def apart(self):
+        """Outputs with a colour of their own: all, or those that depart the most."""
+        if not self.by_output:
+            return []
+        far = self.explanation.predictions_or_sums - self.explanation.base_values
+        order = np.argsort(-np.abs(far), kind="stable")
+        few = len(order) if len(order) <= MOST_NAMED else MOST_NAMED - 1
+        return np.sort(order[:few])
+
+    def chosen(self, highlight):
+        """Places of the lines of the rows that the user points at."""
+        if self.by_output:
+            raise ValueError("highlight is for rows; the lines are outputs of one row.")
+        chosen = np.atleast_1d(highlight)
+        if chosen.dtype == bool and chosen.shape == (len(self.names),):
+            chosen = np.flatnonzero(chosen)
+        return [row_position(row, len(self.names)) for row in chosen.tolist()]
+
+
+def _cumulated(base_values, parts):
+    """Where each line is before the first step and after each, from the bottom."""
+    steps = np.column_stack([base_values, parts[:, ::-1]])
+    return np.cumsum(steps, axis=1)
+
+
+def _line_map(ax):
+    """Colours from low to high in which thin lines, too, stand out."""
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap([seen(one, ax) for one in feature_map(ax)(range(0, 256, 5))])

@@ -1,0 +1,211 @@
+"""Display of the mean size of Shapley interaction values, as a table of pairs."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_interpret._choosing import output_position
+from sklearn_interpret._model.parallel import held_rows, slices
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._plotting.axes import take_single
+from sklearn_interpret._plotting.bars import check_count
+from sklearn_interpret._plotting.colours import NEUTRAL_COLOUR, SEQUENTIAL_MAP
+from sklearn_interpret._plotting.displays import Display
+from sklearn_interpret._plotting.labels import literal, shorten
+from sklearn_interpret._plotting.matrices import (
+    checked_strengths,
+    draw_table,
+    table_size,
+)
+from sklearn_interpret._plotting.sources import response_name
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay
+from sklearn_interpret.shapley._values import ShapleyValues
+
+
+@dataclass(eq=False, repr=False)
+class ShapleyInteractionDisplay(Display):
+    """Mean absolute Shapley interaction values, as a table of pairs of features.
+
+    Build it with `from_estimator`, for an inspector that has `interaction_values`, or
+    from an array of your own, such as
+    ``np.abs(inspector.interaction_values(X)).mean(axis=0)``. On the diagonal are the
+    main effects. What a pair does together is split into halves, one in each of its two
+    cells. The strongest feature is on top. The colours span the pairs; main effects
+    beyond their scale are grey.
+
+    Parameters
+    ----------
+    interactions : array-like of shape (n_features, n_features)
+        Mean absolute interaction values, symmetric, in the response's unit.
+    feature_names : sequence of str
+        Name of each feature.
+    response_name : str, default="response"
+        What the values are shares of.
+    output_names : sequence, default=None
+        Name of the output; None where there is one without a name.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    heatmap_ : QuadMesh
+        The table, the strongest feature first.
+    labels_ : list of Text
+        The numbers, where cells have room for them.
+    colorbar_ : matplotlib Colorbar
+        The colour bar.
+
+    See Also
+    --------
+    ShapleyDependenceDisplay : The interaction values of one pair, row by row.
+    HStatisticDisplay : Interactions of partial dependences.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.shapley import ShapleyInteractionDisplay
+    >>> display = ShapleyInteractionDisplay(
+    ...     [[2.0, 0.5], [0.5, 1.0]], feature_names=["age", "income"]
+    ... ).plot()
+    >>> display.to_frame()
+      feature feature2  interaction
+    0     age      age          2.0
+    1  income   income          1.0
+    2     age   income          0.5
+    """
+
+    interactions: ArrayLike
+    _: KW_ONLY
+    feature_names: Any
+    response_name: str = "response"
+    output_names: Any = None
+
+    _kinds = (ShapleyValues, "interaction_values")
+    _choices: ClassVar[frozenset[str]] = frozenset({"target"})
+    _shows_rows: ClassVar[bool] = True
+    _check_request = ShapleyDisplay._check_request
+
+    @classmethod
+    def _from_inspector(cls, inspector, X, sample_weight, *, target=None):
+        if not hasattr(inspector, "interaction_values"):
+            raise TypeError(
+                f"{type(inspector).__name__} has found an algorithm without "
+                'interaction values: choose algorithm="exact", "kernel" or "tree".'
+            )
+        rows = as_rows(X)
+        names, outputs = inspector.player_names_, inspector.output_names_
+        output, p = output_position(outputs, target), len(names)
+        total = np.zeros((p, p, len(outputs)))
+        for part in slices(rows.n_rows, held_rows(total.nbytes)):
+            values = inspector.interaction_values(rows.part(part).native)
+            total += np.abs(values).reshape(-1, *total.shape).sum(axis=0)
+        return cls(
+            total[..., output] / rows.n_rows,
+            feature_names=names,
+            response_name=response_name(inspector),
+            output_names=[outputs[output]],
+        )
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_display: int | None = 10,
+        heatmap_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the table of the strongest features.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+        max_display : int, default=10
+            Largest number of features; None shows all. The others are left out.
+        heatmap_kw : dict, default=None
+            Style of the table.
+
+        Returns
+        -------
+        self : object
+            The display.
+
+        Raises
+        ------
+        ValueError
+            A `max_display` that is no number of features, or an array that is no table
+            of strengths.
+        """
+        check_count(max_display, "max_display")
+        table = self._checked()
+        order = np.argsort(-table.sum(axis=1), kind="stable")[:max_display]
+        names = [str(self.feature_names[j]) for j in order]
+        caller = f"{type(self).__name__}.plot"
+        ax = take_single(ax, table_size(len(names)), caller=caller)
+        self.figure_, self.ax_ = ax.figure, ax
+        table = table[np.ix_(order, order)]
+        pairs = table[np.triu_indices(len(names), 1)].max(initial=0.0)
+        response = shorten(self._response_label(self.output_names, 0), 44)
+        label = literal(f"{response}\n(mean |interaction value|)")
+        style = heatmap_kw or {}
+        if 0 < pairs < table.max():
+            style = {"cmap": _map_of_pairs(), **style}
+        drawn = draw_table(ax, table, names, label, style, pairs or None)
+        self.heatmap_, self.colorbar_, self.labels_ = drawn
+        notes = ["diagonal: main effects, grey beyond the pairs' scale"]
+        notes.append("other cells: half of the pair's interaction")
+        left_out = len(self.feature_names) - len(names)
+        if left_out:
+            some = f"{left_out} weaker feature{'s' if left_out > 1 else ''}"
+            notes.append(f"not shown: {some}")
+        ax.set_title("\n".join(notes), fontsize="small")
+        return self
+
+    def _checked(self):
+        table, p = (
+            np.asarray(self.interactions, dtype=np.float64),
+            len(self.feature_names),
+        )
+        if table.shape == (p, p) and np.allclose(table, table.T):  # but for rounding
+            table = (table + table.T) / 2
+        table = checked_strengths(table, (p, p), "interactions")
+        if np.isnan(table).any():
+            raise ValueError("interactions has missing values.")
+        return table
+
+    def to_frame(self) -> Any:
+        """Numbers drawn, as a DataFrame, all features and pairs on lines of their own.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line per pair, from the strongest down, with the columns "feature",
+            "feature2" (the same for a main effect) and "interaction".
+        """
+        pandas = import_pandas(f"{type(self).__name__}.to_frame")
+        table = self._checked()
+        pairs = np.triu_indices(len(table))
+        order = np.argsort(-table[pairs], kind="stable")
+        first, second = (places[order] for places in pairs)
+        names = np.array(list(map(str, self.feature_names)), dtype=object)
+        return pandas.DataFrame(
+            {
+                "feature": names[first],
+                "feature2": names[second],
+                "interaction": table[first, second],
+            }
+        )
+
+
+def _map_of_pairs():
+    """Colours of pairs, with grey for main effects that are stronger than all pairs."""
+    import matplotlib
+
+    shades = matplotlib.colormaps[SEQUENTIAL_MAP].with_extremes(over=NEUTRAL_COLOUR)
+    shades.colorbar_extend = "max"
+    return shades

@@ -1,0 +1,123 @@
+"""Base of the displays in which explained rows stand side by side, in an order."""
+
+from typing import Any
+
+import numpy as np
+
+from sklearn_interpret._core.statistics.seriation import order_rows
+from sklearn_interpret._plotting.axes import axes_inches
+from sklearn_interpret._plotting.bars import ranked
+from sklearn_interpret._plotting.labels import (
+    UPRIGHT_PER_INCH,
+    literal,
+    shorten,
+    shown_ticks,
+)
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.explanations import Explanation
+from sklearn_interpret.shapley._plot._base import ShapleyDisplay
+from sklearn_interpret.shapley._plot._features import FeatureReader
+
+HOW = {
+    "similarity": "by the similarity of their Shapley values",
+    "prediction": "by the prediction",
+    "input": "as they were given",
+}
+LABEL_LENGTH = 12
+
+
+class OrderedRowsDisplay(ShapleyDisplay):
+    """Base of the displays in which rows stand side by side."""
+
+    def __init__(
+        self,
+        explanation: Explanation,
+        *,
+        row: int | None = None,
+        target: Any = None,
+        response_name: str | None = None,
+        order: str | int = "similarity",
+    ) -> None:
+        super().__init__(
+            explanation, row=row, target=target, response_name=response_name
+        )
+        self.order = order
+
+    def _row_order(self, explanation):
+        """Positions of the rows from the left."""
+        if isinstance(self.order, str) and self.order in HOW:
+            if self.order == "input":
+                return np.arange(len(explanation))
+            if self.order == "prediction":
+                return np.argsort(explanation.predictions_or_sums, kind="stable")
+            return order_rows(explanation.values)
+        return np.argsort(self._along(explanation).numbers, kind="stable")
+
+    def _along(self, explanation):
+        """Values of the feature that orders the rows; missing ones come last."""
+        reader = FeatureReader(explanation)
+        feature = reader.position(self.order, "order")
+        if not reader.has_data:
+            raise ValueError(
+                f"order={self.order!r} asks for the values of a feature, but the "
+                "explanation has no data."
+            )
+        return reader.any_values(feature)
+
+    def _name_order(self, ax, explanation):
+        """Say along the x axis which rows these are, and how they are ordered."""
+        if isinstance(self.order, str) and self.order in HOW:
+            texts = map(str, self._positions()[self.row_order_])
+            ax.set_xlabel(f"Row, {HOW[self.order]}")
+        else:
+            along = self._along(explanation)
+            texts = along.texts()[self.row_order_]
+            ax.set_xlabel(literal(f"Rows by {shorten(along.name)}"))
+        label_rows(ax, list(texts))
+
+    def to_frame(self) -> Any:
+        """Numbers drawn, as a long DataFrame, all features on lines of their own.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line per row and feature, rows as drawn from the left and the features
+            from the strongest down, with the columns "row", "place" (from the left),
+            "base_value", "prediction", "feature", "value" (in the data, where there is
+            one) and "shapley_value".
+        """
+        pandas = import_pandas(self._caller("to_frame"))
+        explanation = self._rows()
+        rows = getattr(self, "row_order_", None)  # clustering takes time: do it once
+        rows = self._row_order(explanation) if rows is None else rows
+        order, _ = ranked(np.abs(explanation.values).mean(axis=0), None)
+        n_lines = len(order)
+        reader = FeatureReader(explanation)
+        names = np.array(explanation.feature_names, dtype=object)
+        columns = {
+            "row": np.repeat(self._positions()[rows], n_lines),
+            "place": np.repeat(np.arange(len(rows)), n_lines),
+            "base_value": np.repeat(explanation.base_values[rows], n_lines),
+            "prediction": np.repeat(explanation.predictions_or_sums[rows], n_lines),
+            "feature": np.tile(names[order], len(rows)),
+            "value": reader.table(order)[rows].ravel(),
+            "shapley_value": explanation.values[np.ix_(rows, order)].ravel(),
+        }
+        if not reader.has_data:
+            del columns["value"]
+        return pandas.DataFrame(columns)
+
+
+def draw_steps(ax, values, **looks):
+    """A line that is level along each row."""
+    edges = np.arange(len(values) + 1) - 0.5
+    closed = np.append(values, values[-1:])
+    return ax.plot(edges, closed, drawstyle="steps-post", **looks)[0]
+
+
+def label_rows(ax, texts):
+    """Name some rows along the x axis, as many as fit."""
+    longest = min(max(map(len, texts)), LABEL_LENGTH)
+    per_inch = UPRIGHT_PER_INCH * 1.2 / (longest + 2)
+    places = shown_ticks(len(texts), int(axes_inches(ax)[0] * per_inch) + 1)
+    ax.set_xticks(places, [literal(shorten(texts[p], LABEL_LENGTH)) for p in places])
