@@ -206,6 +206,29 @@ def test_a_cluster_is_sent_the_model_once(inspector, cluster, table):
             assert Sent.count <= 1
 
 
+def transformed(rows, inspector):
+    return inspector.transform(rows)
+
+
+def test_partitions_share_an_inspector_that_was_scattered(cluster, table):
+    dataframe = pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    X, y = table
+    X = pandas.DataFrame(X, columns=list("abcde"))
+    inspector = KernelSHAP(Sent(), background=X[:5], random_state=0).fit(X, y)
+    inspector.set_output(transform="pandas")
+    expected = inspector.transform(X)
+    counts = []
+    for n_partitions in (2, 8):
+        Sent.count = 0
+        sent = cluster.scatter(inspector, broadcast=True, hash=False)
+        parts = dataframe.from_pandas(X, npartitions=n_partitions)
+        found = parts.map_partitions(transformed, sent, meta=expected[:2]).compute()
+        pandas.testing.assert_frame_equal(found, expected, **CLOSE)
+        counts.append(Sent.count)
+    assert counts[0] == counts[1]
+
+
 def jobs_within(n_jobs):
     """Workers that a model with this `n_jobs` would use here."""
     return effective_n_jobs(n_jobs)
