@@ -49,7 +49,7 @@ class Sizes:
         return FrozenEstimator(model.fit(*self.data()))
 
 
-FULL = Sizes(10_000, 12, 100, 4_000, 60, judged=True)
+FULL = Sizes(10_000, 12, 100, 2_000, 16, judged=True)
 QUICK = Sizes(300, 5, 10, 50, 6, judged=False)
 
 
@@ -79,7 +79,7 @@ def cluster():
     """Spread the loops over two processes of a Dask cluster."""
     from distributed import Client, LocalCluster
 
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     with LocalCluster(**options) as local, Client(local), parallel_config("dask"):
         yield
 

@@ -184,14 +184,13 @@ def run_in_threads(function, tasks, *, n_jobs=None, verbose=0):
         yield from starmap(function, tasks)
         return
     backend, _ = get_active_backend(prefer="threads")
-    shared = _Shared(function, tasks)
     with limit_threads(1):
         yield from Parallel(
             n_jobs=n_jobs,
             verbose=verbose,
             prefer="threads",
             return_as=_return_as(backend),
-        )(delayed(call)(shared, *shared.own(task)) for task in tasks)
+        )(_Shared(function, tasks).calls(call, tasks))
 
 
 def _n_workers(n_jobs, tasks):
@@ -199,24 +198,25 @@ def _n_workers(n_jobs, tasks):
 
 
 class _Shared:
-    """A function, and the arguments that are the same objects in all tasks.
-
-    A backend that sends objects to workers once does so with all of these.
-    """
+    """A function, and the arguments that are the same objects in all tasks."""
 
     def __init__(self, function, tasks):
         self.function = function
         columns = enumerate(zip(*tasks, strict=True))
         self.arguments = {i: c[0] for i, c in columns if all(a is c[0] for a in c)}
 
-    def __sizeof__(self):
-        # What joblib takes for small it sends to a Dask cluster with each task, and it
-        # does not look into objects.
-        return 2**20
+    def calls(self, function, tasks, *first):
+        """Joblib's calls ``function(*first, self, *others)``, with a task's others.
 
-    def own(self, task):
-        """The other arguments of a task."""
-        return [own for i, own in enumerate(task) if i not in self.arguments]
+        Each worker of a Dask cluster is sent this object beforehand: joblib would send
+        it to one worker, and Dask nearly all tasks after it.
+        """
+        client = getattr(get_active_backend()[0], "client", None)
+        here = client is None
+        sent = self if here else client.scatter(self, broadcast=True, hash=False)
+        for task in tasks:
+            others = [own for i, own in enumerate(task) if i not in self.arguments]
+            yield delayed(function)(*first, sent, *others)
 
     def __call__(self, *own):
         task = list(own)
@@ -227,9 +227,7 @@ class _Shared:
 
 def _limited_calls(function, tasks, n_jobs):
     """Joblib's calls, each with its worker's share of the cores."""
-    n_workers = _n_workers(n_jobs, tasks)
-    shared = _Shared(function, tasks)
-    return (delayed(_limited)(n_workers, shared, *shared.own(task)) for task in tasks)
+    return _Shared(function, tasks).calls(_limited, tasks, _n_workers(n_jobs, tasks))
 
 
 def _cores_each(n_workers):
