@@ -79,7 +79,7 @@ def cluster():
     """Spread the loops over two processes of a Dask cluster."""
     from distributed import Client, LocalCluster
 
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with LocalCluster(**options) as local, Client(local), parallel_config("dask"):
         yield
 
