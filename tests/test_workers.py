@@ -2,23 +2,33 @@
 
 import itertools
 import os
+import time
+from threading import Thread
 
 import numpy as np
 import pytest
-from joblib import parallel_config
+from joblib import cpu_count, effective_n_jobs, parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from sklearn_interpret._model.parallel import run
+from sklearn_interpret._model.parallel import (
+    run,
+    run_in_threads,
+    stream,
+)
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.estimator_checks import check_estimator
 from sklearn_interpret.exceptions import NonFiniteResponseError
-from sklearn_interpret.importance import PermutationImportance
+from sklearn_interpret.importance import (
+    DropColumnImportance,
+    PermutationImportance,
+    PermutationTest,
+)
 from sklearn_interpret.interactions import HStatistic
 from sklearn_interpret.shapley import KernelSHAP
 from tests.instances import INSPECTORS, OF_LINES, quick_arguments
@@ -134,6 +144,142 @@ def test_dask_does_the_work(cluster, table):
     with parallel_config(backend="dask"), config_context(working_memory=0.1):
         inspector = PartialDependence(Located(), n_jobs=-1).fit(X, y)
     assert_array_equal(inspector.average_[0], 1)
+
+
+class Pickled:
+    """Counts how often it is pickled: what a worker is sent."""
+
+    def __init__(self):
+        self.count = 0
+
+    def __reduce__(self):
+        self.count += 1
+        return Pickled, ()
+
+
+def nothing_of(first, own, second):
+    """Return what is a task's own, as one result or as an iterator of one."""
+    return [own]
+
+
+@pytest.mark.parametrize("loop", [run, stream, run_in_threads])
+def test_dask_is_sent_once_what_all_tasks_share(loop, cluster):
+    model, rows = Pickled(), Pickled()
+    tasks = [(model, own, rows) for own in range(20)]
+    with parallel_config(backend="dask"):
+        found = list(loop(nothing_of, tasks, n_jobs=-1))
+    assert np.ravel(found).tolist() == list(range(20))
+    assert max(model.count, rows.count) <= 1
+
+
+class Sent(LinearRegression):
+    """Counts how often any of its instances is pickled."""
+
+    count = 0
+
+    def __getstate__(self):
+        """Count, and give what there is to pickle."""
+        Sent.count += 1
+        return super().__getstate__()
+
+
+@pytest.mark.parametrize(
+    "inspector",
+    [
+        PartialDependence(Sent()),
+        PermutationImportance(Sent(), random_state=0),
+        DropColumnImportance(Sent()),
+        PermutationTest(Sent(), n_permutations=20, random_state=0),
+        KernelSHAP(Sent(), random_state=0),
+    ],
+    ids=lambda inspector: type(inspector).__name__,
+)
+def test_a_cluster_is_sent_the_model_once(inspector, cluster, table):
+    X, y = table
+    Sent.count = 0
+    with parallel_config(backend="dask"), config_context(working_memory=0.1):
+        inspector.set_params(n_jobs=-1).fit(X, y)
+        assert Sent.count <= 1
+        if hasattr(inspector, "explain"):
+            Sent.count = 0
+            inspector.explain(X)
+            assert Sent.count <= 1
+
+
+def transformed(rows, inspector):
+    return inspector.transform(rows)
+
+
+def test_partitions_share_an_inspector_that_was_scattered(cluster, table):
+    dataframe = pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    X, y = table
+    X = pandas.DataFrame(X, columns=list("abcde"))
+    inspector = KernelSHAP(Sent(), background=X[:5], random_state=0).fit(X, y)
+    inspector.set_output(transform="pandas")
+    expected = inspector.transform(X)
+    counts = []
+    for n_partitions in (2, 8):
+        Sent.count = 0
+        sent = cluster.scatter(inspector, broadcast=True, hash=False)
+        parts = dataframe.from_pandas(X, npartitions=n_partitions)
+        found = parts.map_partitions(transformed, sent, meta=expected[:2]).compute()
+        pandas.testing.assert_frame_equal(found, expected, **CLOSE)
+        counts.append(Sent.count)
+    assert counts[0] == counts[1]
+
+
+def jobs_within(n_jobs):
+    """Workers that a model with this `n_jobs` would use here."""
+    return effective_n_jobs(n_jobs)
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+@pytest.mark.parametrize("n_jobs", [None, -1])
+def test_models_in_workers_that_take_all_cores_use_one_each(backend, n_jobs):
+    workers = max(2, cpu_count())
+    with parallel_config(backend=backend):
+        found = list(run(jobs_within, [(n_jobs,)] * workers, n_jobs=workers))
+    assert found == [1] * workers
+
+
+def test_models_in_a_cluster_do_not_spread_their_work_again(cluster):
+    with parallel_config(backend="dask"):
+        assert list(run(jobs_within, [(None,)] * 4)) == [1] * 4
+
+
+def overlapping(seconds):
+    """Take so long that tasks begin and end within others."""
+    time.sleep(seconds)
+    return [seconds]
+
+
+@pytest.mark.parametrize("backend", ["threading", "dask"])
+@pytest.mark.parametrize("loop", [run, stream])
+def test_threads_are_given_back(loop, backend, cluster):
+    started = max(blas_threads())
+    set_elsewhere(cpu_count() + 1)  # more than a worker's share
+    try:
+        before = blas_threads()
+        with parallel_config(backend=backend):
+            list(loop(overlapping, [(0.05,), (0.15,)], n_jobs=2))
+        assert blas_threads() == before
+    finally:
+        set_elsewhere(started)
+
+
+def set_elsewhere(n_threads):
+    """Set threads from a thread that ends, so that none is in charge of them."""
+    thread = Thread(target=threadpool_limits, args=(n_threads,))
+    thread.start()
+    thread.join()
+
+
+def blas_threads():
+    """Threads of the BLAS libraries, which all threads of a process share."""
+    return [
+        lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"
+    ]
 
 
 def threads_here(_):

@@ -1,12 +1,13 @@
 """Batches that fit the working memory, arrays made batch by batch, joblib's loops."""
 
-import os
 from abc import ABC, abstractmethod
-from functools import cache
+from functools import cache, partial
 from itertools import chain, starmap
+from operator import call
+from threading import current_thread, main_thread
 
 import numpy as np
-from joblib import effective_n_jobs
+from joblib import cpu_count, effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
 from sklearn import get_config
 from sklearn.utils.parallel import Parallel, delayed
@@ -122,8 +123,13 @@ def _threadpools():
 
 
 def limit_threads(n_threads):
-    """Context manager: so many threads of BLAS and OpenMP."""
-    return _threadpools().limit(limits=n_threads)
+    """Context manager: so many threads of BLAS and OpenMP.
+
+    The threads of BLAS are set for the whole process, and only by its main thread:
+    several that set them would not give back what they found.
+    """
+    libraries = None if current_thread() is main_thread() else "openmp"
+    return _threadpools().limit(limits=n_threads, user_api=libraries)
 
 
 def run(function, tasks, *, n_jobs=None, verbose=0):
@@ -148,8 +154,10 @@ def run(function, tasks, *, n_jobs=None, verbose=0):
     if _n_workers(n_jobs, tasks) <= 1:
         yield from starmap(function, tasks)
         return
-    work = _shared(function, tasks, n_jobs)
-    yield from Parallel(n_jobs=n_jobs, verbose=verbose)(work)
+    work = _limited_calls(function, tasks, n_jobs)
+    with limit_threads(_cores_each(_n_workers(n_jobs, tasks))):
+        results = Parallel(n_jobs=n_jobs, verbose=verbose)(work)
+    yield from results
 
 
 def stream(function, tasks, *, n_jobs=None, verbose=0):
@@ -160,7 +168,7 @@ def stream(function, tasks, *, n_jobs=None, verbose=0):
     """
     if _n_workers(n_jobs, tasks) <= 1:
         return chain.from_iterable(starmap(function, tasks))
-    work = _shared(_listed, [(function, task) for task in tasks], n_jobs)
+    work = _limited_calls(partial(_listed, function), tasks, n_jobs)
     backend, _ = get_active_backend()
     return_as = _return_as(backend)
     parallel = Parallel(n_jobs=n_jobs, verbose=verbose, return_as=return_as)
@@ -182,25 +190,60 @@ def run_in_threads(function, tasks, *, n_jobs=None, verbose=0):
             verbose=verbose,
             prefer="threads",
             return_as=_return_as(backend),
-        )(delayed(function)(*task) for task in tasks)
+        )(_Shared(function, tasks).calls(call, tasks))
 
 
 def _n_workers(n_jobs, tasks):
     return min(effective_n_jobs(n_jobs), len(tasks))
 
 
-def _shared(function, tasks, n_jobs):
-    """Joblib's calls, each with its worker's share of BLAS and OpenMP threads."""
-    threads = max(1, (os.cpu_count() or 1) // _n_workers(n_jobs, tasks))
-    return (delayed(_limited)(threads, function, task) for task in tasks)
+class _Shared:
+    """A function, and the arguments that are the same objects in all tasks."""
+
+    def __init__(self, function, tasks):
+        self.function = function
+        columns = enumerate(zip(*tasks, strict=True))
+        self.arguments = {i: c[0] for i, c in columns if all(a is c[0] for a in c)}
+
+    def calls(self, function, tasks, *first):
+        """Joblib's calls ``function(*first, self, *others)``, with a task's others.
+
+        Each worker of a Dask cluster is sent this object beforehand: joblib would send
+        it to one worker, and Dask nearly all tasks after it.
+        """
+        client = getattr(get_active_backend()[0], "client", None)
+        here = client is None
+        sent = self if here else client.scatter(self, broadcast=True, hash=False)
+        for task in tasks:
+            others = [own for i, own in enumerate(task) if i not in self.arguments]
+            yield delayed(function)(*first, sent, *others)
+
+    def __call__(self, *own):
+        task = list(own)
+        for position, argument in self.arguments.items():
+            task.insert(position, argument)
+        return self.function(*task)
 
 
-def _limited(threads, function, task):
-    with limit_threads(threads):
-        return function(*task)
+def _limited_calls(function, tasks, n_jobs):
+    """Joblib's calls, each with its worker's share of the cores."""
+    return _Shared(function, tasks).calls(_limited, tasks, _n_workers(n_jobs, tasks))
 
 
-def _listed(function, task):
+def _cores_each(n_workers):
+    return max(1, cpu_count() // n_workers)
+
+
+def _limited(n_workers, shared, *own):
+    # Those of the worker's machine, which may not be the caller's.
+    cores = _cores_each(n_workers)
+    # A model may ask for workers too, and would get all of a cluster.
+    backend = "sequential" if cores == 1 else "threading"
+    with limit_threads(cores), parallel_config(backend, n_jobs=1):
+        return shared(*own)
+
+
+def _listed(function, *task):
     # An iterator does not travel between processes.
     return list(function(*task))
 

@@ -166,16 +166,12 @@ class DropColumnImportance(RefittingImportance):
             constant = names_columns(estimator)
         remove = hold_constant if constant else drop_columns
         left_out = [((), None), *zip(self.features_, self.player_names_, strict=True)]
+        data = sample.rows, y, weights
         tasks = [
-            (
-                (estimator, self._fit_parameters(sample.index[train])),
-                (remove, columns, name),
-                (sample.rows, y, weights),
-                (train, test),
-                metrics,
-            )
-            for train, test in self._splits(sample, y)
-            for columns, name in left_out
+            (estimator, fit_params, remove, player, data, split, metrics)
+            for split in self._splits(sample, y)
+            for fit_params in [self._fit_parameters(sample.index[split[0]])]
+            for player in left_out
         ]
         scores = []
         for of_task in run(_scores, tasks, n_jobs=self.n_jobs, verbose=self.verbose):
@@ -234,10 +230,9 @@ def _present(places, split):
     return (train, test) if train.size and test.size else None
 
 
-def _scores(model, left_out, data, split, metrics):
+def _scores(estimator, fit_params, remove, player, data, split, metrics):
     """Scores on held-out rows of a model fitted without some columns."""
-    (estimator, fit_params), (remove, columns, name) = model, left_out
-    (rows, y, weights), (train, test) = data, split
+    (columns, name), (rows, y, weights), (train, test) = player, data, split
     if columns:
         rows = remove(rows, columns)
     X_train, X_test = rows.take(train).native, rows.take(test).native

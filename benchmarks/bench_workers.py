@@ -1,0 +1,145 @@
+"""Time of two workers divided by that of one: processes here, and a Dask cluster.
+
+A perfect spread is 0.5. Workers are processes of one thread each, and the models use
+one thread, so that nothing but the number of workers differs. Processes are started
+and sent their imports before anything is timed. Results must not depend on workers.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from command_line import parser, run_chosen
+from effect_pairs import table
+from joblib import parallel_config
+from pair import Case, Result, own_ratio
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.frozen import FrozenEstimator
+
+from sklearn_interpret.importance import PermutationImportance
+from sklearn_interpret.shapley import KernelSHAP, TreeSHAP
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Rows, trees and explained rows of a run, and whether targets are judged."""
+
+    n_rows: int
+    n_features: int
+    n_trees: int
+    n_explained: int
+    n_sampled: int
+    judged: bool
+
+    @cache  # noqa: B019 - there is one for each run
+    def data(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows and their targets."""
+        return table(self.n_rows, self.n_features)
+
+    @cache  # noqa: B019
+    def fitted(self) -> FrozenEstimator:
+        """Return the model."""
+        model = RandomForestRegressor(self.n_trees, max_depth=10, random_state=0)
+        return FrozenEstimator(model.fit(*self.data()))
+
+
+FULL = Sizes(10_000, 12, 100, 2_000, 16, judged=True)
+QUICK = Sizes(300, 5, 10, 50, 6, judged=False)
+
+
+def tree_shap(sizes: Sizes) -> np.ndarray:
+    """Shapley values from the trees."""
+    X, y = sizes.data()
+    return TreeSHAP(sizes.fitted()).fit(X, y).explain(X[: sizes.n_explained]).values
+
+
+def kernel_shap(sizes: Sizes) -> np.ndarray:
+    """Shapley values from the model's predictions."""
+    X, y = sizes.data()
+    inspector = KernelSHAP(sizes.fitted(), background=X[:50], random_state=0).fit(X, y)
+    return inspector.explain(X[: sizes.n_sampled]).values
+
+
+def permutation_importance(sizes: Sizes) -> np.ndarray:
+    """Importances by repeated permutation."""
+    inspector = PermutationImportance(
+        sizes.fitted(), method="permutation", n_repeats=10, random_state=0
+    )
+    return inspector.fit(*sizes.data()).importances_
+
+
+@contextmanager
+def cluster():
+    """Spread the loops over two processes of a Dask cluster."""
+    from distributed import Client, LocalCluster
+
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with LocalCluster(**options) as local, Client(local), parallel_config("dask"):
+        yield
+
+
+def processes():
+    """Spread the loops over two processes of joblib."""
+    return parallel_config("loky", n_jobs=2)
+
+
+def two_workers(
+    name: str, work: Callable[[Sizes], Any], spread: Callable, sizes: Sizes, **run: Any
+) -> Result:
+    """The same work by two workers and by one."""
+
+    def alone():
+        with parallel_config("sequential"):
+            return work(sizes)
+
+    def difference(first, second):
+        return np.abs(first - second).max() / np.abs(second).max()
+
+    with spread():
+        return own_ratio(
+            name,
+            "one worker",
+            partial(work, sizes),
+            alone,
+            agreement=difference,
+            tolerance=1e-10,
+            at_most=0.7 if sizes.judged else None,
+            **run,
+        )
+
+
+def cases(sizes: Sizes, **timing: Any) -> dict[str, Case]:
+    """Return what can be run, by name; no model is fitted before it is needed."""
+    spreads = {"processes": processes}
+    if find_spec("distributed"):
+        spreads["dask"] = cluster
+    works = {
+        "tree-shap": tree_shap,
+        "kernel-shap": kernel_shap,
+        "permutation": permutation_importance,
+    }
+    return {
+        f"{of_work}-{of_spread}": partial(
+            two_workers, work=work, spread=spread, sizes=sizes, **timing
+        )
+        for of_work, work in works.items()
+        for of_spread, spread in spreads.items()
+    }
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the chosen cases; returns 1 when results disagree, else 0."""
+    options: argparse.Namespace = parser(__doc__).parse_args(arguments)
+    if options.clock == "cpu":
+        raise SystemExit("--clock cpu does not see the workers' processes")
+    return run_chosen(partial(cases, QUICK if options.quick else FULL), options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
