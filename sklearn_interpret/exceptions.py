@@ -7,6 +7,7 @@ __all__ = [
     "InspectionWarning",
     "LowFidelityWarning",
     "NonFiniteResponseError",
+    "UndefinedFidelityWarning",
     "UnreadableModelError",
     "UnseenCategoryWarning",
 ]
@@ -30,6 +31,10 @@ class EmptyIntervalWarning(InspectionWarning):
 
 class LowFidelityWarning(InspectionWarning):
     """A surrogate follows the model poorly: it explains little of it."""
+
+
+class UndefinedFidelityWarning(InspectionWarning):
+    """A model responds alike wherever its surrogate was compared: R² is undefined."""
 
 
 class UnseenCategoryWarning(InspectionWarning):

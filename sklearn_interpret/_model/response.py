@@ -150,8 +150,8 @@ class Response:
             parts = [self._transformed(_real(part)) for part in raw]
             return np.hstack([p[:, 1:] if p.shape[1] == 2 else p for p in parts])
         values = _real(raw)
-        if values.ndim == 1:
-            values = values[:, None]
+        if values.ndim < 2:  # scipy's COO arrays make a scalar of a single row's
+            values = values.reshape(-1, 1)
         if values.ndim != 2:
             raise ValueError(
                 f"The model's response has shape {values.shape}; (n_rows,) or "

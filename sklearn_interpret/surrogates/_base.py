@@ -18,7 +18,10 @@ from sklearn_interpret._model._sklearn_compat import HasMethods, Interval, StrOp
 from sklearn_interpret._model.parallel import limit_threads, run, slices
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
 from sklearn_interpret.base import BaseInspector
-from sklearn_interpret.exceptions import LowFidelityWarning
+from sklearn_interpret.exceptions import (
+    LowFidelityWarning,
+    UndefinedFidelityWarning,
+)
 from sklearn_interpret.surrogates._local_explanation import LocalExplanation
 from sklearn_interpret.surrogates._local_fits import (
     SELECTIONS,
@@ -164,6 +167,9 @@ class BaseLocalSurrogate(BaseInspector):
         -----
         LowFidelityWarning
             A surrogate follows the model less well than `min_fidelity`.
+        UndefinedFidelityWarning
+            The model responds alike to all samples around a row, so that there is no
+            R² to be compared with `min_fidelity`.
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
@@ -198,14 +204,24 @@ class BaseLocalSurrogate(BaseInspector):
     def _check_fidelity(self, fits):
         if self.min_fidelity is None:
             return
-        worst = np.array([fit.fidelity.min() for fit in fits])
+        # NaN only where no output has an R².
+        worst = np.array([np.fmin.reduce(fit.fidelity) for fit in fits])
+        unknown = np.flatnonzero(np.isnan(worst))
+        if len(unknown):
+            warnings.warn(
+                f"The model responds alike to all samples around {len(unknown)} of "
+                f"{len(fits)} rows, the first of them row {unknown[0]}: R² is "
+                "undefined there, and their weights tell nothing.",
+                UndefinedFidelityWarning,
+                stacklevel=3,
+            )
         n_low = np.count_nonzero(worst < self.min_fidelity)
         if n_low:
             warnings.warn(
                 f"The surrogates of {n_low} of {len(fits)} rows explain less of the "
                 f"model around them than min_fidelity={self.min_fidelity:g} asks; the "
-                f"lowest R^2 is {worst.min():.3g}, that of row {worst.argmin()}. Read "
-                f"them with care, or try {self._better}.",
+                f"lowest R² is {np.nanmin(worst):.3g}, that of row "
+                f"{np.nanargmin(worst)}. Read them with care, or try {self._better}.",
                 LowFidelityWarning,
                 stacklevel=3,
             )

@@ -25,7 +25,10 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
 )
 from sklearn_interpret._model.validation import check_weights
 from sklearn_interpret.base import BaseInspector
-from sklearn_interpret.exceptions import LowFidelityWarning
+from sklearn_interpret.exceptions import (
+    LowFidelityWarning,
+    UndefinedFidelityWarning,
+)
 from sklearn_interpret.surrogates._fidelity import Fidelity
 
 
@@ -59,9 +62,9 @@ class GlobalSurrogate(BaseInspector):
         labels that the model predicts. None takes a regression tree of depth 3, behind
         encoders for columns of categories.
     scoring : str or callable, default="r2"
-        How fidelity is measured. "r2" compares responses, the mean over outputs;
-        "accuracy" is the share of rows with the same label. Another of scikit-learn's
-        scorers takes the model's predictions as targets. A callable
+        How fidelity is measured. "r2" compares responses, the mean over outputs
+        that vary; "accuracy" is the share of rows with the same label. Another of
+        scikit-learn's scorers takes the model's predictions as targets. A callable
         ``f(of_model, of_surrogate[, sample_weight])`` compares responses, or labels
         where those were learnt; (n,) or (n, k).
     subset : callable or None, default=None
@@ -93,7 +96,8 @@ class GlobalSurrogate(BaseInspector):
         The fitted surrogate.
     fidelity_ : float
         How closely the surrogate follows the model on the rows that it was fitted to;
-        see `fidelity_score` for others.
+        see `fidelity_score` for others. R² is undefined, NaN, where the model responds
+        alike to all of them.
     agreement_ : float
         Share of these rows to which both give the same label; only of classifiers, and
         where labels follow from what the surrogate was fitted to.
@@ -118,6 +122,8 @@ class GlobalSurrogate(BaseInspector):
     -----
     LowFidelityWarning
         In `fit`, where the fidelity is below `min_fidelity`.
+    UndefinedFidelityWarning
+        In `fit`, where R² is undefined and `min_fidelity` is not None.
 
     See Also
     --------
@@ -261,8 +267,16 @@ class GlobalSurrogate(BaseInspector):
         return fidelity.measure(rows, weights, responses, labels)
 
     def _warn(self):
-        judged = self.scoring in ("r2", "accuracy") and self.min_fidelity is not None
-        if judged and self.fidelity_ < self.min_fidelity:
+        if self.scoring not in ("r2", "accuracy") or self.min_fidelity is None:
+            return
+        if np.isnan(self.fidelity_):
+            warnings.warn(
+                "The model responds alike to all rows that the surrogate was fitted "
+                "to: there is nothing to explain, and R² is undefined.",
+                UndefinedFidelityWarning,
+                stacklevel=2,
+            )
+        elif self.fidelity_ < self.min_fidelity:
             warnings.warn(
                 "The explanation's surrogate follows the model poorly: its fidelity "
                 f"({self.scoring}) is {self.fidelity_:.3g}, below "

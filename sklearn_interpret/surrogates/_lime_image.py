@@ -41,6 +41,8 @@ class ImageExplanation(LocalExplanation):
         Intercepts of the surrogate: its prediction with everything hidden.
     predictions, data, feature_names, output_names : array-like, default=None
         As in :class:`LocalExplanation`, of images and their segments.
+    response_name, target_name : str, default=None
+        As in :class:`~sklearn_interpret.explanations.Explanation`.
     standard_errors : array-like of the shape of `values`, default=None
         Standard errors of the weights, for the choice of the samples.
     columns : None, default=None
@@ -142,7 +144,7 @@ class LimeImage(BaseLocalSurrogate):
     The model predicts copies of the image in which half of its segments are
     hidden; a small linear model of what is seen is fitted to the responses, in which
     copies that show more count more. Its weights say what it adds to the response that
-    a segment is seen, its R^2 on the copies how far to trust them.
+    a segment is seen, its R² on the copies how far to trust them.
 
     Parameters
     ----------
@@ -179,7 +181,7 @@ class LimeImage(BaseLocalSurrogate):
         tree; it needs `coef_` or `feature_importances_`, and `sample_weight` in its
         `fit`. None takes least squares.
     min_fidelity : float or None, default=0.2
-        R^2 below which :class:`~sklearn_interpret.exceptions.LowFidelityWarning` is
+        R² below which :class:`~sklearn_interpret.exceptions.LowFidelityWarning` is
         raised; None never warns.
     response_method : str, list of str or callable, default="auto"
         "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else

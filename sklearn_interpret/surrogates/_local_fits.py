@@ -92,7 +92,7 @@ class LocalFit:
         Features that are used.
     intercept, prediction, fidelity : ndarray of shape (k,)
         The surrogate's value where the design is zero, its value for the row, and its
-        weighted R^2 on the samples.
+        weighted R² on the samples.
     linear : bool
         Whether coefficients are slopes; else they are importances, and the intercept is
         the mean response.

@@ -35,7 +35,10 @@ from sklearn_interpret._model.surrogates.tree_rules import rounded_between
 from sklearn_interpret.estimator_checks._recorders import RecordingRegressor
 from sklearn_interpret.estimator_checks._tables import pandas_mixed, polars_mixed
 from sklearn_interpret.estimator_checks._wraps import check_delegation
-from sklearn_interpret.exceptions import LowFidelityWarning
+from sklearn_interpret.exceptions import (
+    LowFidelityWarning,
+    UndefinedFidelityWarning,
+)
 from sklearn_interpret.surrogates import GlobalSurrogate
 
 WEIGHTS = np.arange(80) % 4 + 1.0
@@ -78,8 +81,9 @@ def test_r_squared_is_that_of_scikit_learn(scale):
     g[:, 1] = 0.2
     found = r_squared(scale * f, scale * g, WEIGHTS[:30])
     expected = r2_score(f, g, sample_weight=WEIGHTS[:30], multioutput="raw_values")
+    expected[1] = np.nan  # of a constant
     assert_allclose(found, expected)
-    assert_array_equal(r_squared(f, f, WEIGHTS[:30]), np.ones(3))
+    assert_array_equal(r_squared(f, f, WEIGHTS[:30]), [1, np.nan, 1])
 
 
 def test_a_tree_taught_by_its_like_is_perfect(table):
@@ -394,13 +398,24 @@ def test_frame_equals_array_and_a_second_fit_forgets(table):
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e6])
-def test_constant_answers_and_one_row(table, value):
+def test_constant_responses_and_one_row_have_no_r_squared(table, value):
     X, _, _ = table
-    constant = taught(DecisionTreeRegressor(), X, np.full(80, value))
-    assert constant.fidelity_ == 1
-    assert taught(DecisionTreeRegressor(), X[:1], [value]).fidelity_ == 1
     flat = np.ones((80, 2))
-    assert taught(DecisionTreeRegressor(), flat, X[:, 0]).fidelity_ == 1
+    for rows, y in ((X, np.full(80, value)), (X[:1], [value]), (flat, X[:, 0])):
+        with pytest.warns(UndefinedFidelityWarning, match="R² is undefined"):
+            one = taught(DecisionTreeRegressor(), rows, y)
+        assert np.isnan(one.fidelity_)
+        assert np.isnan(one.set_params(min_fidelity=None).fit(rows, y).fidelity_)
+    one.set_params(scoring="neg_mean_absolute_error").fit(flat, X[:, 0])
+    assert one.fidelity_ == pytest.approx(0, abs=1e-12)
+
+
+def test_fidelity_is_the_mean_over_the_outputs_that_vary(table):
+    X, y, _ = table
+    targets = np.stack([y, np.full(80, 0.3)], axis=1)
+    alone = taught(DecisionTreeRegressor(random_state=0), X, y)
+    both = taught(DecisionTreeRegressor(random_state=0), X, targets)
+    assert both.fidelity_ == pytest.approx(alone.fidelity_, abs=1e-9)
 
 
 class TakesNoWeights(RegressorMixin, BaseEstimator):

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, make_friedman1
+from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import (
     HistGradientBoostingRegressor,
     RandomForestClassifier,
@@ -21,8 +22,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret.exceptions import LowFidelityWarning, UnreadableModelError
-from sklearn_interpret.surrogates import LimeTabular
+from sklearn_interpret.exceptions import (
+    LowFidelityWarning,
+    UndefinedFidelityWarning,
+    UnreadableModelError,
+)
+from sklearn_interpret.surrogates import LimeDisplay, LimeTabular
 from sklearn_interpret.surrogates._local_fits import (
     SELECTIONS,
     Neighbourhood,
@@ -354,6 +359,42 @@ def test_classes_have_explanations_of_their_own():
     np.testing.assert_allclose(one.fidelity, explanation.fidelity[:, 1])
 
 
+@pytest.mark.parametrize("rows", [[0], [3, 3, 3]])
+@pytest.mark.parametrize("sample_around", ["training", "instance"])
+def test_rows_that_do_not_vary_are_too_few(curved, rows, sample_around):
+    model, X = curved
+    inspector = lime_of(model, sample_around=sample_around)
+    with pytest.raises(ValueError, match=f"no feature varies over its {len(rows)} sam"):
+        inspector.fit(X[rows])
+
+
+def test_a_constant_response_has_no_r_squared(curved):
+    _, X = curved
+    constant = FrozenEstimator(DummyRegressor().fit(X, np.full(len(X), 0.1)))
+    inspector = lime_of(constant, min_fidelity=0.2).fit(X[:2])
+    with pytest.warns(UndefinedFidelityWarning, match="2 of 2 rows.*R² is undefined"):
+        explanation = inspector.explain(X[:2])
+    assert np.isnan(explanation.fidelity).all()
+    np.testing.assert_allclose(explanation.values, 0, atol=1e-12)
+    assert "R² undefined" in repr(explanation)
+    assert "<td>R² undefined</td>" in explanation._repr_html_()
+    display = LimeDisplay.from_explanation(explanation, row=0)
+    assert "local R² undefined" in display.axes_[0].get_title()
+    inspector.set_params(min_fidelity=None).explain(X[:2])
+
+
+def test_html_has_the_fidelity_of_each_row_and_output(curved):
+    _, X = curved
+    labels = np.digitize(X[:, 0], [0.3, 0.7])
+    model = FrozenEstimator(LogisticRegression().fit(X, labels))
+    explanation = lime_of(model).fit(X).explain(X[:7])
+    html = explanation._repr_html_()
+    texts = [f"<td>R² = {share:.3g}</td>" for share in explanation.fidelity[:5].ravel()]
+    places = [html.index(text) for text in texts]
+    assert len(texts) == 15
+    assert places == sorted(places)
+
+
 def test_low_fidelity_is_told(curved):
     model, X = curved
     inspector = lime_of(model, min_fidelity=1.0).fit(X)
@@ -398,8 +439,8 @@ def test_importances_select():
 
 @pytest.mark.parametrize(
     "X",
-    [np.ones((1, 1)), np.ones((20, 3)), np.full((5, 2), [1.0, 0.0]), np.eye(2)],
-    ids=["one entry", "constant", "constant columns", "two rows"],
+    [np.eye(3)[:2], 1 + np.eye(5)[:, [0, 0]]],
+    ids=["two rows and a constant column", "twins"],
 )
 @pytest.mark.parametrize("params", [*SURROUNDINGS, {"discretize": False}])
 def test_tables_in_which_little_happens(X, params):

@@ -267,7 +267,7 @@ def test_titles_have_the_fidelity(regression):
     display = drawn(regression, "tree", sample_weight=weights)
     inspector = GlobalSurrogate(FrozenEstimator(model), surrogate=SURROGATES["tree"])
     inspector.fit(X, sample_weight=weights)
-    assert f"R² = {inspector.fidelity_:.2f}" in display.axes_[0, 0].get_title()
+    assert f"R² = {inspector.fidelity_:.3g}" in display.axes_[0, 0].get_title()
     half = GlobalSurrogateDisplay.from_estimator(inspector, X[:60])
     share = r2_score(model.predict(X[:60]), inspector.predict(X[:60]))
     assert f"R² = {share:.2f}" in half.axes_[0, 0].get_title()

@@ -248,7 +248,9 @@ def test_own_figure_and_lines_within_it(model):
 
 
 def test_nothing_to_draw(model):
-    display = LimeTextDisplay.from_estimator(model, [" ... "], target="spam")
+    display = LimeTextDisplay.from_estimator(
+        model, [" ... "], target="spam", min_fidelity=None
+    )
     assert display.to_frame().empty
     assert "no words" in all_texts(display.figure_)
 

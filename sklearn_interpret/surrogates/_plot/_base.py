@@ -25,7 +25,10 @@ from sklearn_interpret._plotting.labels import (
 )
 from sklearn_interpret._plotting.tables import stacked
 from sklearn_interpret.surrogates._lime_text import highlight
-from sklearn_interpret.surrogates._local_explanation import LocalExplanation
+from sklearn_interpret.surrogates._local_explanation import (
+    LocalExplanation,
+    r_squared_text,
+)
 
 # Outputs drawn side by side where none is chosen.
 MOST_OUTPUTS = 6
@@ -151,16 +154,15 @@ class LocalDisplay(ExplanationDisplay):
     def _title(self, row, output):
         """The model's response, and how well the surrogate follows it: two lines."""
 
-        def equation(name, field):
+        def known(field, text):
             array = getattr(self.explanation, field)
-            if array is None:
-                return name
-            return f"{name} = {number_text(np.ravel(array[row])[output])}"
+            return [] if array is None else [text(np.ravel(array[row])[output])]
 
-        first = equation(shorten(self._response(output), 48), "predictions")
-        known = (("surrogate", "local_predictions"), ("local R²", "fidelity"))
-        second = [equation(*one) for one in known]
-        return f"{first}\n{', '.join(text for text in second if '=' in text)}"
+        first = [shorten(self._response(output), 48)]
+        first += known("predictions", number_text)
+        second = known("local_predictions", lambda x: f"surrogate = {number_text(x)}")
+        second += known("fidelity", lambda share: f"local {r_squared_text(share)}")
+        return f"{' = '.join(first)}\n{', '.join(second)}"
 
 
 def draw_weights(ax, weights, *, reach, most, label, what, style, families=None):

@@ -16,13 +16,13 @@ from sklearn_interpret._plotting.bars import (
 from sklearn_interpret._plotting.colours import OKABE_ITO, shade, sign_colours
 from sklearn_interpret._plotting.labels import (
     literal,
-    number_beside,
     number_text,
     plain_number_ticks,
     shorten,
 )
 from sklearn_interpret._plotting.points import MANY_POINTS, point_area
 from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.surrogates._local_explanation import r_squared_text
 from sklearn_interpret.surrogates._plot._global_arrays import (
     QUANTILES,
     SurrogateArrays,
@@ -260,7 +260,7 @@ default=None
         if surrogate is not None:
             pair = values[:, [output]], surrogate[:, [output]]
             share = r_squared(*pair, weights).item()
-            parts.append(f"R² = {number_beside(share, 1.0)}")
+            parts.append(r_squared_text(share))
         if self.agreement is not None:
             parts.append(f"same label for {100 * self.agreement:.0f} % of rows")
         lines = [", ".join(parts)]

@@ -20,7 +20,7 @@ class LimeDisplay(LocalDisplay):
     Build it with `from_estimator` or `from_explanation`. Orange bars raise the
     response, blue ones lower it. Each stands for a condition that the row meets, such
     as "age > 50", or for one standard deviation of a feature. The title has the model's
-    response and the local R^2 of the surrogate, which tells how far to trust the bars.
+    response and the local R² of the surrogate, which tells how far to trust the bars.
 
     Parameters
     ----------

@@ -18,6 +18,7 @@ from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
 from sklearn_interpret._plotting.labels import NICE_STEPS, literal, number_text, shorten
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.surrogates._lime_image import ImageExplanation, LimeImage
+from sklearn_interpret.surrogates._local_explanation import r_squared_text
 from sklearn_interpret.surrogates._plot._base import LocalDisplay
 
 # How much of the image the strongest weight covers, and the darkest grey under it.
@@ -40,7 +41,7 @@ class LimeImageDisplay(LocalDisplay):
     for each of the labels that the model finds most likely: the image in grey, segments
     that speak for the label in one colour, those against it in another, the more
     colour the more they weigh; the strongest are outlined. Above it stand the response
-    and the R^2 of the surrogate, which tells how far to trust the colours.
+    and the R² of the surrogate, which tells how far to trust the colours.
 
     Parameters
     ----------
@@ -253,8 +254,7 @@ class LimeImageDisplay(LocalDisplay):
         value = shown.predictions_or_sums.reshape(-1)[output]
         title = f"{shorten(name, _TITLE_WIDTH)}: {number_text(value)}"
         if shown.fidelity is not None:
-            fidelity = shown.fidelity.reshape(-1)[output]
-            title += f"\nlocal R² {fidelity:.2f}"
+            title += f"\nlocal {r_squared_text(shown.fidelity.reshape(-1)[output])}"
         return literal(title)
 
 

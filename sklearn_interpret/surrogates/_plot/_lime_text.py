@@ -42,7 +42,7 @@ class LimeTextDisplay(LocalDisplay):
 
     Build it with `from_estimator` or `from_explanation`. Orange words raise the
     response, blue ones lower it; the stronger the colour, the larger the weight. The
-    title has the model's response and the local R^2 of the surrogate.
+    title has the model's response and the local R² of the surrogate.
 
     Parameters
     ----------
