@@ -59,8 +59,10 @@ class GlobalSurrogate(BaseInspector):
     surrogate : estimator or None, default=None
         The simple model; a clone of it is fitted. A regressor learns the responses
         (one that takes a single output is fitted once for each), a classifier the
-        labels that the model predicts. None takes a regression tree of depth 3, behind
-        encoders for columns of categories.
+        labels that the model predicts. None takes a regression tree of depth 3.
+        Columns of categories are encoded for a surrogate of which neither the tags nor
+        the first step say that it takes them: ordered ones become positions, others a
+        column for each level.
     scoring : str or callable, default="r2"
         How fidelity is measured. "r2" compares responses, the mean over outputs
         that vary; "accuracy" is the share of rows with the same label. Another of
@@ -140,8 +142,8 @@ class GlobalSurrogate(BaseInspector):
     and far off in another, and a fidelity on rows that were learnt is too good, the
     more the larger the surrogate is. It says nothing of how good the model is.
 
-    Weights go to the surrogate's `fit` and into the fidelity. A pipeline as surrogate
-    gets the rows as the model does, whatever their container. The targets of the
+    Weights go to the surrogate's `fit` and into the fidelity. A pipeline that
+    begins with an encoder gets the rows as the model does, whatever their container. The targets of the
     default tree are rounded in their last digits, so that `random_state` and not
     rounding chooses among features that split the rows alike: a row of weight two is
     then the same as the row twice.
@@ -216,13 +218,13 @@ class GlobalSurrogate(BaseInspector):
         surrogate, fit_weights = self.surrogate, weights
         targets = squeeze_outputs(responses)
         if surrogate is None:
-            surrogate = default_surrogate(rows, self.random_state)
+            surrogate = default_surrogate(self.random_state)
             targets, fit_weights = with_exact_sums(targets, weights)
         elif is_classifier(surrogate):
             targets = self._labels_to_learn(surrogate, labels)
         allows_nan = tags_of(self.estimator_).input_tags.allow_nan
         self._takes_missing = allows_nan or not rows.is_finite
-        self.surrogate_ = fit_surrogate(surrogate, rows.native, targets, fit_weights)
+        self.surrogate_ = fit_surrogate(surrogate, rows, targets, fit_weights)
         self._importances = importances(self.surrogate_, rows, weights)
         self.fidelity_ = self._fidelity(rows, weights, responses, labels)
         predictions = self._surrogate_predictions()

@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectFromModel
 from sklearn.frozen import FrozenEstimator
@@ -25,7 +26,7 @@ from sklearn.multioutput import MultiOutputRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVR, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
@@ -284,6 +285,101 @@ def test_mixed_columns(make):
     assert one.predict(X[:3]).shape == (3,)
 
 
+NAMED = ["size", "season", "holiday"]
+
+
+def seasons(n=80):
+    """A number, categories with and without order, a flag, and what they give."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "heat": rng.normal(size=n),
+            "size": pd.Categorical(
+                rng.choice(["S", "M", "L"], n), ["S", "M", "L"], True
+            ),
+            "season": rng.choice(["WINTER", "SUMMER", "FALL"], n),
+            "holiday": rng.choice([True, False], n),
+        }
+    )
+    y = X["heat"] + X["size"].cat.codes + 3 * (X["season"] == "WINTER") - X["holiday"]
+    return X, y.to_numpy()
+
+
+def with_dummies(X):
+    codes = X.assign(size=X["size"].cat.codes, holiday=X["holiday"] * 1)
+    return pd.get_dummies(codes, columns=["season"]).to_numpy(np.float64)
+
+
+@pytest.mark.parametrize(
+    "surrogate",
+    [Ridge(), GridSearchCV(Ridge(), {"alpha": [1.0]}), make_pipeline(Ridge())],
+    ids=["plain", "searched", "last step"],
+)
+def test_surrogates_that_take_no_categories_get_them_encoded(surrogate):
+    X, y = seasons()
+    model = make_pipeline(encoder(*NAMED), DecisionTreeRegressor(max_depth=4)).fit(X, y)
+    one = GlobalSurrogate(FrozenEstimator(model), surrogate=surrogate).fit(X)
+    design = with_dummies(X)
+    assert_allclose(
+        one.predict(X), Ridge().fit(design, model.predict(X)).predict(design)
+    )
+    assert one.feature_importances_.shape == (4,)
+
+
+def test_weights_go_to_encoded_surrogates():
+    X, y = seasons()
+    model = make_pipeline(encoder(*NAMED), DecisionTreeRegressor(max_depth=4)).fit(X, y)
+    one = GlobalSurrogate(FrozenEstimator(model), surrogate=Ridge())
+    design = with_dummies(X)
+    expected = Ridge().fit(design, model.predict(X), sample_weight=WEIGHTS)
+    found = one.fit(X, sample_weight=WEIGHTS).predict(X)
+    assert_allclose(found, expected.predict(design))
+
+
+def test_encoded_surrogates_of_labels_and_of_several_outputs():
+    X, y = seasons()
+    labels = np.digitize(y, [0, 2])
+    model = make_pipeline(encoder(*NAMED), DecisionTreeClassifier(max_depth=4))
+    model = FrozenEstimator(model.fit(X, labels))
+    one = GlobalSurrogate(model, surrogate=LogisticRegression()).fit(X)
+    assert one.agreement_ > 0.7
+    three = GlobalSurrogate(model, surrogate=GradientBoostingRegressor()).fit(X)
+    assert three.fidelity_ > 0.9
+    assert three.predict_proba(X).shape == (80, 3)
+
+
+def test_surrogates_with_encoders_of_their_own_are_left_alone():
+    X, y = seasons()
+    model = FrozenEstimator(make_pipeline(encoder(*NAMED), Ridge()).fit(X, y))
+    own = make_pipeline(encoder(*NAMED), Ridge())
+    for surrogate in (own, GridSearchCV(own, {"ridge__alpha": [1.0]})):
+        one = GlobalSurrogate(model, surrogate=surrogate).fit(X)
+        assert type(one.surrogate_) is type(surrogate)
+        assert len(getattr(one.surrogate_, "best_estimator_", one.surrogate_)) == 2
+
+
+@pytest.mark.parametrize("surrogate", [None, Ridge()])
+@pytest.mark.parametrize("library", ["pandas", "with a zone", "polars", "objects"])
+def test_dates_are_refused_by_name(surrogate, library):
+    zone = "UTC" if library == "with a zone" else None
+    when = pd.date_range("2020-01-01", periods=20, tz=zone)
+    X = pd.DataFrame({"x": np.arange(20.0), "when": when})
+    if library == "polars":
+        X = pytest.importorskip("polars").from_pandas(X)
+    X = X.to_numpy(dtype=object) if library == "objects" else X
+    name = "x1" if library == "objects" else "when"
+    of_its_own = make_pipeline(FunctionTransformer(first_column), Ridge())
+    inspector = GlobalSurrogate(of_its_own, surrogate=surrogate)
+    with pytest.raises(ValueError, match=f"surrogate.*'{name}'.*neither"):
+        inspector.fit(X, np.arange(20.0))
+    inspector.set_params(surrogate=of_its_own).fit(X, np.arange(20.0))
+
+
+def first_column(X):
+    first = X[:, :1] if isinstance(X, np.ndarray) else X[["x"]]
+    return np.asarray(first, dtype=np.float64)
+
+
 def test_missing_values_where_the_model_takes_them(table):
     X, y, _ = table
     X = X.copy()
@@ -291,7 +387,7 @@ def test_missing_values_where_the_model_takes_them(table):
     one = taught(DecisionTreeRegressor(max_depth=3, random_state=0), X, y)
     assert one.fidelity_ == pytest.approx(1, abs=1e-12)
     colours = pd.DataFrame({"c": ["r", "g", None, "b"] * 20, "x": X[:, 1]})
-    model = make_pipeline(encoder(), DecisionTreeRegressor(max_depth=2))
+    model = make_pipeline(encoder("c"), DecisionTreeRegressor(max_depth=2))
     two = taught(model, colours, y, random_state=0)
     assert two.fidelity_ > 0.9
     whole = np.nan_to_num(X)
@@ -301,11 +397,8 @@ def test_missing_values_where_the_model_takes_them(table):
             strict.predict(type(rows)(X) if rows is not whole else X)
 
 
-def encoder():
-    from sklearn.compose import make_column_transformer
-    from sklearn.preprocessing import OneHotEncoder
-
-    return make_column_transformer((OneHotEncoder(), ["c"]), remainder="passthrough")
+def encoder(*columns):
+    return make_column_transformer((OneHotEncoder(), columns), remainder="passthrough")
 
 
 def test_sparse_rows(table):

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -16,7 +17,7 @@ from sklearn.metrics import r2_score
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -259,6 +260,19 @@ def test_several_outputs(regression):
         GlobalSurrogateDisplay.from_estimator(model, X, target="mid")
     with pytest.raises(ValueError, match="12 outputs, too many for one figure"):
         GlobalSurrogateDisplay(np.zeros((3, 12)), np.zeros((3, 12))).plot()
+
+
+def test_coefficients_name_the_levels_of_categories():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {"heat": rng.normal(size=60), "season": rng.choice(["WINTER", "FALL"], 60)}
+    )
+    encode = make_column_transformer((OneHotEncoder(), ["season"]))
+    model = make_pipeline(encode, Ridge()).fit(X, X["season"] == "FALL")
+    display = GlobalSurrogateDisplay.from_estimator(model, X, surrogate=Ridge())
+    names = ["season = FALL", "season = WINTER", "heat"]
+    assert sorted(display.to_frame()["column"]) == sorted(names)
+    assert set(names) <= set(all_texts(display.figure_))
 
 
 def test_titles_have_the_fidelity(regression):
