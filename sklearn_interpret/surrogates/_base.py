@@ -13,7 +13,11 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.local.masks import cosine_distances
+from sklearn_interpret._core.local.masks import (
+    MOST_POINTS,
+    cosine_distances,
+    gaussian,
+)
 from sklearn_interpret._model._sklearn_compat import HasMethods, Interval, StrOptions
 from sklearn_interpret._model.parallel import limit_threads, run, slices
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
@@ -27,6 +31,7 @@ from sklearn_interpret.surrogates._local_fits import (
     SELECTIONS,
     Neighbourhood,
     by_output,
+    check_local_surrogate,
     fit_locally,
 )
 
@@ -91,11 +96,11 @@ class MaskSampler(Sampler):
                 self.response(make_copies(masks.kept[part]))
                 for part in slices(len(masks.kept), at_once)
             ]
-            distances = cosine_distances(masks.kept) / self.kernel_width
+            squares = cosine_distances(masks.kept) ** 2
             yield Neighbourhood(
                 design=masks.kept.astype(np.float64),
                 responses=np.concatenate(responses),
-                weights=masks.shares * np.exp(-(distances**2) / 2),
+                weights=masks.shares * gaussian(squares, self.kernel_width),
                 own=np.ones(n_parts),
                 complete=masks.complete,
             )
@@ -115,7 +120,7 @@ class BaseLocalSurrogate(BaseInspector):
     _parameter_constraints = {
         **BaseInspector._parameter_constraints,
         "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
-        "n_samples": [Interval(Integral, 2, None, closed="left")],
+        "n_samples": [Interval(Integral, 2, MOST_POINTS, closed="both")],
         "kernel_width": [Interval(Real, 0, None, closed="neither"), None],
         "feature_selection": [StrOptions(set(SELECTIONS))],
         "surrogate": [HasMethods(["fit", "predict"]), None],
@@ -128,6 +133,8 @@ class BaseLocalSurrogate(BaseInspector):
     _better: ClassVar[str] = "a smaller kernel_width, or more features"
 
     def _inspect(self, sample, response, on_block):
+        if self.surrogate is not None:
+            check_local_surrogate(self.surrogate)
         self._response, self._inspected = response, sample.rows
         self._stability = None
         self.response_method_ = response.method

@@ -18,6 +18,7 @@ from sklearn_interpret._model.response import is_classifier, make_response, tags
 from sklearn_interpret._model.surrogates.inner_predictors import importances
 from sklearn_interpret._model.surrogates.surrogate_predictions import (
     SurrogatePredictions,
+    check_surrogate,
     default_surrogate,
     fit_surrogate,
     squeeze_outputs,
@@ -142,11 +143,11 @@ class GlobalSurrogate(BaseInspector):
     and far off in another, and a fidelity on rows that were learnt is too good, the
     more the larger the surrogate is. It says nothing of how good the model is.
 
-    Weights go to the surrogate's `fit` and into the fidelity. A pipeline that
-    begins with an encoder gets the rows as the model does, whatever their container. The targets of the
-    default tree are rounded in their last digits, so that `random_state` and not
-    rounding chooses among features that split the rows alike: a row of weight two is
-    then the same as the row twice.
+    Weights go to the surrogate's `fit` and into the fidelity. A pipeline that begins
+    with an encoder gets the rows as the model does, whatever their container. The
+    targets of the default tree are rounded in their last digits, so that `random_state`
+    and not rounding chooses among features that split the rows alike: a row of weight
+    two is then the same as the row twice.
 
     References
     ----------
@@ -211,6 +212,8 @@ class GlobalSurrogate(BaseInspector):
         return super()._choose_sample(rows, y, _weights_inside(self, rows, weights))
 
     def _inspect(self, sample, response, on_block):
+        if self.surrogate is not None:
+            check_surrogate(self.surrogate)
         rows, weights = sample.rows, sample.weights
         responses = self._ask(response, rows, on_block)
         self.output_names_ = response.output_names(responses.shape[1])
@@ -300,9 +303,9 @@ class GlobalSurrogate(BaseInspector):
         target = self.target if hasattr(self, "estimator_") else None
         try:
             response = make_response(model, self.response_method, target)
-        except ValueError:  # to be raised by `fit`
+            return SurrogatePredictions(surrogate, response).methods
+        except (TypeError, ValueError):  # to be raised by `fit`
             return set()
-        return SurrogatePredictions(surrogate, response).methods
 
     def _checked(self, X):
         """Rows as those of `fit`, and finite where the model takes no others."""

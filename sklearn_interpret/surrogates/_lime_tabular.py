@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.linear_surrogates import LocalMoments
-from sklearn_interpret._core.local.masks import even_points
+from sklearn_interpret._core.local.masks import even_points, gaussian
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
@@ -357,7 +357,7 @@ class _TableSampler(Sampler):
             design=np.where(discrete, samples.codes == own.codes, samples.scores),
             responses=responses,
             # The nearest weighs one: others may weigh next to nothing.
-            weights=np.exp(-(squares - squares.min()) / (2 * self._width**2)),
+            weights=gaussian(squares - squares.min(), self._width),
             own=np.where(discrete, 1.0, own.scores[0]),
             moments=moments,
         )

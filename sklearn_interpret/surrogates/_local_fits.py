@@ -16,6 +16,8 @@ from sklearn_interpret._core.local.linear_surrogates import (
     sampling_errors,
 )
 from sklearn_interpret._core.statistics.losses import r_squared
+from sklearn_interpret._model.response import is_classifier, weight_parameter
+from sklearn_interpret._model.surrogates.surrogate_predictions import check_surrogate
 
 
 def least_angles(moments, output, size):
@@ -48,6 +50,22 @@ SELECTIONS = {
     "highest_weights": by_weight,
     "none": lambda moments, output, size: np.arange(len(moments.mean)),
 }
+
+
+def check_local_surrogate(surrogate):
+    """Refuse what cannot be fitted to weighted responses."""
+    check_surrogate(surrogate)
+    name = type(surrogate).__name__
+    if is_classifier(surrogate):
+        raise ValueError(
+            f"surrogate: {name} is a classifier, and responses are numbers: pass a "
+            "regressor."
+        )
+    if weight_parameter(surrogate) != "sample_weight":
+        raise ValueError(
+            f"surrogate: the fit of {name} takes no sample_weight, by which near "
+            "samples count more."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +153,7 @@ def fit_locally(samples, n_features, selection, surrogate=None):
     if moments is None:
         moments = LocalMoments.of_samples(samples.design, samples.responses, weights)
     sampled = samples.moments is None and not samples.complete
-    size = p if n_features is None else min(n_features, p)
+    size = p if n_features is None else int(min(n_features, p))
     select = SELECTIONS["none" if size == p else selection]
     coefficients, errors = np.zeros((2, p, k))
     selected, linear = np.zeros((p, k), dtype=bool), True

@@ -527,6 +527,7 @@ def score_without_weights(f, g):
 
 
 BAD = {
+    "a class": ({"surrogate": Ridge}, TypeError, "got the class Ridge: pass Ridge()"),
     "no estimator": ({"surrogate": 3}, TypeError, "surrogate must be an estimator"),
     "labels of numbers": (
         {"surrogate": DecisionTreeClassifier()},

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, make_friedman1
 from sklearn.dummy import DummyRegressor
@@ -19,7 +20,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret.exceptions import (
@@ -284,6 +285,59 @@ def test_a_short_tree_as_surrogate(curved):
         np.testing.assert_allclose(explanation.base_values[0], mean)
         assert explanation.standard_errors is None
         assert (explanation.fidelity > 0.1).all()
+
+
+class TakesNoWeights(LinearRegression):
+    def fit(self, X, y):
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("surrogate", "error", "message"),
+    [
+        (Ridge, TypeError, "surrogate must be an estimator.*got the class Ridge"),
+        (StandardScaler(), ValueError, "surrogate"),
+        (LogisticRegression(), ValueError, "LogisticRegression is a classifier"),
+        (TakesNoWeights(), ValueError, "TakesNoWeights takes no sample_weight"),
+        (make_pipeline(Ridge()), ValueError, "Pipeline takes no sample_weight"),
+    ],
+)
+def test_what_is_no_surrogate(curved, surrogate, error, message):
+    model, X = curved
+    with pytest.raises(error, match=message):
+        lime_of(model, surrogate=surrogate).fit(X)
+
+
+@pytest.mark.parametrize("params", [*SURROUNDINGS, {"discretize": False}])
+@pytest.mark.parametrize("width", [5e-324, 1e-300, 1e300])
+def test_kernels_of_any_width(curved, width, params):
+    model, X = curved
+    explanation = lime_of(model, kernel_width=width, **params).fit(X).explain(X[:3])
+    assert np.isfinite(explanation.values).all()
+    assert np.isfinite(explanation.standard_errors).all()
+    wide = lime_of(model, kernel_width=1e9, **params).fit(X).explain(X[:3])
+    if width > 1:
+        np.testing.assert_allclose(explanation.values, wide.values, atol=1e-12)
+
+
+def test_numbers_of_features_that_are_odd(curved):
+    model, X = curved
+    for size, n_used in ((10**20, 10), (True, 1)):
+        found = lime_of(model, n_features_to_select=size).fit(X).explain(X[:2])
+        assert (found.selected.sum(axis=1) == min(n_used, X.shape[1])).all()
+    with pytest.raises(ValueError, match="'n_samples' parameter of LimeTabular"):
+        lime_of(model, n_samples=10**20).fit(X)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "bsr"])
+def test_sparse_rows_are_explained_as_dense_ones(form):
+    X, y = make_friedman1(40, 6, random_state=0)
+    X[X < 0.6] = 0
+    inspector = lime_of(LinearRegression())
+    dense = inspector.fit(X, y).explain(X[:3])
+    table = sparse.csr_array(X).asformat(form)
+    found = inspector.fit(table, y).explain(table)[:3]
+    np.testing.assert_allclose(found.values, dense.values, atol=1e-9)
 
 
 def test_a_surrogate_that_tells_nothing_about_features(curved):

@@ -35,6 +35,16 @@ _THRESHOLDS = {
 }
 
 
+def check_surrogate(surrogate):
+    """Refuse what is no predictor, such as a class."""
+    needs = "surrogate must be an estimator with fit and predict; got"
+    if isinstance(surrogate, type):
+        name = surrogate.__name__
+        raise TypeError(f"{needs} the class {name}: pass {name}().")
+    if not (hasattr(surrogate, "fit") and hasattr(surrogate, "predict")):
+        raise TypeError(f"{needs} {type(surrogate).__name__}.")
+
+
 def default_surrogate(random_state):
     """An unfitted tree of depth three."""
     return DecisionTreeRegressor(max_depth=3, random_state=random_state)
@@ -130,11 +140,6 @@ def fit_surrogate(surrogate, rows, targets, weights):
     A surrogate that takes a single output is fitted once for each. It must take the
     weights if they differ. Categories are encoded for one that does not take them.
     """
-    if not (hasattr(surrogate, "fit") and hasattr(surrogate, "predict")):
-        raise TypeError(
-            "surrogate must be an estimator with fit and predict; got "
-            f"{type(surrogate).__name__}."
-        )
     name = weight_parameter(surrogate)
     if name is None and (weights != weights[0]).any():
         raise ValueError(
