@@ -567,6 +567,33 @@ BAD = {
 }
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_importances_of_columns_of_any_scale(table, scale):
+    X, y, _ = table
+    one = taught(LinearRegression(), X, y, surrogate=LinearRegression())
+    far = X * [scale, 1, 1, 1]
+    params = {"surrogate": Largest(), "min_fidelity": None}
+    other = taught(LinearRegression(), far, y, **params)
+    assert other.feature_importances_[0] == pytest.approx(
+        scale * np.std(X[:, 0]), rel=1e-9
+    )
+    assert one.feature_importances_[0] == pytest.approx(
+        np.std(X[:, 0]) * abs(one.surrogate_.coef_[0])
+    )
+
+
+class Largest(RegressorMixin, BaseEstimator):
+    """Has a coefficient of one for each column."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.coef_, self.intercept_ = np.ones(X.shape[1]), 0.0
+        self.mean_ = y.mean()
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.mean_)
+
+
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input(table, case):
     X, y, _ = table

@@ -329,6 +329,51 @@ def test_numbers_of_features_that_are_odd(curved):
         lime_of(model, n_samples=10**20).fit(X)
 
 
+@pytest.mark.parametrize("params", [*SURROUNDINGS, {"discretize": False}])
+def test_numbers_without_a_finite_variance_are_refused_by_name(params):
+    X = pd.DataFrame({"a": [1.0, 2, 3, 4], "far": [1e308, -1e308, 1e200, 0]})
+    model = FrozenEstimator(DummyRegressor().fit(X, X["a"]))
+    with pytest.raises(ValueError, match=r"feature 'far' has values as large as 1e\+308"):
+        lime_of(model, **params).fit(X)
+
+
+@pytest.mark.parametrize("params", SURROUNDINGS)
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.int8])
+def test_the_ends_of_whole_numbers(dtype, params):
+    ends = np.iinfo(dtype)
+    X = np.array([[ends.min, 0], [ends.max, 1], [7, 2], [9, 3]] * 5, dtype=dtype)
+    model = DecisionTreeRegressor(max_depth=2, random_state=0)
+    inspector = lime_of(model, **params).fit(X, np.arange(20))
+    assert np.isfinite(inspector.explain(X).values).all()
+
+
+@pytest.mark.parametrize("selection", ["lars", "forward", "highest_weights"])
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_weights_follow_the_scale_of_the_response(curved, scale, selection):
+    model, X = curved
+
+    def explained(scale):
+        def response(estimator, X):
+            return scale * estimator.predict(X)
+
+        inspector = lime_of(
+            model,
+            response_method=response,
+            feature_selection=selection,
+            n_features_to_select=3,
+            n_samples=64,
+        )
+        return inspector.fit(X).explain(X[:3])
+
+    one, other = explained(1.0), explained(scale)
+    for name in ("values", "standard_errors", "base_values"):
+        expected = scale * getattr(one, name)
+        np.testing.assert_allclose(
+            getattr(other, name), expected, rtol=1e-6, atol=1e-9 * scale
+        )
+    np.testing.assert_allclose(other.fidelity, one.fidelity, rtol=1e-9)
+
+
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "bsr"])
 def test_sparse_rows_are_explained_as_dense_ones(form):
     X, y = make_friedman1(40, 6, random_state=0)

@@ -213,7 +213,14 @@ class _Numeric(_Marginal):
         self.discrete = n_bins is not None
         self._edges = np.empty(0)
         if len(values):
-            moments = Moments.of_rows(values, weights)
+            with np.errstate(over="ignore", invalid="ignore"):
+                moments = Moments.of_rows(values, weights)
+            if not np.isfinite(moments.variance):
+                raise ValueError(
+                    f"The feature {rows.names[j]!r} has values as large as "
+                    f"{np.abs(values).max():g}, whose variance is no finite float64: "
+                    "divide them by a number."
+                )
             self.mean, spread = float(moments.mean), np.sqrt(moments.variance)
             # Treat a spread below rounding error as zero.
             varies = spread > 1e-12 * np.abs(values).max()

@@ -110,4 +110,8 @@ class LocalDraws:
         if not rows.is_integer(j):
             return values
         known = rows.numbers(j)
-        return np.rint(values).clip(np.nanmin(known), np.nanmax(known))
+        low, high = np.nanmin(known), np.nanmax(known)
+        dtype = rows.values(j).dtype
+        if dtype.kind in "iu" and int(high) > np.iinfo(dtype).max:  # rounded up
+            high = np.nextafter(high, 0)
+        return np.rint(values).clip(low, high)

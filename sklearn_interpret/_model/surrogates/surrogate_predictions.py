@@ -113,9 +113,10 @@ def with_exact_sums(targets, weights):
     if (weights != np.round(weights)).any():
         weights = np.round(weights / weights.min(), 9)
     largest = np.abs(targets).max()
-    constant = (targets == targets[:1]).all()
+    if (targets == targets[:1]).all() or not 0 < largest < 1e200:
+        return targets, weights
     _, exponent = np.frexp(largest * weights.sum())
-    if constant or not 0 < largest < 1e200 or exponent < -900:
+    if exponent < -900:
         return targets, weights
     step = np.ldexp(1.0, int(exponent) - 52)
     return np.round(targets / step) * step, weights
