@@ -15,7 +15,8 @@ from sklearn_interpret._choosing import output_position
 from sklearn_interpret._core.local.masks import independent_masks
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import limit_threads, run, slices
-from sklearn_interpret._model.rows.images import Images, as_image_rows, rounded
+from sklearn_interpret._model.rows.base import rounded
+from sklearn_interpret._model.rows.images import Images, as_image_rows
 from sklearn_interpret._model.rows.segments import (
     checked_segments,
     colour_segments,

@@ -204,7 +204,9 @@ class TextExplanation(LocalExplanation):
                 f"{self._marked(row, own, largest, most)}</div>"
             )
         style = "background: white; color: black; padding: 0.4em"
-        return f'<div style="{style}">{"".join(blocks)}</div>'
+        html = f'<div style="{style}">{"".join(blocks)}</div>'
+        # Halves of characters cannot be written to a file or a notebook.
+        return html.encode("utf-8", "xmlcharrefreplace").decode("utf-8")
 
     def _marked(self, row, weights, largest, most):
         """The text, with tags around its words of some weight."""

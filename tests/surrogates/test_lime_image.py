@@ -213,6 +213,20 @@ def test_default_segments_hang_together_and_follow_colours():
     assert np.unique(holes).tolist() == list(range(holes.max() + 1))
 
 
+def test_the_largest_whole_numbers():
+    X = np.full((2, HEIGHT, WIDTH), np.iinfo(np.int64).max)
+    X[:, 0] = 0
+    found = lime(Brightness(), X, segmentation=None, min_fidelity=None).explain(X)
+    assert np.isfinite(found.values).all()
+
+
+@pytest.mark.parametrize("labels", [None, "ab", [[1], [2, 3]], np.zeros(3, int)])
+def test_a_segmentation_that_returns_nonsense(labels):
+    X = photographs(np.float64)
+    with pytest.raises(ValueError, match=r"segmentation=.*whole numbers of the shape"):
+        lime(Brightness(), X, segmentation=lambda image: labels).explain(X)
+
+
 def test_low_fidelity_is_told():
     X = photographs(np.float64)
 

@@ -333,7 +333,9 @@ def test_numbers_of_features_that_are_odd(curved):
 def test_numbers_without_a_finite_variance_are_refused_by_name(params):
     X = pd.DataFrame({"a": [1.0, 2, 3, 4], "far": [1e308, -1e308, 1e200, 0]})
     model = FrozenEstimator(DummyRegressor().fit(X, X["a"]))
-    with pytest.raises(ValueError, match=r"feature 'far' has values as large as 1e\+308"):
+    with pytest.raises(
+        ValueError, match=r"feature 'far' has values as large as 1e\+308"
+    ):
         lime_of(model, **params).fit(X)
 
 

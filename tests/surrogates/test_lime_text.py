@@ -1,6 +1,7 @@
 """LIME for texts: splitting, weights, explanations, and what may be passed in."""
 
 import pickle
+from io import BytesIO
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from sklearn.utils import estimator_checks
 
 from sklearn_interpret._core.local.tokens import Splitter, feature_name
 from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning
-from sklearn_interpret.surrogates import LimeText, TextExplanation
+from sklearn_interpret.surrogates import LimeText, LimeTextDisplay, TextExplanation
 
 TEXTS = [
     "free phone, win a free phone now!",
@@ -289,6 +290,17 @@ def test_words_are_the_union_in_order_of_appearance():
     assert last.tokens[0] == ("c", " ", "a")
     assert last.data == ["c a", "b a b"]
     assert [len(one) for one in explanation] == [1, 1, 1]
+
+
+def test_half_characters_are_written_in_html():
+    half = "free \ud800 song"
+    explanation = fitted(min_fidelity=None).explain([half])
+    for html in (explanation.to_html(), explanation._repr_html_()):
+        assert "&#55296;" in html
+        html.encode("utf-8")
+    LimeTextDisplay.from_explanation(explanation, target="spam").figure_.savefig(
+        BytesIO()
+    )
 
 
 def test_texts_without_words():

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from sklearn_interpret._core.local.masks import even_points
+from sklearn_interpret._model.rows.base import rounded
 from sklearn_interpret._model.rows.marginals import draw_positions
 
 
@@ -110,8 +111,5 @@ class LocalDraws:
         if not rows.is_integer(j):
             return values
         known = rows.numbers(j)
-        low, high = np.nanmin(known), np.nanmax(known)
-        dtype = rows.values(j).dtype
-        if dtype.kind in "iu" and int(high) > np.iinfo(dtype).max:  # rounded up
-            high = np.nextafter(high, 0)
-        return np.rint(values).clip(low, high)
+        values = np.rint(values).clip(np.nanmin(known), np.nanmax(known))
+        return rounded(values, rows.values(j).dtype)
