@@ -239,6 +239,32 @@ def test_any_other_is_shown_by_its_answers(regression):
     assert many.bars_[0].get_array().sum() == 4000
 
 
+@pytest.mark.parametrize("kind", ["tree", "rules"])
+def test_one_tree_of_all_classes_is_drawn_once_with_their_shares(regression, kind):
+    _, X = regression
+    labels = np.array(["low", "_mid", "$top$"])[np.digitize(X["first"], [-0.5, 0.5])]
+    model = LogisticRegression().fit(X, labels)
+    display = GlobalSurrogateDisplay.from_estimator(model, X, random_state=0, kind=kind)
+    assert display.axes_.shape == (1, 1)
+    (bars,) = display.bars_
+    frame = display.to_frame()
+    for column, parts in (("mean", bars[:3]), ("surrogate", bars[3:])):
+        for name, part in zip(["$top$", "_mid", "low"], parts, strict=True):
+            own = frame[frame["output"] == name]
+            if kind == "rules":
+                own = own.sort_values("share", ascending=False, kind="stable")
+            np.testing.assert_allclose(part.datavalues, own[column])
+    np.testing.assert_allclose(sum(part.datavalues for part in bars[:3]), 1)
+    names = [text.get_text() for text in display.legend_.get_texts()]
+    assert names == [r"\$top\$", "_mid", "low"]
+    fidelity = GlobalSurrogate(FrozenEstimator(model), random_state=0).fit(X).fidelity_
+    assert f"R² = {fidelity:.3g}" in display.axes_[0, 0].get_title()
+    with plt.rc_context({"figure.figsize": (7, 9)}):
+        _, axes = plt.subplots(2, 1, layout="constrained")
+        display.plot(ax=axes[0], kind=kind)
+    assert display.legend_.axes is axes[0]
+
+
 def test_several_outputs(regression):
     _, X = regression
     labels = np.array(["low", "_mid", "$top$"])[np.digitize(X["first"], [-0.5, 0.5])]
@@ -250,7 +276,8 @@ def test_several_outputs(regression):
         )
         assert set(display.to_frame()["output"]) == {"low", "_mid", "$top$"}
         texts = all_texts(display.figure_)
-        assert sum("same label for" in text for text in texts) == 3
+        n_panels = 1 if surrogate is tree else 3
+        assert sum("same label for" in text for text in texts) == n_panels
         one = GlobalSurrogateDisplay.from_estimator(
             model, X, surrogate=surrogate, random_state=0, target="_mid"
         )
