@@ -153,8 +153,10 @@ def test_several_outputs_side_by_side(model):
         fidelity=None,
         standard_errors=None,
     )
-    with pytest.raises(ValueError, match="7 outputs: choose one by target="):
-        LimeTextDisplay.from_explanation(many)
+    display = LimeTextDisplay.from_explanation(many)
+    assert display.axes_.shape == (2, 3)
+    label = "(4 outputs of smaller responses are not shown)"
+    assert [label in below.get_xlabel() for below in display.axes_[1]] == [1, 0, 0]
 
 
 def test_predictor_and_inspector_draw_the_same(model, monkeypatch):

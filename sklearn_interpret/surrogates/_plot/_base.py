@@ -30,8 +30,8 @@ from sklearn_interpret.surrogates._local_explanation import (
     r_squared_text,
 )
 
-# Outputs drawn side by side where none is chosen.
-MOST_OUTPUTS = 6
+# Outputs drawn side by side where none is chosen, and as many of more.
+MOST_OUTPUTS, FEW_OUTPUTS = 6, 3
 N_ERRORS = 2.0
 
 
@@ -109,11 +109,26 @@ class LocalDisplay(ExplanationDisplay):
         return self._row_position(self.row, len(self.explanation))
 
     def _outputs(self):
-        """Positions of the outputs that are drawn."""
-        n_outputs = len(self.explanation.output_names)
-        if self.target is None and n_outputs <= MOST_OUTPUTS:
-            return list(range(n_outputs))
-        return [output_position(self.explanation.output_names, self.target)]
+        """Positions of the outputs that are drawn; of many the largest responses."""
+        names = self.explanation.output_names
+        if self.target is not None:
+            return [output_position(names, self.target)]
+        if len(names) <= MOST_OUTPUTS:
+            return list(range(len(names)))
+        return self._largest_outputs(FEW_OUTPUTS)
+
+    def _largest_outputs(self, n):
+        """Positions of the outputs of the largest responses to the sample."""
+        responses = self.explanation[self._position()].predictions_or_sums.reshape(-1)
+        return np.argsort(-responses, kind="stable")[:n].tolist()
+
+    def _note(self, output):
+        """A line below the first panel that tells of outputs that have none."""
+        outputs = self._outputs()
+        left = len(self.explanation.output_names) - len(outputs)
+        if self.target is not None or not left or output != outputs[0]:
+            return ""
+        return f"\n({left} outputs of smaller responses are not shown)"
 
     def _weights(self, row, output):
         """Effects of the selected features, the largest first."""
@@ -165,7 +180,9 @@ class LocalDisplay(ExplanationDisplay):
         return f"{' = '.join(first)}\n{', '.join(second)}"
 
 
-def draw_weights(ax, weights, *, reach, most, label, what, style, families=None):
+def draw_weights(
+    ax, weights, *, reach, most, label, what, style, note="", families=None
+):
     """Draw weights as horizontal bars, the first on top.
 
     Parameters
@@ -184,6 +201,8 @@ def draw_weights(ax, weights, *, reach, most, label, what, style, families=None)
         What the weights are of: "words".
     style : dict or None
         Of the bars.
+    note : str, default=""
+        Further lines below the label.
     families : list of str, optional
         Fonts of the names.
 
@@ -215,7 +234,7 @@ def draw_weights(ax, weights, *, reach, most, label, what, style, families=None)
     ends = values + np.where(values < 0, -margins, margins)
     label_ends(ax, ends, places, values, signed=True, gap=3)
     plain_number_ticks(ax)
-    ax.set_xlabel(literal(label))
+    ax.set_xlabel(literal(label + note))
     ax.spines[["top", "right", "left"]].set_visible(False)
     return bars, errors
 

@@ -45,6 +45,7 @@ KINDS = ("auto", "tree", "rules", "bar", "scatter")
 MOST_LEAVES = 16
 RULE_PITCH = 0.78  # inches
 NUMBER_ROOM = 0.2
+NARROW_NAMES = 28  # characters of two names side by side over a narrow panel
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 
@@ -233,14 +234,14 @@ default=None
         """One panel, of one output or, of shares, of all."""
         output = outputs[0]
         name = self._response_text(output if len(outputs) == 1 else None)
-        texts = []
+        names, texts = [self._names()[each] for each in outputs], []
         if kind == "tree":
             tree, leaves = self._tree(output), list(map(self._leaves, outputs))
-            drawn, texts = draw_tree(ax, tree, leaves, name, style)
+            drawn, texts = draw_tree(ax, tree, leaves, names, name, style)
         elif kind == "rules":
             check_count(max_display, "max_display")
             leaves = list(map(self._leaves, outputs))
-            drawn, texts = draw_rules(ax, leaves, max_display, style)
+            drawn, texts = draw_rules(ax, leaves, names, max_display, style)
             ax.set_xlabel(name)
         elif kind == "bar":
             names, coefficients, deviations = self._columns(output)
@@ -277,7 +278,10 @@ default=None
         lines = [", ".join(parts)]
         names = [self.surrogate_name, self.model_name]
         if first and all(names):
-            lines.insert(0, " in place of ".join(map(shorten, names)))
+            names = list(map(shorten, names))
+            wide = self.kind_ in ("tree", "rules")
+            between = " " if wide or sum(map(len, names)) <= NARROW_NAMES else "\n"
+            lines.insert(0, f"{between}in place of ".join(names))
         if len(outputs) < len(self._names()):
             lines[-1] = f"{shorten(self._names()[outputs[0]])}: {lines[-1]}"
         return literal("\n".join(line for line in lines if line))

@@ -205,8 +205,7 @@ class LimeImageDisplay(LocalDisplay):
             raise ValueError(
                 f"n_top_labels={self.n_top_labels!r} must be an int of at least 1."
             )
-        responses = self.explanation[self._position()].predictions_or_sums.reshape(-1)
-        return np.argsort(-responses, kind="stable")[: self.n_top_labels].tolist()
+        return self._largest_outputs(self.n_top_labels)
 
     def _weights(self, row, output):
         """Weights of the segments of the image that are in use."""

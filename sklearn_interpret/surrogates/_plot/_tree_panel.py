@@ -13,6 +13,7 @@ from sklearn_interpret._plotting.colours import (
     paper,
     seen,
     shade,
+    text_on,
 )
 from sklearn_interpret._plotting.labels import (
     NICE_STEPS,
@@ -32,6 +33,7 @@ MODEL_COLOUR, SURROGATE_COLOUR = OKABE_ITO[0], OKABE_ITO[1]
 SURROGATE_STYLE = {"color": SURROGATE_COLOUR, "linewidth": 1.8, "zorder": 3}
 LINE_HEIGHT, LEAST_PITCH, TWO_LINES_PITCH = 0.16, 0.42, 0.55  # inches
 KEY = "bars: the model, line: the surrogate"
+LEAST_NAME = 5  # characters to which a name may be shortened
 KEY_OF_SHARES = "wide bars: the model, narrow ones: the surrogate"
 
 
@@ -48,10 +50,11 @@ def fits(ax, tree):
     return axes_inches(ax)[0] / len(leaf_order(tree)) >= NARROWEST
 
 
-def draw_tree(ax, tree, by_output, name, style):
+def draw_tree(ax, tree, by_output, names, name, style):
     """Draw the tests of a tree over what is in its leaves; bars and texts.
 
-    These are distributions of the one output's responses, or shares of several.
+    These are distributions of the one output's responses, or shares of several, which
+    have names.
     """
     leaves = by_output[0]
     places = {node: place for place, node in enumerate(leaf_order(tree))}
@@ -68,7 +71,7 @@ def draw_tree(ax, tree, by_output, name, style):
     else:
         at = np.array([places[leaf.node] for leaf in leaves])
         sides = (at - 0.09, 0.66), (at + 0.34, 0.16)
-        bars = _draw_shares(ax, ax.bar, by_output, *sides, style)
+        bars = _draw_shares(ax, ax.bar, by_output, names, *sides, style)
     texts = []
     if depth:
         step = (top - high) / depth
@@ -153,10 +156,11 @@ def share_colours(ax, n):
     return [seen(colour, ax) for colour in colours(n)]
 
 
-def _draw_shares(ax, draw, by_output, wide, narrow, style):
+def _draw_shares(ax, draw, by_output, names, wide, narrow, style):
     """Shares on each other: wide bars of the model, narrow ones of the surrogate.
 
     `draw` is the axes' `bar` or `barh`; `wide` and `narrow` are places and widths.
+    Names stand in the wide bars where they have room.
     """
     from matplotlib.patches import Rectangle
 
@@ -172,7 +176,30 @@ def _draw_shares(ax, draw, by_output, wide, narrow, style):
             looks = {"color": colour, "edgecolor": paper(ax), "linewidth": 0.5}
             looks = merged_style({**looks, "zorder": 2}, style, Rectangle)
             bars.append(draw(places, each, width, start, **looks))
+    _name_bars(ax, bars[: len(names)], names)
     return bars
+
+
+def _name_bars(ax, bars, names):
+    """Write names into the bars that have room for them."""
+    width, height = axes_inches(ax)
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    for name, container in zip(names, bars, strict=True):
+        for bar in container:
+            room = bar.get_width() / (right - left) * width * SMALL_PER_INCH
+            high = bar.get_height() / (top - bottom) * height > LINE_HEIGHT
+            if not high or room < min(len(str(name)), LEAST_NAME) + 1:
+                continue
+            ax.text(
+                bar.get_x() + bar.get_width() / 2,
+                bar.get_y() + bar.get_height() / 2,
+                literal(shorten(name, int(room) - 1)),
+                ha="center",
+                va="center",
+                fontsize="small",
+                color=text_on(bar.get_facecolor()[:3]),
+                zorder=3,
+            )
 
 
 def _write_number(ax, place, number, limits):
@@ -288,7 +315,7 @@ def _n_rows(leaf):
     return f"{n} {'row' if n == 1 else 'rows'}"
 
 
-def draw_rules(ax, by_output, max_display, style):
+def draw_rules(ax, by_output, names, max_display, style):
     """Draw the rule of each leaf and what is in it, the largest on top.
 
     These are distributions of the one output's responses, or shares of several. Lines
@@ -306,10 +333,11 @@ def draw_rules(ax, by_output, max_display, style):
     n_lines = 2 if pitch > TWO_LINES_PITCH else 1
     strip = float(np.clip(0.92 - n_lines * LINE_HEIGHT / pitch, 0.3, 0.6))
     bars, texts = [], []
+    ax.set(yticks=[], ylim=(-0.04, len(leaves)), xlim=limits)
     lines = np.arange(len(leaves))[::-1]
     if not single:
         sides = (lines + 0.6 * strip, 0.72 * strip), (lines + 0.1 * strip, 0.2 * strip)
-        bars = _draw_shares(ax, ax.barh, by_output, *sides, style)
+        bars = _draw_shares(ax, ax.barh, by_output, names, *sides, style)
     for place, leaf in zip(lines.tolist(), leaves, strict=True):
         if single:
             grey = cut and place == 0
@@ -330,7 +358,6 @@ def draw_rules(ax, by_output, max_display, style):
             linespacing=1.05,
         )
         texts.append(text)
-    ax.set(yticks=[], ylim=(-0.04, len(leaves)), xlim=limits)
     plain_number_ticks(ax)
     ax.spines[["top", "right", "left"]].set_visible(False)
     return bars, texts
