@@ -266,6 +266,16 @@ def test_one_tree_of_all_classes_is_drawn_once_with_their_shares(regression, kin
     assert display.legend_.axes is axes[0]
 
 
+def test_a_constant_response_has_no_r_squared(regression):
+    _, X = regression
+    model = LinearRegression().fit(X, np.ones(len(X)))
+    params = {"min_fidelity": None, "random_state": 0}
+    display = GlobalSurrogateDisplay.from_estimator(
+        model, X, response_method=lambda model, X: np.ones(len(X)), **params
+    )
+    assert "R² undefined" in display.axes_[0, 0].get_title()
+
+
 def test_several_outputs(regression):
     _, X = regression
     labels = np.array(["low", "_mid", "$top$"])[np.digitize(X["first"], [-0.5, 0.5])]

@@ -177,7 +177,7 @@ class LocalDisplay(ExplanationDisplay):
         first += known("predictions", number_text)
         second = known("local_predictions", lambda x: f"surrogate = {number_text(x)}")
         second += known("fidelity", lambda share: f"local {r_squared_text(share)}")
-        return f"{' = '.join(first)}\n{', '.join(second)}"
+        return f"{': '.join(first)}\n{', '.join(second)}"
 
 
 def draw_weights(
@@ -227,7 +227,7 @@ def draw_weights(
     if margins.any():
         ends = values - margins, values + margins
         errors = draw_spreads(ax, places, *ends, linewidth=1.0, zorder=3)
-        label += "\n(thin lines: two standard errors to each side)"
+        label += "\n(thin lines: ±2 standard errors)"
     if len(shown) < len(weights):
         label += f"\n({len(weights) - len(shown)} weaker {what} have no bar)"
     _set_range(ax, values, reach or 1.0)

@@ -188,12 +188,12 @@ def _name_bars(ax, bars, names):
         for bar in container:
             room = bar.get_width() / (right - left) * width * SMALL_PER_INCH
             high = bar.get_height() / (top - bottom) * height > LINE_HEIGHT
-            if not high or room < min(len(str(name)), LEAST_NAME) + 1:
+            if not high or room < min(len(str(name)), LEAST_NAME):
                 continue
             ax.text(
                 bar.get_x() + bar.get_width() / 2,
                 bar.get_y() + bar.get_height() / 2,
-                literal(shorten(name, int(room) - 1)),
+                literal(shorten(name, int(room))),
                 ha="center",
                 va="center",
                 fontsize="small",
@@ -298,6 +298,7 @@ def _finish_tree(ax, places, leaves, limits):
         texts[places[leaf.node]] = f"{_share_text(leaf.share)}\n{rows}"
     ax.set_xticks(range(len(texts)), texts, fontsize="small")
     ax.tick_params(axis="x", length=0)
+    ax.grid(visible=False)
     low, high = limits
     ticks = MaxNLocator(nbins=5, steps=NICE_STEPS).tick_values(low, high)
     ax.set_yticks([tick for tick in ticks if low <= tick <= high])
