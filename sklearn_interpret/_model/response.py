@@ -82,8 +82,11 @@ class Response:
 
     def __call__(self, X):
         """Response to rows `X`: float64, finite, of shape (n_rows, n_outputs)."""
-        values = self.read(self._predictions(X))
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        raw = self._predictions(X)
+        if n_rows == 1 and getattr(raw, "ndim", 1) == 0:
+            raw = raw.reshape(1)  # of a row of a COO array, scipy makes a scalar
+        values = self.read(raw)
         if len(values) != n_rows:
             raise ValueError(
                 f"The model's response has {len(values)} rows, but "
@@ -150,8 +153,8 @@ class Response:
             parts = [self._transformed(_real(part)) for part in raw]
             return np.hstack([p[:, 1:] if p.shape[1] == 2 else p for p in parts])
         values = _real(raw)
-        if values.ndim < 2:  # scipy's COO arrays make a scalar of a single row's
-            values = values.reshape(-1, 1)
+        if values.ndim == 1:
+            values = values[:, None]
         if values.ndim != 2:
             raise ValueError(
                 f"The model's response has shape {values.shape}; (n_rows,) or "
