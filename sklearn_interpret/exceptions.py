@@ -12,6 +12,7 @@ __all__ = [
     "NonFiniteResponseError",
     "RefitWarning",
     "SaturatedResponseWarning",
+    "UndefinedFidelityWarning",
     "UndefinedShareWarning",
     "UnreadableModelError",
     "UnseenCategoryWarning",
@@ -60,6 +61,10 @@ class UndefinedShareWarning(InspectionWarning):
 
 class SaturatedResponseWarning(InspectionWarning):
     """Probabilities of 0 or 1 have no log-odds, and were clipped."""
+
+
+class UndefinedFidelityWarning(InspectionWarning):
+    """A model responds alike wherever its surrogate was compared: R² is undefined."""
 
 
 class UnseenCategoryWarning(InspectionWarning):

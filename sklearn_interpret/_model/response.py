@@ -83,8 +83,11 @@ class Response:
 
     def __call__(self, X):
         """Response to rows `X`: float64, finite, of shape (n_rows, n_outputs)."""
-        values = self.read(self._predictions(X))
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        raw = self._predictions(X)
+        if n_rows == 1 and getattr(raw, "ndim", 1) == 0:
+            raw = raw.reshape(1)  # of a row of a COO array, scipy makes a scalar
+        values = self.read(raw)
         if len(values) != n_rows:
             raise ValueError(
                 f"The model's response has {len(values)} rows, but "

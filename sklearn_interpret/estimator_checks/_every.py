@@ -31,7 +31,10 @@ from sklearn_interpret.estimator_checks._tables import (
     prepared,
     target_for,
 )
-from sklearn_interpret.exceptions import LowFidelityWarning
+from sklearn_interpret.exceptions import (
+    LowFidelityWarning,
+    UndefinedFidelityWarning,
+)
 
 # Values that no estimator can take, for the parameters that all share.
 _BAD_VALUES = {
@@ -273,4 +276,5 @@ def check_refit_forgets(estimator):
         with warnings.catch_warnings():
             # The table is noise, and a small model may well say little of it.
             warnings.simplefilter("ignore", LowFidelityWarning)
+            warnings.simplefilter("ignore", UndefinedFidelityWarning)
             assert_same(everything(again, X[:2]), everything(fresh, X[:2]))

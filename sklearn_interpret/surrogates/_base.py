@@ -15,17 +15,25 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._core.local.masks import cosine_distances
+from sklearn_interpret._core.local.masks import (
+    MOST_POINTS,
+    cosine_distances,
+    gaussian,
+)
 from sklearn_interpret._model._sklearn_compat import HasMethods, Interval, StrOptions
 from sklearn_interpret._model.parallel import limit_threads, run, slices
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
 from sklearn_interpret.base import BaseInspector
-from sklearn_interpret.exceptions import LowFidelityWarning
+from sklearn_interpret.exceptions import (
+    LowFidelityWarning,
+    UndefinedFidelityWarning,
+)
 from sklearn_interpret.surrogates._local_explanation import LocalExplanation
 from sklearn_interpret.surrogates._local_fits import (
     SELECTIONS,
     Neighbourhood,
     by_output,
+    check_local_surrogate,
     fit_locally,
 )
 
@@ -90,11 +98,11 @@ class MaskSampler(Sampler):
                 self.response(make_copies(masks.kept[part]))
                 for part in slices(len(masks.kept), at_once)
             ]
-            distances = cosine_distances(masks.kept) / self.kernel_width
+            squares = cosine_distances(masks.kept) ** 2
             yield Neighbourhood(
                 design=masks.kept.astype(np.float64),
                 responses=np.concatenate(responses),
-                weights=masks.shares * np.exp(-(distances**2) / 2),
+                weights=masks.shares * gaussian(squares, self.kernel_width),
                 own=np.ones(n_parts),
                 complete=masks.complete,
             )
@@ -114,7 +122,7 @@ class BaseLocalSurrogate(BaseInspector):
     _parameter_constraints = {
         **BaseInspector._parameter_constraints,
         "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
-        "n_samples": [Interval(Integral, 2, None, closed="left")],
+        "n_samples": [Interval(Integral, 2, MOST_POINTS, closed="both")],
         "kernel_width": [Interval(Real, 0, None, closed="neither"), None],
         "feature_selection": [StrOptions(set(SELECTIONS))],
         "surrogate": [HasMethods(["fit", "predict"]), None],
@@ -127,6 +135,8 @@ class BaseLocalSurrogate(BaseInspector):
     _better: ClassVar[str] = "a smaller kernel_width, or more features"
 
     def _inspect(self, sample, response, on_block):
+        if self.surrogate is not None:
+            check_local_surrogate(self.surrogate)
         self._response, self._inspected = response, sample.rows
         self._stability = None
         self.response_method_ = response.method
@@ -166,6 +176,9 @@ class BaseLocalSurrogate(BaseInspector):
         -----
         LowFidelityWarning
             A surrogate follows the model less well than `min_fidelity`.
+        UndefinedFidelityWarning
+            The model responds alike to all samples around a row, so that there is no
+            R² to be compared with `min_fidelity`.
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
@@ -200,14 +213,24 @@ class BaseLocalSurrogate(BaseInspector):
     def _check_fidelity(self, fits):
         if self.min_fidelity is None:
             return
-        worst = np.array([fit.fidelity.min() for fit in fits])
+        # NaN only where no output has an R².
+        worst = np.array([np.fmin.reduce(fit.fidelity) for fit in fits])
+        unknown = np.flatnonzero(np.isnan(worst))
+        if len(unknown):
+            warnings.warn(
+                f"The model responds alike to all samples around {len(unknown)} of "
+                f"{len(fits)} rows, the first of them row {unknown[0]}: R² is "
+                "undefined there, and their weights tell nothing.",
+                UndefinedFidelityWarning,
+                stacklevel=3,
+            )
         n_low = np.count_nonzero(worst < self.min_fidelity)
         if n_low:
             warnings.warn(
                 f"The surrogates of {n_low} of {len(fits)} rows explain less of the "
                 f"model around them than min_fidelity={self.min_fidelity:g} asks; the "
-                f"lowest R^2 is {worst.min():.3g}, that of row {worst.argmin()}. Read "
-                f"them with care, or try {self._better}.",
+                f"lowest R² is {np.nanmin(worst):.3g}, that of row "
+                f"{np.nanargmin(worst)}. Read them with care, or try {self._better}.",
                 LowFidelityWarning,
                 stacklevel=3,
             )

@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.metrics import get_scorer
 
-from sklearn_interpret._core.statistics.losses import agreement, r_squared
+from sklearn_interpret._core.statistics.losses import agreement, mean_r_squared
 from sklearn_interpret._model._sklearn_compat import scorer_takes_weights
 from sklearn_interpret._model.response import is_classifier
 from sklearn_interpret._model.scoring import as_number, takes_weights
@@ -58,7 +58,7 @@ class Fidelity:
             return self._compared(
                 squeeze_outputs(responses), squeeze_outputs(mine), weights
             )
-        return float(r_squared(responses, mine, weights).mean())
+        return mean_r_squared(responses, mine, weights)
 
     def _without_probabilities(self):
         if self.predictions.has_probabilities:

@@ -20,6 +20,7 @@ from sklearn_interpret._model.response import is_classifier, make_response, tags
 from sklearn_interpret._model.surrogates.inner_predictors import importances
 from sklearn_interpret._model.surrogates.surrogate_predictions import (
     SurrogatePredictions,
+    check_surrogate,
     default_surrogate,
     fit_surrogate,
     squeeze_outputs,
@@ -27,7 +28,10 @@ from sklearn_interpret._model.surrogates.surrogate_predictions import (
 )
 from sklearn_interpret._model.validation import check_weights
 from sklearn_interpret.base import BaseInspector
-from sklearn_interpret.exceptions import LowFidelityWarning
+from sklearn_interpret.exceptions import (
+    LowFidelityWarning,
+    UndefinedFidelityWarning,
+)
 from sklearn_interpret.surrogates._fidelity import Fidelity
 
 
@@ -58,12 +62,14 @@ class GlobalSurrogate(BaseInspector):
     surrogate : estimator or None, default=None
         The simple model; a clone of it is fitted. A regressor learns the responses
         (one that takes a single output is fitted once for each), a classifier the
-        labels that the model predicts. None takes a regression tree of depth 3, behind
-        encoders for columns of categories.
+        labels that the model predicts. None takes a regression tree of depth 3.
+        Columns of categories are encoded for a surrogate of which neither the tags nor
+        the first step say that it takes them: ordered ones become positions, others a
+        column for each level.
     scoring : str or callable, default="r2"
-        How fidelity is measured. "r2" compares responses, the mean over outputs;
-        "accuracy" is the share of rows with the same label. Another of scikit-learn's
-        scorers takes the model's predictions as targets. A callable
+        How fidelity is measured. "r2" compares responses, the mean over outputs
+        that vary; "accuracy" is the share of rows with the same label. Another of
+        scikit-learn's scorers takes the model's predictions as targets. A callable
         ``f(of_model, of_surrogate[, sample_weight])`` compares responses, or labels
         where those were learnt; (n,) or (n, k).
     subset : callable or None, default=None
@@ -95,7 +101,8 @@ class GlobalSurrogate(BaseInspector):
         The fitted surrogate.
     fidelity_ : float
         How closely the surrogate follows the model on the rows that it was fitted to;
-        see `fidelity_score` for others.
+        see `fidelity_score` for others. R² is undefined, NaN, where the model responds
+        alike to all of them.
     agreement_ : float
         Share of these rows to which both give the same label; only of classifiers, and
         where labels follow from what the surrogate was fitted to.
@@ -120,6 +127,8 @@ class GlobalSurrogate(BaseInspector):
     -----
     LowFidelityWarning
         In `fit`, where the fidelity is below `min_fidelity`.
+    UndefinedFidelityWarning
+        In `fit`, where R² is undefined and `min_fidelity` is not None.
 
     See Also
     --------
@@ -136,11 +145,11 @@ class GlobalSurrogate(BaseInspector):
     and far off in another, and a fidelity on rows that were learnt is too good, the
     more the larger the surrogate is. It says nothing of how good the model is.
 
-    Weights go to the surrogate's `fit` and into the fidelity. A pipeline as surrogate
-    gets the rows as the model does, whatever their container. The targets of the
-    default tree are rounded in their last digits, so that `random_state` and not
-    rounding chooses among features that split the rows alike: a row of weight two is
-    then the same as the row twice.
+    Weights go to the surrogate's `fit` and into the fidelity. A pipeline that begins
+    with an encoder gets the rows as the model does, whatever their container. The
+    targets of the default tree are rounded in their last digits, so that `random_state`
+    and not rounding chooses among features that split the rows alike: a row of weight
+    two is then the same as the row twice.
 
     References
     ----------
@@ -205,6 +214,8 @@ class GlobalSurrogate(BaseInspector):
         return super()._choose_sample(rows, y, _weights_inside(self, rows, weights))
 
     def _inspect(self, sample, response, on_block):
+        if self.surrogate is not None:
+            check_surrogate(self.surrogate)
         rows, weights = sample.rows, sample.weights
         responses = self._ask(response, rows, on_block)
         self.output_names_ = response.output_names(responses.shape[1])
@@ -212,13 +223,13 @@ class GlobalSurrogate(BaseInspector):
         surrogate, fit_weights = self.surrogate, weights
         targets = squeeze_outputs(responses)
         if surrogate is None:
-            surrogate = default_surrogate(rows, self.random_state)
+            surrogate = default_surrogate(self.random_state)
             targets, fit_weights = with_exact_sums(targets, weights)
         elif is_classifier(surrogate):
             targets = self._labels_to_learn(surrogate, labels)
         allows_nan = tags_of(self.estimator_).input_tags.allow_nan
         self._takes_missing = allows_nan or not rows.is_finite
-        self.surrogate_ = fit_surrogate(surrogate, rows.native, targets, fit_weights)
+        self.surrogate_ = fit_surrogate(surrogate, rows, targets, fit_weights)
         self._importances = importances(self.surrogate_, rows, weights)
         self.fidelity_ = self._fidelity(rows, weights, responses, labels)
         predictions = self._surrogate_predictions()
@@ -263,8 +274,16 @@ class GlobalSurrogate(BaseInspector):
         return fidelity.measure(rows, weights, responses, labels)
 
     def _warn(self):
-        judged = self.scoring in ("r2", "accuracy") and self.min_fidelity is not None
-        if judged and self.fidelity_ < self.min_fidelity:
+        if self.scoring not in ("r2", "accuracy") or self.min_fidelity is None:
+            return
+        if np.isnan(self.fidelity_):
+            warnings.warn(
+                "The model responds alike to all rows that the surrogate was fitted "
+                "to: there is nothing to explain, and R² is undefined.",
+                UndefinedFidelityWarning,
+                stacklevel=2,
+            )
+        elif self.fidelity_ < self.min_fidelity:
             warnings.warn(
                 "The explanation's surrogate follows the model poorly: its fidelity "
                 f"({self.scoring}) is {self.fidelity_:.3g}, below "
@@ -286,9 +305,9 @@ class GlobalSurrogate(BaseInspector):
         target = self.target if hasattr(self, "estimator_") else None
         try:
             response = make_response(model, self.response_method, target)
-        except ValueError:  # to be raised by `fit`
+            return SurrogatePredictions(surrogate, response).methods
+        except (TypeError, ValueError):  # to be raised by `fit`
             return set()
-        return SurrogatePredictions(surrogate, response).methods
 
     def _checked(self, X):
         """Rows as those of `fit`, and finite where the model takes no others."""

@@ -17,7 +17,8 @@ from sklearn_interpret._choosing import output_position
 from sklearn_interpret._core.local.masks import independent_masks
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import limit_threads, run, slices
-from sklearn_interpret._model.rows.images import Images, as_image_rows, rounded
+from sklearn_interpret._model.rows.base import rounded
+from sklearn_interpret._model.rows.images import Images, as_image_rows
 from sklearn_interpret._model.rows.segments import (
     checked_segments,
     colour_segments,
@@ -148,7 +149,7 @@ class LimeImage(BaseLocalSurrogate):
     The model predicts copies of the image in which half of its segments are
     hidden; a small linear model of what is seen is fitted to the responses, in which
     copies that show more count more. Its weights say what it adds to the response that
-    a segment is seen, its R^2 on the copies how far to trust them.
+    a segment is seen, its R² on the copies how far to trust them.
 
     Parameters
     ----------
@@ -185,7 +186,7 @@ class LimeImage(BaseLocalSurrogate):
         tree; it needs `coef_` or `feature_importances_`, and `sample_weight` in its
         `fit`. None takes least squares.
     min_fidelity : float or None, default=0.2
-        R^2 below which :class:`~sklearn_interpret.exceptions.LowFidelityWarning` is
+        R² below which :class:`~sklearn_interpret.exceptions.LowFidelityWarning` is
         raised; None never warns.
     response_method : str, list of str or callable, default="auto"
         "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else

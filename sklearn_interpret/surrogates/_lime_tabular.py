@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.local.linear_surrogates import LocalMoments
-from sklearn_interpret._core.local.masks import even_points
+from sklearn_interpret._core.local.masks import even_points, gaussian
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
@@ -39,7 +39,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
 
     The model predicts rows that are drawn around the explained one; a small
     linear model is fitted to the responses, in which near rows count more. Its weights
-    are the explanation, its R^2 on the draws tells how far to trust it.
+    are the explanation, its R² on the draws tells how far to trust it.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         independently from `fit`, and a least-squares surrogate. "sampling" fits to the
         samples. "auto" takes "tree" where it can.
     min_fidelity : float or None, default=0.2
-        R^2 below which :class:`~sklearn_interpret.exceptions.LowFidelityWarning` is
+        R² below which :class:`~sklearn_interpret.exceptions.LowFidelityWarning` is
         raised; None never warns.
     response_method : str, list of str or callable, default="auto"
         "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
@@ -121,7 +121,7 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
     Raises
     ------
     ValueError
-        In `fit`: ``method="tree"`` with what it cannot do.
+        In `fit`: no feature varies; ``method="tree"`` with what it cannot do.
     UnreadableModelError
         In `fit`, with ``method="tree"``: the response is no sum of trees.
 
@@ -245,6 +245,12 @@ class LimeTabular(AttributionTransformerMixin, BaseLocalSurrogate):
         )
         n_bins = _QUARTILES if self.discretize is True else self.discretize or None
         self._marginals = Marginals(rows, sample.weights, categorical, n_bins)
+        if all(len(column.labels) < 2 for column in self._marginals.columns):
+            raise ValueError(
+                "LimeTabular draws samples from the values of X, and no feature varies "
+                f"over its {rows.n_rows} sample(s) of positive weight: at least two "
+                "different rows are needed."
+            )
         width = self.kernel_width
         if width is None:
             unit = _WIDTH_OF_BINS if n_bins else _WIDTH_OF_NUMBERS
@@ -353,7 +359,7 @@ class _TableSampler(Sampler):
             design=np.where(discrete, samples.codes == own.codes, samples.scores),
             responses=responses,
             # The nearest weighs one: others may weigh next to nothing.
-            weights=np.exp(-(squares - squares.min()) / (2 * self._width**2)),
+            weights=gaussian(squares - squares.min(), self._width),
             own=np.where(discrete, 1.0, own.scores[0]),
             moments=moments,
         )

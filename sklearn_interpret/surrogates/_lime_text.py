@@ -15,7 +15,10 @@ from sklearn_interpret._core.local.tokens import Splitter, feature_name
 from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.rows.samples import TextRows, as_texts
 from sklearn_interpret.surrogates._base import BaseLocalSurrogate, MaskSampler
-from sklearn_interpret.surrogates._local_explanation import LocalExplanation
+from sklearn_interpret.surrogates._local_explanation import (
+    LocalExplanation,
+    r_squared_text,
+)
 from sklearn_interpret.surrogates._local_fits import by_output, fields_of
 
 # Of a pointer to a piece, while copies are joined, and of a letter.
@@ -176,14 +179,14 @@ class TextExplanation(LocalExplanation):
 
     def _facts(self, row, output):
         """Response, surrogate's prediction and fidelity of a text, in words."""
-        labels = {
-            "predictions": "response",
-            "local_predictions": "surrogate",
-            "fidelity": "fidelity (R²)",
+        texts = {
+            "predictions": "response {:.3g}".format,
+            "local_predictions": "surrogate {:.3g}".format,
+            "fidelity": r_squared_text,
         }
-        known = {name: getattr(self, name) for name in labels}
+        known = {name: getattr(self, name) for name in texts}
         return ", ".join(
-            f"{labels[name]} {np.ravel(array[row])[output]:.3g}"
+            texts[name](np.ravel(array[row])[output])
             for name, array in known.items()
             if array is not None
         )
@@ -203,7 +206,9 @@ class TextExplanation(LocalExplanation):
                 f"{self._marked(row, own, largest, most)}</div>"
             )
         style = "background: white; color: black; padding: 0.4em"
-        return f'<div style="{style}">{"".join(blocks)}</div>'
+        html = f'<div style="{style}">{"".join(blocks)}</div>'
+        # Halves of characters cannot be written to a file or a notebook.
+        return html.encode("utf-8", "xmlcharrefreplace").decode("utf-8")
 
     def _marked(self, row, weights, largest, most):
         """The text, with tags around its words of some weight."""
@@ -295,7 +300,7 @@ class LimeText(BaseLocalSurrogate):
         What is fitted to the chosen words: a regressor that takes sample weights and
         has ``coef_`` or ``feature_importances_``. None means least squares.
     min_fidelity : float or None, default=0.2
-        Warn where a surrogate's local R^2 is lower.
+        Warn where a surrogate's local R² is lower.
     response_method : str, list of str or callable, default="auto"
         "auto" takes `predict` of regressors, and of classifiers `predict_proba` or else
         `decision_function`. Or names of methods, of which the first that exists is

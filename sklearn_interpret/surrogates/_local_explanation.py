@@ -31,7 +31,8 @@ class LocalExplanation(Explanation):
     approximation : str, default=None
         As in :class:`~sklearn_interpret.explanations.Explanation`.
     fidelity : array-like of shape (n_rows[, n_outputs]), default=None
-        Weighted R^2 of the surrogate on the samples around each row.
+        Weighted R² of the surrogate on the samples around each row; NaN where the model
+        responds alike to all of them.
     local_predictions : array-like of shape (n_rows[, n_outputs]), default=None
         What the surrogate predicts for the rows.
     selected : array-like of the shape of `values`, default=None
@@ -57,7 +58,7 @@ class LocalExplanation(Explanation):
     >>> explanation
     LocalExplanation(n_rows=1, n_features=3)
     mean |effect|: age 5, debt 2, income 0
-    fidelity (R^2): 0.8
+    R² = 0.8
     """
 
     fidelity: np.ndarray | None = field(default=None, kw_only=True)
@@ -156,7 +157,28 @@ class LocalExplanation(Explanation):
     def _summary(self):
         lines = super()._summary()
         if self.fidelity is not None and len(self):
-            low, high = self.fidelity.min(), self.fidelity.max()
-            shown = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
-            lines.append(f"fidelity (R^2): {shown}")
+            low, high = (f.reduce(self.fidelity, None) for f in (np.fmin, np.fmax))
+            text = r_squared_text(low)
+            lines.append(text + (f" to {high:.3g}" if low < high else ""))
         return lines
+
+    def _html_table(self):
+        """The table with a column of R²."""
+        caption, head, body = super()._html_table()
+        if self.fidelity is not None and body:
+            fidelity = self.fidelity.reshape(len(self), -1)
+            # Lines are sorted by row, then by output.
+            n_rows = int(body[-1][0]) + 1
+            shown = fidelity[:n_rows, : len(body) // n_rows].ravel()
+            place = head.index("base value")
+            head.insert(place, "fidelity")
+            for cells, share in zip(body, shown, strict=True):
+                cells.insert(place, r_squared_text(share))
+        return caption, head, body
+
+
+def r_squared_text(share):
+    """R² in words, also where it is undefined."""
+    if np.isnan(share):
+        return "R² undefined"
+    return f"R² = {share:.3g}".replace("-", "\N{MINUS SIGN}")

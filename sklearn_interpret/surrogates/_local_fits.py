@@ -1,7 +1,7 @@
 """Surrogates fitted to the samples around a row."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import clone
@@ -16,6 +16,8 @@ from sklearn_interpret._core.local.linear_surrogates import (
     sampling_errors,
 )
 from sklearn_interpret._core.statistics.losses import r_squared
+from sklearn_interpret._model.response import is_classifier, weight_parameter
+from sklearn_interpret._model.surrogates.surrogate_predictions import check_surrogate
 
 
 def least_angles(moments, output, size):
@@ -48,6 +50,22 @@ SELECTIONS = {
     "highest_weights": by_weight,
     "none": lambda moments, output, size: np.arange(len(moments.mean)),
 }
+
+
+def check_local_surrogate(surrogate):
+    """Refuse what cannot be fitted to weighted responses."""
+    check_surrogate(surrogate)
+    name = type(surrogate).__name__
+    if is_classifier(surrogate):
+        raise ValueError(
+            f"surrogate: {name} is a classifier, and responses are numbers: pass a "
+            "regressor."
+        )
+    if weight_parameter(surrogate) != "sample_weight":
+        raise ValueError(
+            f"surrogate: the fit of {name} takes no sample_weight, by which near "
+            "samples count more."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +110,7 @@ class LocalFit:
         Features that are used.
     intercept, prediction, fidelity : ndarray of shape (k,)
         The surrogate's value where the design is zero, its value for the row, and its
-        weighted R^2 on the samples.
+        weighted R² on the samples.
     linear : bool
         Whether coefficients are slopes; else they are importances, and the intercept is
         the mean response.
@@ -132,30 +150,41 @@ def fit_locally(samples, n_features, selection, surrogate=None):
     """
     p, k = samples.design.shape[1], samples.responses.shape[1]
     moments, weights = samples.moments, samples.weights
+    # Powers of two, so that squares stay among floats and no digit changes.
+    units = np.ldexp(1.0, np.frexp(np.abs(samples.responses).max(axis=0))[1] - 1)
     if moments is None:
-        moments = LocalMoments.of_samples(samples.design, samples.responses, weights)
+        scaled = samples.responses / units
+        moments = LocalMoments.of_samples(samples.design, scaled, weights)
+    else:
+        moments = replace(
+            moments, response=moments.response / units, cross=moments.cross / units
+        )
     sampled = samples.moments is None and not samples.complete
-    size = p if n_features is None else min(n_features, p)
+    size = p if n_features is None else int(min(n_features, p))
     select = SELECTIONS["none" if size == p else selection]
     coefficients, errors = np.zeros((2, p, k))
     selected, linear = np.zeros((p, k), dtype=bool), True
     intercept, prediction, fidelity = np.empty((3, k))
     rows = np.vstack([samples.own, samples.design])
-    for output, response in enumerate(samples.responses.T):
+    for output, (response, unit) in enumerate(
+        zip(samples.responses.T, units, strict=True)
+    ):
         chosen = np.sort(select(moments, output, size))
         selected[chosen, output] = True
         used = rows[:, chosen]
         design = used[1:]
         if surrogate is None:
             slopes = moments.coefficients(chosen, output)
-            start = moments.intercept(chosen, slopes, output)
+            start = unit * moments.intercept(chosen, slopes, output)
+            slopes = unit * slopes
             predicted = start + used @ slopes
             if sampled:
-                missed = response - predicted[1:]
-                errors[chosen, output] = sampling_errors(design, missed, weights)
+                missed = (response - predicted[1:]) / unit
+                found = sampling_errors(design, missed, weights)
+                errors[chosen, output] = unit * found
         else:
             model = clone(surrogate).fit(design, response, sample_weight=weights)
-            slopes, start, linear = _read(model, moments.response[output])
+            slopes, start, linear = _read(model, unit * moments.response[output])
             predicted = model.predict(used)
         coefficients[chosen, output] = slopes
         intercept[output], prediction[output] = start, predicted[0]

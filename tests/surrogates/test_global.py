@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectFromModel
 from sklearn.frozen import FrozenEstimator
@@ -25,7 +26,7 @@ from sklearn.multioutput import MultiOutputRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVR, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
@@ -35,7 +36,10 @@ from sklearn_interpret._model.surrogates.tree_rules import rounded_between
 from sklearn_interpret.estimator_checks._recorders import RecordingRegressor
 from sklearn_interpret.estimator_checks._tables import pandas_mixed, polars_mixed
 from sklearn_interpret.estimator_checks._wraps import check_delegation
-from sklearn_interpret.exceptions import LowFidelityWarning
+from sklearn_interpret.exceptions import (
+    LowFidelityWarning,
+    UndefinedFidelityWarning,
+)
 from sklearn_interpret.surrogates import GlobalSurrogate
 
 WEIGHTS = np.arange(80) % 4 + 1.0
@@ -78,8 +82,9 @@ def test_r_squared_is_that_of_scikit_learn(scale):
     g[:, 1] = 0.2
     found = r_squared(scale * f, scale * g, WEIGHTS[:30])
     expected = r2_score(f, g, sample_weight=WEIGHTS[:30], multioutput="raw_values")
+    expected[1] = np.nan  # of a constant
     assert_allclose(found, expected)
-    assert_array_equal(r_squared(f, f, WEIGHTS[:30]), np.ones(3))
+    assert_array_equal(r_squared(f, f, WEIGHTS[:30]), [1, np.nan, 1])
 
 
 def test_a_tree_taught_by_its_like_is_perfect(table):
@@ -280,6 +285,101 @@ def test_mixed_columns(make):
     assert one.predict(X[:3]).shape == (3,)
 
 
+NAMED = ["size", "season", "holiday"]
+
+
+def seasons(n=80):
+    """A number, categories with and without order, a flag, and what they give."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "heat": rng.normal(size=n),
+            "size": pd.Categorical(
+                rng.choice(["S", "M", "L"], n), ["S", "M", "L"], True
+            ),
+            "season": rng.choice(["WINTER", "SUMMER", "FALL"], n),
+            "holiday": rng.choice([True, False], n),
+        }
+    )
+    y = X["heat"] + X["size"].cat.codes + 3 * (X["season"] == "WINTER") - X["holiday"]
+    return X, y.to_numpy()
+
+
+def with_dummies(X):
+    codes = X.assign(size=X["size"].cat.codes, holiday=X["holiday"] * 1)
+    return pd.get_dummies(codes, columns=["season"]).to_numpy(np.float64)
+
+
+@pytest.mark.parametrize(
+    "surrogate",
+    [Ridge(), GridSearchCV(Ridge(), {"alpha": [1.0]}), make_pipeline(Ridge())],
+    ids=["plain", "searched", "last step"],
+)
+def test_surrogates_that_take_no_categories_get_them_encoded(surrogate):
+    X, y = seasons()
+    model = make_pipeline(encoder(*NAMED), DecisionTreeRegressor(max_depth=4)).fit(X, y)
+    one = GlobalSurrogate(FrozenEstimator(model), surrogate=surrogate).fit(X)
+    design = with_dummies(X)
+    assert_allclose(
+        one.predict(X), Ridge().fit(design, model.predict(X)).predict(design)
+    )
+    assert one.feature_importances_.shape == (4,)
+
+
+def test_weights_go_to_encoded_surrogates():
+    X, y = seasons()
+    model = make_pipeline(encoder(*NAMED), DecisionTreeRegressor(max_depth=4)).fit(X, y)
+    one = GlobalSurrogate(FrozenEstimator(model), surrogate=Ridge())
+    design = with_dummies(X)
+    expected = Ridge().fit(design, model.predict(X), sample_weight=WEIGHTS)
+    found = one.fit(X, sample_weight=WEIGHTS).predict(X)
+    assert_allclose(found, expected.predict(design))
+
+
+def test_encoded_surrogates_of_labels_and_of_several_outputs():
+    X, y = seasons()
+    labels = np.digitize(y, [0, 2])
+    model = make_pipeline(encoder(*NAMED), DecisionTreeClassifier(max_depth=4))
+    model = FrozenEstimator(model.fit(X, labels))
+    one = GlobalSurrogate(model, surrogate=LogisticRegression()).fit(X)
+    assert one.agreement_ > 0.7
+    three = GlobalSurrogate(model, surrogate=GradientBoostingRegressor()).fit(X)
+    assert three.fidelity_ > 0.9
+    assert three.predict_proba(X).shape == (80, 3)
+
+
+def test_surrogates_with_encoders_of_their_own_are_left_alone():
+    X, y = seasons()
+    model = FrozenEstimator(make_pipeline(encoder(*NAMED), Ridge()).fit(X, y))
+    own = make_pipeline(encoder(*NAMED), Ridge())
+    for surrogate in (own, GridSearchCV(own, {"ridge__alpha": [1.0]})):
+        one = GlobalSurrogate(model, surrogate=surrogate).fit(X)
+        assert type(one.surrogate_) is type(surrogate)
+        assert len(getattr(one.surrogate_, "best_estimator_", one.surrogate_)) == 2
+
+
+@pytest.mark.parametrize("surrogate", [None, Ridge()])
+@pytest.mark.parametrize("library", ["pandas", "with a zone", "polars", "objects"])
+def test_dates_are_refused_by_name(surrogate, library):
+    zone = "UTC" if library == "with a zone" else None
+    when = pd.date_range("2020-01-01", periods=20, tz=zone)
+    X = pd.DataFrame({"x": np.arange(20.0), "when": when})
+    if library == "polars":
+        X = pytest.importorskip("polars").from_pandas(X)
+    X = X.to_numpy(dtype=object) if library == "objects" else X
+    name = "x1" if library == "objects" else "when"
+    of_its_own = make_pipeline(FunctionTransformer(first_column), Ridge())
+    inspector = GlobalSurrogate(of_its_own, surrogate=surrogate)
+    with pytest.raises(ValueError, match=f"surrogate.*'{name}'.*neither"):
+        inspector.fit(X, np.arange(20.0))
+    inspector.set_params(surrogate=of_its_own).fit(X, np.arange(20.0))
+
+
+def first_column(X):
+    first = X[:, :1] if isinstance(X, np.ndarray) else X[["x"]]
+    return np.asarray(first, dtype=np.float64)
+
+
 def test_missing_values_where_the_model_takes_them(table):
     X, y, _ = table
     X = X.copy()
@@ -287,7 +387,7 @@ def test_missing_values_where_the_model_takes_them(table):
     one = taught(DecisionTreeRegressor(max_depth=3, random_state=0), X, y)
     assert one.fidelity_ == pytest.approx(1, abs=1e-12)
     colours = pd.DataFrame({"c": ["r", "g", None, "b"] * 20, "x": X[:, 1]})
-    model = make_pipeline(encoder(), DecisionTreeRegressor(max_depth=2))
+    model = make_pipeline(encoder("c"), DecisionTreeRegressor(max_depth=2))
     two = taught(model, colours, y, random_state=0)
     assert two.fidelity_ > 0.9
     whole = np.nan_to_num(X)
@@ -297,11 +397,8 @@ def test_missing_values_where_the_model_takes_them(table):
             strict.predict(type(rows)(X) if rows is not whole else X)
 
 
-def encoder():
-    from sklearn.compose import make_column_transformer
-    from sklearn.preprocessing import OneHotEncoder
-
-    return make_column_transformer((OneHotEncoder(), ["c"]), remainder="passthrough")
+def encoder(*columns):
+    return make_column_transformer((OneHotEncoder(), columns), remainder="passthrough")
 
 
 def test_sparse_rows(table):
@@ -394,13 +491,24 @@ def test_frame_equals_array_and_a_second_fit_forgets(table):
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e6])
-def test_constant_answers_and_one_row(table, value):
+def test_constant_responses_and_one_row_have_no_r_squared(table, value):
     X, _, _ = table
-    constant = taught(DecisionTreeRegressor(), X, np.full(80, value))
-    assert constant.fidelity_ == 1
-    assert taught(DecisionTreeRegressor(), X[:1], [value]).fidelity_ == 1
     flat = np.ones((80, 2))
-    assert taught(DecisionTreeRegressor(), flat, X[:, 0]).fidelity_ == 1
+    for rows, y in ((X, np.full(80, value)), (X[:1], [value]), (flat, X[:, 0])):
+        with pytest.warns(UndefinedFidelityWarning, match="R² is undefined"):
+            one = taught(DecisionTreeRegressor(), rows, y)
+        assert np.isnan(one.fidelity_)
+        assert np.isnan(one.set_params(min_fidelity=None).fit(rows, y).fidelity_)
+    one.set_params(scoring="neg_mean_absolute_error").fit(flat, X[:, 0])
+    assert one.fidelity_ == pytest.approx(0, abs=1e-12)
+
+
+def test_fidelity_is_the_mean_over_the_outputs_that_vary(table):
+    X, y, _ = table
+    targets = np.stack([y, np.full(80, 0.3)], axis=1)
+    alone = taught(DecisionTreeRegressor(random_state=0), X, y)
+    both = taught(DecisionTreeRegressor(random_state=0), X, targets)
+    assert both.fidelity_ == pytest.approx(alone.fidelity_, abs=1e-9)
 
 
 class TakesNoWeights(RegressorMixin, BaseEstimator):
@@ -419,6 +527,7 @@ def score_without_weights(f, g):
 
 
 BAD = {
+    "a class": ({"surrogate": Ridge}, TypeError, "got the class Ridge: pass Ridge()"),
     "no estimator": ({"surrogate": 3}, TypeError, "surrogate must be an estimator"),
     "labels of numbers": (
         {"surrogate": DecisionTreeClassifier()},
@@ -456,6 +565,33 @@ BAD = {
         "takes no sample_weight",
     ),
 }
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_importances_of_columns_of_any_scale(table, scale):
+    X, y, _ = table
+    one = taught(LinearRegression(), X, y, surrogate=LinearRegression())
+    far = X * [scale, 1, 1, 1]
+    params = {"surrogate": Largest(), "min_fidelity": None}
+    other = taught(LinearRegression(), far, y, **params)
+    assert other.feature_importances_[0] == pytest.approx(
+        scale * np.std(X[:, 0]), rel=1e-9
+    )
+    assert one.feature_importances_[0] == pytest.approx(
+        np.std(X[:, 0]) * abs(one.surrogate_.coef_[0])
+    )
+
+
+class Largest(RegressorMixin, BaseEstimator):
+    """Has a coefficient of one for each column."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.coef_, self.intercept_ = np.ones(X.shape[1]), 0.0
+        self.mean_ = y.mean()
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.mean_)
 
 
 @pytest.mark.parametrize("case", BAD)

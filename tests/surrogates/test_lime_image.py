@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, Ridge
 
-from sklearn_interpret.exceptions import LowFidelityWarning
+from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning
 from sklearn_interpret.surrogates import (
     ImageExplanation,
     LimeImage,
@@ -191,9 +191,10 @@ def test_images_of_one_segment_and_of_one_colour():
     assert found.values.shape == (4, 1)
     assert_allclose(found.fidelity, 1)
     plain = np.full((2, HEIGHT, WIDTH), 7.0)
-    found = lime(Brightness(), plain, segmentation=None).explain(plain)
+    with pytest.warns(UndefinedFidelityWarning, match="around 2 of 2 rows"):
+        found = lime(Brightness(), plain, segmentation=None).explain(plain)
     assert_allclose(found.values, 0, atol=1e-12)
-    assert_array_equal(found.fidelity, 1)  # a constant is followed by a constant
+    assert np.isnan(found.fidelity).all()
 
 
 def test_default_segments_hang_together_and_follow_colours():
@@ -210,6 +211,20 @@ def test_default_segments_hang_together_and_follow_colours():
     missing = np.where(red, np.nan, 1.0)
     holes = lime(Unminding(), missing[None], segmentation=None).segments_[0]
     assert np.unique(holes).tolist() == list(range(holes.max() + 1))
+
+
+def test_the_largest_whole_numbers():
+    X = np.full((2, HEIGHT, WIDTH), np.iinfo(np.int64).max)
+    X[:, 0] = 0
+    found = lime(Brightness(), X, segmentation=None, min_fidelity=None).explain(X)
+    assert np.isfinite(found.values).all()
+
+
+@pytest.mark.parametrize("labels", [None, "ab", [[1], [2, 3]], np.zeros(3, int)])
+def test_a_segmentation_that_returns_nonsense(labels):
+    X = photographs(np.float64)
+    with pytest.raises(ValueError, match=r"segmentation=.*whole numbers of the shape"):
+        lime(Brightness(), X, segmentation=lambda image: labels).explain(X)
 
 
 def test_low_fidelity_is_told():

@@ -5,8 +5,10 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, make_friedman1
+from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import (
     HistGradientBoostingRegressor,
     RandomForestClassifier,
@@ -18,11 +20,15 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_interpret.exceptions import LowFidelityWarning, UnreadableModelError
-from sklearn_interpret.surrogates import LimeTabular
+from sklearn_interpret.exceptions import (
+    LowFidelityWarning,
+    UndefinedFidelityWarning,
+    UnreadableModelError,
+)
+from sklearn_interpret.surrogates import LimeDisplay, LimeTabular
 from sklearn_interpret.surrogates._local_fits import (
     SELECTIONS,
     Neighbourhood,
@@ -281,6 +287,105 @@ def test_a_short_tree_as_surrogate(curved):
         assert (explanation.fidelity > 0.1).all()
 
 
+class TakesNoWeights(LinearRegression):
+    def fit(self, X, y):
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("surrogate", "error", "message"),
+    [
+        (Ridge, TypeError, "surrogate must be an estimator.*got the class Ridge"),
+        (StandardScaler(), ValueError, "surrogate"),
+        (LogisticRegression(), ValueError, "LogisticRegression is a classifier"),
+        (TakesNoWeights(), ValueError, "TakesNoWeights takes no sample_weight"),
+        (make_pipeline(Ridge()), ValueError, "Pipeline takes no sample_weight"),
+    ],
+)
+def test_what_is_no_surrogate(curved, surrogate, error, message):
+    model, X = curved
+    with pytest.raises(error, match=message):
+        lime_of(model, surrogate=surrogate).fit(X)
+
+
+@pytest.mark.parametrize("params", [*SURROUNDINGS, {"discretize": False}])
+@pytest.mark.parametrize("width", [5e-324, 1e-300, 1e300])
+def test_kernels_of_any_width(curved, width, params):
+    model, X = curved
+    explanation = lime_of(model, kernel_width=width, **params).fit(X).explain(X[:3])
+    assert np.isfinite(explanation.values).all()
+    assert np.isfinite(explanation.standard_errors).all()
+    wide = lime_of(model, kernel_width=1e9, **params).fit(X).explain(X[:3])
+    if width > 1:
+        np.testing.assert_allclose(explanation.values, wide.values, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["n_features_to_select", "n_samples"])
+@pytest.mark.parametrize("count", [True, 10**20])
+def test_counts_that_are_none(curved, name, count):
+    model, X = curved
+    with pytest.raises(ValueError, match=f"{name!r} parameter of LimeTabular"):
+        lime_of(model, **{name: count}).fit(X)
+
+
+@pytest.mark.parametrize("params", [*SURROUNDINGS, {"discretize": False}])
+def test_numbers_without_a_finite_variance_are_refused_by_name(params):
+    X = pd.DataFrame({"a": [1.0, 2, 3, 4], "far": [1e308, -1e308, 1e200, 0]})
+    model = FrozenEstimator(DummyRegressor().fit(X, X["a"]))
+    with pytest.raises(
+        ValueError, match=r"feature 'far' has values as large as 1e\+308"
+    ):
+        lime_of(model, **params).fit(X)
+
+
+@pytest.mark.parametrize("params", SURROUNDINGS)
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.int8])
+def test_the_ends_of_whole_numbers(dtype, params):
+    ends = np.iinfo(dtype)
+    X = np.array([[ends.min, 0], [ends.max, 1], [7, 2], [9, 3]] * 5, dtype=dtype)
+    model = DecisionTreeRegressor(max_depth=2, random_state=0)
+    inspector = lime_of(model, **params).fit(X, np.arange(20))
+    assert np.isfinite(inspector.explain(X).values).all()
+
+
+@pytest.mark.parametrize("selection", ["lars", "forward", "highest_weights"])
+@pytest.mark.parametrize("scale", [1e-200, 1e70])
+def test_weights_follow_the_scale_of_the_response(curved, scale, selection):
+    model, X = curved
+
+    def explained(scale):
+        def response(estimator, X):
+            return scale * estimator.predict(X)
+
+        inspector = lime_of(
+            model,
+            response_method=response,
+            feature_selection=selection,
+            n_features_to_select=3,
+            n_samples=64,
+        )
+        return inspector.fit(X).explain(X[:3])
+
+    one, other = explained(1.0), explained(scale)
+    for name in ("values", "standard_errors", "base_values"):
+        expected = scale * getattr(one, name)
+        np.testing.assert_allclose(
+            getattr(other, name), expected, rtol=1e-6, atol=1e-9 * scale
+        )
+    np.testing.assert_allclose(other.fidelity, one.fidelity, rtol=1e-9)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "bsr"])
+def test_sparse_rows_are_explained_as_dense_ones(form):
+    X, y = make_friedman1(40, 6, random_state=0)
+    X[X < 0.6] = 0
+    inspector = lime_of(LinearRegression())
+    dense = inspector.fit(X, y).explain(X[:3])
+    table = sparse.csr_array(X).asformat(form)
+    found = inspector.fit(table, y).explain(table)[:3]
+    np.testing.assert_allclose(found.values, dense.values, atol=1e-9)
+
+
 def test_a_surrogate_that_tells_nothing_about_features(curved):
     model, X = curved
     silent = HistGradientBoostingRegressor(max_iter=1)
@@ -354,6 +459,42 @@ def test_classes_have_explanations_of_their_own():
     np.testing.assert_allclose(one.fidelity, explanation.fidelity[:, 1])
 
 
+@pytest.mark.parametrize("rows", [[0], [3, 3, 3]])
+@pytest.mark.parametrize("sample_around", ["training", "instance"])
+def test_rows_that_do_not_vary_are_too_few(curved, rows, sample_around):
+    model, X = curved
+    inspector = lime_of(model, sample_around=sample_around)
+    with pytest.raises(ValueError, match=f"no feature varies over its {len(rows)} sam"):
+        inspector.fit(X[rows])
+
+
+def test_a_constant_response_has_no_r_squared(curved):
+    _, X = curved
+    constant = FrozenEstimator(DummyRegressor().fit(X, np.full(len(X), 0.1)))
+    inspector = lime_of(constant, min_fidelity=0.2).fit(X[:2])
+    with pytest.warns(UndefinedFidelityWarning, match="2 of 2 rows.*R² is undefined"):
+        explanation = inspector.explain(X[:2])
+    assert np.isnan(explanation.fidelity).all()
+    np.testing.assert_allclose(explanation.values, 0, atol=1e-12)
+    assert "R² undefined" in repr(explanation)
+    assert "<td>R² undefined</td>" in explanation._repr_html_()
+    display = LimeDisplay.from_explanation(explanation, row=0)
+    assert "local R² undefined" in display.axes_[0].get_title()
+    inspector.set_params(min_fidelity=None).explain(X[:2])
+
+
+def test_html_has_the_fidelity_of_each_row_and_output(curved):
+    _, X = curved
+    labels = np.digitize(X[:, 0], [0.3, 0.7])
+    model = FrozenEstimator(LogisticRegression().fit(X, labels))
+    explanation = lime_of(model).fit(X).explain(X[:7])
+    html = explanation._repr_html_()
+    texts = [f"<td>R² = {share:.3g}</td>" for share in explanation.fidelity[:5].ravel()]
+    places = [html.index(text) for text in texts]
+    assert len(texts) == 15
+    assert places == sorted(places)
+
+
 def test_low_fidelity_is_told(curved):
     model, X = curved
     inspector = lime_of(model, min_fidelity=1.0).fit(X)
@@ -398,8 +539,8 @@ def test_importances_select():
 
 @pytest.mark.parametrize(
     "X",
-    [np.ones((1, 1)), np.ones((20, 3)), np.full((5, 2), [1.0, 0.0]), np.eye(2)],
-    ids=["one entry", "constant", "constant columns", "two rows"],
+    [np.eye(3)[:2], 1 + np.eye(5)[:, [0, 0]]],
+    ids=["two rows and a constant column", "twins"],
 )
 @pytest.mark.parametrize("params", [*SURROUNDINGS, {"discretize": False}])
 def test_tables_in_which_little_happens(X, params):

@@ -1,6 +1,7 @@
 """LIME for texts: splitting, weights, explanations, and what may be passed in."""
 
 import pickle
+from io import BytesIO
 
 import numpy as np
 import pandas as pd
@@ -18,8 +19,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import estimator_checks
 
 from sklearn_interpret._core.local.tokens import Splitter, feature_name
-from sklearn_interpret.exceptions import LowFidelityWarning
-from sklearn_interpret.surrogates import LimeText, TextExplanation
+from sklearn_interpret.exceptions import LowFidelityWarning, UndefinedFidelityWarning
+from sklearn_interpret.surrogates import LimeText, LimeTextDisplay, TextExplanation
 
 TEXTS = [
     "free phone, win a free phone now!",
@@ -262,7 +263,8 @@ def long_texts(n_texts=4, n_words=30):
 
 def test_a_text_alone_and_among_others():
     texts = [*long_texts(), *TEXTS, ""]
-    inspector = fitted(X=texts[:10], y=[*SPAM, *["fine"] * 4], n_samples=50)
+    labels = [*SPAM, *["fine"] * 4]
+    inspector = fitted(X=texts[:10], y=labels, n_samples=50, min_fidelity=None)
     many = inspector.explain(texts)
     with parallel_config("threading", n_jobs=2):  # processes take long to start
         several = inspector.explain(texts)
@@ -271,14 +273,14 @@ def test_a_text_alone_and_among_others():
         alone = inspector.explain([texts[row]])
         assert by_word(alone, 0) == by_word(many, row)
         for name in ("fidelity", "base_values", "local_predictions", "tokens"):
-            assert getattr(alone, name)[0] == getattr(many, name)[row]
+            np.testing.assert_equal(getattr(alone, name)[0], getattr(many, name)[row])
     backwards = inspector.explain(texts[::-1])
     assert by_word(backwards, 0) == by_word(many, len(texts) - 1)
     assert by_word(many, 0)
 
 
 def test_words_are_the_union_in_order_of_appearance():
-    explanation = fitted().explain(["b a b", "", "c a"])
+    explanation = fitted(min_fidelity=None).explain(["b a b", "", "c a"])
     assert explanation.feature_names == ("b", "a", "c")
     assert explanation.token_features.tolist() == [(0, -1, 1, -1, 0), (), (2, -1, 1)]
     assert [*map("".join, explanation.tokens)] == ["b a b", "", "c a"]
@@ -290,14 +292,27 @@ def test_words_are_the_union_in_order_of_appearance():
     assert [len(one) for one in explanation] == [1, 1, 1]
 
 
+def test_half_characters_are_written_in_html():
+    half = "free \ud800 song"
+    explanation = fitted(min_fidelity=None).explain([half])
+    for html in (explanation.to_html(), explanation._repr_html_()):
+        assert "&#55296;" in html
+        html.encode("utf-8")
+    LimeTextDisplay.from_explanation(explanation, target="spam").figure_.savefig(
+        BytesIO()
+    )
+
+
 def test_texts_without_words():
     inspector = fitted()
-    explanation = inspector.explain(["", " ... "])
+    with pytest.warns(UndefinedFidelityWarning, match="around 2 of 2 rows"):
+        explanation = inspector.explain(["", " ... "])
     assert explanation.values.shape == (2, 0)
     np.testing.assert_array_equal(explanation.predictions, explanation.base_values)
-    np.testing.assert_array_equal(explanation.fidelity, 1)
+    assert np.isnan(explanation.fidelity).all()
     assert explanation.to_frame().shape == (2, 0)
     assert "TextExplanation" in repr(explanation)
+    assert "R² undefined" in explanation._repr_html_()
     assert " ... " in explanation.to_html(1)
     np.testing.assert_array_equal(inspector.stability_score([""]), 1)
 
@@ -329,7 +344,7 @@ def test_regressors_and_trees():
         inspector.predict(TEXTS)
     )
     tree = make_pipeline(CountVectorizer(), DecisionTreeClassifier(random_state=0))
-    inspector = fitted(tree)
+    inspector = fitted(tree, min_fidelity=None)
     split = inspector.estimator_[0].get_feature_names_out()[
         inspector.estimator_[1].tree_.feature[0]
     ]
@@ -354,7 +369,7 @@ def test_html_escapes_everything():
         assert "<i>" not in html
         assert "&lt;script&gt;" in html
         assert "&quot;" in html
-        assert "fidelity (R²) 1" in html
+        assert "R² = 1" in html
         assert 'title="free: +1"' in html
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -15,7 +16,7 @@ from sklearn.metrics import r2_score
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -93,7 +94,8 @@ def test_own_figure(kind, regression):
     assert display.figure_ is not first
     title = display.axes_[0, 0].get_title()
     name = type(SURROGATES[kind]).__name__
-    assert title.startswith(f"{name} in place of KNeighborsRegressor\nR² = ")
+    words = title.replace("\nin", " in")
+    assert words.startswith(f"{name} in place of KNeighborsRegressor\nR² = ")
 
 
 def test_given_axes_are_drawn_on_as_they_are(kind, regression):
@@ -228,6 +230,42 @@ def test_any_other_is_shown_by_its_answers(regression):
     assert many.bars_[0].get_array().sum() == 4000
 
 
+@pytest.mark.parametrize("kind", ["tree", "rules"])
+def test_one_tree_of_all_classes_is_drawn_once_with_their_shares(regression, kind):
+    _, X = regression
+    labels = np.array(["low", "_mid", "$top$"])[np.digitize(X["first"], [-0.5, 0.5])]
+    model = LogisticRegression().fit(X, labels)
+    display = GlobalSurrogateDisplay.from_estimator(model, X, random_state=0, kind=kind)
+    assert display.axes_.shape == (1, 1)
+    (bars,) = display.bars_
+    frame = display.to_frame()
+    for column, parts in (("mean", bars[:3]), ("surrogate", bars[3:])):
+        for name, part in zip(["$top$", "_mid", "low"], parts, strict=True):
+            own = frame[frame["output"] == name]
+            if kind == "rules":
+                own = own.sort_values("share", ascending=False, kind="stable")
+            np.testing.assert_allclose(part.datavalues, own[column])
+    np.testing.assert_allclose(sum(part.datavalues for part in bars[:3]), 1)
+    names = [text.get_text() for text in display.legend_.get_texts()]
+    assert names == [r"\$top\$", "_mid", "low"]
+    fidelity = GlobalSurrogate(FrozenEstimator(model), random_state=0).fit(X).fidelity_
+    assert f"R² = {fidelity:.3g}" in display.axes_[0, 0].get_title()
+    with plt.rc_context({"figure.figsize": (7, 9)}):
+        _, axes = plt.subplots(2, 1, layout="constrained")
+        display.plot(ax=axes[0], kind=kind)
+    assert display.legend_.axes is axes[0]
+
+
+def test_a_constant_response_has_no_r_squared(regression):
+    _, X = regression
+    model = LinearRegression().fit(X, np.ones(len(X)))
+    params = {"min_fidelity": None, "random_state": 0}
+    display = GlobalSurrogateDisplay.from_estimator(
+        model, X, response_method=lambda model, X: np.ones(len(X)), **params
+    )
+    assert "R² undefined" in display.axes_[0, 0].get_title()
+
+
 def test_several_outputs(regression):
     _, X = regression
     labels = np.array(["low", "_mid", "$top$"])[np.digitize(X["first"], [-0.5, 0.5])]
@@ -239,7 +277,8 @@ def test_several_outputs(regression):
         )
         assert set(display.to_frame()["output"]) == {"low", "_mid", "$top$"}
         texts = all_texts(display.figure_)
-        assert sum("same label for" in text for text in texts) == 3
+        n_panels = 1 if surrogate is tree else 3
+        assert sum("same label for" in text for text in texts) == n_panels
         one = GlobalSurrogateDisplay.from_estimator(
             model, X, surrogate=surrogate, random_state=0, target="_mid"
         )
@@ -251,13 +290,26 @@ def test_several_outputs(regression):
         GlobalSurrogateDisplay(np.zeros((3, 12)), np.zeros((3, 12))).plot()
 
 
+def test_coefficients_name_the_levels_of_categories():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {"heat": rng.normal(size=60), "season": rng.choice(["WINTER", "FALL"], 60)}
+    )
+    encode = make_column_transformer((OneHotEncoder(), ["season"]))
+    model = make_pipeline(encode, Ridge()).fit(X, X["season"] == "FALL")
+    display = GlobalSurrogateDisplay.from_estimator(model, X, surrogate=Ridge())
+    names = ["season = FALL", "season = WINTER", "heat"]
+    assert sorted(display.to_frame()["column"]) == sorted(names)
+    assert set(names) <= set(all_texts(display.figure_))
+
+
 def test_titles_have_the_fidelity(regression):
     model, X = regression
     weights = np.arange(120.0)
     display = drawn(regression, "tree", sample_weight=weights)
     inspector = GlobalSurrogate(FrozenEstimator(model), surrogate=SURROGATES["tree"])
     inspector.fit(X, sample_weight=weights)
-    assert f"R² = {inspector.fidelity_:.2f}" in display.axes_[0, 0].get_title()
+    assert f"R² = {inspector.fidelity_:.3g}" in display.axes_[0, 0].get_title()
     half = GlobalSurrogateDisplay.from_estimator(inspector, X[:60])
     share = r2_score(model.predict(X[:60]), inspector.predict(X[:60]))
     assert f"R² = {share:.2f}" in half.axes_[0, 0].get_title()

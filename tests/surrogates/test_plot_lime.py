@@ -115,6 +115,27 @@ def test_other_inspectors_and_explanations(classified):
         LimeDisplay.from_estimator(other, X, row=0)
 
 
+def test_of_many_classes_the_most_probable_are_drawn():
+    shares = np.array([0.05, 0.2, 0.01, 0.3, 0.04, 0.15, 0.25])
+    names = [f"a_class_whose_name_is_long_{place}" for place in range(7)]
+    explanation = LocalExplanation(
+        values=np.arange(14.0).reshape(1, 2, 7) - 6,
+        base_values=np.zeros((1, 7)),
+        predictions=shares[None],
+        output_names=names,
+    )
+    display = LimeDisplay.from_explanation(explanation)
+    assert len(display.axes_) == 3
+    assert list(dict.fromkeys(display.to_frame()["output"])) == [
+        names[place] for place in (3, 6, 1)
+    ]
+    note = "(4 outputs of smaller responses are not shown)"
+    assert [note in ax.get_xlabel() for ax in display.axes_] == [True, False, False]
+    one = LimeDisplay.from_explanation(explanation, target=names[0])
+    assert len(one.axes_) == 1
+    assert note not in one.axes_[0].get_xlabel()
+
+
 def test_rows_are_needed_to_explain(classified):
     inspector, _ = classified
     with pytest.raises(ValueError, match="LimeDisplay shows rows: pass X"):

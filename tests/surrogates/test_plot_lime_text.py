@@ -93,7 +93,7 @@ def test_words_are_highlighted_by_sign_and_size():
     assert shown[0][1] == shown[4][1]
     assert shown[0][1][3] > shown[2][1][3] > 0
     texts = all_texts(display.figure_)
-    assert any("odds = 0.55\nlocal R² = 0.9" in text for text in texts)
+    assert any("odds: 0.55\nlocal R² = 0.9" in text for text in texts)
     assert any("odds (what a word adds)" in text for text in texts)
     assert "surrogate =" not in " ".join(texts)
     # HTML has the same colours.
@@ -137,7 +137,7 @@ def test_several_outputs_side_by_side(model):
     assert display.to_frame()["output"].unique().tolist() == ["fine", "mine", "spam"]
     one = LimeTextDisplay.from_explanation(found, row=4, target="mine")
     assert one.axes_.shape == (2, 1)
-    assert any("Probability of mine = " in text for text in all_texts(one.figure_))
+    assert any("Probability of mine: " in text for text in all_texts(one.figure_))
     with pytest.raises(ValueError, match="5 texts: choose one by row="):
         LimeTextDisplay.from_explanation(found)
     with pytest.raises(ValueError, match="row=5 is not one of the 5 texts"):
@@ -153,8 +153,10 @@ def test_several_outputs_side_by_side(model):
         fidelity=None,
         standard_errors=None,
     )
-    with pytest.raises(ValueError, match="7 outputs: choose one by target="):
-        LimeTextDisplay.from_explanation(many)
+    display = LimeTextDisplay.from_explanation(many)
+    assert display.axes_.shape == (2, 3)
+    label = "(4 outputs of smaller responses are not shown)"
+    assert [label in below.get_xlabel() for below in display.axes_[1]] == [1, 0, 0]
 
 
 def test_predictor_and_inspector_draw_the_same(model, monkeypatch):
@@ -167,7 +169,7 @@ def test_predictor_and_inspector_draw_the_same(model, monkeypatch):
     monkeypatch.setattr(LimeText, "fit", None)
     other = LimeTextDisplay.from_estimator(inspector, TEXTS[1:2])
     pd.testing.assert_frame_equal(one.to_frame(), other.to_frame())
-    assert any("Probability of spam = " in text for text in all_texts(one.figure_))
+    assert any("Probability of spam: " in text for text in all_texts(one.figure_))
     with pytest.raises(ValueError, match="target='other' is not an output"):
         LimeTextDisplay.from_estimator(inspector, TEXTS[:1], target="other")
     with pytest.raises(ValueError, match="n_samples can only be set before"):
@@ -248,7 +250,9 @@ def test_own_figure_and_lines_within_it(model):
 
 
 def test_nothing_to_draw(model):
-    display = LimeTextDisplay.from_estimator(model, [" ... "], target="spam")
+    display = LimeTextDisplay.from_estimator(
+        model, [" ... "], target="spam", min_fidelity=None
+    )
     assert display.to_frame().empty
     assert "no words" in all_texts(display.figure_)
 

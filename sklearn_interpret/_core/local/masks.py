@@ -8,6 +8,8 @@ from scipy.stats import qmc
 
 # With more dimensions, Sobol points cover most pairs of them no better than chance.
 _MOST_SOBOL = 1024
+# As many Sobol points are there.
+MOST_POINTS = 2**30
 
 
 def even_points(n_points, n_dimensions, rng):
@@ -86,3 +88,9 @@ def _drawn(kept):
 def cosine_distances(kept):
     """Cosine distances of masks (n_masks, n_parts) from the whole, (n_masks,)."""
     return 1 - np.sqrt(kept.mean(axis=1)) if kept.shape[1] else np.zeros(len(kept))
+
+
+def gaussian(squares, width):
+    """Kernel of squared distances, exp(-d^2 / (2 width^2)), whatever the width."""
+    with np.errstate(over="ignore"):
+        return np.exp(-(squares / width / width) / 2)

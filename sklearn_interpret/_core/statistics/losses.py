@@ -105,20 +105,24 @@ def _of_own_class(targets, predictions):
 def r_squared(targets, predictions, weights):
     """Share of the variance of targets (n, k) that predictions (n, k) explain.
 
-    Returns one number for each output. Constant targets (up to rounding) have 1 where
-    predictions equal them, and else 0.
+    Returns one number for each output, NaN where targets are constant up to rounding.
     """
     shares = weights / weights.sum()
-    centred = targets - shares @ targets
     # Squares of very small or large numbers would leave the range of floats.
     scale = np.abs(targets).max(axis=0)
     scale[scale == 0] = 1.0
-    error = shares @ ((targets - predictions) / scale) ** 2
-    total = shares @ (centred / scale) ** 2
-    constant = total <= _ROUNDING**2
-    equal = error <= _ROUNDING**2
-    total[constant] = 1.0
-    return np.where(constant, equal.astype(np.float64), 1 - error / total)
+    targets, predictions = targets / scale, predictions / scale
+    error = shares @ (targets - predictions) ** 2
+    total = shares @ (targets - shares @ targets) ** 2
+    total[total <= _ROUNDING**2] = np.nan
+    return 1 - error / total
+
+
+def mean_r_squared(targets, predictions, weights):
+    """Mean of :func:`r_squared` over the outputs that have one, NaN if none has."""
+    found = r_squared(targets, predictions, weights)
+    known = found[~np.isnan(found)]
+    return float(known.mean()) if len(known) else np.nan
 
 
 def agreement(one, other, weights):

@@ -375,6 +375,18 @@ def refuse_values(values, dtype, name):
     )
 
 
+def rounded(values, dtype):
+    """Numbers in a dtype; where it has whole ones only, the nearest that it has."""
+    if dtype.kind in "biu":
+        values = np.rint(values)
+    if dtype.kind in "iu":
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+        if int(float(high)) > high:  # as of int64: the next float is too large
+            high = np.nextafter(float(high), 0)
+        values = values.clip(low, high)
+    return values.astype(dtype)
+
+
 def checked_cast(values, dtype, name):
     """Cast to a numpy dtype, refusing what it would wrap, or round to whole numbers."""
     values = np.asarray(values)

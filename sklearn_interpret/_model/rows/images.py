@@ -6,6 +6,7 @@ import numpy as np
 
 from sklearn_interpret._model.parallel import batch_rows
 from sklearn_interpret._model.rows.arrays import ArrayRows
+from sklearn_interpret._model.rows.base import rounded
 from sklearn_interpret._model.rows.samples import SampleRows
 from sklearn_interpret._model.rows.segments import segment_means
 
@@ -201,10 +202,3 @@ class _TableImage(_Image):
         """A number hidden and shown, in the column's dtype."""
         whole = self.row.values(j).dtype.kind in "biu"
         return self.row.cast(j, np.array([np.rint(hidden) if whole else hidden, shown]))
-
-
-def rounded(values, dtype):
-    """Numbers in a dtype, to the nearest where that has whole numbers only."""
-    if dtype.kind in "biu":
-        values = np.rint(values)
-    return values.astype(dtype)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_interpret._core.local.masks import gaussian
 from sklearn_interpret._core.statistics.weighted import Moments, weighted_quantile
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
@@ -142,7 +143,7 @@ class Marginals:
             here = Location(own.scores[:, [j]], own.codes[:, [j]])
             squares = values.squared_distances(here)
             squares -= squares.min(axis=1, keepdims=True)
-            near = column.shares * np.exp(-squares / (2 * width**2))
+            near = column.shares * gaussian(squares, width)
             probabilities.append(near / near.sum(axis=1, keepdims=True))
             same = (column.codes == here.codes).astype(np.float64)
             statistics.append(same if column.discrete else column.scores)
@@ -212,7 +213,14 @@ class _Numeric(_Marginal):
         self.discrete = n_bins is not None
         self._edges = np.empty(0)
         if len(values):
-            moments = Moments.of_rows(values, weights)
+            with np.errstate(over="ignore", invalid="ignore"):
+                moments = Moments.of_rows(values, weights)
+            if not np.isfinite(moments.variance):
+                raise ValueError(
+                    f"The feature {rows.names[j]!r} has values as large as "
+                    f"{np.abs(values).max():g}, whose variance is no finite float64: "
+                    "divide them by a number."
+                )
             self.mean, spread = float(moments.mean), np.sqrt(moments.variance)
             # Treat a spread below rounding error as zero.
             varies = spread > 1e-12 * np.abs(values).max()

@@ -180,7 +180,10 @@ def _joined(pieces, small):
 
 def checked_segments(labels, shape, source):
     """Whole numbers from the user's function as labels 0, 1, ... in the same order."""
-    labels = np.asarray(labels)
+    try:
+        labels = np.asarray(labels)
+    except ValueError:  # lists of several lengths
+        labels = np.asarray(None)
     if labels.shape != tuple(shape[:2]) or labels.dtype.kind not in "iub":
         raise ValueError(
             f"{source} gave labels of the shape {labels.shape} and the dtype "

@@ -117,7 +117,10 @@ def column_deviations(columns, weights):
     deviations = np.empty(columns.n_columns)
     for j in range(columns.n_columns):
         values = columns.values(j).astype(np.float64)
-        deviations[j] = np.sqrt(shares @ (values - shares @ values) ** 2)
+        # Squares of very small or large numbers would leave the range of floats.
+        scale = np.abs(values).max() or 1.0
+        values = values / scale
+        deviations[j] = scale * np.sqrt(shares @ (values - shares @ values) ** 2)
     return deviations
 
 

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from sklearn_interpret._core.local.masks import even_points
+from sklearn_interpret._model.rows.base import rounded
 from sklearn_interpret._model.rows.marginals import draw_positions
 
 
@@ -110,4 +111,5 @@ class LocalDraws:
         if not rows.is_integer(j):
             return values
         known = rows.numbers(j)
-        return np.rint(values).clip(np.nanmin(known), np.nanmax(known))
+        values = np.rint(values).clip(np.nanmin(known), np.nanmax(known))
+        return rounded(values, rows.values(j).dtype)

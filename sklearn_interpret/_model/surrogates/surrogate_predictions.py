@@ -6,14 +6,16 @@ import numpy as np
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.compose import make_column_transformer
+from sklearn.compose import ColumnTransformer, make_column_transformer
+from sklearn.frozen import FrozenEstimator
 from sklearn.multioutput import MultiOutputRegressor
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_interpret._model.response import (
     Response,
+    has_tags,
     is_classifier,
     tags_of,
     unfrozen,
@@ -33,15 +35,38 @@ _THRESHOLDS = {
 }
 
 
-def default_surrogate(rows, random_state):
-    """An unfitted tree of depth three, behind encoders where `Rows` have categories.
+def check_surrogate(surrogate):
+    """Refuse what is no predictor, such as a class."""
+    needs = "surrogate must be an estimator with fit and predict; got"
+    if isinstance(surrogate, type):
+        name = surrogate.__name__
+        raise TypeError(f"{needs} the class {name}: pass {name}().")
+    if not (hasattr(surrogate, "fit") and hasattr(surrogate, "predict")):
+        raise TypeError(f"{needs} {type(surrogate).__name__}.")
+
+
+def default_surrogate(random_state):
+    """An unfitted tree of depth three."""
+    return DecisionTreeRegressor(max_depth=3, random_state=random_state)
+
+
+def _encoded(surrogate, rows):
+    """A surrogate, behind encoders where it takes no categories and `Rows` have some.
 
     Ordered categories become their positions, others a column each.
     """
-    tree = DecisionTreeRegressor(max_depth=3, random_state=random_state)
-    categorical = np.flatnonzero(rows.detected_categorical).tolist()
-    if not categorical or sparse.issparse(rows.native):
-        return tree
+    if sparse.issparse(rows.native) or _has_own_way(surrogate):
+        return surrogate
+    is_category = rows.detected_categorical
+    for j in np.flatnonzero(~is_category & ~rows.are_numbers)[:1].tolist():
+        raise ValueError(
+            f"surrogate={surrogate!r} cannot be fitted: the column {rows.names[j]!r} "
+            f"of X, of dtype {rows.column(j).dtype}, has neither numbers nor "
+            "categories. Pass a pipeline as surrogate that makes numbers of it."
+        )
+    categorical = np.flatnonzero(is_category).tolist()
+    if not categorical:
+        return surrogate
     orders = {j: _order(rows, j) for j in categorical}
     ordered = [j for j in categorical if orders[j] is not None]
     unordered = [j for j in categorical if orders[j] is None]
@@ -60,7 +85,22 @@ def default_surrogate(rows, random_state):
     encoders = make_column_transformer(
         (positions, ordered), (indicators, unordered), remainder=identity
     )
-    return make_pipeline(encoders, tree)
+    return make_pipeline(encoders, surrogate)
+
+
+def _has_own_way(estimator):
+    """Whether an estimator, or its first step, may do something about categories."""
+    if isinstance(estimator, Pipeline):
+        return _has_own_way(estimator[0])
+    if not has_tags(estimator):
+        return True
+    if isinstance(estimator, ColumnTransformer | FrozenEstimator):
+        return True
+    inner = getattr(estimator, "estimator", None)  # of searches and wrappers
+    if hasattr(inner, "fit"):
+        return _has_own_way(inner)
+    tags = tags_of(estimator)
+    return tags.no_validation or tags.input_tags.categorical or tags.input_tags.string
 
 
 def with_exact_sums(targets, weights):
@@ -73,9 +113,10 @@ def with_exact_sums(targets, weights):
     if (weights != np.round(weights)).any():
         weights = np.round(weights / weights.min(), 9)
     largest = np.abs(targets).max()
-    constant = (targets == targets[:1]).all()
+    if (targets == targets[:1]).all() or not 0 < largest < 1e200:
+        return targets, weights
     _, exponent = np.frexp(largest * weights.sum())
-    if constant or not 0 < largest < 1e200 or exponent < -900:
+    if exponent < -900:
         return targets, weights
     step = np.ldexp(1.0, int(exponent) - 52)
     return np.round(targets / step) * step, weights
@@ -94,30 +135,28 @@ def _order(rows, j):
     return order.tolist() if kept and len(order) else None
 
 
-def fit_surrogate(surrogate, X, targets, weights):
-    """A clone of a surrogate, fitted to responses or labels of the model.
+def fit_surrogate(surrogate, rows, targets, weights):
+    """A clone of a surrogate, fitted to responses or labels of the model for `Rows`.
 
     A surrogate that takes a single output is fitted once for each. It must take the
-    weights if they differ.
+    weights if they differ. Categories are encoded for one that does not take them.
     """
-    if not (hasattr(surrogate, "fit") and hasattr(surrogate, "predict")):
-        raise TypeError(
-            "surrogate must be an estimator with fit and predict; got "
-            f"{type(surrogate).__name__}."
-        )
     name = weight_parameter(surrogate)
     if name is None and (weights != weights[0]).any():
         raise ValueError(
             f"surrogate: the fit of {type(unfrozen(surrogate)).__name__} takes no "
             "sample_weight, and rows have different weights."
         )
-    learner = clone(surrogate)
+    learner = _encoded(clone(surrogate), rows)
+    name = weight_parameter(learner)
     if targets.ndim == 2 and not tags_of(surrogate).target_tags.multi_output:
         learner = MultiOutputRegressor(learner)
     weighted = name is not None and (weights != 1).any()
     # The weights go to the surrogate whatever it requests by metadata routing.
     with config_context(enable_metadata_routing=False):
-        return learner.fit(X, targets, **({name: weights} if weighted else {}))
+        return learner.fit(
+            rows.native, targets, **({name: weights} if weighted else {})
+        )
 
 
 def squeeze_outputs(values):

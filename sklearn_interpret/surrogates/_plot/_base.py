@@ -25,10 +25,13 @@ from sklearn_interpret._plotting.labels import (
 )
 from sklearn_interpret._plotting.tables import stacked
 from sklearn_interpret.surrogates._lime_text import highlight
-from sklearn_interpret.surrogates._local_explanation import LocalExplanation
+from sklearn_interpret.surrogates._local_explanation import (
+    LocalExplanation,
+    r_squared_text,
+)
 
-# Outputs drawn side by side where none is chosen.
-MOST_OUTPUTS = 6
+# Outputs drawn side by side where none is chosen, and as many of more.
+MOST_OUTPUTS, FEW_OUTPUTS = 6, 3
 N_ERRORS = 2.0
 
 
@@ -106,11 +109,26 @@ class LocalDisplay(ExplanationDisplay):
         return self._row_position(self.row, len(self.explanation))
 
     def _outputs(self):
-        """Positions of the outputs that are drawn."""
-        n_outputs = len(self.explanation.output_names)
-        if self.target is None and n_outputs <= MOST_OUTPUTS:
-            return list(range(n_outputs))
-        return [output_position(self.explanation.output_names, self.target)]
+        """Positions of the outputs that are drawn; of many the largest responses."""
+        names = self.explanation.output_names
+        if self.target is not None:
+            return [output_position(names, self.target)]
+        if len(names) <= MOST_OUTPUTS:
+            return list(range(len(names)))
+        return self._largest_outputs(FEW_OUTPUTS)
+
+    def _largest_outputs(self, n):
+        """Positions of the outputs of the largest responses to the sample."""
+        responses = self.explanation[self._position()].predictions_or_sums.reshape(-1)
+        return np.argsort(-responses, kind="stable")[:n].tolist()
+
+    def _note(self, output):
+        """A line below the first panel that tells of outputs that have none."""
+        outputs = self._outputs()
+        left = len(self.explanation.output_names) - len(outputs)
+        if self.target is not None or not left or output != outputs[0]:
+            return ""
+        return f"\n({left} outputs of smaller responses are not shown)"
 
     def _weights(self, row, output):
         """Effects of the selected features, the largest first."""
@@ -151,19 +169,20 @@ class LocalDisplay(ExplanationDisplay):
     def _title(self, row, output):
         """The model's response, and how well the surrogate follows it: two lines."""
 
-        def equation(name, field):
+        def known(field, text):
             array = getattr(self.explanation, field)
-            if array is None:
-                return name
-            return f"{name} = {number_text(np.ravel(array[row])[output])}"
+            return [] if array is None else [text(np.ravel(array[row])[output])]
 
-        first = equation(shorten(self._response(output), 48), "predictions")
-        known = (("surrogate", "local_predictions"), ("local R²", "fidelity"))
-        second = [equation(*one) for one in known]
-        return f"{first}\n{', '.join(text for text in second if '=' in text)}"
+        first = [shorten(self._response(output), 48)]
+        first += known("predictions", number_text)
+        second = known("local_predictions", lambda x: f"surrogate = {number_text(x)}")
+        second += known("fidelity", lambda share: f"local {r_squared_text(share)}")
+        return f"{': '.join(first)}\n{', '.join(second)}"
 
 
-def draw_weights(ax, weights, *, reach, most, label, what, style, families=None):
+def draw_weights(
+    ax, weights, *, reach, most, label, what, style, note="", families=None
+):
     """Draw weights as horizontal bars, the first on top.
 
     Parameters
@@ -182,6 +201,8 @@ def draw_weights(ax, weights, *, reach, most, label, what, style, families=None)
         What the weights are of: "words".
     style : dict or None
         Of the bars.
+    note : str, default=""
+        Further lines below the label.
     families : list of str, optional
         Fonts of the names.
 
@@ -206,14 +227,14 @@ def draw_weights(ax, weights, *, reach, most, label, what, style, families=None)
     if margins.any():
         ends = values - margins, values + margins
         errors = draw_spreads(ax, places, *ends, linewidth=1.0, zorder=3)
-        label += "\n(thin lines: two standard errors to each side)"
+        label += "\n(thin lines: ±2 standard errors)"
     if len(shown) < len(weights):
         label += f"\n({len(weights) - len(shown)} weaker {what} have no bar)"
     _set_range(ax, values, reach or 1.0)
     ends = values + np.where(values < 0, -margins, margins)
     label_ends(ax, ends, places, values, signed=True, gap=3)
     plain_number_ticks(ax)
-    ax.set_xlabel(literal(label))
+    ax.set_xlabel(literal(label + note))
     ax.spines[["top", "right", "left"]].set_visible(False)
     return bars, errors
 

@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sklearn_interpret._core.statistics.losses import r_squared
+from sklearn_interpret._core.statistics.losses import mean_r_squared
 from sklearn_interpret._plotting.axes import Slot, merged_style, named_legend, take_axes
 from sklearn_interpret._plotting.bars import (
     check_count,
@@ -16,13 +16,13 @@ from sklearn_interpret._plotting.bars import (
 from sklearn_interpret._plotting.colours import OKABE_ITO, shade, sign_colours
 from sklearn_interpret._plotting.labels import (
     literal,
-    number_beside,
     number_text,
     plain_number_ticks,
     shorten,
 )
 from sklearn_interpret._plotting.points import MANY_POINTS, point_area
 from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.surrogates._local_explanation import r_squared_text
 from sklearn_interpret.surrogates._plot._global_arrays import (
     QUANTILES,
     SurrogateArrays,
@@ -31,11 +31,13 @@ from sklearn_interpret.surrogates._plot._global_arrays import (
 )
 from sklearn_interpret.surrogates._plot._tree_panel import (
     KEY,
+    KEY_OF_SHARES,
     MODEL_COLOUR,
     SURROGATE_COLOUR,
     draw_rules,
     draw_tree,
     fits,
+    share_colours,
     tree_size,
 )
 
@@ -43,6 +45,7 @@ KINDS = ("auto", "tree", "rules", "bar", "scatter")
 MOST_LEAVES = 16
 RULE_PITCH = 0.78  # inches
 NUMBER_ROOM = 0.2
+NARROW_NAMES = 28  # characters of two names side by side over a narrow panel
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 
@@ -52,7 +55,9 @@ class GlobalSurrogateDisplay(SurrogateSources, SurrogateArrays):
     Of a tree, the tests stand above the leaves, and in each leaf is the distribution
     of the model's responses to the rows that fall into it, on a common scale; a line
     marks the surrogate's response. A leaf with one narrow peak is a rule that the model
-    keeps; a wide one lumps together rows that the model tells apart. Larger trees are
+    keeps; a wide one lumps together rows that the model tells apart. A tree that gives
+    the probabilities of all classes is drawn once: each leaf has the mean probabilities
+    of the model on each other, and beside them the surrogate's. Larger trees are
     shown by the rules of their largest leaves. Linear surrogates are shown by
     coefficients, in units of the response for one standard deviation of the column; any
     other by its responses against the model's. Each title has the fidelity on the rows
@@ -99,9 +104,10 @@ default=None
     figure_ : matplotlib Figure
         The figure drawn on.
     axes_ : ndarray of matplotlib Axes
-        One for each output shown.
+        One for each output shown, or one for the shares of all classes.
     bars_ : list
-        For each panel, the distributions of its leaves, or the bars or points.
+        For each panel, the distributions of its leaves, or the bars or points; of
+        shares a BarContainer for each class of the model, and then of the surrogate.
     texts_ : list of list of Text
         For each panel, what is written into the diagram of its tree.
     kind_ : str
@@ -135,7 +141,7 @@ default=None
         max_display: int | None = 20,
         bar_kw: dict[str, Any] | None = None,
     ) -> Self:
-        """Draw one panel for each output.
+        """Draw one panel for each output, or one for the shares of all classes.
 
         Parameters
         ----------
@@ -165,19 +171,21 @@ default=None
         """
         outputs = self._shown_outputs()
         settled = self._settled(kind, outputs)
-        canvas = self._canvas(ax, outputs, settled, max_display)
+        together = settled in ("tree", "rules") and self._are_shares()
+        panels = [outputs] if together else [[output] for output in outputs]
+        canvas = self._canvas(ax, panels, settled, max_display)
         if (kind, settled) == ("auto", "tree") and ax is not None:
-            pairs = zip(canvas.main, outputs, strict=True)
-            if not all(fits(one, self._tree(output)) for one, output in pairs):
+            pairs = zip(canvas.main, panels, strict=True)
+            if not all(fits(one, self._tree(panel[0])) for one, panel in pairs):
                 settled = "rules"
         self.figure_, self.axes_, self.kind_ = canvas.figure, canvas.axes, settled
         self.bars_, self.texts_ = [], []
-        for one, output in zip(canvas.main, outputs, strict=True):
-            self._draw(one, output, settled, max_display, bar_kw)
-            one.set_title(self._title(output, first=output == outputs[0]))
+        for one, panel in zip(canvas.main, panels, strict=True):
+            self._draw(one, panel, settled, max_display, bar_kw)
+            one.set_title(self._title(panel, first=panel == panels[0]))
         self.legend_ = None
         if settled in ("tree", "rules"):
-            self._explain_colours(canvas)
+            self._explain_colours(canvas, together)
         return self
 
     def _settled(self, kind, outputs):
@@ -197,14 +205,16 @@ default=None
             )
         return kind
 
-    def _canvas(self, ax, outputs, kind, max_display):
+    def _canvas(self, ax, panels, kind, max_display):
         """Axes for the panels; a figure made here is as large as these need."""
         return take_axes(
             ax,
-            [Slot()] * len(outputs),
+            [Slot()] * len(panels),
             n_columns=3 if kind in ("bar", "scatter") else 1,
             caller=f"{type(self).__name__}.plot",
-            panel_size=self._panel_size(outputs, kind, max_display),
+            panel_size=self._panel_size(
+                [panel[0] for panel in panels], kind, max_display
+            ),
         )
 
     def _panel_size(self, outputs, kind, max_display):
@@ -220,16 +230,18 @@ default=None
             return 6.0, 0.4 + row_height(len(shown))
         return 4.8, 4.4
 
-    def _draw(self, ax, output, kind, max_display, style):
-        """One panel."""
-        name, texts = self._response_text(output), []
+    def _draw(self, ax, outputs, kind, max_display, style):
+        """One panel, of one output or, of shares, of all."""
+        output = outputs[0]
+        name = self._response_text(output if len(outputs) == 1 else None)
+        names, texts = [self._names()[each] for each in outputs], []
         if kind == "tree":
-            tree, leaves = self._tree(output), self._leaves(output)
-            drawn, texts = draw_tree(ax, tree, leaves, name, style)
+            tree, leaves = self._tree(output), list(map(self._leaves, outputs))
+            drawn, texts = draw_tree(ax, tree, leaves, names, name, style)
         elif kind == "rules":
             check_count(max_display, "max_display")
-            leaves = self._leaves(output)
-            drawn, texts = draw_rules(ax, leaves, max_display, style)
+            leaves = list(map(self._leaves, outputs))
+            drawn, texts = draw_rules(ax, leaves, names, max_display, style)
             ax.set_xlabel(name)
         elif kind == "bar":
             names, coefficients, deviations = self._columns(output)
@@ -253,31 +265,52 @@ default=None
         """The response, and which output of it where that has a name."""
         return literal(shorten(self._response_label(self._names(), output)))
 
-    def _title(self, output, first):
+    def _title(self, outputs, first):
         """Which model the surrogate replaces, and how well."""
         values, surrogate = self._responses()
         weights, parts = self._weights(), []
         if surrogate is not None:
-            pair = values[:, [output]], surrogate[:, [output]]
-            share = r_squared(*pair, weights).item()
-            parts.append(f"R² = {number_beside(share, 1.0)}")
+            pair = values[:, outputs], surrogate[:, outputs]
+            share = mean_r_squared(*pair, weights)
+            parts.append(r_squared_text(share))
         if self.agreement is not None:
             parts.append(f"same label for {100 * self.agreement:.0f} % of rows")
         lines = [", ".join(parts)]
         names = [self.surrogate_name, self.model_name]
         if first and all(names):
-            lines.insert(0, " in place of ".join(map(shorten, names)))
-        if len(self._names()) > 1:
-            lines[-1] = f"{shorten(self._names()[output])}: {lines[-1]}"
+            names = list(map(shorten, names))
+            wide = self.kind_ in ("tree", "rules")
+            between = " " if wide or sum(map(len, names)) <= NARROW_NAMES else "\n"
+            lines.insert(0, f"{between}in place of ".join(names))
+        if len(outputs) < len(self._names()):
+            lines[-1] = f"{shorten(self._names()[outputs[0]])}: {lines[-1]}"
         return literal("\n".join(line for line in lines if line))
 
-    def _explain_colours(self, canvas):
+    def _explain_colours(self, canvas, together):
         """A legend below an own figure, else in words where no other axes is hit."""
+        if together:
+            self.legend_ = self._legend_of_shares(canvas)
+            return
         if canvas.own_figure:
             self.legend_ = self._legend(canvas)
             return
         for ax in canvas.main:
             ax.set_xlabel("\n".join(filter(None, [ax.get_xlabel(), KEY])))
+
+    def _legend_of_shares(self, canvas):
+        from matplotlib.patches import Patch
+
+        (ax,) = canvas.main
+        names = self._names()
+        handles = [Patch(color=colour) for colour in share_colours(ax, len(names))]
+        looks = {"ncols": min(len(names), 5), "fontsize": "small", "frameon": False}
+        if self._responses()[1] is not None:
+            looks |= {"title": KEY_OF_SHARES, "title_fontsize": "small"}
+        if canvas.own_figure:
+            looks["loc"] = "outside lower center"
+            return named_legend(canvas.figure, handles, names, most=18, **looks)
+        looks |= {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12)}
+        return named_legend(ax, handles, names, most=18, **looks)
 
     def _legend(self, canvas):
         from matplotlib.lines import Line2D

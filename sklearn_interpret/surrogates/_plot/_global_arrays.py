@@ -126,6 +126,14 @@ class SurrogateArrays:
         tree = self._tree(output)
         return _leaves_of(tree, nodes, values[:, output], surrogate, self._weights())
 
+    def _are_shares(self):
+        """Whether one tree gives shares of one whole, such as of classes, all shown."""
+        values = self._table("responses")
+        one_tree = self.trees is not None and len(list(self.trees)) == 1
+        if not one_tree or self.target is not None or values.shape[1] == 1:
+            return False
+        return bool(values.min() >= 0 and np.allclose(values.sum(axis=1), 1))
+
     def _columns(self, output):
         """Names, coefficients and deviations of the columns, for an output."""
         coefficients = _of_output(self.coefficients, output)

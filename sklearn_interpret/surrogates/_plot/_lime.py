@@ -20,7 +20,7 @@ class LimeDisplay(LocalDisplay):
     Build it with `from_estimator` or `from_explanation`. Orange bars raise the
     response, blue ones lower it. Each stands for a condition that the row meets, such
     as "age > 50", or for one standard deviation of a feature. The title has the model's
-    response and the local R^2 of the surrogate, which tells how far to trust the bars.
+    response and the local R² of the surrogate, which tells how far to trust the bars.
 
     Parameters
     ----------
@@ -29,7 +29,8 @@ class LimeDisplay(LocalDisplay):
     row : int, default=None
         Position of the row to draw; None takes the only one.
     target : class label or int, default=None
-        The output to draw; None draws all, side by side.
+        The output to draw; None draws all, side by side, or of more than six the
+        three of the largest responses.
     response_name : str, default=None
         What the weights add to; None says "response".
 
@@ -97,7 +98,7 @@ class LimeDisplay(LocalDisplay):
         Raises
         ------
         ValueError
-            More outputs than can be drawn and no `target`; several rows and no `row`.
+            Several rows and no `row`; an unknown `target`.
         """
         check_count(max_display, "max_display")
         row, outputs = self._position(), self._outputs()
@@ -125,6 +126,7 @@ class LimeDisplay(LocalDisplay):
                 most=max_display,
                 label=self._label(output),
                 what="features",
+                note=self._note(output),
                 style=bar_kw,
             )
             drawn.append(bars)

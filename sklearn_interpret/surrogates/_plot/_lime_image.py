@@ -24,6 +24,7 @@ from sklearn_interpret._plotting.labels import (
 )
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret.surrogates._lime_image import ImageExplanation, LimeImage
+from sklearn_interpret.surrogates._local_explanation import r_squared_text
 from sklearn_interpret.surrogates._plot._base import LocalDisplay
 
 # How much of the image the strongest weight covers, and the darkest grey under it.
@@ -46,7 +47,7 @@ class LimeImageDisplay(LocalDisplay):
     for each of the labels that the model finds most likely: the image in grey, segments
     that speak for the label in one colour, those against it in another, the more
     colour the more they weigh; the strongest are outlined. Above it stand the response
-    and the R^2 of the surrogate, which tells how far to trust the colours.
+    and the R² of the surrogate, which tells how far to trust the colours.
 
     Parameters
     ----------
@@ -210,8 +211,7 @@ class LimeImageDisplay(LocalDisplay):
             raise ValueError(
                 f"n_top_labels={self.n_top_labels!r} must be an int of at least 1."
             )
-        responses = self.explanation[self._position()].predictions_or_sums.reshape(-1)
-        return np.argsort(-responses, kind="stable")[: self.n_top_labels].tolist()
+        return self._largest_outputs(self.n_top_labels)
 
     def _weights(self, row, output):
         """Weights of the segments of the image that are in use."""
@@ -259,8 +259,7 @@ class LimeImageDisplay(LocalDisplay):
         value = shown.predictions_or_sums.reshape(-1)[output]
         title = f"{shorten(name, _TITLE_WIDTH)}: {number_text(value)}"
         if shown.fidelity is not None:
-            fidelity = shown.fidelity.reshape(-1)[output]
-            title += f"\nlocal R² {fidelity:.2f}"
+            title += f"\nlocal {r_squared_text(shown.fidelity.reshape(-1)[output])}"
         return literal(title)
 
 

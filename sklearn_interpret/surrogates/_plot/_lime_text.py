@@ -42,7 +42,7 @@ class LimeTextDisplay(LocalDisplay):
 
     Build it with `from_estimator` or `from_explanation`. Orange words raise the
     response, blue ones lower it; the stronger the colour, the larger the weight. The
-    title has the model's response and the local R^2 of the surrogate.
+    title has the model's response and the local R² of the surrogate.
 
     Parameters
     ----------
@@ -51,7 +51,8 @@ class LimeTextDisplay(LocalDisplay):
     row : int, default=None
         Position of the text to draw; None takes the only one.
     target : class label or int, default=None
-        The output to draw; None draws all, side by side.
+        The output to draw; None draws all, side by side, or of more than six the
+        three of the largest responses.
     response_name : str, default=None
         What the weights add to; None says "response".
 
@@ -132,7 +133,7 @@ class LimeTextDisplay(LocalDisplay):
         Raises
         ------
         ValueError
-            More outputs than can be drawn and no `target`; several texts and no `row`.
+            Several texts and no `row`; an unknown `target`.
         """
         check_count(max_display, "max_display")
         check_count(max_lines, "max_lines")
@@ -160,6 +161,7 @@ class LimeTextDisplay(LocalDisplay):
                 most=max_display,
                 label=f"{shorten(self._response(output), 48)} (what a word adds)",
                 what="words",
+                note=self._note(output),
                 families=self._families,
                 style=bar_kw,
             )

@@ -8,9 +8,12 @@ from sklearn_interpret._plotting.axes import axes_inches, merged_style
 from sklearn_interpret._plotting.colours import (
     NEUTRAL_COLOUR,
     OKABE_ITO,
+    colours,
     ink,
     paper,
+    seen,
     shade,
+    text_on,
 )
 from sklearn_interpret._plotting.labels import (
     NICE_STEPS,
@@ -30,6 +33,8 @@ MODEL_COLOUR, SURROGATE_COLOUR = OKABE_ITO[0], OKABE_ITO[1]
 SURROGATE_STYLE = {"color": SURROGATE_COLOUR, "linewidth": 1.8, "zorder": 3}
 LINE_HEIGHT, LEAST_PITCH, TWO_LINES_PITCH = 0.16, 0.42, 0.55  # inches
 KEY = "bars: the model, line: the surrogate"
+LEAST_NAME = 5  # characters to which a name may be shortened
+KEY_OF_SHARES = "wide bars: the model, narrow ones: the surrogate"
 
 
 def tree_size(trees):
@@ -45,18 +50,28 @@ def fits(ax, tree):
     return axes_inches(ax)[0] / len(leaf_order(tree)) >= NARROWEST
 
 
-def draw_tree(ax, tree, leaves, name, style):
-    """Draw the tests of a tree over the distributions in its leaves; bars and texts."""
+def draw_tree(ax, tree, by_output, names, name, style):
+    """Draw the tests of a tree over what is in its leaves; bars and texts.
+
+    These are distributions of the one output's responses, or shares of several, which
+    have names.
+    """
+    leaves = by_output[0]
     places = {node: place for place, node in enumerate(leaf_order(tree))}
     across, depths = _places_of(tree)
     depth = int(depths.max())
-    low, high = limits = _value_range(leaves)
+    low, high = limits = _value_range(leaves) if len(by_output) == 1 else (0.0, 1.0)
     share = LEAF_HEIGHT / (LEAF_HEIGHT + LEVEL_HEIGHT * depth)
     if axes_inches(ax)[1] > 2:
         share = max(share, 0.3)
     top = low + (high - low) / share
     ax.set(xlim=(-0.5, len(places) - 0.5), ylim=(low, top))
-    bars = _draw_leaves(ax, places, leaves, limits, style)
+    if len(by_output) == 1:
+        bars = _draw_leaves(ax, places, leaves, limits, style)
+    else:
+        at = np.array([places[leaf.node] for leaf in leaves])
+        sides = (at - 0.09, 0.66), (at + 0.34, 0.16)
+        bars = _draw_shares(ax, ax.bar, by_output, names, *sides, style)
     texts = []
     if depth:
         step = (top - high) / depth
@@ -134,6 +149,57 @@ def _draw_leaves(ax, places, leaves, limits, style):
             ax.hlines(leaf.surrogate, *ends, **SURROGATE_STYLE)
             _write_number(ax, place, leaf.surrogate, limits)
     return bars
+
+
+def share_colours(ax, n):
+    """Colours of the shares of `n` classes."""
+    return [seen(colour, ax) for colour in colours(n)]
+
+
+def _draw_shares(ax, draw, by_output, names, wide, narrow, style):
+    """Shares on each other: wide bars of the model, narrow ones of the surrogate.
+
+    `draw` is the axes' `bar` or `barh`; `wide` and `narrow` are places and widths.
+    Names stand in the wide bars where they have room.
+    """
+    from matplotlib.patches import Rectangle
+
+    model = [[leaf.mean for leaf in leaves] for leaves in by_output]
+    surrogate = [[leaf.surrogate for leaf in leaves] for leaves in by_output]
+    bars = []
+    for shares, (places, width) in ((model, wide), (surrogate, narrow)):
+        shares = np.nan_to_num(shares)
+        starts = np.cumsum(shares, axis=0) - shares
+        for each, start, colour in zip(
+            shares, starts, share_colours(ax, len(shares)), strict=True
+        ):
+            looks = {"color": colour, "edgecolor": paper(ax), "linewidth": 0.5}
+            looks = merged_style({**looks, "zorder": 2}, style, Rectangle)
+            bars.append(draw(places, each, width, start, **looks))
+    _name_bars(ax, bars[: len(names)], names)
+    return bars
+
+
+def _name_bars(ax, bars, names):
+    """Write names into the bars that have room for them."""
+    width, height = axes_inches(ax)
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    for name, container in zip(names, bars, strict=True):
+        for bar in container:
+            room = bar.get_width() / (right - left) * width * SMALL_PER_INCH
+            high = bar.get_height() / (top - bottom) * height > LINE_HEIGHT
+            if not high or room < min(len(str(name)), LEAST_NAME):
+                continue
+            ax.text(
+                bar.get_x() + bar.get_width() / 2,
+                bar.get_y() + bar.get_height() / 2,
+                literal(shorten(name, int(room))),
+                ha="center",
+                va="center",
+                fontsize="small",
+                color=text_on(bar.get_facecolor()[:3]),
+                zorder=3,
+            )
 
 
 def _write_number(ax, place, number, limits):
@@ -232,6 +298,7 @@ def _finish_tree(ax, places, leaves, limits):
         texts[places[leaf.node]] = f"{_share_text(leaf.share)}\n{rows}"
     ax.set_xticks(range(len(texts)), texts, fontsize="small")
     ax.tick_params(axis="x", length=0)
+    ax.grid(visible=False)
     low, high = limits
     ticks = MaxNLocator(nbins=5, steps=NICE_STEPS).tick_values(low, high)
     ax.set_yticks([tick for tick in ticks if low <= tick <= high])
@@ -249,30 +316,37 @@ def _n_rows(leaf):
     return f"{n} {'row' if n == 1 else 'rows'}"
 
 
-def draw_rules(ax, leaves, max_display, style):
-    """Draw the rule and the distribution of each leaf, the largest on top.
+def draw_rules(ax, by_output, names, max_display, style):
+    """Draw the rule of each leaf and what is in it, the largest on top.
 
-    Lines beyond `max_display`, or those that have no room, share the last one. Returns
-    the bars and the texts of the rules.
+    These are distributions of the one output's responses, or shares of several. Lines
+    beyond `max_display`, or those that have no room, share the last one. Returns the
+    bars and the texts of the rules.
     """
-    leaves = sorted(leaves, key=lambda leaf: -leaf.share)
-    cut, (width, height) = False, axes_inches(ax)
+    width, height = axes_inches(ax)
     if max_display is not None:
         max_display = min(max_display, max(2, int(height / LEAST_PITCH)))
-        cut = len(leaves) > max_display
-    if cut:
-        leaves = [*leaves[: max_display - 1], _together(leaves[max_display - 1 :])]
-    limits = _value_range(leaves)
+    cut = max_display is not None and len(by_output[0]) > max_display
+    by_output = [_largest(leaves, max_display) for leaves in by_output]
+    leaves, single = by_output[0], len(by_output) == 1
+    limits = _value_range(leaves) if single else (0.0, 1.0)
     pitch = height / len(leaves)
     n_lines = 2 if pitch > TWO_LINES_PITCH else 1
     strip = float(np.clip(0.92 - n_lines * LINE_HEIGHT / pitch, 0.3, 0.6))
     bars, texts = [], []
-    for place, leaf in zip(reversed(range(len(leaves))), leaves, strict=True):
-        colour = NEUTRAL_COLOUR if cut and place == 0 else MODEL_COLOUR
-        looks = {"facecolor": colour}
-        bars.append(_draw_distribution(ax, leaf, limits, place, strip, style, **looks))
-        ax.axhline(place, color=shade(ax, 0.3), linewidth=0.8, zorder=1)
-        if np.isfinite(leaf.surrogate):
+    ax.set(yticks=[], ylim=(-0.04, len(leaves)), xlim=limits)
+    lines = np.arange(len(leaves))[::-1]
+    if not single:
+        sides = (lines + 0.6 * strip, 0.72 * strip), (lines + 0.1 * strip, 0.2 * strip)
+        bars = _draw_shares(ax, ax.barh, by_output, names, *sides, style)
+    for place, leaf in zip(lines.tolist(), leaves, strict=True):
+        if single:
+            grey = cut and place == 0
+            looks = {"facecolor": NEUTRAL_COLOUR if grey else MODEL_COLOUR}
+            bar = _draw_distribution(ax, leaf, limits, place, strip, style, **looks)
+            bars.append(bar)
+            ax.axhline(place, color=shade(ax, 0.3), linewidth=0.8, zorder=1)
+        if single and np.isfinite(leaf.surrogate):
             ax.vlines(leaf.surrogate, place, place + strip, **SURROGATE_STYLE)
         text = f"{_share_text(leaf.share)} ({_n_rows(leaf)}): {leaf.rule}"
         text = ax.text(
@@ -285,7 +359,6 @@ def draw_rules(ax, leaves, max_display, style):
             linespacing=1.05,
         )
         texts.append(text)
-    ax.set(yticks=[], ylim=(-0.04, len(leaves)), xlim=limits)
     plain_number_ticks(ax)
     ax.spines[["top", "right", "left"]].set_visible(False)
     return bars, texts
@@ -301,6 +374,14 @@ def _rule_text(text, width, most):
     if len(lines) > most:
         lines = wrap(text, width)[:most]
     return literal("\n".join(lines).replace("\N{NO-BREAK SPACE}", " "))
+
+
+def _largest(leaves, most):
+    """The largest leaves, the last of them all others together."""
+    leaves = sorted(leaves, key=lambda leaf: -leaf.share)
+    if most is None or len(leaves) <= most:
+        return leaves
+    return [*leaves[: most - 1], _together(leaves[most - 1 :])]
 
 
 def _together(leaves):
