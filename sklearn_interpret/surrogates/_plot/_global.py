@@ -130,7 +130,7 @@ default=None
     >>> len(display.to_frame())
     8
     >>> display.to_frame()["rule"][5]
-    's5 > 0.0244 and bmi ≤ 0.0267'
+    's5 > 0.02440 and bmi ≤ 0.02670'
     """
 
     def plot(
