@@ -339,7 +339,7 @@ def test_network_draws_the_strengths():
     greys = {to_hex(label.get_color()) for label in display.labels_[:3]}
     assert to_hex(display.labels_[3].get_color()) not in greys
     assert display.note_ is None
-    assert f"edge {drawn[-1]:.2g}" in legend_texts(display)
+    assert f"edge {drawn[-1]:.3f}" in legend_texts(display)
     frame = display.to_frame()
     np.testing.assert_allclose(frame["strength"].dropna(), drawn[::-1])
     np.testing.assert_allclose(frame["main_effect"].dropna(), display.main_effects)
@@ -405,7 +405,7 @@ def test_both_scales_and_both_inspectors(regression):
     np.testing.assert_array_equal(display.pairwise, fitted.pairwise_)
     np.testing.assert_array_equal(display.overall_std, fitted.overall_std_)
     assert legend_texts(display)[-1] == "± 1 std of 2 subsamples"
-    assert display.ax_.get_xlabel().startswith("H squared\n")
+    assert display.ax_.get_xlabel().startswith("H²\n")
     other = HStatisticDisplay.from_estimator(fitted, unnormalized=True)
     np.testing.assert_array_equal(other.overall, fitted.overall_unnormalized_)
     assert other.ax_.get_xlabel().startswith("Unnormalized H\n")

@@ -94,7 +94,7 @@ def _pair_arrays(inspector, *, target=None, unnormalized=False):
         if spread is not None and not unnormalized:
             arrays[f"{name}_std"] = one_output(spread, n_axes, output)
             arrays["spread_name"] = f"{inspector.n_repeats} subsamples"
-    share = "H squared\n(share of the variance of the joint effect)"
+    share = "H²\n(share of the variance of the joint effect)"
     root = "H\n(root of the share of the joint effect's variance)"
     arrays["strength_name"] = share if inspector.squared else root
     if unnormalized:

@@ -19,7 +19,7 @@ from sklearn_interpret._plotting.axes import (
 )
 from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import paper, seen, shade, strength_map
-from sklearn_interpret._plotting.labels import literal, literal_lines, number_text
+from sklearn_interpret._plotting.labels import column_texts, literal, literal_lines
 from sklearn_interpret._plotting.matrices import checked_strengths
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.interactions._plot._circle import (
@@ -345,11 +345,11 @@ def _edge_entries(ax, strengths, n_examples):
     """Handles and texts for some edges."""
     from matplotlib.lines import Line2D
 
-    entries = []
-    for strength in _examples(strengths, n_examples):
+    entries, examples = [], _examples(strengths, n_examples)
+    for strength, text in zip(examples, column_texts(examples), strict=True):
         share = strength / strengths.max()
         handle = Line2D([], [], color=_shades(ax, share), linewidth=_widths(share))
-        entries.append((handle, f"edge {number_text(strength, 2)}"))
+        entries.append((handle, f"edge {text}"))
     return entries
 
 
@@ -359,11 +359,11 @@ def _node_entries(effects, strongest, n_examples, *, largest, colour, edge):
 
     looks = {"marker": "o", "linestyle": "", "color": colour}
     looks |= {"markeredgecolor": edge, "markeredgewidth": 0.8}
-    entries = []
-    for effect in _examples(effects, n_examples):
+    entries, examples = [], _examples(effects, n_examples)
+    for effect, text in zip(examples, column_texts(examples), strict=True):
         size = _diameter_of(effect / strongest, largest)
         handle = Line2D([], [], markersize=size, **looks)
-        entries.append((handle, f"main effect {number_text(effect, 2)}"))
+        entries.append((handle, f"main effect {text}"))
     return entries
 
 

@@ -37,6 +37,7 @@ from sklearn_interpret._plotting.points import (
     jittered,
     point_area,
 )
+from sklearn_interpret._plotting.sources import NamedParameters
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.shapley._plot._base import ShapleyDisplay
@@ -141,6 +142,53 @@ default="auto"
         self.color_by = color_by
         self.interaction_values = interaction_values
         self.categorical_features = categorical_features
+
+    @NamedParameters
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        feature: int | str | tuple[int | str, int | str] | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        target_name: str | None = None,
+        unit: str | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Explain rows by a predictor or a fitted inspector, and draw a feature.
+
+        Parameters
+        ----------
+        estimator : fitted predictor or inspector
+            A predictor is explained on `X` by :class:`ShapleyValues`; a fitted
+            inspector is used as it is.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
+default=None
+            Rows to explain.
+        feature : int, str or pair of these, default=None
+            The feature to draw, which has to be named.
+        sample_weight, target_name, unit, ax : object, default=None
+            As in the other displays.
+        **params : dict
+            What the inspector, the display and `plot` take.
+
+        Returns
+        -------
+        display : object
+            The display, drawn.
+
+        Raises
+        ------
+        TypeError
+            No feature; an inspector of another kind; an unknown parameter.
+        ValueError
+            Bad input; several outputs of which one is to be chosen.
+        """
+        named = {} if feature is None else {"feature": feature}
+        named |= {"sample_weight": sample_weight, "ax": ax}
+        named |= {"target_name": target_name, "unit": unit}
+        return super().from_estimator(estimator, X, **named, **params)
 
     @classmethod
     def _from_inspector(
