@@ -1,6 +1,7 @@
 """Axes to draw on, their layout, and legends; matplotlib is imported late."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -334,9 +335,12 @@ def add_legend(canvas, handles, labels, note=None, *, earlier=None):
     if not below:
         ax = canvas.main[0] if canvas.frame is None else canvas.frame
         looks |= {"fontsize": "small", "frameon": True}
-        if is_constrained(canvas.figure) and not canvas.main[0].get_title():
+        if is_constrained(canvas.figure):
             looks |= {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False}
             looks["ncols"] = legend_columns(labels, 1.25 * axes_inches(ax)[0])
+            # Over an axes within it, matplotlib sets the title.
+            ax.inset_axes([0, 1, 1, 0]).set_axis_off()
+            ax.child_axes[-1].set_axes_locator(partial(_place_of_legend, ax))
         else:
             ax = canvas.main[0]
         return named_legend(ax, handles, labels, **looks)
@@ -352,6 +356,18 @@ def _n_lines(canvas, labels, note):
     """Lines of a legend below the panels."""
     n_columns = legend_columns(labels, canvas.figure.get_figwidth())
     return -(-len(labels) // n_columns) + (note.count("\n") + 1 if note else 0)
+
+
+def _place_of_legend(ax, _, renderer):
+    """Box of what an axes' present legend takes above it, in shares of the figure."""
+    from matplotlib.transforms import Bbox
+
+    box, legend = ax.get_window_extent(renderer), ax.get_legend()
+    tops = [box.y1]
+    if legend is not None:
+        tops.append(legend.get_window_extent(renderer).y1)
+    place = Bbox.from_extents(box.x0, box.y1, box.x1, max(tops))
+    return place.transformed(ax.figure.transSubfigure.inverted())
 
 
 def legend_entries(legend):

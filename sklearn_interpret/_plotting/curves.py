@@ -3,7 +3,7 @@
 import numpy as np
 
 from sklearn_interpret._plotting.axes import merged_style
-from sklearn_interpret._plotting.colours import ink, paper, seen, shade
+from sklearn_interpret._plotting.colours import ink, paper, seen, shade, text_on
 from sklearn_interpret._plotting.labels import literal, wrapped
 
 MAX_RUG_TICKS = 200
@@ -92,7 +92,9 @@ def draw_band(ax, x, low, high, colour, style, *, as_points=False, across=False)
         defaults = {"colors": [seen(colour, ax)], "linewidths": 1.6, "zorder": 2.8}
         bars = ax.hlines if across else ax.vlines
         return bars(x, low, high, **merged_style(defaults, style, LineCollection))
-    defaults = {"facecolor": seen(colour, ax), "alpha": 0.2}
+    # On dark paper, what is as transparent is not seen.
+    alpha = 0.2 if text_on(paper(ax)) == "black" else 0.45
+    defaults = {"facecolor": seen(colour, ax), "alpha": alpha}
     defaults |= {"linewidth": 0, "zorder": 1.5}
     return ax.fill_between(
         x, low, high, **merged_style(defaults, style, PolyCollection)

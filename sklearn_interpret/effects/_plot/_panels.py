@@ -224,7 +224,8 @@ class LinePanel:
         artists, n_earlier = Artists(), len(earlier_lines(ax))
         if self.zero and not n_earlier:
             line = ax.axvline if self.across else ax.axhline
-            line(0, color=shade(ax, 0.35), linewidth=0.8, zorder=0.5)
+            # Above a style's grid.
+            line(0, color=shade(ax, 0.35), linewidth=0.8, zorder=0.9)
         colours = unused_colours([series.colour for series in self.series], ax)
         if self.curves is not None and len(self.curves):
             self._draw_curves(ax, colours[0], looks.curve_kw, artists)
@@ -238,6 +239,8 @@ class LinePanel:
             own = style.get("color", colour)
             self._draw_series(ax, series, x, own, style, looks, artists)
         if self.missing is not None:
+            own = _line_style(looks.line_kw).get("color")
+            colours = colours if own is None else [own] * n_series
             artists.missing = self._draw_missing(ax, colours)
         ax.margins(**{self.values_along: 0.1})
         if not len(self._places):
