@@ -18,10 +18,10 @@ from sklearn_interpret.effects._plot._effect import (
     long_frame,
     with_outputs,
 )
+from sklearn_interpret.effects._plot._panel_display import PanelDisplay
 from sklearn_interpret.effects._plot._panels import (
     LinePanel,
     Looks,
-    PanelDisplay,
     level_places,
 )
 from sklearn_interpret.effects._plot._sources import ComparisonSources

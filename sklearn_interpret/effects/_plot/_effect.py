@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from sklearn_interpret._plotting.colours import OKABE_ITO, colours
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.effects._plot._panel_display import PanelDisplay
 from sklearn_interpret.effects._plot._panels import (
     LinePanel,
     Looks,
-    PanelDisplay,
     Series,
     SurfacePanel,
     level_places,
