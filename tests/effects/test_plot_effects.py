@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +11,7 @@ from matplotlib.colors import to_hex
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
+from sklearn_interpret._plotting.colours import contrast, mixed, paper
 from sklearn_interpret.effects import (
     AccumulatedLocalEffects,
     AccumulatedLocalEffectsDisplay,
@@ -369,8 +371,6 @@ def test_a_colour_and_a_label_of_the_users():
 @pytest.mark.parametrize("features", [[0], [0, 1], [0, 1, 2, 3]])
 @pytest.mark.parametrize("own", [True, False])
 def test_two_models_on_the_same_axes(features, own):
-    import matplotlib.pyplot as plt
-
     X, y = numeric_table(60, 5)
     models = {
         "linear": LinearRegression().fit(X, y),
@@ -491,8 +491,6 @@ def test_grouped_features():
 
 
 def test_subfigure():
-    import matplotlib.pyplot as plt
-
     X, y = numeric_table(40)
     model = LinearRegression().fit(X, y)
     figure = plt.figure(layout="constrained")
@@ -546,3 +544,23 @@ def test_inspector_with_other_rows_is_refused():
     ale = AccumulatedLocalEffects(LinearRegression()).fit(X, y)
     with pytest.raises(ValueError, match="X has 2 features"):
         AccumulatedLocalEffectsDisplay.from_estimator(ale, X[:, :2])
+
+
+@pytest.mark.parametrize("style", ["default", "dark_background", "ggplot"])
+def test_bands_and_the_line_at_zero_are_seen(style):
+    grid = np.arange(3.0)
+    with plt.style.context(style):
+        display = AccumulatedLocalEffectsDisplay(
+            [grid],
+            [grid - 1],
+            feature_names=["age"],
+            intervals_low=[grid - 2],
+            intervals_high=[grid],
+        ).plot()
+    (ax,) = display.axes_.flat
+    *colour, alpha = display.bands_[0][0].get_facecolor()[0]
+    assert contrast(mixed(paper(ax), colour, alpha), paper(ax)) > 1.2
+    zero = ax.lines[0]
+    assert zero.get_ydata() == [0, 0]
+    gridded = any(line.get_visible() for line in ax.get_ygridlines())
+    assert not gridded or zero.get_zorder() > ax.yaxis.get_zorder()
