@@ -491,7 +491,7 @@ def test_many_features(name):
     n_features = 40 if name == "PartialDependenceDisplay" else 13
     X, _ = numeric_table(30, n_features)
     model = LinearRegression().fit(X, X @ np.arange(n_features))
-    display = case.display.from_estimator(model, X, **case.settings)
+    display = case.display.from_estimator(model, X, max_entries=None, **case.settings)
     shown = [ax for ax in display.axes_.flat if ax is not None]
     assert len(shown) == n_features
     assert display.axes_.shape == (n_features // 3 + 1, 3)

@@ -1,6 +1,7 @@
 """Axes to draw on, their layout, and legends; matplotlib is imported late."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -18,6 +19,7 @@ SINGLE_WIDTH, SINGLE_HEIGHT = 5.6, 4.0
 WIDE = 3.5  # of an axes beside which a legend may stand
 MANY = 30
 SIDE_WIDTH = 24
+BELOW = "below"  # label of a panel below another
 LEGEND_LINE, HANDLE_WIDTH = 0.23, 0.7
 
 
@@ -57,6 +59,8 @@ class Slot:
     below: bool = False
     bar: bool = False
     ticks: float = 0.0  # inches that names of levels take below
+    side: float = 0.0  # and to the left
+    height: float = 0.0  # least height in inches
 
 
 @dataclass
@@ -70,6 +74,7 @@ class Canvas:
     own_figure: bool  # whether the figure was made here
     # Which panels are the first of a row; None where the user arranged them.
     starts_row: list | None
+    frame: object = None  # the axes given that was divided up
 
 
 def take_axes(ax, slots, *, n_columns, caller, panel_size=None):
@@ -111,7 +116,7 @@ def take_axes(ax, slots, *, n_columns, caller, panel_size=None):
         return Canvas(ax.figure, np.array([[ax]]), [ax], [None], False, None)
     place = _dividable_place(ax, _n_axes(slots), caller)
     ax.set_axis_off()
-    return _grid(ax.figure, place, shape, slots)
+    return _grid(ax.figure, place, shape, slots, frame=ax)
 
 
 def take_stacks(ax, heights, *, n_stacks, width, around, n_columns, caller):
@@ -193,19 +198,29 @@ def figure_size(shape, slots):
     n_rows, n_columns = shape
     extra = BELOW_HEIGHT if any(slot.below for slot in slots) else 0.0
     extra += max(slot.ticks for slot in slots)
+    side = max(slot.side for slot in slots)
     if n_rows == n_columns == 1:
-        return SINGLE_WIDTH, SINGLE_HEIGHT + extra
+        return SINGLE_WIDTH + side, max(SINGLE_HEIGHT, slots[0].height) + extra
     width = BAR_PANEL_WIDTH if any(slot.bar for slot in slots) else PANEL_WIDTH
-    return width * n_columns, (PANEL_HEIGHT + extra) * n_rows
+    heights = _row_heights(shape, slots)
+    return (width + side) * n_columns, sum(heights) + extra * n_rows
+
+
+def _row_heights(shape, slots):
+    """Height in inches of the panels of each row."""
+    n_rows, n_columns = shape
+    rows = [slots[row * n_columns : (row + 1) * n_columns] for row in range(n_rows)]
+    return [max([PANEL_HEIGHT, *(slot.height for slot in row)]) for row in rows]
 
 
 def fixed_spaces(shape, size, slots):
     """Margins and gaps of a grid of many panels, as arguments of GridSpec."""
     # Measuring each label, as constrained layout does, takes minutes for hundreds.
     bars = any(slot.bar for slot in slots)
-    between = 1.7 if bars else 0.5
+    side = max(slot.side for slot in slots)
+    between = (1.7 if bars else 0.5) + side
     under = 0.75 + max(slot.ticks for slot in slots)
-    left, right = 0.9, 1.0 if bars else 0.2
+    left, right = 0.9 + side, 1.0 if bars else 0.2
     top, bottom = 0.5, under + 0.3
     (n_rows, n_columns), (width, height) = shape, size
     mean_width = (width - left - right - between * (n_columns - 1)) / n_columns
@@ -240,7 +255,7 @@ def _dividable_place(ax, n_axes, caller):
     )
 
 
-def _grid(figure, place, shape, slots):
+def _grid(figure, place, shape, slots, frame=None):
     """A grid of axes in the place of one axes, or in a whole figure (None)."""
     n_rows, n_columns = shape
     step = 2 if any(slot.below for slot in slots) else 1
@@ -252,7 +267,8 @@ def _grid(figure, place, shape, slots):
     elif not constrained:  # labels need room that nobody else makes
         spaces = {"hspace": 0.5, "wspace": 0.3}
     make = figure.add_gridspec if place is None else place.subgridspec
-    ratios = [PANEL_HEIGHT, BELOW_HEIGHT][:step] * n_rows
+    heights = _row_heights(shape, slots)
+    ratios = [part for height in heights for part in (height, BELOW_HEIGHT)[:step]]
     spec = make(n_rows * step, n_columns, height_ratios=ratios, **spaces)
     axes = np.full((n_rows * step, n_columns), None, dtype=object)
     main, below = [], []
@@ -260,62 +276,105 @@ def _grid(figure, place, shape, slots):
         row, column = divmod(panel, n_columns)
         row *= step
         cell = spec[row, column]
-        if slot.bar and constrained:
+        if step == 2 and not slot.below:  # labels of levels have room there
+            cell = spec[row : row + 2, column]
+        height = heights[row // step]
+        own = max(PANEL_HEIGHT, slot.height)
+        if step == 1 and own < height:  # no taller than it needs
+            parts = (own, height - own)
+            cell = cell.subgridspec(2, 1, height_ratios=parts)[0]
+        elif slot.bar and constrained and not slot.below:
             # In a grid of its own: the bar then widens no gap of the other panels.
             cell = cell.subgridspec(1, 1)[0, 0]
         upper = axes[row, column] = figure.add_subplot(cell)
         main.append(upper)
         if slot.below:
-            lower = figure.add_subplot(spec[row + 1, column], sharex=upper)
+            lower = figure.add_subplot(spec[row + 1, column], sharex=upper, label=BELOW)
             axes[row + 1, column] = lower
         below.append(axes[row + 1, column] if slot.below else None)
     starts_row = [panel % n_columns == 0 for panel in range(len(slots))]
-    return Canvas(figure, axes, main, below, place is None, starts_row)
+    return Canvas(figure, axes, main, below, place is None, starts_row, frame)
 
 
 def _given_axes(ax, slots, kind):
     """The axes of an array, as they are."""
     axes = np.asarray(ax, dtype=object)
-    for one in axes.flat:
+    flat = [one for one in axes.flat if one is not None]
+    for one in flat:
         if not isinstance(one, kind):
             raise TypeError(
                 "ax must be None, a matplotlib Axes or an array of those; got "
                 f"{type(one).__name__}."
             )
-    if axes.size != _n_axes(slots):
+    if len(flat) != _n_axes(slots):
         raise ValueError(
-            f"ax has {axes.size} axes, but there are {_n_axes(slots)} panels to draw."
+            f"ax has {len(flat)} axes, but there are {_n_axes(slots)} panels to draw."
         )
-    flat = list(axes.flat)
+    flat.sort(key=lambda one: one.get_label() == BELOW)
     rest = iter(flat[len(slots) :])
     below = [next(rest) if slot.below else None for slot in slots]
     axes = axes if axes.ndim == 2 else axes.reshape(1, -1)
     return Canvas(flat[0].figure, axes, flat[: len(slots)], below, False, None)
 
 
-def add_legend(canvas, handles, labels, note=None):
+def add_legend(canvas, handles, labels, note=None, *, earlier=None):
     """A legend below the panels of an own figure, else above or in the first panel.
 
     The figure grows by its height. Above the panels a title has its place. The `note`
-    is its title.
+    is its title. An `earlier` legend gives its place, and is removed.
     """
+    below, n_lines = canvas.own_figure, 0
+    if earlier is not None:
+        below = earlier in canvas.figure.legends
+        first, first_note = legend_entries(earlier)
+        n_lines, note = _n_lines(canvas, list(first), first_note), note or first_note
+        earlier.remove()
     if not handles and note is None:
         return None
     looks = {"title": note, "title_fontsize": "medium", "frameon": False}
-    if not canvas.own_figure:
-        ax = canvas.main[0]
-        looks = {"fontsize": "small"}
-        if is_constrained(canvas.figure) and not ax.get_title():
+    if not below:
+        ax = canvas.main[0] if canvas.frame is None else canvas.frame
+        looks |= {"fontsize": "small", "frameon": True}
+        if is_constrained(canvas.figure):
             looks |= {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False}
             looks["ncols"] = legend_columns(labels, 1.25 * axes_inches(ax)[0])
+            # Over an axes within it, matplotlib sets the title.
+            ax.inset_axes([0, 1, 1, 0]).set_axis_off()
+            ax.child_axes[-1].set_axes_locator(partial(_place_of_legend, ax))
+        else:
+            ax = canvas.main[0]
         return named_legend(ax, handles, labels, **looks)
     width, height = canvas.figure.get_size_inches()
-    n_columns = legend_columns(labels, width)
     outside = "outside " if is_constrained(canvas.figure) else ""
-    n_lines = -(-len(handles) // n_columns) + (note is not None)
-    canvas.figure.set_figheight(height + LEGEND_LINE * n_lines)
-    looks |= {"loc": f"{outside}lower center", "ncols": n_columns}
+    looks |= {"loc": f"{outside}lower center", "ncols": legend_columns(labels, width)}
+    more = _n_lines(canvas, labels, note) - n_lines
+    canvas.figure.set_figheight(height + LEGEND_LINE * more)
     return named_legend(canvas.figure, handles, labels, **looks)
+
+
+def _n_lines(canvas, labels, note):
+    """Lines of a legend below the panels."""
+    n_columns = legend_columns(labels, canvas.figure.get_figwidth())
+    return -(-len(labels) // n_columns) + (note.count("\n") + 1 if note else 0)
+
+
+def _place_of_legend(ax, _, renderer):
+    """Box of what an axes' present legend takes above it, in shares of the figure."""
+    from matplotlib.transforms import Bbox
+
+    box, legend = ax.get_window_extent(renderer), ax.get_legend()
+    tops = [box.y1]
+    if legend is not None:
+        tops.append(legend.get_window_extent(renderer).y1)
+    place = Bbox.from_extents(box.x0, box.y1, box.x1, max(tops))
+    return place.transformed(ax.figure.transSubfigure.inverted())
+
+
+def legend_entries(legend):
+    """Handles by label of a legend, and its note."""
+    labels = [text.get_text().replace(r"\$", "$") for text in legend.get_texts()]
+    entries = dict(zip(labels, legend.legend_handles, strict=True))
+    return entries, legend.get_title().get_text() or None
 
 
 def legend_columns(labels, width):

@@ -114,6 +114,23 @@ def colours(n):
     return list(matplotlib.colormaps[SEQUENTIAL_MAP](np.linspace(0, 0.92, n)))
 
 
+def unused_colours(wanted, ax):
+    """The colours, those of lines that an axes has already changed for others."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.colors import to_hex
+
+    taken = {to_hex(line.get_color()) for line in ax.lines}
+    for lines in ax.collections:
+        if isinstance(lines, LineCollection):
+            taken |= set(map(to_hex, lines.get_colors()))
+    found = []
+    for colour in wanted:
+        free = [c for c in (colour, *OKABE_ITO) if to_hex(seen(c, ax)) not in taken]
+        found.append((free or [colour])[0])
+        taken.add(to_hex(seen(found[-1], ax)))
+    return found
+
+
 def strength_map(ax):
     """Colours from weak to strong: the stronger, the further from the paper."""
     import matplotlib

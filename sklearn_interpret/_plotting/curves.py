@@ -3,7 +3,7 @@
 import numpy as np
 
 from sklearn_interpret._plotting.axes import merged_style
-from sklearn_interpret._plotting.colours import ink, paper, seen, shade
+from sklearn_interpret._plotting.colours import ink, paper, seen, shade, text_on
 from sklearn_interpret._plotting.labels import literal, wrapped
 
 MAX_RUG_TICKS = 200
@@ -14,8 +14,11 @@ HISTOGRAM_HEIGHT = 0.14
 MAX_BINS = 50
 
 
-def draw_line(ax, x, y, colour, style, *, as_points=False):
-    """A line, or points alone; few points are marked as such."""
+def draw_line(ax, x, y, colour, style, *, as_points=False, across=False):
+    """A line, or points alone; few points are marked as such.
+
+    Here and below, `across` exchanges the axes.
+    """
     from matplotlib.lines import Line2D
 
     defaults = {"color": seen(colour, ax), "linewidth": 2.0, "zorder": 3}
@@ -23,11 +26,12 @@ def draw_line(ax, x, y, colour, style, *, as_points=False):
         defaults |= {"linestyle": "none", "marker": "o", "markersize": 5.5}
     elif len(x) <= FEW_POINTS:
         defaults |= {"marker": "o", "markersize": 5}
+    x, y = (y, x) if across else (x, y)
     (line,) = ax.plot(x, y, **merged_style(defaults, style, Line2D))
     return line
 
 
-def draw_thin_lines(ax, x, curves, colour, style, *, as_points=False):
+def draw_thin_lines(ax, x, curves, colour, style, *, as_points=False, across=False):
     """One thin line, or row of small points, for each of `curves` (n, G)."""
     from matplotlib.lines import Line2D
 
@@ -36,7 +40,8 @@ def draw_thin_lines(ax, x, curves, colour, style, *, as_points=False):
     if as_points or len(x) == 1:
         defaults |= {"linestyle": "none", "marker": "o", "markersize": 3}
     kw = merged_style(defaults, style, Line2D)
-    return [ax.plot(x, curve, **kw)[0] for curve in curves]
+    pairs = [(curve, x) if across else (x, curve) for curve in curves]
+    return [ax.plot(*pair, **kw)[0] for pair in pairs]
 
 
 def draw_aside(ax, x, values, colours, text):
@@ -60,14 +65,18 @@ def draw_aside(ax, x, values, colours, text):
     ]
 
 
-def draw_curves(ax, x, curves, colour, style):
-    """Many transparent curves (n, G) as one artist."""
+def draw_curves(ax, x, curves, colours, style, *, across=False):
+    """Many transparent curves (n, G) as one artist, of one colour or one each."""
     from matplotlib.collections import LineCollection
 
     alpha = float(np.clip(30 / max(len(curves), 1), 0.1, 0.6))
-    defaults = {"colors": [seen(colour, ax)], "linewidths": 0.8}
+    if len(colours) > 1:  # the colours of single curves are to be told apart
+        alpha = max(alpha, 0.5)
+    defaults = {"colors": [seen(each, ax) for each in colours], "linewidths": 0.8}
     defaults |= {"alpha": alpha, "zorder": 2}
     segments = [np.column_stack([x, curve]) for curve in curves]
+    if across:
+        segments = [segment[:, ::-1] for segment in segments]
     collection = LineCollection(
         segments, **merged_style(defaults, style, LineCollection)
     )
@@ -75,14 +84,17 @@ def draw_curves(ax, x, curves, colour, style):
     return collection
 
 
-def draw_band(ax, x, low, high, colour, style, *, as_points=False):
+def draw_band(ax, x, low, high, colour, style, *, as_points=False, across=False):
     """A band around a line, or error bars around points."""
     from matplotlib.collections import LineCollection, PolyCollection
 
     if as_points or len(x) == 1:
         defaults = {"colors": [seen(colour, ax)], "linewidths": 1.6, "zorder": 2.8}
-        return ax.vlines(x, low, high, **merged_style(defaults, style, LineCollection))
-    defaults = {"facecolor": seen(colour, ax), "alpha": 0.2}
+        bars = ax.hlines if across else ax.vlines
+        return bars(x, low, high, **merged_style(defaults, style, LineCollection))
+    # On dark paper, what is as transparent is not seen.
+    alpha = 0.2 if text_on(paper(ax)) == "black" else 0.45
+    defaults = {"facecolor": seen(colour, ax), "alpha": alpha}
     defaults |= {"linewidth": 0, "zorder": 1.5}
     return ax.fill_between(
         x, low, high, **merged_style(defaults, style, PolyCollection)
@@ -105,15 +117,31 @@ def draw_rug(ax, values, low, high, style):
     return _at_bottom(ax, segments, {"linewidths": 0.7, "alpha": 0.55}, style)
 
 
-def draw_shares(ax, shares, style):
-    """Bars at the bottom for the share of the data at each level."""
+def draw_shares(ax, shares, style, *, across=False):
+    """Bars at the bottom (left) for the share of the data at each level."""
     scale = BAR_HEIGHT / max(shares.max(initial=0.0), 1e-300)
     segments = [
         [(place, 0.0), (place, share * scale)] for place, share in enumerate(shares)
     ]
     width = 6.0 if len(shares) <= 12 else 3.0
     defaults = {"linewidths": width, "alpha": 0.35, "capstyle": "butt"}
-    return _at_bottom(ax, segments, defaults, style)
+    return _at_bottom(ax, segments, defaults, style, across=across)
+
+
+def rug_handle(rug, *, across=False):
+    """What stands for a rug, or for bars of shares, in a legend."""
+    from matplotlib.lines import Line2D
+
+    return Line2D(
+        [],
+        [],
+        linestyle="none",
+        marker="_" if across else "|",
+        color=rug.get_color()[0],
+        alpha=rug.get_alpha(),
+        markersize=9,
+        markeredgewidth=max(rug.get_linewidth()[0], 1),
+    )
 
 
 def draw_histogram(ax, values, style):
@@ -154,13 +182,17 @@ def _histogram(values, widest):
     return edges[:-1], edges[1:], np.bincount(places, minlength=n_bins)
 
 
-def _at_bottom(ax, segments, defaults, style):
+def _at_bottom(ax, segments, defaults, style, *, across=False):
     from matplotlib.collections import LineCollection
 
     defaults = {"colors": ink(ax), "zorder": 1, **defaults}
+    transform = ax.get_xaxis_transform()
+    if across:
+        transform = ax.get_yaxis_transform()
+        segments = [[end[::-1] for end in segment] for segment in segments]
     collection = LineCollection(
         segments,
-        transform=ax.get_xaxis_transform(),
+        transform=transform,
         **merged_style(defaults, style, LineCollection),
     )
     # Its heights are shares of the axes: they must not widen the range of values.

@@ -201,7 +201,7 @@ def shown_ticks(n, most):
     return np.arange(0, n, max(1, -(-n // max(most, 1))))
 
 
-def label_levels(ax, levels, *, which="x", share=1.0):
+def label_levels(ax, levels, *, which="x", share=1.0, most=LEVEL_WIDTH):
     """Name the levels of a category along an axis, thinned and rotated when crowded.
 
     Parameters
@@ -214,12 +214,14 @@ def label_levels(ax, levels, *, which="x", share=1.0):
         The axis.
     share : float, default=1.0
         Share of the axes' present size that it keeps when a colour bar comes in.
+    most : int, default=16
+        Largest number of characters of a name.
     """
     box, figure = ax.get_position(), ax.figure.figure
     if which == "y":
         height = box.height * figure.get_figheight()
         places = shown_ticks(len(levels), int(height * UPRIGHT_PER_INCH))
-        texts = [literal(shorten(levels[place], LEVEL_WIDTH)) for place in places]
+        texts = [literal(shorten(levels[place], most)) for place in places]
         ax.set_yticks(places, texts, fontsize=None if len(texts) <= 12 else "small")
         return
     width = share * box.width * figure.get_figwidth()
@@ -243,6 +245,12 @@ def level_inches(levels):
     longest = max(map(len, texts), default=0)
     turned = _label_style(texts, 2.6).get("rotation", 0)
     return float(np.sin(np.radians(turned)) * longest / CHARACTERS_PER_INCH)
+
+
+def level_side_inches(levels, most=LEVEL_WIDTH):
+    """Width in inches that the names of levels take to the left of a panel."""
+    longest = max((len(shorten(level, most)) for level in levels), default=0)
+    return longest / CHARACTERS_PER_INCH
 
 
 def tidy_number_ticks(ax, values, which="x", most=6):

@@ -3,7 +3,12 @@
 import numpy as np
 
 from sklearn_interpret._plotting.axes import merged_style
-from sklearn_interpret._plotting.colours import DIVERGING_MAP, SEQUENTIAL_MAP
+from sklearn_interpret._plotting.colours import (
+    DIVERGING_MAP,
+    SEQUENTIAL_MAP,
+    mixed,
+    paper,
+)
 from sklearn_interpret._plotting.labels import NICE_STEPS
 
 N_LEVELS = 12
@@ -52,12 +57,45 @@ def draw_heat_map(ax, x_bounds, y_bounds, values, limits, style, *, diverging=Fa
     return ax.pcolormesh(x_bounds, y_bounds, np.ma.masked_invalid(values.T), **looks)
 
 
-def draw_colour_bar(ax, shown, label):
-    """Colour bar of a surface beside its axes, with few round ticks."""
+def draw_empty_cells(ax, x_bounds, y_bounds, empty):
+    """Hatch the cells (len(x_bounds) - 1, len(y_bounds) - 1) that hold no row.
+
+    Returns
+    -------
+    Patch or None
+        What stands for them in a legend.
+    """
+    from matplotlib.collections import PolyCollection
+    from matplotlib.patches import Patch
+
+    if not empty.any():
+        return None
+    i, j = np.nonzero(empty)
+    x = np.stack([x_bounds[i], x_bounds[i + 1], x_bounds[i + 1], x_bounds[i]], axis=1)
+    y = np.stack([y_bounds[j], y_bounds[j], y_bounds[j + 1], y_bounds[j + 1]], axis=1)
+    # Neither colour is on a scale, in any style.
+    looks = {"facecolor": mixed(paper(ax), "0.5", 0.6), "edgecolor": "0.4"}
+    looks |= {"hatch": "///", "linewidth": 0}
+    cells = PolyCollection(np.stack([x, y], axis=2), zorder=1.2, **looks)
+    ax.add_collection(cells, autolim=False)
+    return Patch(**looks)
+
+
+def colour_scale(colour_map, limits):
+    """Colours by numbers, for a colour bar."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    return ScalarMappable(Normalize(*limits), colour_map)
+
+
+def draw_colour_bar(axes, shown, label):
+    """Colour bar beside an axes, or several of one figure, with few round ticks."""
     from matplotlib.ticker import MaxNLocator
 
     ticks = MaxNLocator(nbins=7, steps=NICE_STEPS)
-    bar = ax.figure.colorbar(shown, ax=ax, ticks=ticks)
+    figure = np.atleast_1d(axes)[0].figure
+    bar = figure.colorbar(shown, ax=axes, ticks=ticks)
     bar.set_label(label)
     return bar
 

@@ -42,9 +42,7 @@ def test_centred_at_the_mean_over_the_rows(weighted):
     )
     kinds = (PartialDependence, ConditionalDependence, AccumulatedLocalEffects)
     for kind, line in zip(kinds, display.lines_[0], strict=True):
-        inspector = kind(model, features=[1]).fit(X, y, sample_weight=None)
-        inspector = kind(inspector.estimator, features=[1])
-        inspector.set_params(estimator=_frozen(model)).fit(X, sample_weight=weights)
+        inspector = kind(_frozen(model), features=[1]).fit(X, sample_weight=weights)
         mean = np.average(inspector.transform(X)[:, 0], weights=weights)
         values = getattr(inspector, "effects_", getattr(inspector, "average_", None))
         np.testing.assert_allclose(line.get_ydata(), values[0] - mean, atol=1e-12)
@@ -65,6 +63,7 @@ def test_legend_and_table_name_the_methods():
         "partial dependence",
         "M-plot (conditional mean)",
         "accumulated local effects",
+        "values in the data",
     ]
     assert list(dict.fromkeys(display.to_frame()["method"])) == METHODS
     colours = {line.get_color() for line in display.lines_[0]}
@@ -210,3 +209,19 @@ def test_methods_share_one_order_of_levels(methods, ordered):
         model, X, features=["colour"], categorical_order="sorted"
     )
     assert plain.axes_[0, 0].get_xlabel() == "colour"
+
+
+def test_levels_in_the_order_of_the_first_methods_effect():
+    X, y = mixed_frame()
+    model = encoded(LinearRegression()).fit(X, y)
+    display = EffectComparisonDisplay.from_estimator(
+        model, X, feature="colour", order="effect"
+    )
+    (ax,) = display.axes_.flat
+    frame = display.to_frame()
+    first = frame[frame["method"] == "partial_dependence"].set_index("x")["value"]
+    names = [text.get_text() for text in ax.get_xticklabels()]
+    assert names == first.sort_values(ascending=False).index.tolist()
+    assert ax.get_xlabel() == "colour"
+    with pytest.raises(ValueError, match="order=None must be"):
+        display.plot(order=None)

@@ -2,13 +2,16 @@
 
 from itertools import pairwise
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.colors import to_hex
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
+from sklearn_interpret._plotting.colours import contrast, mixed, paper
 from sklearn_interpret.effects import (
     AccumulatedLocalEffects,
     AccumulatedLocalEffectsDisplay,
@@ -98,7 +101,7 @@ def test_bands_are_confidence_bands_when_asked():
     model = LinearRegression().fit(X, y)
     bare = AccumulatedLocalEffectsDisplay.from_estimator(model, X, features=[0])
     assert bare.bands_ == [[]]
-    assert bare.legend_ is None
+    assert legend_texts(bare) == ["values in the data"]
     display = AccumulatedLocalEffectsDisplay.from_estimator(
         model, X, features=[0, (0, 1)], confidence_level=0.95
     )
@@ -206,24 +209,264 @@ def test_cells_of_few_values_can_be_seen():
     np.testing.assert_allclose(corners[0, :, 0], [-0.5, 0.5, 1.5])
 
 
-def test_many_levels_are_thinned():
-    n_rows = 400
+def cities(n_levels):
     rng = np.random.default_rng(0)
-    X = pd.DataFrame(
-        {
-            "city": [f"city number {i % 90}" for i in range(n_rows)],
-            "x": rng.normal(size=n_rows),
-        }
-    )
-    display = PartialDependenceDisplay.from_estimator(_Length().fit(X), X)
-    ax = display.axes_[0, 0]
-    labels = ax.get_xticklabels()
-    assert 10 < len(labels) <= 30
+    names = [f"city number {i % n_levels}" for i in range(2 * n_levels)]
+    return pd.DataFrame({"city": names, "x": rng.normal(size=len(names))})
+
+
+@pytest.mark.parametrize("n_levels", [13, 50, 90, 300])
+def test_many_levels_stand_below_each_other(n_levels):
+    """Each has its name while there is room; more are thinned."""
+    X = cities(n_levels)
+    display = PartialDependenceDisplay.from_estimator(_Length().fit(X), X, features=[0])
+    (ax,) = display.axes_.flat
+    assert ax.get_ylabel() == "city"
+    assert ax.get_xlabel() == "Prediction\n(partial dependence)"
+    labels = ax.get_yticklabels()
+    assert len(labels) == n_levels if n_levels <= 90 else 60 < len(labels) < n_levels
     display.figure_.canvas.draw()
     boxes = [label.get_window_extent() for label in labels]
-    for left, right in pairwise(boxes):
-        assert left.x1 <= right.x0 + 1
-    assert len(display.lines_[0][0].get_xdata()) == 90
+    assert min(box.x0 for box in boxes) >= 0
+    for upper, lower in pairwise(boxes):
+        assert lower.y1 <= upper.y0 + 1
+    assert ax.get_window_extent().width > 2.9 * display.figure_.dpi
+    (line,) = display.lines_[0]
+    frame = display.to_frame()
+    np.testing.assert_array_equal(line.get_xdata(), frame["value"])
+    np.testing.assert_array_equal(line.get_ydata(), np.arange(n_levels))
+    bars = display.rug_[0].get_segments()
+    assert len(bars) == n_levels
+    np.testing.assert_allclose(
+        [bar[:, 1] for bar in bars], np.arange(n_levels)[:, None] + [0, 0]
+    )
+
+
+@pytest.mark.parametrize("n_levels", [4, 50])
+def test_levels_in_the_order_of_their_effect(n_levels):
+    levels = np.array([f"level {k}" for k in range(n_levels)])
+    effect = np.random.default_rng(0).normal(size=(2, n_levels))
+    effect[1] *= 5
+    effect[:, 2] = np.nan  # last
+    display = ConditionalDependenceDisplay(
+        [levels],
+        [levels],
+        [effect],
+        feature_names=["kind"],
+        output_names=["a", "b"],
+        data=[levels[:1]],
+    )
+    (ax,) = display.plot(order="effect").axes_.flat
+    axis = ax.yaxis if n_levels > 12 else ax.xaxis
+    shown = [text.get_text() for text in axis.get_ticklabels()]
+    assert shown == [*levels[np.argsort(-effect[1])]]
+    with pytest.raises(ValueError, match="order='size' must be"):
+        display.plot(order="size")
+
+
+def test_an_order_by_effect_is_none_by_similarity():
+    X, y = mixed_frame()
+    model = encoded(LinearRegression()).fit(X, y)
+    display = AccumulatedLocalEffectsDisplay.from_estimator(
+        model, X, features=["town"], order="effect"
+    )
+    (ax,) = display.axes_.flat
+    assert ax.get_xlabel() == "town"
+    names = [text.get_text() for text in ax.get_xticklabels()]
+    effects = display.to_frame().set_index("x")["value"]
+    assert names == effects.sort_values(ascending=False).index.tolist()
+
+
+@pytest.mark.parametrize("n_entries", [1, 31])  # laid out by matplotlib, and by us
+def test_long_names_beside_a_colour_bar_are_not_cut(n_entries):
+    levels = np.array([f"level number {k} of a feature" for k in range(4)])
+    display = PartialDependenceDisplay(
+        [(np.arange(3.0), levels)] * n_entries,
+        [np.arange(12.0).reshape(3, 4)] * n_entries,
+        feature_names=[("age", "kind")] * n_entries,
+    ).plot(max_entries=None)
+    figure = display.figure_
+    figure.draw_without_rendering()
+    axes = [ax for ax in display.axes_.flat if ax is not None]
+    for ax in axes:
+        for text in ax.get_yticklabels():
+            box = text.get_window_extent()
+            assert box.x0 >= 0
+            assert not any(box.overlaps(one.get_window_extent()) for one in axes)
+    assert min(ax.get_window_extent().width for ax in axes) > 2 * figure.dpi
+
+
+def test_the_most_varied_of_many_outputs_are_drawn():
+    sizes = np.array([1, 9, 2, 8, 3, 7, 4, 6, 5, 0.0])
+    curves = sizes[:, None] * np.array([0.0, 1.0, 0.5])
+    display = PartialDependenceDisplay(
+        [np.arange(3.0)] * 2,
+        [curves, curves[:, ::-1]],
+        feature_names=["a", "b"],
+        output_names=list("abcdefghij"),
+        standard_errors=[curves / 10] * 2,
+        missing_average=[sizes, None],
+    ).plot()
+    assert [len(lines) for lines in display.lines_] == [7, 7]
+    assert len({line.get_color() for line in display.lines_[0]}) == 7
+    assert legend_texts(display)[:7] == list("bdefghi")
+    np.testing.assert_array_equal(
+        [mark.get_ydata()[0] for mark in display.missing_[0]], sizes[[1, *range(3, 9)]]
+    )
+    title = display.legend_.get_title().get_text()
+    assert title == "The 7 most varied of 10 outputs"
+    assert display.to_frame()["output"].nunique() == 10
+
+
+def test_of_many_features_the_most_important_are_drawn():
+    names = [f"x{k}" for k in range(300)]
+    display = PartialDependenceDisplay(
+        [np.arange(2.0)] * 300,
+        [np.array([0.0, k]) for k in range(300)],
+        feature_names=names,
+    ).plot()
+    assert len(display.lines_) == 20
+    assert display.axes_[0, 0].get_xlabel() == "x299"
+    title = display.legend_.get_title().get_text()
+    assert title == "The 20 most important of 300"
+
+
+def legend_texts(display):
+    return [text.get_text() for text in display.legend_.get_texts()]
+
+
+def test_marks_of_the_data_are_named():
+    X, y = mixed_frame()
+    model = encoded(LinearRegression()).fit(X, y)
+    entries = ["size", "town", ("size", "rooms"), ("size", "town")]
+    display = PartialDependenceDisplay.from_estimator(model, X, features=entries)
+    assert legend_texts(display) == [
+        "± 2 standard errors of the shape",
+        "values in the data",
+        "share of the rows",
+        "rows (jittered at levels)",
+    ]
+    display = PartialDependenceDisplay.from_estimator(model, X, features=entries[2:3])
+    assert legend_texts(display) == ["rows"]
+    assert display.plot(rug=False).legend_ is None
+
+
+def test_a_colour_and_a_label_of_the_users():
+    X, y = numeric_table()
+    model = LinearRegression().fit(X, y)
+    display = AccumulatedLocalEffectsDisplay.from_estimator(
+        model,
+        X,
+        features=[0],
+        confidence_level=0.9,
+        line_kw={"c": "red", "label": "linear $model$"},
+    )
+    (line,), (band,) = display.lines_[0], display.bands_[0]
+    assert line.get_label() == "linear $model$"
+    assert to_hex(band.get_facecolor()[0]) == to_hex("red")
+    texts = [text.replace("\\$", "$") for text in legend_texts(display)]
+    assert texts[:2] == ["linear $model$", "90 % confidence band"]
+
+
+@pytest.mark.parametrize("features", [[0], [0, 1], [0, 1, 2, 3]])
+@pytest.mark.parametrize("own", [True, False])
+def test_two_models_on_the_same_axes(features, own):
+    X, y = numeric_table(60, 5)
+    models = {
+        "linear": LinearRegression().fit(X, y),
+        "boosting": HistGradientBoostingRegressor(max_iter=5).fit(X, 3 * y),
+    }
+    axes, displays = None, []
+    if not own:
+        axes = plt.subplots(1, len(features))[1]
+    for name, model in models.items():
+        display = AccumulatedLocalEffectsDisplay.from_estimator(
+            model, X, features=features, line_kw={"label": name}, ax=axes, n_intervals=5
+        )
+        displays.append(display)
+        axes = display.axes_
+    first, second = displays
+    colours = {one.lines_[0][0].get_color() for one in displays}
+    assert len(colours) == 2
+    assert legend_texts(second) == ["linear", "boosting", "values in the data"]
+    assert second.rug_ == [None] * len(features)
+    drawn = [ax for ax in first.axes_.flat if ax is not None]
+    legends = [ax.get_legend() for ax in drawn] + first.figure_.legends
+    assert [legend for legend in legends if legend is not None] == [second.legend_]
+    first.figure_.draw_without_rendering()
+    for panel, ax in enumerate(drawn):
+        low, high = ax.get_ylim()
+        for display in displays:
+            values = display.lines_[panel][0].get_ydata()
+            assert low <= values.min() <= values.max() <= high
+    labelled = [bool(ax.get_ylabel()) for ax in drawn]
+    expected = [True, False, True, False] if own else [True] * 4
+    assert labelled == expected[: len(drawn)]
+
+
+def test_two_models_side_by_side_at_levels():
+    X, y = mixed_frame()
+    model = encoded(LinearRegression()).fit(X, y)
+    other = encoded(LinearRegression()).fit(X, -y)
+    kw = {"features": ["town"], "order": "effect"}
+    first = PartialDependenceDisplay.from_estimator(model, X, **kw)
+    second = PartialDependenceDisplay.from_estimator(
+        model, X, ax=first.axes_, line_kw={"label": "other"}, **kw
+    )
+    x, beside = (one.lines_[0][0].get_xdata() for one in (first, second))
+    assert np.all(np.abs(x - beside) > 0.1)
+    assert np.all(np.abs(x - beside) < 0.5)
+    with pytest.raises(ValueError, match="in another order"):
+        PartialDependenceDisplay.from_estimator(other, X, ax=first.axes_, **kw)
+
+
+def gap_table(n_rows=300):
+    """Rows in two corners of a square, so that the others are empty."""
+    rng = np.random.default_rng(0)
+    corner = rng.integers(0, 2, n_rows)
+    X = rng.uniform(size=(n_rows, 2)) + 2 * corner[:, None]
+    return X, corner
+
+
+def test_cells_without_rows_are_hatched_and_not_on_the_scale():
+    X, _ = gap_table()
+    display = AccumulatedLocalEffectsDisplay.from_estimator(
+        _Wild(), X, features=[(0, 1)], n_intervals=6
+    )
+    counts, effect = display.interval_counts[0], display.effects[0]
+    assert (counts == 0).sum() > 10
+    (ax,) = display.axes_.flat
+    (cells,) = [c for c in ax.collections if c.get_hatch()]
+    corners = {tuple(path.vertices[0]) for path in cells.get_paths()}
+    x, y = display.edges[0]
+    assert corners == {(x[i], y[j]) for i, j in np.argwhere(counts == 0)}
+    assert "no rows" in legend_texts(display)
+    near = np.pad(counts, 1) > 0
+    near = near[1:, 1:] | near[:-1, 1:] | near[1:, :-1] | near[:-1, :-1]
+    _, high = display.contours_[0].get_clim()
+    largest = np.abs(effect[near]).max()
+    assert largest < np.abs(effect).max()
+    assert largest <= high < 2 * largest
+
+
+@pytest.mark.parametrize(
+    "kind", [AccumulatedLocalEffectsDisplay, ConditionalDependenceDisplay]
+)
+def test_levels_without_rows_are_hatched(kind):
+    X, corner = gap_table(100)
+    X = pd.DataFrame({"x": X[:, 0], "kind": np.array(["a", "b"])[corner]})
+    display = kind.from_estimator(_Levels(), X, features=[("x", "kind")], n_intervals=4)
+    (ax,) = display.axes_.flat
+    hatched = [c for c in ax.collections if c.get_hatch()]
+    assert len(hatched) == 1
+    assert "no rows" in legend_texts(display)
+    full = kind.from_estimator(
+        _Levels(),
+        X.assign(kind=np.resize(["a", "b"], len(X))),
+        features=[("x", "kind")],
+        n_intervals=4,
+    )
+    assert legend_texts(full) == ["rows (jittered at levels)"]
 
 
 def test_long_names_keep_what_tells_them_apart():
@@ -248,8 +491,6 @@ def test_grouped_features():
 
 
 def test_subfigure():
-    import matplotlib.pyplot as plt
-
     X, y = numeric_table(40)
     model = LinearRegression().fit(X, y)
     figure = plt.figure(layout="constrained")
@@ -286,8 +527,40 @@ class _Length(_Foreign):
         return X["city"].str.len().to_numpy(dtype=float)
 
 
+class _Wild(_Foreign):
+    def predict(self, X):
+        """Calm where rows are, and steep elsewhere."""
+        apart = np.abs(X[:, 0] - X[:, 1]) > 1
+        return X[:, 0] * X[:, 1] + 1e4 * apart * X[:, 0] * X[:, 1] ** 2
+
+
+class _Levels(_Foreign):
+    def predict(self, X):
+        return X["x"].to_numpy() * (X["kind"] == "a").to_numpy()
+
+
 def test_inspector_with_other_rows_is_refused():
     X, y = numeric_table(40)
     ale = AccumulatedLocalEffects(LinearRegression()).fit(X, y)
     with pytest.raises(ValueError, match="X has 2 features"):
         AccumulatedLocalEffectsDisplay.from_estimator(ale, X[:, :2])
+
+
+@pytest.mark.parametrize("style", ["default", "dark_background", "ggplot"])
+def test_bands_and_the_line_at_zero_are_seen(style):
+    grid = np.arange(3.0)
+    with plt.style.context(style):
+        display = AccumulatedLocalEffectsDisplay(
+            [grid],
+            [grid - 1],
+            feature_names=["age"],
+            intervals_low=[grid - 2],
+            intervals_high=[grid],
+        ).plot()
+    (ax,) = display.axes_.flat
+    *colour, alpha = display.bands_[0][0].get_facecolor()[0]
+    assert contrast(mixed(paper(ax), colour, alpha), paper(ax)) > 1.2
+    zero = ax.lines[0]
+    assert zero.get_ydata() == [0, 0]
+    gridded = any(line.get_visible() for line in ax.get_ygridlines())
+    assert not gridded or zero.get_zorder() > ax.yaxis.get_zorder()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from sklearn_interpret.effects import (
@@ -142,3 +143,162 @@ def test_folds_average_each_rows_curve():
     np.testing.assert_allclose(
         drawn_curves(display), np.mean([drawn_curves(one) for one in each], axis=0)
     )
+
+
+def legend_texts(display):
+    return [text.get_text() for text in display.legend_.get_texts()]
+
+
+def test_curves_and_their_mean_are_named(fitted):
+    ice, X = fitted
+    display = IndividualConditionalExpectationDisplay.from_estimator(ice, X)
+    assert legend_texts(display) == [
+        "100 rows",
+        "mean over all rows",
+        "values in the data",
+    ]
+
+
+def test_slopes_of_the_curves(fitted):
+    ice, X = fitted
+    display = IndividualConditionalExpectationDisplay.from_estimator(
+        ice, X, kind="derivatives", n_curves=None
+    )
+    for panel in (0, 1):
+        np.testing.assert_array_equal(
+            drawn_curves(display, panel), ice.derivatives_[panel]
+        )
+        np.testing.assert_allclose(
+            display.lines_[panel][0].get_ydata(), ice.derivatives_[panel].mean(axis=0)
+        )
+        np.testing.assert_array_equal(
+            display.spread_lines_[panel].get_ydata(), ice.derivative_std_[panel]
+        )
+    assert display.axes_[0, 0].get_ylabel() == "Prediction\n(slope of ICE)"
+    with pytest.raises(ValueError, match="kind='slopes' must be"):
+        display.plot(kind="slopes")
+
+
+def test_slopes_of_numbers_alone():
+    X, y = mixed_frame()
+    model = encoded(LinearRegression()).fit(X, y)
+    kind = IndividualConditionalExpectationDisplay
+    kw = {"features": ["town", "size", ("size", "rooms")], "kind": "derivatives"}
+    display = kind.from_estimator(model, X, derivative=True, **kw)
+    assert [ax.get_xlabel() for ax in display.axes_[1]] == ["size"]
+    with pytest.raises(ValueError, match="derivative=True"):
+        kind.from_estimator(model, X, **kw)
+
+
+def test_slopes_over_folds():
+    X, y = numeric_table(40)
+    models = [LinearRegression().fit(X[part::2], y[part::2]) for part in (0, 1)]
+    display = IndividualConditionalExpectationDisplay.from_cv_results(
+        {"estimator": models}, X, features=[1], derivative=True, kind="derivatives"
+    )
+    for model, line in zip(models, display.fold_lines_[0][0], strict=True):
+        np.testing.assert_allclose(line.get_ydata(), model.coef_[1])
+
+
+@pytest.mark.parametrize("derivative", [False, True])
+def test_curves_coloured_by_a_number(derivative):
+    X, _ = mixed_frame()
+    X.loc[2, "rooms"] = np.nan
+    model = _Sizes()
+    display = IndividualConditionalExpectationDisplay.from_estimator(
+        model,
+        X,
+        features=["size"],
+        color_by="rooms",
+        n_curves=30,
+        derivative=derivative,
+    )
+    colours = display.curves_[0].get_colors()
+    rows = display.curve_rows_
+    assert 2 in rows
+    rooms = X["rooms"].to_numpy()[rows]
+    by_colour = {}
+    for number, colour in zip(rooms, colours, strict=True):
+        key = "missing" if np.isnan(number) else number
+        by_colour.setdefault(key, set()).add(tuple(colour))
+    assert all(len(found) == 1 for found in by_colour.values())
+    assert len({c for found in by_colour.values() for c in found}) == len(by_colour)
+    assert display.colorbars_[0].ax.get_ylabel() == "rooms"
+    low, high = display.colorbars_[0].mappable.get_clim()
+    assert (low, high) == (np.nanmin(rooms), np.nanmax(rooms))
+    display.figure_.canvas.draw()
+
+
+def test_curves_coloured_by_a_category():
+    X, y = mixed_frame()
+    model = encoded(LinearRegression()).fit(X, y)
+    display = IndividualConditionalExpectationDisplay.from_estimator(
+        model, X, features=["size"], color_by="colour", n_curves=None, subsample=40
+    )
+    handles = dict(
+        zip(legend_texts(display), display.legend_.legend_handles, strict=True)
+    )
+    names = [f"colour: {name}" for name in ("red", "green", "blue", "amber")]
+    assert [text for text in handles if text.startswith("colour")] == names
+    rows = display.rows
+    for colour, value in zip(
+        display.curves_[0].get_colors(), X["colour"].iloc[rows], strict=True
+    ):
+        assert to_hex(colour) == to_hex(handles[f"colour: {value}"].get_color())
+    assert display.colorbars_[0] is None
+
+
+def test_levels_beyond_the_palette_are_grey():
+    display = IndividualConditionalExpectationDisplay(
+        [np.arange(3.0)],
+        [np.zeros((10, 3))],
+        [np.zeros(3)],
+        feature_names=["x"],
+        color_by="town",
+        color_values=np.array(list("abcdefghij")),
+    ).plot()
+    shown = [text for text in legend_texts(display) if text.startswith("town")]
+    assert shown == [f"town: {name}" for name in "abcdefg"] + ["town: others"]
+    assert len({tuple(c) for c in display.curves_[0].get_colors()}) == 8
+
+
+def test_color_by_that_is_not_there(fitted):
+    ice, X = fitted
+    kind = IndividualConditionalExpectationDisplay
+    with pytest.raises(ValueError, match="color_by has the position 7"):
+        kind.from_estimator(ice, X, color_by=7)
+    with pytest.raises(ValueError, match="needs the rows that were inspected"):
+        kind.from_estimator(ice, X[:20], color_by=1)
+
+
+def test_two_models_on_the_same_axes(fitted):
+    _, X = fitted
+    kw = {"derivative": True, "n_curves": 5, "features": [0, 1, 2], "n_cols": 2}
+    axes, displays = None, []
+    for name, slope in (("one", 1.0), ("two", -3.0)):
+        display = IndividualConditionalExpectationDisplay.from_estimator(
+            LinearRegression().fit(X, slope * X[:, 0]),
+            X,
+            ax=axes,
+            line_kw={"label": name},
+            **kw,
+        )
+        displays.append(display)
+        axes = display.axes_
+    first, second = displays
+    assert legend_texts(second) == ["5 rows", "one", "two", "values in the data"]
+    for before, after in zip(first.spread_lines_, second.spread_lines_, strict=True):
+        assert before.axes is after.axes
+        assert before.get_color() != after.get_color()
+    means = [one.lines_[0][0].get_color() for one in displays]
+    assert means[0] != means[1]
+
+
+class _Sizes:
+    """Predicts of frames with missing values."""
+
+    def fit(self, X, y=None):
+        raise AssertionError("fitted already")
+
+    def predict(self, X):
+        return X["size"].to_numpy() * X["rooms"].fillna(0).to_numpy()

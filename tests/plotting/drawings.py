@@ -62,6 +62,55 @@ def _ice():
     ).plot()
 
 
+def _coloured_ice(color_values, **kw):
+    return effects.IndividualConditionalExpectationDisplay(
+        [GRID],
+        [CURVES],
+        [CURVES.mean(axis=0)],
+        feature_names=["age"],
+        derivatives=[CURVES / 3],
+        derivative_std=[GRID],
+        data=[GRID],
+        color_by="income",
+        color_values=color_values,
+    ).plot(**kw)
+
+
+def _many_levels():
+    towns = np.array([f"the town numbered {k}" for k in range(20)])
+    return effects.PartialDependenceDisplay(
+        [towns],
+        [DRAW.normal(size=20)],
+        feature_names=["town"],
+        standard_errors=[np.full(20, 0.1)],
+        data=[towns[::2]],
+    ).plot(order="effect")
+
+
+def _two_models():
+    first, second = (
+        effects.PartialDependenceDisplay(
+            [GRID],
+            [k * GRID],
+            feature_names=["age"],
+            standard_errors=[np.full(15, 0.1)],
+            data=[GRID],
+        )
+        for k in (1, 2)
+    )
+    first.plot(line_kw={"label": "forest"})
+    return second.plot(ax=first.axes_, line_kw={"label": "linear"})
+
+
+def _empty_cells():
+    return effects.AccumulatedLocalEffectsDisplay(
+        [(GRID[:4], GRID[:4])],
+        [DRAW.normal(size=(4, 4))],
+        feature_names=[("age", "income")],
+        interval_counts=[np.eye(3)],
+    ).plot()
+
+
 def _conditional():
     return effects.ConditionalDependenceDisplay(
         [GRID], [GRID], [GRID**2], feature_names=["age"], data=[GRID]
@@ -167,10 +216,19 @@ def _explained(kind, **choices):
 
 
 DRAWINGS = {
-    "PartialDependenceDisplay": [_partial_dependence, _pair],
-    "IndividualConditionalExpectationDisplay": [_ice],
+    "PartialDependenceDisplay": [
+        _partial_dependence,
+        _pair,
+        _many_levels,
+        _two_models,
+    ],
+    "IndividualConditionalExpectationDisplay": [
+        _ice,
+        lambda: _coloured_ice(np.arange(8.0)),
+        lambda: _coloured_ice(list("abcabcab"), kind="derivatives"),
+    ],
     "ConditionalDependenceDisplay": [_conditional],
-    "AccumulatedLocalEffectsDisplay": [_accumulated],
+    "AccumulatedLocalEffectsDisplay": [_accumulated, _empty_cells],
     "EffectComparisonDisplay": [_comparison],
     "PermutationImportanceDisplay": [
         lambda: _importances().plot(),

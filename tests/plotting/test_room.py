@@ -1,5 +1,7 @@
 """Labels, legends and titles have room, and leave it to the panels."""
 
+import pickle
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -66,6 +68,25 @@ def test_legends_on_given_axes_stand_outside_the_data():
     box = drawn.legend_.get_window_extent()
     assert not box.overlaps(ax.get_window_extent())
     assert not box.overlaps(other.get_window_extent())
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_title_of_given_axes_stands_above_the_legend(before):
+    _, ax = plt.subplots(layout="constrained")
+    if before:
+        ax.set_title("A title of the user's")
+    drawn = display(3).plot(ax=ax)
+    ax.set_title("A title of the user's")
+    ax.figure.canvas.draw()
+    title, legend = ax.title.get_window_extent(), drawn.legend_.get_window_extent()
+    assert title.y0 > legend.y0 + 0.9 * legend.height
+    assert title.y1 <= ax.figure.bbox.y1
+    assert legend.y0 >= ax.get_window_extent().y1
+    ax.legend(drawn.lines_[0], "abc", loc="upper left")  # in its stead, and within
+    ax.figure.canvas.draw()
+    above = ax.title.get_window_extent().y0 - ax.get_window_extent().y1
+    assert 0 < above < 0.15 * ax.figure.dpi
+    pickle.loads(pickle.dumps(ax.figure))
 
 
 @pytest.mark.parametrize(

@@ -82,12 +82,9 @@ def print_months(local, mixed):
 def draw(local, mixed, X):
     """Return a figure with the months, the sky, and sky and working day together."""
     figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
-    months = EffectComparisonDisplay.from_estimator(
+    EffectComparisonDisplay.from_estimator(
         [mixed, local], X, feature="month", ax=axes[0]
     )
-    texts = [text.get_text() for text in months.legend_.get_texts()]
-    above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False}
-    axes[0].legend(months.lines_[0], texts, **above)
     for ax, entry in zip(axes[1:], ["sky", ("sky", "working day")], strict=True):
         AccumulatedLocalEffectsDisplay.from_estimator(local, X, features=[entry], ax=ax)
     return figure

@@ -9,8 +9,11 @@ Partial dependence averages over the corners too, and shows what the forest make
 there. The M-plot averages over real rows only, but credits each feature with the effect
 of the other. Accumulated local effects do neither, and find x and x^2.
 
+A second figure compares two models by their accumulated local effects: those of a
+linear regression are drawn on the axes of those of the forest, and join their legend.
+
 Run it as ``python doc/examples/effects/plot_correlated_features.py``. It prints how far
-each curve is from the truth and saves a figure in ``figures/``.
+each curve is from the truth and saves two figures in ``figures/``.
 """
 
 from pathlib import Path
@@ -24,9 +27,11 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression
 
 from sklearn_interpret.effects import (
     AccumulatedLocalEffects,
+    AccumulatedLocalEffectsDisplay,
     ConditionalDependence,
     EffectComparisonDisplay,
     PartialDependence,
@@ -84,11 +89,22 @@ def draw(effects, X):
         x = np.linspace(0, 1, 101)
         centred = truth(x) - truth(X[:, j]).mean()
         (line,) = ax.plot(x, centred, "--", color="black", label=TEXT[name], zorder=5)
-        handles = [*display.lines_[0], line]
+        handles = [*display.legend_.legend_handles, line]
         texts = [text.get_text() for text in display.legend_.get_texts()]
         ax.legend(handles, [*texts, TEXT[name]], fontsize="small", frameon=False)
         ax.set_title(f"effects of {name}")
     return figure
+
+
+def draw_models(models, X):
+    """Return a figure with the accumulated local effects in several models."""
+    axes = None
+    for name, model in models.items():
+        display = AccumulatedLocalEffectsDisplay.from_estimator(
+            model, X, target_name="y", line_kw={"label": name}, ax=axes
+        )
+        axes = display.axes_
+    return display.figure_
 
 
 def main():
@@ -105,7 +121,10 @@ def main():
     FIGURES.mkdir(exist_ok=True)
     path = FIGURES / "correlated_features.png"
     draw(effects, X).savefig(path, dpi=150)
-    print(f"\nFigure: {path.resolve()}")
+    models = {"random forest": model, "linear regression": LinearRegression().fit(X, y)}
+    other = FIGURES / "two_models.png"
+    draw_models(models, X).savefig(other, dpi=150)
+    print(f"\nFigures: {path.resolve()}, {other.resolve()}")
 
 
 if __name__ == "__main__":

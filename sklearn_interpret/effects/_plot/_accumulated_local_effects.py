@@ -47,6 +47,9 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
         Ends of the confidence bands, of the shapes of `effects`.
     confidence_level : float, default=None
         Level of those bands, for the legend.
+    interval_counts : list of ndarray, default=None
+        Of pairs, the total weight of the rows in each cell: between edges, or at
+        levels. Cells of none are hatched, and the colours leave them out.
     fold_effects : list of ndarray of shape (n_folds, ...), default=None
         The effects of several models, of which `effects` is the mean. Bands then
         reach one standard deviation over folds to each side.
@@ -95,7 +98,8 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     """
 
     _kinds = (AccumulatedLocalEffects,)
-    _points, _by_fold = ("edges", "by_similarity"), "fold_effects"
+    _points = ("edges", "by_similarity", "interval_counts")
+    _by_fold = "fold_effects"
     _means, _spreads = ("effects",), ("intervals_low", "intervals_high")
     _what = "Accumulated local effect"
     _zero = True
@@ -107,6 +111,7 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
     intervals_low: list[Any] | None = None
     intervals_high: list[Any] | None = None
     confidence_level: float | None = None
+    interval_counts: list[Any] | None = None
     fold_effects: list[Any] | None = None
 
     @property
@@ -132,6 +137,8 @@ class AccumulatedLocalEffectsDisplay(EffectDisplay):
                 for name, end in ends.items()
                 if end is not None
             }
+        if self.interval_counts is not None and self._n_axes(entry) == 2:
+            parts["counts"] = np.asarray(self.interval_counts[entry])
         if self.by_similarity is not None:
             parts["by_similarity"] = tuple(np.atleast_1d(self.by_similarity[entry]))
         return self._entry(entry, self.edges[entry], self.effects[entry], **parts)

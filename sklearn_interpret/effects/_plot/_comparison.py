@@ -12,12 +12,18 @@ from sklearn_interpret.effects._plot._compared import (
 )
 from sklearn_interpret.effects._plot._effect import (
     Effect,
+    check_order,
     effect_columns,
     fold_band,
     long_frame,
     with_outputs,
 )
-from sklearn_interpret.effects._plot._panels import LinePanel, Looks, PanelDisplay
+from sklearn_interpret.effects._plot._panel_display import PanelDisplay
+from sklearn_interpret.effects._plot._panels import (
+    LinePanel,
+    Looks,
+    level_places,
+)
 from sklearn_interpret.effects._plot._sources import ComparisonSources
 
 
@@ -108,6 +114,7 @@ class EffectComparisonDisplay(ComparisonSources, PanelDisplay):
         ax: Any = None,
         *,
         n_cols: int = 3,
+        order: str = "levels",
         share_y: bool = True,
         rug: bool = True,
         band: bool = True,
@@ -126,6 +133,9 @@ class EffectComparisonDisplay(ComparisonSources, PanelDisplay):
             axes per panel.
         n_cols : int, default=3
             Largest number of panels in a row, of a grid made here.
+        order : {"levels", "effect"}, default="levels"
+            Order of levels: as they were inspected, or from the largest effect of the
+            first method down.
         share_y : bool, default=True
             Give the panels the same range of values.
         rug : bool, default=True
@@ -154,9 +164,10 @@ class EffectComparisonDisplay(ComparisonSources, PanelDisplay):
             fold_kw=fold_kw,
             rug_kw=rug_kw,
         )
+        check_order(order)
         effects = self._effects()
         panels = [
-            (self._panel(effects, output), None)
+            (self._panel(effects, output, order), None)
             for output in range(len(effects[0].values))
         ]
         self._render(panels, ax, looks, n_cols=n_cols, share_y=share_y)
@@ -179,9 +190,14 @@ class EffectComparisonDisplay(ComparisonSources, PanelDisplay):
             effects.append(effect)
         return effects
 
-    def _panel(self, effects, output):
+    def _panel(self, effects, output, order):
         """All methods on one output."""
-        levels = self._levels(effects)
+        levels, by_similarity = self._levels(effects), self.by_similarity
+        if order == "effect" and levels is not None:
+            first, _ = effects[0].levels_in(order)
+            places = level_places(levels, first)  # NaN, and last, for its own lack
+            levels = [levels[place] for place in np.argsort(places, kind="stable")]
+            by_similarity = False
         several = len(effects[0].values) > 1
         series = [
             effect.series(output, _method_text(method), colour, levels=levels)
@@ -198,7 +214,7 @@ class EffectComparisonDisplay(ComparisonSources, PanelDisplay):
             data=self.data,
             title=_output_name(self.output_names, output) if several else None,
             zero=True,
-            by_similarity=self.by_similarity,
+            by_similarity=by_similarity,
         )
 
     def _levels(self, effects):

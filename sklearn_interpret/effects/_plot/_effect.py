@@ -9,13 +9,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._plotting.colours import colours
+from sklearn_interpret._plotting.colours import OKABE_ITO, colours
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.effects._plot._panel_display import PanelDisplay
 from sklearn_interpret.effects._plot._panels import (
     LinePanel,
     Looks,
-    PanelDisplay,
     Series,
     SurfacePanel,
     level_places,
@@ -44,11 +44,32 @@ class Effect:
     data: tuple | None = None  # the features' values in the data
     bounds: tuple | None = None  # ends of cells, where values belong to these
     by_similarity: tuple = (False, False)  # which of them stand in such an order
+    counts: np.ndarray | None = None  # weight of the rows in a pair's cells
 
     @property
     def levels(self):
         """Levels of a single feature that is a category, or None."""
         return self.places[0] if self.levelled[0] else None
+
+    def levels_in(self, order):
+        """Levels, and whether they stand in an order by similarity."""
+        if order == "levels" or self.levels is None:
+            return self.levels, self.by_similarity[0]
+        # Of the output that varies most.
+        varied = self.values[np.argmax(spreads(self.values))]
+        return self.levels[np.argsort(-varied, kind="stable")], False
+
+    @property
+    def held(self):
+        """Which values (G1, G2) of a pair rest on rows: those beside a cell of some."""
+        if self.counts is None or not self.counts.size:
+            return np.isfinite(self.values).all(axis=0)
+        held = self.counts > 0
+        if not self.levelled[0]:
+            held = np.pad(held, ((1, 0), (0, 0))) | np.pad(held, ((0, 1), (0, 0)))
+        if not self.levelled[1]:
+            held = np.pad(held, ((0, 0), (1, 0))) | np.pad(held, ((0, 0), (0, 1)))
+        return held
 
     def series(self, output, label, colour, levels=None):
         """One output of a one-way effect as a line.
@@ -67,6 +88,19 @@ class Effect:
             label,
             colour,
         )
+
+
+def spreads(values):
+    """Standard deviation of each output's effect (k, ...) over its known points."""
+    flat = values.reshape(len(values), -1)
+    known = np.isfinite(flat).all(axis=0)
+    return flat[:, known].std(axis=1) if known.any() else np.zeros(len(flat))
+
+
+def check_order(order):
+    """Refuse an unknown order of levels."""
+    if order not in ("levels", "effect"):
+        raise ValueError(f"order={order!r} must be 'levels' or 'effect'.")
 
 
 def with_outputs(values, n_axes):
@@ -193,6 +227,15 @@ def _cell_type(name, cells):
     return np.int64 if set(map(type, cells)) == {int} else np.float64
 
 
+def most_varied(effects):
+    """Positions of the outputs whose lines have a colour each, in their order."""
+    n_outputs = len(effects[0].values) if effects else 0
+    if n_outputs <= len(OKABE_ITO):
+        return np.arange(n_outputs)
+    found = np.sum([spreads(effect.values) for effect in effects], axis=0)
+    return np.sort(np.argsort(-found, kind="stable")[: len(OKABE_ITO)])
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class EffectDisplay(EffectSources, PanelDisplay):
     """Base of displays of one inspector's effects, entry by entry.
@@ -227,7 +270,8 @@ class EffectDisplay(EffectSources, PanelDisplay):
         ax: Any = None,
         *,
         n_cols: int = 3,
-        max_entries: int | None = None,
+        max_entries: int | None = 20,
+        order: str = "levels",
         share_y: bool = True,
         rug: bool = True,
         band: bool = True,
@@ -241,6 +285,11 @@ class EffectDisplay(EffectSources, PanelDisplay):
     ) -> Self:
         """Draw one panel per entry; for a pair, one per output.
 
+        Of more than 7 outputs, the lines of those that vary most are drawn. More than
+        12 levels stand below each other. A colour of `line_kw` is that of bands, too; a
+        label goes into the legend. Further displays on the same axes (``ax=axes_`` of
+        the first one) take other colours, and join its legend.
+
         Parameters
         ----------
         ax : matplotlib Axes or array of Axes, default=None
@@ -249,9 +298,12 @@ class EffectDisplay(EffectSources, PanelDisplay):
             axes per panel.
         n_cols : int, default=3
             Largest number of panels in a row, of a grid made here.
-        max_entries : int, default=None
-            Show the most important entries alone, the first of them first. None shows
-            all; the figure grows with them.
+        max_entries : int, default=20
+            Show the most important entries alone, the first of them first, where there
+            are more. None shows all; the figure grows with them.
+        order : {"levels", "effect"}, default="levels"
+            Order of the levels of features alone: as they were inspected, or from the
+            largest effect down.
         share_y : bool, default=True
             Give the panels of features alone the same range of values.
         rug : bool, default=True
@@ -282,6 +334,7 @@ class EffectDisplay(EffectSources, PanelDisplay):
         looks = Looks(
             rug=rug,
             band=band,
+            order=order,
             line_kw=line_kw,
             band_kw=band_kw,
             fold_kw=fold_kw,
@@ -293,15 +346,24 @@ class EffectDisplay(EffectSources, PanelDisplay):
         return self._draw(ax, looks, n_cols, max_entries, share_y)
 
     def _draw(self, ax, looks, n_cols, max_entries, share_y):
-        shown = self._most_important(max_entries)
+        check_order(looks.order)
+        drawable = self._drawable(looks)
+        shown = self._most_important(drawable, max_entries)
+        effects = [self._effect(entry) for entry in shown]
+        looks.outputs = most_varied(effects)
         panels = [
             panel
-            for entry in shown
-            for panel in self._panels(self._effect(entry), entry)
+            for entry, effect in zip(shown, effects, strict=True)
+            for panel in self._panels(effect, entry, looks)
         ]
-        note = None
-        if len(shown) < self._n_entries:
-            note = f"The {len(shown)} most important of {self._n_entries}"
+        notes = []
+        if len(shown) < len(drawable):
+            notes.append(f"The {len(shown)} most important of {len(drawable)}")
+        n_lines = max((len(p.series) for p, _ in panels if p.values_along), default=0)
+        n_outputs = len(effects[0].values) if effects else 0
+        if 1 < n_lines < n_outputs:
+            notes.append(f"The {n_lines} most varied of {n_outputs} outputs")
+        note = "\n".join(notes) or None
         self._render(panels, ax, looks, n_cols=n_cols, share_y=share_y, note=note)
         return self
 
@@ -309,12 +371,16 @@ class EffectDisplay(EffectSources, PanelDisplay):
     def _n_entries(self):
         return len(self.feature_names)
 
-    def _most_important(self, max_entries):
-        n_entries = self._n_entries
-        if max_entries is None or max_entries >= n_entries:
-            return range(n_entries)
-        importances = [self._importance(entry) for entry in range(n_entries)]
-        return np.argsort(importances, kind="stable")[::-1][:max_entries].tolist()
+    def _drawable(self, looks):
+        """Entries that can be drawn so."""
+        return range(self._n_entries)
+
+    def _most_important(self, entries, max_entries):
+        if max_entries is None or max_entries >= len(entries):
+            return list(entries)
+        importances = [self._importance(entry) for entry in entries]
+        order = np.argsort(importances, kind="stable")[::-1][:max_entries]
+        return [entries[place] for place in order]
 
     def _importance(self, entry):
         """As given, else the spread of the effect over its grid."""
@@ -359,33 +425,38 @@ class EffectDisplay(EffectSources, PanelDisplay):
             return tuple(place.dtype.kind not in "iuf" for place in places)
         return tuple(np.atleast_1d(self.categorical[entry]).tolist())
 
-    def _panels(self, effect, entry):
+    def _panels(self, effect, entry, looks):
         """Panels of one entry, each with the panel below it, or None."""
         n_outputs = len(effect.values)
         outputs = self._outputs(n_outputs)
         if len(effect.names) == 1:
-            palette = colours(n_outputs)
+            palette = colours(len(looks.outputs))
             series = [
-                effect.series(o, outputs[o], palette[o]) for o in range(n_outputs)
+                (o, outputs[o], colour)
+                for o, colour in zip(looks.outputs, palette, strict=True)
             ]
-            return [(self._line_panel(effect, series), None)]
-        limits = colour_limits(effect.values, self._zero, self._negligible())
+            return [(self._line_panel(effect, series, looks), None)]
+        held = np.where(effect.held, effect.values, np.nan)
+        limits = colour_limits(held, self._zero, self._negligible())
         return [
             (self._surface(effect, output, limits), None) for output in range(n_outputs)
         ]
 
-    def _line_panel(self, effect, series, title=None, curves=None):
+    def _line_panel(self, effect, series, looks, title=None, curves=None, shades=None):
+        """A panel of lines: for each an output, its name and a colour."""
+        levels, by_similarity = effect.levels_in(looks.order)
         return LinePanel(
             effect.names[0],
-            series,
+            [effect.series(*one, levels=levels) for one in series],
             self._shown(),
             self._of(None if len(effect.values) > 1 else 0),
-            levels=effect.levels,
+            levels=levels,
             data=None if effect.data is None else effect.data[0],
             title=title,
             curves=curves,
+            shades=shades,
             zero=self._zero,
-            by_similarity=effect.by_similarity[0],
+            by_similarity=by_similarity,
         )
 
     def _negligible(self):
@@ -406,6 +477,8 @@ class EffectDisplay(EffectSources, PanelDisplay):
             self._shown(),
             self._of(output),
             bounds=effect.bounds,
+            held=effect.held,
+            counts=effect.counts,
             data=effect.data,
             diverging=self._zero,
             by_similarity=effect.by_similarity,

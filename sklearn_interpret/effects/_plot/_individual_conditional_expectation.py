@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
+from sklearn_interpret._core.statistics.grids import derivative
 from sklearn_interpret._plotting.colours import colours
 from sklearn_interpret.effects._individual_conditional_expectation import (
     IndividualConditionalExpectation,
@@ -14,9 +15,11 @@ from sklearn_interpret.effects._plot._effect import (
     EffectDisplay,
     curve_columns,
     effect_columns,
+    fold_band,
     with_outputs,
 )
-from sklearn_interpret.effects._plot._panels import Looks, SpreadPanel
+from sklearn_interpret.effects._plot._panels import Looks, Shades, SpreadPanel
+from sklearn_interpret.effects._plot._sources import values_of
 
 
 @dataclass(eq=False, repr=False)
@@ -26,7 +29,8 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     Build it with `from_estimator` or `from_cv_results`, or from arrays of your own.
     Each output has a panel of its own. Where there are slopes, a smaller panel below
     shows their standard deviation over the rows (d-ICE): zero where the feature does
-    not interact. Of pairs the average is shown.
+    not interact. The slopes themselves are drawn by ``plot(kind="derivatives")``. Of
+    pairs the average is shown.
 
     Parameters
     ----------
@@ -49,11 +53,18 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     importances : list of float, default=None
         Ranks the entries for `max_entries`; None takes the spread of the averages.
     derivatives : list of ndarray of shape (n, G) or None, default=None
-        Slopes of the curves, for the table.
+        Slopes of the curves.
     derivative_std : list of ndarray of shape (G,) or None, default=None
         Standard deviation of the slopes over the rows.
     rows : ndarray of shape (n,), default=None
         Which row of the data each curve belongs to, for the table.
+    color_by : str, default=None
+        Name of the feature that colours the curves. In `from_estimator` and
+        `from_cv_results`, its name or position.
+    color_values : ndarray of shape (n,), default=None
+        Its value for each curve: numbers, or levels of a category.
+    color_levels : sequence, default=None
+        The levels in order, if it is a category.
     fold_averages : list of ndarray of shape (n_folds, ...), default=None
         The averages of several models, of which `average` is the mean. Bands then
         reach one standard deviation over folds to each side.
@@ -112,6 +123,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     _kinds = (IndividualConditionalExpectation,)
     _points, _by_fold = ("grid_values",), "fold_averages"
     _means = ("average", "curves", "derivatives", "derivative_std")
+    _choices = EffectDisplay._choices | {"color_by"}
 
     grid_values: list[Any]
     curves: list[Any]
@@ -120,6 +132,9 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     derivatives: list[Any] | None = None
     derivative_std: list[Any] | None = None
     rows: np.ndarray | None = None
+    color_by: str | None = None
+    color_values: np.ndarray | None = None
+    color_levels: Any = None
     fold_averages: list[Any] | None = None
     centered: bool = False
 
@@ -129,6 +144,27 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             "centered": inspector.center is not None,
             "rows": inspector.sample_indices_,
         }
+
+    @classmethod
+    def _from_inspector(
+        cls, inspector, X, sample_weight, *, features=None, color_by=None
+    ):
+        display = super()._from_inspector(
+            inspector, X, sample_weight, features=features
+        )
+        return display._coloured(inspector, X, color_by)
+
+    @classmethod
+    def _from_folds(cls, inspectors, X, sample_weight, *, color_by=None):
+        display = super()._from_folds(inspectors, X, sample_weight)
+        return display._coloured(inspectors[0], X, color_by)
+
+    def _coloured(self, inspector, X, color_by):
+        """The display, with the values in `X` of the feature that colours curves."""
+        if color_by is not None:
+            values = values_of(inspector, X, color_by, self.rows)
+            self.color_by, self.color_values, self.color_levels = values
+        return self
 
     def _shown(self):
         return "Centred ICE" if self.centered else "ICE"
@@ -142,10 +178,12 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         self,
         ax: Any = None,
         *,
+        kind: str = "curves",
         n_curves: int | None = 100,
         random_state: int | np.random.RandomState | None = 0,
         n_cols: int = 3,
-        max_entries: int | None = None,
+        max_entries: int | None = 20,
+        order: str = "levels",
         share_y: bool = True,
         rug: bool = True,
         band: bool = True,
@@ -166,15 +204,20 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             None makes a figure. A single axes is drawn on as it is where there is one
             panel, and divided into a grid where there are several. An array has one
             axes per panel, and behind these one per panel of slopes.
+        kind : {"curves", "derivatives"}, default="curves"
+            Draw the curves, or their slopes (d-ICE) of the numeric features.
         n_curves : int, default=100
             Largest number of curves to draw; None draws all.
         random_state : int, RandomState or None, default=0
             Draws those curves, the same ones on every panel.
         n_cols : int, default=3
             Largest number of panels in a row, of a grid made here.
-        max_entries : int, default=None
-            Show the most important entries alone, the first of them first. None shows
-            all; the figure grows with them.
+        max_entries : int, default=20
+            Show the most important entries alone, the first of them first, where there
+            are more. None shows all; the figure grows with them.
+        order : {"levels", "effect"}, default="levels"
+            Order of the levels of features alone: as they were inspected, or from the
+            largest effect down.
         share_y : bool, default=True
             Give the panels of features alone the same range of values.
         rug : bool, default=True
@@ -204,6 +247,8 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         self : object
             The display.
         """
+        if kind not in ("curves", "derivatives"):
+            raise ValueError(f"kind={kind!r} must be 'curves' or 'derivatives'.")
         self.curve_rows_ = self._drawn_rows(n_curves, random_state)
         looks = Looks(
             rug=rug,
@@ -216,6 +261,8 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             contour_kw=contour_kw,
             heatmap_kw=heatmap_kw,
             points_kw=points_kw,
+            order=order,
+            kind=kind,
         )
         return self._draw(ax, looks, n_cols, max_entries, share_y)
 
@@ -230,19 +277,52 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
         """Curves (k, n, G) or (k, n, G1, G2) of an entry."""
         return with_outputs(self.curves[entry], 1 + self._n_axes(entry))
 
-    def _panels(self, effect, entry):
+    def _drawable(self, looks):
+        if looks.kind == "curves":
+            return super()._drawable(looks)
+        shown = [
+            entry
+            for entry in range(self._n_entries)
+            if _of_entry(self.derivatives, entry, 2) is not None
+        ]
+        if not shown:
+            raise ValueError(
+                "kind='derivatives' needs slopes: inspect numeric features with "
+                "derivative=True."
+            )
+        return shown
+
+    def _panels(self, effect, entry, looks):
         if len(effect.names) > 1:
-            return super()._panels(effect, entry)
-        curves = self._curves_of(entry)[:, self.curve_rows_]
+            return super()._panels(effect, entry, looks)
+        curves = self._curves_of(entry)
+        if looks.kind == "derivatives":
+            curves = _of_entry(self.derivatives, entry, 2)
+            effect = _slopes(effect)
+        curves = curves[:, self.curve_rows_]
         n_outputs = len(curves)
         outputs, palette = self._outputs(n_outputs), colours(n_outputs)
         panels = []
         for output in range(n_outputs):
-            series = effect.series(output, outputs[output], palette[output])
+            series = output, outputs[output], palette[output]
             title = outputs[output] if n_outputs > 1 else None
-            panel = self._line_panel(effect, [series], title, curves[output])
-            panels.append((panel, self._spread_panel(entry, output, series)))
+            panel = self._line_panel(
+                effect, [series], looks, title, curves[output], self._shades()
+            )
+            if looks.kind == "derivatives":
+                panel = replace(panel, what="Slope of ICE", zero=True)
+            below = self._spread_panel(entry, output, panel.series[0])
+            panels.append((panel, below))
         return panels
+
+    def _shades(self):
+        """What colours the curves drawn, or None."""
+        if self.color_values is None:
+            return None
+        values, levels = np.asarray(self.color_values), self.color_levels
+        if levels is None and values.dtype.kind not in "iuf":
+            levels = list(dict.fromkeys(values.tolist()))
+        return Shades(self.color_by, values[self.curve_rows_], levels)
 
     def _spread_panel(self, entry, output, series):
         spread = _of_entry(self.derivative_std, entry, 1)
@@ -276,3 +356,10 @@ def _of_entry(parts, entry, n_axes):
     if parts is None or parts[entry] is None:
         return None
     return with_outputs(parts[entry], n_axes)
+
+
+def _slopes(effect):
+    """The slope of an average along a number, with its band over folds."""
+    (x,) = effect.places
+    band = {} if effect.folds is None else fold_band(derivative(effect.folds, x), 1)
+    return replace(effect, values=derivative(effect.values, x), **band)

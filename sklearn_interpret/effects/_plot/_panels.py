@@ -1,15 +1,25 @@
-"""Panels with lines along one feature or a surface over two; displays of panels."""
+"""Panels with lines along one feature or a surface over two."""
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import label_key
-from sklearn_interpret._plotting.axes import Slot, add_legend, take_axes
-from sklearn_interpret._plotting.colours import ink, shade
+from sklearn_interpret._plotting.axes import (
+    Slot,
+    merged_style,
+)
+from sklearn_interpret._plotting.colours import (
+    NEUTRAL_COLOUR,
+    OKABE_ITO,
+    feature_map,
+    ink,
+    seen,
+    shade,
+    unused_colours,
+)
 from sklearn_interpret._plotting.curves import (
     draw_aside,
     draw_band,
@@ -20,10 +30,12 @@ from sklearn_interpret._plotting.curves import (
     draw_thin_lines,
     name_axes,
     note_empty,
+    rug_handle,
 )
 from sklearn_interpret._plotting.labels import (
     label_levels,
     level_inches,
+    level_side_inches,
     literal,
     tidy_number_ticks,
     two_lines,
@@ -32,8 +44,10 @@ from sklearn_interpret._plotting.labels import (
 from sklearn_interpret._plotting.points import draw_positions, jittered
 from sklearn_interpret._plotting.surfaces import (
     cell_bounds,
+    colour_scale,
     draw_colour_bar,
     draw_contours,
+    draw_empty_cells,
     draw_heat_map,
 )
 
@@ -41,6 +55,12 @@ ERROR_BAND = "± 2 standard errors"
 BY_SIMILARITY = "\n(ordered by similarity)"
 BESIDE_MEAN = 0.12  # how far from the mean's point those of the folds stand
 BESIDE_BAR = 0.6  # share of its width that an axes keeps beside a colour bar
+MANY_LEVELS = 12  # more stand below each other, where their names are read
+NAME_LENGTH = 30  # of a level there
+MOST_ROWS, PITCH = 120, 0.18  # of them with a name each, in inches
+EFFECT = "effect"  # mark of the lines, by which later displays know them
+VALUES, SHARES = "values in the data", "share of the rows"
+ROWS, JITTERED, NO_ROWS = "rows", "rows (jittered at levels)", "no rows"
 
 
 @dataclass
@@ -49,6 +69,10 @@ class Looks:
 
     rug: bool = True
     band: bool = True
+    band_text: str = ERROR_BAND
+    order: str = "levels"
+    kind: str = "curves"
+    outputs: Any = None  # positions of those drawn together as lines
     line_kw: dict | None = None
     band_kw: dict | None = None
     fold_kw: dict | None = None
@@ -73,6 +97,8 @@ class Artists:
     heat_map: Any = None
     points: Any = None
     colorbar: Any = None
+    scale: Any = None  # colours of the curves, for a colour bar
+    entries: dict = field(default_factory=dict)  # of the legend: handles by label
 
 
 @dataclass(frozen=True)
@@ -89,6 +115,51 @@ class Series:
 
 
 @dataclass(frozen=True)
+class Shades:
+    """Values of a feature that colours curves."""
+
+    name: str  # the feature
+    values: np.ndarray  # one per curve: numbers, or labels
+    levels: np.ndarray | None = None  # of a category
+
+    @property
+    def limits(self):
+        """Range of the numbers."""
+        known = self.values[np.isfinite(self.values)]
+        return (known.min(), known.max()) if len(known) else (0.0, 1.0)
+
+    def colours(self, ax):
+        """A colour for each value; grey for what is missing or beyond the palette."""
+        if self.levels is None:
+            low, high = self.limits
+            shares = (self.values - low) / ((high - low) or 1.0)
+            shades = feature_map(ax)(np.nan_to_num(shares))
+            known = np.isfinite(shares)
+            return [
+                c if k else NEUTRAL_COLOUR for c, k in zip(shades, known, strict=True)
+            ]
+        places = level_places(self.values, self.levels)
+        palette = dict(enumerate(OKABE_ITO))
+        return [palette.get(place, NEUTRAL_COLOUR) for place in places]
+
+    def entries(self, ax):
+        """Handles of the legend by label, for a category."""
+        from matplotlib.lines import Line2D
+
+        if self.levels is None:
+            return {}
+        shown = {level_text(level): [level] for level in self.levels[: len(OKABE_ITO)]}
+        if len(self.levels) > len(OKABE_ITO):
+            shown["others"] = [object()]
+        return {
+            f"{self.name}: {text}": Line2D(
+                [], [], color=seen(replace(self, values=level).colours(ax)[0], ax)
+            )
+            for text, level in shown.items()
+        }
+
+
+@dataclass(frozen=True)
 class LinePanel:
     """Lines along one feature."""
 
@@ -101,86 +172,175 @@ class LinePanel:
     title: Any = None  # the output, where colours do not show it
     # (n, G): one thin curve per row, behind the first line.
     curves: np.ndarray | None = None
+    shades: Shades | None = None  # what colours the curves
     zero: bool = False  # whether zero is a reference
     missing: Any = None  # for each line, its value where the feature is missing
     by_similarity: bool = False  # whether like levels stand together
 
-    shares_y = True
-    has_bar = False
+    @property
+    def has_bar(self):
+        """Whether a colour bar stands beside it."""
+        return self.shades is not None and self.shades.levels is None
 
     @property
     def has_levels(self):
-        """Whether there are names along x."""
+        """Whether the feature is a category."""
         return self.levels is not None
 
     @property
+    def across(self):
+        """Whether levels stand below each other, and values go to the right."""
+        return self.has_levels and len(self.levels) > MANY_LEVELS
+
+    @property
+    def values_along(self):
+        """The axis of the values, which other panels may share."""
+        return "x" if self.across else "y"
+
+    @property
     def level_texts(self):
-        """Names along x."""
+        """Names of the levels."""
         return list(map(level_text, self.levels)) if self.has_levels else []
+
+    def slot(self, below):
+        """Space that it needs."""
+        if not self.across:
+            return Slot(below, self.has_bar, level_inches(self.level_texts))
+        side = level_side_inches(self.level_texts, NAME_LENGTH)
+        height = levels_height(len(self.levels))
+        return Slot(below, self.has_bar, side=side, height=height)
 
     @property
     def _places(self):
-        """Where the lines are along x, all together."""
+        """Where the lines are along the feature, all together."""
         return np.concatenate([series.x for series in self.series])
 
     def draw(self, ax, looks):
         """Draw on an axes; return the artists."""
-        artists = Artists()
-        if self.zero:
-            ax.axhline(0, color=shade(ax, 0.35), linewidth=0.8, zorder=0.5)
+        artists, n_earlier = Artists(), len(earlier_lines(ax))
+        if self.zero and not n_earlier:
+            line = ax.axvline if self.across else ax.axhline
+            # Above a style's grid.
+            line(0, color=shade(ax, 0.35), linewidth=0.8, zorder=0.9)
+        colours = unused_colours([series.colour for series in self.series], ax)
         if self.curves is not None and len(self.curves):
-            x, colour = self.series[0].x, self.series[0].colour
-            artists.curves = draw_curves(ax, x, self.curves, colour, looks.curve_kw)
-        shifts = np.zeros(len(self.series))
-        if self.has_levels and len(shifts) > 1:  # points at a level stand side by side
-            shifts = np.linspace(-0.25, 0.25, len(shifts))
-        for series, shift in zip(self.series, shifts, strict=True):
-            self._draw_series(ax, series, series.x + shift, looks, artists)
+            self._draw_curves(ax, colours[0], looks.curve_kw, artists)
+        n_series = len(self.series)
+        shifts = np.zeros(n_series)
+        if self.has_levels:  # points at a level stand side by side
+            shifts = np.linspace(-0.25, 0.25, n_series) if n_series > 1 else shifts
+            shifts = shifts + 0.18 * min(n_earlier / n_series, 2)
+        for series, colour, shift in zip(self.series, colours, shifts, strict=True):
+            x, style = series.x + shift, _line_style(looks.line_kw)
+            own = style.get("color", colour)
+            self._draw_series(ax, series, x, own, style, looks, artists)
         if self.missing is not None:
-            artists.missing = self._draw_missing(ax)
-        ax.margins(y=0.1)
+            own = _line_style(looks.line_kw).get("color")
+            colours = colours if own is None else [own] * n_series
+            artists.missing = self._draw_missing(ax, colours)
+        ax.margins(**{self.values_along: 0.1})
         if not len(self._places):
             note_empty(ax, "no observed value")
         elif looks.rug and self.data is not None:
-            artists.rug = self._draw_data(ax, looks.rug_kw)
+            self._draw_data(ax, looks.rug_kw, artists)
         if self.has_levels:
-            label_levels(ax, self.level_texts)
-            ax.set_xlim(-0.6, max(len(self.levels), 1) - 0.4)
+            self._name_levels(ax, again=n_earlier > 0)
         return artists
 
-    def _draw_series(self, ax, series, x, looks, artists):
-        as_points = self.has_levels
-        # Black (or white) is visible among many coloured curves.
-        colour = series.colour if self.curves is None else ink(ax)
+    def _draw_curves(self, ax, colour, style, artists):
+        from matplotlib.lines import Line2D
+
+        shades, x = self.shades, self.series[0].x
+        each = [colour] if shades is None else shades.colours(ax)
+        artists.curves = draw_curves(
+            ax, x, self.curves, each, style, across=self.across
+        )
+        if shades is None:
+            handle = Line2D([], [], color=seen(colour, ax), alpha=0.6, linewidth=1)
+            artists.entries[f"{len(self.curves)} rows"] = handle
+        elif self.has_bar:
+            artists.scale = colour_scale(feature_map(ax), shades.limits)
+        artists.entries |= {} if shades is None else shades.entries(ax)
+
+    def _draw_series(self, ax, series, x, colour, style, looks, artists):
+        kind = {"as_points": self.has_levels, "across": self.across}
+        shown, entries = colour, artists.entries
+        if self.curves is not None and "color" not in style:
+            # Black (or white) is visible among many coloured curves.
+            taken = [line.get_color() for line in earlier_lines(ax)]
+            shown = colour if ink(ax) in taken else ink(ax)
+        text = self._series_text(series, style)
+        style = style if text is None else {**style, "label": text}
+        line = draw_line(ax, x, series.y, shown, style, **kind)
+        line.set_gid(EFFECT)
+        artists.lines.append(line)
+        if text is None and series.folds is not None:
+            text = "mean of the folds' models"
+        elif text is None and self.curves is not None:
+            text = "mean over all rows"
+        if text is not None:
+            entries[text] = line
         if series.folds is not None:
-            shifted = x + BESIDE_MEAN * as_points / len(self.series)
-            lines = draw_thin_lines(
-                ax, shifted, series.folds, colour, looks.fold_kw, as_points=as_points
+            shifted = x + BESIDE_MEAN * self.has_levels / len(self.series)
+            folds = draw_thin_lines(
+                ax, shifted, series.folds, shown, looks.fold_kw, **kind
             )
-            artists.folds.append(lines)
+            artists.folds.append(folds)
+            entries.setdefault(f"{len(folds)} folds", folds[0])
         if looks.band and series.low is not None:
             ends = series.low, series.high
-            band = draw_band(ax, x, *ends, colour, looks.band_kw, as_points=as_points)
+            band = draw_band(ax, x, *ends, shown, looks.band_kw, **kind)
             artists.bands.append(band)
-        line = draw_line(ax, x, series.y, colour, looks.line_kw, as_points=as_points)
-        artists.lines.append(line)
+            text = looks.band_text if series.folds is None else "± 1 std over folds"
+            entries.setdefault(text, band)
 
-    def _draw_missing(self, ax):
+    def _series_text(self, series, style):
+        """What a legend calls a line: the user's label, the output, both or None."""
+        several = len(self.series) > 1
+        parts = [style.get("label"), series.label if several else None]
+        return ", ".join(str(part) for part in parts if part is not None) or None
+
+    def _draw_missing(self, ax, colours):
         """Marks to the right of the lines."""
         ends = self._places
         low, high = (ends.min(), ends.max()) if len(ends) else (0.0, 1.0)
         place = high + 0.08 * (high - low or 1.0)
-        colours = [series.colour for series in self.series]
         return draw_aside(ax, place, self.missing, colours, "missing")
 
-    def _draw_data(self, ax, style):
+    def _draw_data(self, ax, style, artists):
+        """Mark where the data lies, unless another display has done so."""
+        text = SHARES if self.has_levels else VALUES
+        if any(lines.get_label() == text for lines in ax.collections):
+            return
         if self.has_levels:
             places = level_places(self.data, self.levels)
             known = places[np.isfinite(places)].astype(np.intp)
             counts = np.bincount(known, minlength=len(self.levels))
-            return draw_shares(ax, counts / max(len(self.data), 1), style)
-        ends = self._places
-        return draw_rug(ax, self.data, ends.min(), ends.max(), style)
+            shares = counts / max(len(self.data), 1)
+            artists.rug = draw_shares(ax, shares, style, across=self.across)
+        else:
+            ends = self._places
+            artists.rug = draw_rug(ax, self.data, ends.min(), ends.max(), style)
+        artists.rug.set_label(text)
+        artists.entries[text] = rug_handle(artists.rug, across=self.across)
+
+    def _name_levels(self, ax, *, again):
+        """Name the levels; refuse other ones than another display has."""
+        side = "y" if self.across else "x"
+        axis = getattr(ax, f"{side}axis")
+        before = [text.get_text() for text in axis.get_ticklabels()]
+        names = {"most": NAME_LENGTH} if self.across else {}
+        label_levels(ax, self.level_texts, which=side, **names)
+        ends = -0.6, max(len(self.levels), 1) - 0.4
+        if self.across:  # from the top downwards
+            ax.set_ylim(*ends[::-1])
+        else:
+            ax.set_xlim(*ends)
+        if again and before != [text.get_text() for text in axis.get_ticklabels()]:
+            raise ValueError(
+                f"The axes show levels of another feature than {self.name!r}, or in "
+                "another order. Draw both with order='levels' and one order of levels."
+            )
 
     def tidy_numbers(self, ax):
         """Few ticks on a small panel of our own arranging."""
@@ -189,21 +349,27 @@ class LinePanel:
 
     def label(self, ax, *, with_y=True):
         """Name the axes."""
-        y = two_lines(self.what, self.of) if with_y else None
-        name_axes(ax, self.name, y, self.title)
-        if self.by_similarity:
-            ax.set_xlabel(ax.get_xlabel() + BY_SIMILARITY)
+        values = two_lines(self.what, self.of)
+        name = literal(wrapped(self.name)) + (
+            BY_SIMILARITY if self.by_similarity else ""
+        )
+        if self.across:
+            name_axes(ax, title=self.title)
+            ax.set(xlabel=values, ylabel=name)
+            return
+        name_axes(ax, y=values if with_y else None, title=self.title)
+        ax.set_xlabel(name)
 
 
 class SpreadPanel(LinePanel):
     """Standard deviation of slopes, below the curves that have them."""
 
-    shares_y = False
-
     def draw(self, ax, looks):
         """Draw on an axes, from zero upwards; return the artists."""
         (series,) = self.series
-        line = draw_line(ax, series.x, series.y, series.colour, looks.line_kw)
+        (colour,) = unused_colours([series.colour], ax)
+        line = draw_line(ax, series.x, series.y, colour, looks.line_kw)
+        ax.autoscale(axis="y")
         ax.set_ylim(bottom=0)
         return Artists(lines=[line])
 
@@ -225,22 +391,25 @@ class SurfacePanel:
     of: str  # of which response
     # Ends of the cells, where values belong to cells and not to points.
     bounds: tuple | None = None
+    held: np.ndarray | None = None  # (G1, G2): which values rest on rows
+    # Weight of the rows in the cells between values.
+    counts: np.ndarray | None = None
     data: tuple | None = None  # the features' values in the data
     diverging: bool = False  # whether zero is the middle
     by_similarity: tuple = (False, False)  # along which like levels stand together
 
-    shares_y = False
+    values_along = None
     has_bar = True
 
-    @property
-    def has_levels(self):
-        """Whether there are names along x."""
-        return self.levelled[0]
+    def _level_texts(self, side):
+        levels = self.places[side] if self.levelled[side] else []
+        return list(map(level_text, levels))
 
-    @property
-    def level_texts(self):
-        """Names along x."""
-        return list(map(level_text, self.places[0])) if self.has_levels else []
+    def slot(self, below):
+        """Space that it needs."""
+        ticks, side = level_inches(self._level_texts(0)), self._level_texts(1)
+        width = level_side_inches(side, NAME_LENGTH)
+        return Slot(below, True, ticks, width, levels_height(len(side)))
 
     def draw(self, ax, looks):
         """Draw on an axes; return the artists."""
@@ -260,13 +429,23 @@ class SurfacePanel:
             style = looks.heatmap_kw
             shown = draw_heat_map(ax, *bounds, **numbers, style=style)
             artists.heat_map = shown
+        cells = None
+        if artists.heat_map is not None and self.held is not None:
+            cells = draw_empty_cells(ax, *bounds, ~self.held)
+        elif self.counts is not None:
+            cells = draw_empty_cells(ax, *self.places, self.counts == 0)
+        if cells is not None:
+            artists.entries[NO_ROWS] = cells
         if looks.rug and self.data is not None:
             x, y = (self._positions(side) for side in (0, 1))
             artists.points = draw_positions(ax, x, y, looks.points_kw)
+            text = JITTERED if any(self.levelled) else ROWS
+            artists.entries[text] = artists.points
         for side, which in enumerate("xy"):
             if self.levelled[side]:
                 levels = list(map(level_text, self.places[side]))
-                label_levels(ax, levels, which=which, share=BESIDE_BAR)
+                most = {"most": NAME_LENGTH} if which == "y" else {}
+                label_levels(ax, levels, which=which, share=BESIDE_BAR, **most)
         artists.colorbar = draw_colour_bar(ax, shown, two_lines(self.what, self.of))
         return artists
 
@@ -300,92 +479,6 @@ class SurfacePanel:
             ax.set_ylabel(ax.get_ylabel() + BY_SIMILARITY)
 
 
-class PanelDisplay(ABC):
-    """Base of displays that are made of panels."""
-
-    _band_text = ERROR_BAND
-
-    @abstractmethod
-    def to_frame(self) -> Any:
-        """Numbers drawn, as a long DataFrame."""
-
-    def _render(self, panels, ax, looks, *, n_cols, share_y, note=None):
-        """Draw pairs (panel, panel below or None); set figure, axes and artists."""
-        slots = [
-            Slot(below is not None, panel.has_bar, level_inches(panel.level_texts))
-            for panel, below in panels
-        ]
-        canvas = take_axes(
-            ax, slots, n_columns=n_cols, caller=f"{type(self).__name__}.plot"
-        )
-        main = [panel for panel, _ in panels]
-        artists = [p.draw(one, looks) for p, one in zip(main, canvas.main, strict=True)]
-        lower = [
-            None if panel is None else panel.draw(one, looks)
-            for (_, panel), one in zip(panels, canvas.below, strict=True)
-        ]
-        alike = [one for p, one in zip(main, canvas.main, strict=True) if p.shares_y]
-        if share_y and len(alike) > 1:
-            limits = np.array([one.get_ylim() for one in alike])
-            for one in alike:
-                one.set_ylim(limits.min(), limits.max())
-        self._label(panels, canvas, share_y)
-        self.figure_, self.axes_ = canvas.figure, canvas.axes
-        self._publish(artists, lower)
-        entries = self._legend_entries(main, artists)
-        self.legend_ = add_legend(canvas, *entries, note=note)
-        return canvas
-
-    def _label(self, panels, canvas, share_y):
-        for place, (panel, below) in enumerate(panels):
-            ax, lower = canvas.main[place], canvas.below[place]
-            arranged = canvas.starts_row is not None
-            leads = not (
-                arranged
-                and panel.shares_y
-                and not canvas.starts_row[place]
-                and panels[place - 1][0].shares_y
-            )
-            panel.label(ax, with_y=leads)
-            if arranged:
-                panel.tidy_numbers(ax)
-                if share_y and not leads:
-                    ax.tick_params(labelleft=False)
-            if below is not None:
-                below.label(lower, with_y=leads)
-                if arranged:
-                    ax.set_xlabel("")
-                    ax.tick_params(labelbottom=False)
-
-    def _publish(self, artists, lower):
-        self.lines_ = [drawn.lines for drawn in artists]
-        self.bands_ = [drawn.bands for drawn in artists]
-        self.fold_lines_ = [drawn.folds for drawn in artists]
-        self.rug_ = [drawn.rug for drawn in artists]
-
-    def _legend_entries(self, panels, artists):
-        """Handles and labels, read off the first panel of lines."""
-        for panel, drawn in zip(panels, artists, strict=True):
-            if panel.shares_y and drawn.lines:
-                break
-        else:
-            return [], []
-        handles, labels = [], []
-        if len(drawn.lines) > 1:
-            handles += drawn.lines
-            labels += [str(series.label) for series in panel.series]
-        elif drawn.folds:
-            handles.append(drawn.lines[0])
-            labels.append("mean of the folds' models")
-        if drawn.folds:
-            handles.append(drawn.folds[0][0])
-            labels.append(f"{len(drawn.folds[0])} folds")
-        if drawn.bands:
-            handles.append(drawn.bands[0])
-            labels.append("± 1 std over folds" if drawn.folds else self._band_text)
-        return handles, labels
-
-
 def level_text(level):
     """A level as text on an axis; whole numbers without their ".0"."""
     if isinstance(level, float) and level.is_integer():
@@ -397,3 +490,20 @@ def level_places(values, levels):
     """Position among `levels` of each value, as floats; NaN for others."""
     known = {label_key(level): place for place, level in enumerate(levels)}
     return np.array([known.get(label_key(v), np.nan) for v in values], dtype=float)
+
+
+def earlier_lines(ax):
+    """Lines of the displays that have drawn on an axes before."""
+    return [line for line in ax.lines if line.get_gid() == EFFECT]
+
+
+def _line_style(style):
+    """Style of a line under matplotlib's full names."""
+    from matplotlib.lines import Line2D
+
+    return merged_style({}, style, Line2D)
+
+
+def levels_height(n_levels):
+    """Height in inches of a panel, all told, with so many names along y."""
+    return PITCH * min(n_levels, MOST_ROWS) + 1 if n_levels else 0.0

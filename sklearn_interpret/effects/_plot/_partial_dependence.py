@@ -134,10 +134,12 @@ class PartialDependenceDisplay(EffectDisplay):
             return None
         return np.atleast_1d(self.missing_average[entry])
 
-    def _panels(self, effect, entry):
-        panels, missing = super()._panels(effect, entry), self._missing(entry)
+    def _panels(self, effect, entry, looks):
+        panels = super()._panels(effect, entry, looks)
+        missing = self._missing(entry)
         if missing is None:
             return panels
+        missing = missing[looks.outputs]
         return [(replace(panel, missing=missing), below) for panel, below in panels]
 
     def _publish(self, artists, lower):

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.features import feature_index
 from sklearn_interpret._plotting.displays import Display, Drawn, FoldsMixin
 from sklearn_interpret._plotting.sources import (
     Data,
@@ -462,15 +463,33 @@ def data_along(inspector, X, sample_weight=None):
         kept = kept[np.sort(draw)]
     rows = rows.take(kept)
     values = [
-        tuple(_values_along(axis, rows) for axis in axes) for axes in inspector.axes_
+        tuple(_values_along(axis.columns, rows, axis.categorical) for axis in axes)
+        for axes in inspector.axes_
     ]
     return [entry if len(entry) > 1 else entry[0] for entry in values]
 
 
-def _values_along(axis, rows):
-    if not axis.categorical:
-        return rows.numbers(axis.columns[0])
-    codes, labels, _ = rows.encode(axis.columns)
+def values_of(inspector, X, feature, kept):
+    """Name, values in some rows, and levels (None of a number) of a single feature."""
+    rows = as_rows(X)
+    validate_data(inspector, rows.native, reset=False, skip_check_array=True)
+    column = feature_index(feature, rows.names, named=rows.named, parameter="color_by")
+    if max(kept, default=-1) >= rows.n_rows:
+        raise ValueError(
+            f"color_by={feature!r} needs the rows that were inspected; X has "
+            f"{rows.n_rows} rows, and row {max(kept)} has a curve."
+        )
+    rows = rows.take(kept)
+    categorical = bool(inspector.categorical_features_[column])
+    values = _values_along((column,), rows, categorical)
+    levels = list(rows.encode((column,))[1]) if categorical else None
+    return rows.names[column], values, levels
+
+
+def _values_along(columns, rows, categorical):
+    if not categorical:
+        return rows.numbers(columns[0])
+    codes, labels, _ = rows.encode(columns)
     values = np.empty(len(labels), dtype=object)
     values[:] = labels
     return values[codes]

@@ -1,0 +1,132 @@
+"""Displays of panels: their axes, common ranges, labels and legend."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from sklearn_interpret._plotting.axes import add_legend, legend_entries, take_axes
+from sklearn_interpret._plotting.labels import literal, wrapped
+from sklearn_interpret._plotting.surfaces import draw_colour_bar
+from sklearn_interpret.effects._plot._panels import (
+    EFFECT,
+    ERROR_BAND,
+    JITTERED,
+    NO_ROWS,
+    ROWS,
+    SHARES,
+    VALUES,
+    earlier_lines,
+)
+
+
+class PanelDisplay(ABC):
+    """Base of displays that are made of panels."""
+
+    _band_text = ERROR_BAND
+
+    @abstractmethod
+    def to_frame(self) -> Any:
+        """Numbers drawn, as a long DataFrame."""
+
+    def _render(self, panels, ax, looks, *, n_cols, share_y, note=None):
+        """Draw pairs (panel, panel below or None); set figure, axes and artists."""
+        slots = [panel.slot(below is not None) for panel, below in panels]
+        canvas = take_axes(
+            ax, slots, n_columns=n_cols, caller=f"{type(self).__name__}.plot"
+        )
+        looks.band_text = self._band_text
+        again = [bool(earlier_lines(one)) for one in canvas.main]
+        earlier = earlier_legend(canvas) if any(again) else None
+        main = [panel for panel, _ in panels]
+        artists = [p.draw(one, looks) for p, one in zip(main, canvas.main, strict=True)]
+        lower = [
+            None if panel is None else panel.draw(one, looks)
+            for (_, panel), one in zip(panels, canvas.below, strict=True)
+        ]
+        if share_y:
+            _share_values(main, canvas.main)
+        self._label(panels, canvas, share_y, again)
+        _draw_scales(main, artists, canvas)
+        self.figure_, self.axes_ = canvas.figure, canvas.axes
+        self._publish(artists, lower)
+        entries = {} if earlier is None else legend_entries(earlier)[0]
+        for drawn in artists:
+            entries |= {t: h for t, h in drawn.entries.items() if t not in entries}
+        if JITTERED in entries:
+            entries.pop(ROWS, None)
+        order = sorted(entries, key=_rank_in_legend)
+        handles = [entries[text] for text in order]
+        self.legend_ = add_legend(canvas, handles, order, note=note, earlier=earlier)
+        if self.legend_ is not None:
+            self.legend_.set_gid(EFFECT)
+        return canvas
+
+    def _label(self, panels, canvas, share_y, again):
+        for place, (panel, below) in enumerate(panels):
+            if again[place]:
+                continue
+            ax, lower = canvas.main[place], canvas.below[place]
+            arranged = canvas.starts_row is not None
+            leads = not (
+                arranged
+                and panel.values_along == "y"
+                and not canvas.starts_row[place]
+                and panels[place - 1][0].values_along == "y"
+            )
+            panel.label(ax, with_y=leads)
+            if arranged:
+                panel.tidy_numbers(ax)
+                if share_y and not leads:
+                    ax.tick_params(labelleft=False)
+            if below is not None:
+                below.label(lower, with_y=leads)
+                if arranged:
+                    ax.set_xlabel("")
+                    ax.tick_params(labelbottom=False)
+
+    def _publish(self, artists, lower):
+        self.lines_ = [drawn.lines for drawn in artists]
+        self.bands_ = [drawn.bands for drawn in artists]
+        self.fold_lines_ = [drawn.folds for drawn in artists]
+        self.rug_ = [drawn.rug for drawn in artists]
+
+
+def earlier_legend(canvas):
+    """The legend of a display that has drawn on the axes before, or None."""
+    owners = [canvas.frame, *canvas.main]
+    legends = [ax.get_legend() for ax in owners if ax is not None]
+    for legend in [*canvas.figure.legends, *legends]:
+        if legend is not None and legend.get_gid() == EFFECT:
+            return legend
+    return None
+
+
+def _rank_in_legend(text):
+    """Lines come first, then what surrounds them, then what marks the data."""
+    if text in (VALUES, SHARES, ROWS, JITTERED, NO_ROWS):
+        return 2
+    return int(text.startswith("±") or text.endswith((" folds", " band")))
+
+
+def _share_values(panels, axes):
+    """Give all panels of lines one range of values."""
+    alike = [(p.values_along, ax) for p, ax in zip(panels, axes, strict=True)]
+    alike = [(side, ax) for side, ax in alike if side is not None]
+    if len(alike) < 2:
+        return
+    for side, ax in alike:  # a display before has held the range
+        ax.autoscale(axis=side)
+    limits = [getattr(ax, f"get_{side}lim")() for side, ax in alike]
+    for side, ax in alike:
+        getattr(ax, f"set_{side}lim")(np.min(limits), np.max(limits))
+
+
+def _draw_scales(panels, artists, canvas):
+    """Colour bars of coloured curves, beside their panels and those below."""
+    for place, panel in enumerate(panels):
+        if artists[place].scale is not None:
+            pair = [ax for ax in (canvas.main[place], canvas.below[place]) if ax]
+            artists[place].colorbar = draw_colour_bar(
+                pair, artists[place].scale, literal(wrapped(panel.shades.name))
+            )
