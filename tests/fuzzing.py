@@ -209,7 +209,8 @@ def holds(case):
     odd = [name for name, values in numbers_in("", found) if np.isinf(values).any()]
     assert not odd, f"infinite: {odd}"
     # Outside of the rows that count, effects are not known.
-    outside = weights is not None and not np.all(weights)
+    drawn = getattr(inspector, "subsample", None) is not None
+    outside = drawn or (weights is not None and not np.all(weights))
     found.pop("total_", None)  # not a number unless all features take part
     some_pairs = getattr(inspector, "pairs", None) is not None  # nor are the others
     if not (outside or some_pairs or _has_gaps(X)):

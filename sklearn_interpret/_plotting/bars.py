@@ -35,14 +35,14 @@ def check_count(count, parameter):
         )
 
 
-def ranked(strengths, max_display):
+def ranked(strengths, max_entries):
     """Features from the strongest down: those shown alone, and the others.
 
     Parameters
     ----------
     strengths : ndarray of shape (p,)
         What is ranked; equal ones keep their order.
-    max_display : int or None
+    max_entries : int or None
         Largest number of lines; the others take the last of them.
 
     Returns
@@ -50,11 +50,11 @@ def ranked(strengths, max_display):
     shown, others : ndarray of intp
         Positions. A single feature is never alone among the others.
     """
-    check_count(max_display, "max_display")
+    check_count(max_entries, "max_entries")
     order = np.argsort(-strengths, kind="stable")
-    if max_display is None or len(order) <= max_display:
+    if max_entries is None or len(order) <= max_entries:
         return order, order[:0]
-    return order[: max_display - 1], order[max_display - 1 :]
+    return order[: max_entries - 1], order[max_entries - 1 :]
 
 
 def others_text(n_others):

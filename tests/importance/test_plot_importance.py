@@ -41,7 +41,7 @@ def shown(values, names=None, **arguments):
     """A display of arrays, drawn."""
     looks = {
         name: arguments.pop(name)
-        for name in ("kind", "max_display", "bar_kw", "ax")
+        for name in ("kind", "max_entries", "bar_kw", "ax")
         if name in arguments
     }
     if names is None:
@@ -263,7 +263,7 @@ def test_train_and_test_stand_side_by_side():
 
 def test_the_others_have_their_mean():
     values = draws(30)
-    display = shown(values, max_display=6)
+    display = shown(values, max_entries=6)
     assert names(display)[-1] == "mean of 25 other features"
     distance = np.abs(values.mean(axis=1))
     kept = np.argsort(-distance, kind="stable")[:5]
@@ -275,17 +275,17 @@ def test_the_others_have_their_mean():
     assert len(set(colours[:-1])) == 1
     assert colours[-1] != colours[0]
     assert display.to_frame()["feature"].nunique() == 30
-    display.plot(max_display=None)
+    display.plot(max_entries=None)
     assert len(names(display)) == 30
 
 
 def test_what_is_far_below_none_is_shown():
-    display = shown([3.0, 0.1, -2.0, 0.2, 0.0], list("abcde"), max_display=3)
+    display = shown([3.0, 0.1, -2.0, 0.2, 0.0], list("abcde"), max_entries=3)
     assert names(display) == ["a", "c", "mean of 3 other features"]
     # Beside the line of no effect, where the bar leaves room.
     assert [text.xy[0] for text in display.labels_] == pytest.approx([3, 0, 0.1])
     assert display.labels_[1].get_text() == "\N{MINUS SIGN}2.0"
-    far = shown([0.0, 0.1], list("ab"), test_importances=[-5.0, 0.2], max_display=1)
+    far = shown([0.0, 0.1], list("ab"), test_importances=[-5.0, 0.2], max_entries=1)
     assert names(far) == ["mean of 2 other features"]
 
 
@@ -343,7 +343,7 @@ def test_null_distributions_and_pvalues():
     assert legend_texts(display) == ["null: 5 % to 95 %", "p ≥ 0.05"]
     frame = display.to_frame()
     np.testing.assert_allclose(frame["pvalue"], arguments["pvalues"])
-    folded = shown([2.0, 1.0, 0.5, 0.1], NAMES, max_display=2, **arguments)
+    folded = shown([2.0, 1.0, 0.5, 0.1], NAMES, max_entries=2, **arguments)
     assert [text.get_text() for text in folded.labels_] == ["p = 0.01", ""]
     assert len(folded.null_.get_segments()) == 2
     tiny = shown([1.0], ["a"], pvalues=[1e-9])
@@ -363,8 +363,8 @@ def test_null_distributions_as_boxes():
 
 @pytest.mark.parametrize("count", [0, -3, 2.5, True, "all"])
 def test_numbers_of_lines(count):
-    with pytest.raises(ValueError, match=r"max_display=.*positive whole number"):
-        shown(draws(), max_display=count)
+    with pytest.raises(ValueError, match=r"max_entries=.*positive whole number"):
+        shown(draws(), max_entries=count)
 
 
 @pytest.mark.parametrize(
@@ -396,7 +396,7 @@ def test_predictors_are_inspected_as_they_are(regression, monkeypatch):
     model, X, y = regression
     before, coefficients = X.copy(), model.coef_.copy()
     display = PermutationImportanceDisplay.from_estimator(
-        model, X[:40], y[:40], n_repeats=3, random_state=0, max_display=3
+        model, X[:40], y[:40], n_repeats=3, random_state=0, max_entries=3
     )
     inspector = PermutationImportance(
         FrozenEstimator(model), n_repeats=3, random_state=0

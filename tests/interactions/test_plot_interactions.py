@@ -160,8 +160,8 @@ def test_names_are_drawn_literally(display_class, looks):
 @every_kind
 @pytest.mark.parametrize("count", [0, 2.5, True, "all"])
 def test_numbers_of_features(display_class, looks, count):
-    with pytest.raises(ValueError, match=r"max_display=.*positive whole number"):
-        made(display_class).plot(max_display=count, **looks)
+    with pytest.raises(ValueError, match=r"max_entries=.*positive whole number"):
+        made(display_class).plot(max_entries=count, **looks)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_bars_from_the_strongest_down():
 
 
 def test_many_pairs_share_the_last_line():
-    display = made(HStatisticDisplay, 20).plot(max_display=5)
+    display = made(HStatisticDisplay, 20).plot(max_entries=5)
     overall, pairs = display.bars_
     assert len(overall.patches) == len(pairs.patches) == 5
     assert row_names(display)[4] == "mean of 16 others"
@@ -249,7 +249,7 @@ def test_pairs_not_looked_at_have_no_bar():
 
 
 def test_table_has_the_strongest_features_first():
-    display = made(HStatisticDisplay, 12).plot(kind="heatmap", max_display=5)
+    display = made(HStatisticDisplay, 12).plot(kind="heatmap", max_entries=5)
     shown = [int(name[1:]) for name in row_names(display)]
     assert len(shown) == 5
     peaks = display.pairwise.max(axis=1)
@@ -261,9 +261,9 @@ def test_table_has_the_strongest_features_first():
     assert len(display.labels_) == 20
     assert display.ax_.get_title() == "not shown: 7 weaker features"
     assert display.bars_ == []
-    display.plot(kind="heatmap", max_display=None)
+    display.plot(kind="heatmap", max_entries=None)
     assert len(display.heatmap_.get_array().ravel()) == 144
-    large = made(HStatisticDisplay, 40).plot(kind="heatmap", max_display=None)
+    large = made(HStatisticDisplay, 40).plot(kind="heatmap", max_entries=None)
     assert large.labels_ == []
 
 
@@ -284,7 +284,7 @@ def test_labels_of_the_network_do_not_overlap(n_features, long):
     display = made(VariableInteractionNetworkDisplay, n_features, names)
     figure, (_, small) = plt.subplots(1, 2, figsize=(8, 4))
     for ax in (None, small) if n_features <= 40 else (None,):
-        display.plot(ax=ax, max_display=None)
+        display.plot(ax=ax, max_entries=None)
         display.figure_.canvas.draw()
         outlines = [outline(label) for label in display.labels_]
         assert not any(overlap(one, two) for one, two in combinations(outlines, 2))
@@ -350,7 +350,7 @@ def test_network_draws_the_strengths():
 
 def test_weak_edges_and_features_are_left_out():
     display = made(VariableInteractionNetworkDisplay, 30)
-    display.plot(max_display=10, max_edges=7)
+    display.plot(max_entries=10, max_edges=7)
     assert len(display.labels_) == 10
     assert len(display.edges_.get_segments()) == 7
     assert display.note_.get_text() == "not shown: 428 weaker edges and 20 features"
@@ -385,7 +385,7 @@ def test_predictors_are_inspected_as_they_are(
 ):
     model, X, _ = regression
     before = X.copy()
-    display = display_class.from_estimator(model, X, max_display=3, **settings)
+    display = display_class.from_estimator(model, X, max_entries=3, **settings)
     pd.testing.assert_frame_equal(X, before)
     inspector = kind(FrozenEstimator(model), **settings).fit(X)
     monkeypatch.setattr(kind, "fit", None)

@@ -257,7 +257,7 @@ DRAWINGS = {
     "ShapleyDependenceDisplay": [_explained("ShapleyDependenceDisplay", feature=0)],
     "ShapleySummaryDisplay": [
         _explained("ShapleySummaryDisplay"),
-        _explained("ShapleySummaryDisplay", max_display=2),
+        _explained("ShapleySummaryDisplay", max_entries=2),
     ],
     "ShapleyImportanceDisplay": [_explained("ShapleyImportanceDisplay")],
     "GlobalSurrogateDisplay": [_surrogate_tree, _surrogate_line],

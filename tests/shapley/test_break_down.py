@@ -328,7 +328,7 @@ def test_each_step_meets_the_next_one():
 
 
 def test_the_last_steps_are_the_others():
-    display = waterfall(by_hand(), max_display=2)
+    display = waterfall(by_hand(), max_entries=2)
     assert texts(display) == ["1. town = 8", "3 other features"]
     shown = [
         label.get_text().replace("\N{MINUS SIGN}", "-") for label in display.labels_

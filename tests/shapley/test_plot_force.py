@@ -31,7 +31,7 @@ def heights(area, n_rows):
 
 def test_arrows_of_one_row_meet_at_the_prediction():
     explanation = numbers()
-    display = draw(explanation, row=7, max_display=None)
+    display = draw(explanation, row=7, max_entries=None)
     values, prediction = explanation.values[7], explanation.predictions[7]
     ups, downs = spans(display.ups_), spans(display.downs_)
     strongest = np.argsort(-np.abs(values))
@@ -70,7 +70,7 @@ def test_labels_name_features_values_and_pushes():
 
 @pytest.mark.parametrize("n_features", [5, 300])
 def test_labels_do_not_overlap(n_features):
-    display = draw(numbers(n_features=n_features), row=2, max_display=12)
+    display = draw(numbers(n_features=n_features), row=2, max_entries=12)
     display.figure_.canvas.draw()
     boxes = [label.get_window_extent() for label in display.labels_]
     axes = display.ax_.get_window_extent()
@@ -83,7 +83,7 @@ def test_labels_do_not_overlap(n_features):
 
 def test_others_push_by_their_sum():
     explanation = numbers(n_features=30)
-    display = draw(explanation, row=3, max_display=4)
+    display = draw(explanation, row=3, max_entries=4)
     values = explanation.values[3]
     rest = np.sort(np.abs(values))[::-1]
     total = values[np.abs(values) < rest[2]].sum()
@@ -183,7 +183,7 @@ def test_colours_tell_features_apart_and_others_are_grey():
     assert len(set(colours)) == 7
     assert len({colours[-1][i : i + 2] for i in (1, 3, 5)}) == 1
     assert "#000000" not in colours
-    display.plot(max_display=None)
+    display.plot(max_entries=None)
     assert len(display.areas_) == 40
     assert len(display.legend_.get_texts()) < 20
 

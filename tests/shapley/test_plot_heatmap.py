@@ -93,5 +93,5 @@ def test_no_effects_and_style():
 
 @pytest.mark.parametrize("count", [0, 2.5, True])
 def test_numbers_of_lines(count):
-    with pytest.raises(ValueError, match=r"max_display=.*positive whole number"):
-        draw(numbers(), max_display=count)
+    with pytest.raises(ValueError, match=r"max_entries=.*positive whole number"):
+        draw(numbers(), max_entries=count)

@@ -41,7 +41,7 @@ def test_bars_are_the_means_from_the_largest_down():
 
 def test_others_share_the_last_bar():
     explanation = numbers(n_features=30)
-    display = ShapleyImportanceDisplay.from_explanation(explanation, max_display=6)
+    display = ShapleyImportanceDisplay.from_explanation(explanation, max_entries=6)
     means = np.sort(np.abs(explanation.values).mean(axis=0))[::-1]
     (bars,) = display.bars_
     np.testing.assert_allclose(lengths(bars), [*means[:5], means[5:].sum()])
@@ -50,7 +50,7 @@ def test_others_share_the_last_bar():
     assert len(colours) == 1
     assert to_hex(bars.patches[-1].get_facecolor()) not in colours
     assert len(display.to_frame()) == 30
-    display.plot(max_display=None)
+    display.plot(max_entries=None)
     assert len(names(display)) == 30
 
 
@@ -63,7 +63,7 @@ def test_a_sum_far_longer_than_the_bars_is_cut_and_says_so():
     text = display.labels_[-1].get_text()
     assert text == f"{ends[-1]:.3g}, beyond the axis \N{RIGHTWARDS ARROW}"
     assert len(display.ax_.texts) == 20
-    few = ShapleyImportanceDisplay.from_explanation(explanation, max_display=1)
+    few = ShapleyImportanceDisplay.from_explanation(explanation, max_entries=1)
     assert names(few) == ["sum of 300 other features"]
     assert few.ax_.get_xlim()[1] > lengths(few.bars_[0])[0]
 
@@ -72,7 +72,7 @@ def test_a_sum_far_longer_than_the_bars_is_cut_and_says_so():
 def test_several_outputs(arrangement):
     explanation = three_outputs()
     display = ShapleyImportanceDisplay.from_explanation(
-        explanation, arrangement=arrangement, max_display=3
+        explanation, arrangement=arrangement, max_entries=3
     )
     means = np.abs(explanation.values).mean(axis=0)
     order = np.argsort(-means.sum(axis=1))
@@ -110,8 +110,8 @@ def test_arrays_by_hand():
 
 @pytest.mark.parametrize("count", [0, -3, 2.5, True, "all"])
 def test_numbers_of_bars(count):
-    with pytest.raises(ValueError, match=r"max_display=.*positive whole number"):
-        ShapleyImportanceDisplay.from_explanation(numbers(), max_display=count)
+    with pytest.raises(ValueError, match=r"max_entries=.*positive whole number"):
+        ShapleyImportanceDisplay.from_explanation(numbers(), max_entries=count)
 
 
 def test_unknown_arrangement():
@@ -162,7 +162,7 @@ def test_folds_of_several_outputs(folds, arrangement):
         LogisticRegression(), X, labels, cv=2, return_estimator=True
     )
     display = ShapleyImportanceDisplay.from_cv_results(
-        results, X, arrangement=arrangement, max_display=3
+        results, X, arrangement=arrangement, max_entries=3
     )
     ends = [lengths(bars) for bars in display.bars_]
     ends = np.sum(ends, axis=0) if arrangement == "stacked" else np.ravel(ends)

@@ -88,7 +88,7 @@ def test_the_strongest_features_and_how_many_are_left_out():
     assert names(display) == [feature_names[j] for j in order]
     assert "not shown: 20 weaker features" in display.ax_.get_title()
     assert len(display.labels_) == 100
-    display.plot(max_display=None)
+    display.plot(max_entries=None)
     assert table(display).shape == (30, 30)
     assert display.labels_ == []
     assert "not shown" not in display.ax_.get_title()
@@ -127,9 +127,9 @@ def test_what_cannot_be_drawn(forest):
     ]:
         with pytest.raises(ValueError, match=message):
             ShapleyInteractionDisplay(wrong, feature_names=["a", "b"]).plot()
-    with pytest.raises(ValueError, match="max_display=0 must be"):
+    with pytest.raises(ValueError, match="max_entries=0 must be"):
         ShapleyInteractionDisplay(np.eye(2), feature_names=["a", "b"]).plot(
-            max_display=0
+            max_entries=0
         )
 
 

@@ -126,7 +126,7 @@ def test_without_data_there_is_one_colour_and_no_bar():
 
 def test_others_share_the_last_line():
     explanation = numbers(n_features=30)
-    display = ShapleySummaryDisplay.from_explanation(explanation, max_display=4)
+    display = ShapleySummaryDisplay.from_explanation(explanation, max_entries=4)
     order = np.argsort(-np.abs(explanation.values).mean(axis=0))
     assert names(display)[-1] == "sum of 27 other features"
     assert len(display.points_) == 3
@@ -134,7 +134,7 @@ def test_others_share_the_last_line():
     np.testing.assert_allclose(
         places[:, 0], explanation.values[:, order[3:]].sum(axis=1)
     )
-    assert display.plot(max_display=None).other_points_ is None
+    assert display.plot(max_entries=None).other_points_ is None
     assert len(display.points_) == 30
 
 

@@ -57,7 +57,7 @@ def test_steps_lead_from_base_to_prediction(values, base):
 
 def test_others_are_the_first_step():
     explanation = numbers(n_features=30)
-    display = draw(explanation, row=4, max_display=6)
+    display = draw(explanation, row=4, max_entries=6)
     values = explanation.values[4]
     order = np.argsort(-np.abs(values))
     found = steps(display)
@@ -115,7 +115,7 @@ def test_standard_errors():
     np.testing.assert_allclose(segments[:, 1, 0], ends + [0.4, 0.2, 0.6])
     assert display.to_frame()["standard_error"].tolist() == [0.2, 0.1, 0.3]
     assert "standard errors" in display.ax_.get_xlabel()
-    assert len(draw(explanation, max_display=2).errors_.get_segments()) == 1
+    assert len(draw(explanation, max_entries=2).errors_.get_segments()) == 1
     assert draw(Explanation([[1.0]], [0.0])).errors_ is None
 
 

@@ -316,7 +316,7 @@ def test_display_of_the_likeliest_labels():
     again = LimeImageDisplay.from_explanation(explanation, row=1, response_name="p")
     assert_array_equal(again.to_frame()["weight"], table["weight"])
     one = LimeImageDisplay.from_estimator(
-        Corners().fit(X), X, row=-1, target="ne", segmentation=quarters, max_display=1
+        Corners().fit(X), X, row=-1, target="ne", segmentation=quarters, max_entries=1
     )
     assert one.to_frame()["output"].unique().tolist() == ["ne"]
     assert len(one.outlines_[0].get_segments()) == 2 * (3 + 2)

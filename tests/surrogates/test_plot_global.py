@@ -170,12 +170,12 @@ def test_bars_are_the_distributions(regression):
 
 
 def test_rules_beyond_the_largest_share_a_line(regression):
-    display = drawn(regression, "rules", max_display=5)
+    display = drawn(regression, "rules", max_entries=5)
     texts = all_texts(display.figure_)
     assert any("13 other leaves" in text for text in texts)
     assert len(display.bars_[0]) == 5
     assert len(display.to_frame()) == 17
-    everything = display.plot(max_display=None)
+    everything = display.plot(max_entries=None)
     assert len(everything.bars_[0]) == 17
 
 
@@ -440,7 +440,7 @@ BAD_ARRAYS = [
     ({"target": "z"}, {}, "target='z' is not an output"),
     ({}, {"kind": "pie"}, "kind='pie' must be one of"),
     ({}, {"kind": "bar"}, "kind='bar' shows coefficients, and there are none"),
-    ({}, {"kind": "rules", "max_display": 0}, "max_display=0 must be"),
+    ({}, {"kind": "rules", "max_entries": 0}, "max_entries=0 must be"),
 ]
 
 

@@ -49,7 +49,7 @@ def test_one_output_on_a_given_axes(classified):
     before = plt.get_fignums()
     explanation = inspector.explain(X[:2])
     display = LimeDisplay.from_explanation(
-        explanation, row=1, target="b", ax=left, max_display=2, bar_kw={"height": 0.5}
+        explanation, row=1, target="b", ax=left, max_entries=2, bar_kw={"height": 0.5}
     )
     assert display.axes_.tolist() == [left]
     assert plt.get_fignums() == before
@@ -95,7 +95,7 @@ def test_nothing_selected():
         ({"row": 0, "target": "d"}, ValueError, "not an output"),
         ({"row": 0, "n_samples": 9}, ValueError, "n_samples"),
         ({"row": 0, "colour": "red"}, TypeError, "colour"),
-        ({"row": 0, "max_display": 0}, ValueError, "max_display"),
+        ({"row": 0, "max_entries": 0}, ValueError, "max_entries"),
     ],
 )
 def test_bad_input(classified, params, error, message):

@@ -115,7 +115,7 @@ def test_bars_and_table_have_the_weights():
     names = [label.get_text() for label in display.axes_[1, 0].get_yticklabels()]
     assert names == ["free", "charge"]
     assert {"+0.50", "\N{MINUS SIGN}0.25"} <= set(all_texts(display.figure_))
-    few = display.plot(max_display=1)
+    few = display.plot(max_entries=1)
     assert len(few.bars_[0]) == 1
     assert any("1 weaker words have no bar" in t for t in all_texts(few.figure_))
     assert len(few.to_frame()) == 2

@@ -133,7 +133,7 @@ def draw_contrasts(found):
     )
     for ax, (title, explanation) in zip(axes, found.items(), strict=True):
         ShapleyWaterfallDisplay.from_explanation(
-            explanation, ax=ax, max_display=6, response_name="progression"
+            explanation, ax=ax, max_entries=6, response_name="progression"
         )
         ax.set_title(title, loc="left", pad=30)  # above what stands on the lines
     lows, highs = zip(*(ax.get_xlim() for ax in axes), strict=True)

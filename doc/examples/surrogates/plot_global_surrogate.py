@@ -89,7 +89,7 @@ def main():
 
     linear = FIGURES / "coefficients.png"
     GlobalSurrogateDisplay.from_estimator(
-        fitted["linear model"], X_train, max_display=12
+        fitted["linear model"], X_train, max_entries=12
     ).figure_.savefig(linear, dpi=150)
 
     print("\nR squared between surrogate and machine, and share of the same labels")

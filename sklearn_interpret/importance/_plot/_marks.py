@@ -46,7 +46,7 @@ class Lines:
         return np.arange(len(self.names))[::-1]
 
 
-def line_order(samples, no_effect, max_display):
+def line_order(samples, no_effect, max_entries):
     """Features from the largest down, and those that are too weak to be shown.
 
     A feature is shown for its distance from `no_effect` in one of the `samples` (each
@@ -54,17 +54,17 @@ def line_order(samples, no_effect, max_display):
     of their means.
     """
     means = np.stack([sample.mean(axis=1) for sample in samples])
-    shown, others = ranked(np.abs(means - no_effect).max(axis=0), max_display)
+    shown, others = ranked(np.abs(means - no_effect).max(axis=0), max_entries)
     shown = np.sort(shown)
     return shown[np.argsort(-means.max(axis=0)[shown], kind="stable")], others
 
 
-def make_lines(names, samples, null, pvalues, *, no_effect, max_display):
+def make_lines(names, samples, null, pvalues, *, no_effect, max_entries):
     """The `Lines` of the features that are shown, and one for the mean of the others.
 
     All are given for all features, `null` as (n_permutations, p).
     """
-    shown, others = line_order(samples, no_effect, max_display)
+    shown, others = line_order(samples, no_effect, max_entries)
 
     def pick(draws):
         if not len(others):

@@ -40,7 +40,7 @@ class PermutationImportanceDisplay(ImportanceSources):
 
     It shows every inspector of :mod:`sklearn_interpret.importance`. Importances on
     test rows are below those on the training rows: features to which the model has
-    overfitted matter less on the test rows. Features beyond `max_display`, those
+    overfitted matter less on the test rows. Features beyond `max_entries`, those
     nearest to no effect, share the last line, which is the mean of theirs.
 
     Build it with `from_estimator` or `from_cv_results`, or from arrays of your own.
@@ -127,7 +127,7 @@ default=None
         ax: Any = None,
         *,
         kind: str = "bar",
-        max_display: int | None = 20,
+        max_entries: int | None = 20,
         bar_kw: dict[str, Any] | None = None,
     ) -> Self:
         """Draw one line for each feature, the most important on top.
@@ -139,7 +139,7 @@ default=None
         kind : {"bar", "box"}, default="bar"
             Bars for the means, or boxes for the draws, which have to be several; with
             a null distribution the boxes are its.
-        max_display : int, default=20
+        max_entries : int, default=20
             Largest number of lines; None shows all.
         bar_kw : dict, default=None
             Style of the bars or boxes.
@@ -152,7 +152,7 @@ default=None
         Raises
         ------
         ValueError
-            An unknown kind, boxes of single numbers, a `max_display` that is no number
+            An unknown kind, boxes of single numbers, a `max_entries` that is no number
             of lines, or arrays that do not fit each other.
         """
         if kind not in KINDS:
@@ -169,7 +169,7 @@ default=None
             null,
             pvalues,
             no_effect=self.no_effect,
-            max_display=max_display,
+            max_entries=max_entries,
         )
         pitch = 0.36 if len(samples) == 1 else 0.44
         plain = max(s.shape[1] for s in samples) == len(samples) == 1 and null is None

@@ -27,7 +27,7 @@ class Chosen:
     left_out: tuple  # numbers of edges and of features that are not drawn
 
 
-def choose(adjacency, main_effects, max_display, max_edges):
+def choose(adjacency, main_effects, max_entries, max_edges):
     """The features with the strongest edges, and the strongest edges of these."""
     p = len(adjacency)
     pairs = np.argwhere(np.triu(np.nan_to_num(adjacency) > 0, 1))
@@ -38,7 +38,7 @@ def choose(adjacency, main_effects, max_display, max_edges):
     np.maximum.at(strongest, pairs.ravel(), np.repeat(strengths, 2))
     second = np.zeros(p) if main_effects is None else main_effects
     ranks = np.lexsort((-second, -strongest))
-    players = np.sort(ranks[:max_display])
+    players = np.sort(ranks[:max_entries])
     both = np.isin(pairs, players).all(axis=1)
     pairs, strengths = pairs[both], strengths[both]
     if max_edges is not None:

@@ -114,7 +114,7 @@ class HStatisticDisplay(PairSources):
         ax: Any = None,
         *,
         kind: str = "bar",
-        max_display: int | None = 10,
+        max_entries: int | None = 10,
         bar_kw: dict[str, Any] | None = None,
         heatmap_kw: dict[str, Any] | None = None,
     ) -> Self:
@@ -127,7 +127,7 @@ class HStatisticDisplay(PairSources):
         kind : {"bar", "heatmap"}, default="bar"
             Bars for the features and for the strongest pairs, or a table of the pairs
             of the strongest features.
-        max_display : int, default=10
+        max_entries : int, default=10
             Largest number of features, and of pairs; None shows all. Of bars, those
             beyond it share a line, which is their mean.
         bar_kw : dict, default=None
@@ -143,21 +143,21 @@ class HStatisticDisplay(PairSources):
         Raises
         ------
         ValueError
-            An unknown kind, a `max_display` that is no number of lines, arrays that do
+            An unknown kind, a `max_entries` that is no number of lines, arrays that do
             not fit each other, or nothing to draw.
         """
         if kind not in KINDS:
             raise ValueError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
-        check_count(max_display, "max_display")
+        check_count(max_entries, "max_entries")
         arrays = self._arrays()
         self.bars_: list[Any] = []
         self.spreads_: list[Any] = []
         self.labels_: list[Any] = []
         self.heatmap_ = self.colorbar_ = self.legend_ = None
         if kind == "heatmap":
-            self._plot_table(ax, arrays, max_display, heatmap_kw)
+            self._plot_table(ax, arrays, max_entries, heatmap_kw)
         else:
-            self._plot_bars(ax, arrays, max_display, bar_kw)
+            self._plot_bars(ax, arrays, max_entries, bar_kw)
         return self
 
     def _arrays(self):
@@ -173,14 +173,14 @@ class HStatisticDisplay(PairSources):
             raise ValueError("There is no pair of features: nothing to draw.")
         return arrays
 
-    def _groups(self, arrays, max_display):
+    def _groups(self, arrays, max_entries):
         """The lines of features, where there are any, and of pairs."""
         names = list(map(str, self.feature_names))
         groups = []
         if arrays["overall"] is not None:
             numbers = arrays["overall"], arrays["overall_std"]
             singles = [(name,) for name in names]
-            group = make_group("with all others", singles, *numbers, max_display)
+            group = make_group("with all others", singles, *numbers, max_entries)
             groups.append(group)
         pairs = known_pairs(arrays["pairwise"])
         if len(pairs):
@@ -188,11 +188,11 @@ class HStatisticDisplay(PairSources):
             spreads = None if spreads is None else spreads[place]
             pairs = [(names[first], names[second]) for first, second in pairs]
             values = arrays["pairwise"][place]
-            groups.append(make_group("pairs", pairs, values, spreads, max_display))
+            groups.append(make_group("pairs", pairs, values, spreads, max_entries))
         return groups
 
-    def _plot_bars(self, ax, arrays, max_display, style):
-        groups = self._groups(arrays, max_display)
+    def _plot_bars(self, ax, arrays, max_entries, style):
+        groups = self._groups(arrays, max_entries)
         n_lines = sum(map(len, groups)) + len(groups) - 1
         spread = any(group.spreads is not None for group in groups)
         width = WIDTH + LEGEND_WIDTH if len(groups) > 1 or spread else WIDTH
@@ -232,11 +232,11 @@ class HStatisticDisplay(PairSources):
         self.labels_ += label_ends(self.ax_, ends, at, group.values)
         return ends
 
-    def _plot_table(self, ax, arrays, max_display, style):
+    def _plot_table(self, ax, arrays, max_entries, style):
         pairwise = arrays["pairwise"]
         if not len(known_pairs(pairwise)):
             raise ValueError("There is no pair of features: nothing to draw.")
-        shown = self._strongest(arrays, max_display)
+        shown = self._strongest(arrays, max_entries)
         names = [str(self.feature_names[place]) for place in shown]
         size = table_size(len(names))
         ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")
@@ -253,13 +253,13 @@ class HStatisticDisplay(PairSources):
             some = f"{left_out} weaker feature{'s' if left_out > 1 else ''}"
             ax.set_title(f"not shown: {some}", fontsize="small")
 
-    def _strongest(self, arrays, max_display):
+    def _strongest(self, arrays, max_entries):
         """Features of the table, the strongest first."""
         pairwise = arrays["pairwise"].copy()
         np.fill_diagonal(pairwise, np.nan)
         known = np.where(np.isnan(pairwise), 0.0, pairwise)
         order = np.lexsort((-known.sum(axis=1), -known.max(axis=1)))
-        return order if max_display is None else order[: max(max_display, 2)]
+        return order if max_entries is None else order[: max(max_entries, 2)]
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame, all features and pairs on lines of their own.

@@ -38,9 +38,9 @@ def known_pairs(pairwise):
     return np.argwhere(upper & ~np.isnan(pairwise))
 
 
-def make_group(title, names, values, spreads, max_display):
+def make_group(title, names, values, spreads, max_entries):
     """The strongest of them, and one line for the mean of the others."""
-    shown, rest = ranked(values, max_display)
+    shown, rest = ranked(values, max_entries)
     names = [names[place] for place in shown]
     kept = values[shown]
     spreads = None if spreads is None else spreads[shown]

@@ -117,7 +117,7 @@ class VariableInteractionNetworkDisplay(InteractionSources):
         self,
         ax: Any = None,
         *,
-        max_display: int | None = 40,
+        max_entries: int | None = 40,
         max_edges: int | None = 60,
         edge_kw: dict[str, Any] | None = None,
         node_kw: dict[str, Any] | None = None,
@@ -128,7 +128,7 @@ class VariableInteractionNetworkDisplay(InteractionSources):
         ----------
         ax : matplotlib Axes, default=None
             None makes a figure. The axes' frame is switched off.
-        max_display : int, default=40
+        max_entries : int, default=40
             Largest number of features: those with the strongest edges, and then those
             with the largest main effects. None shows all.
         max_edges : int, default=60
@@ -148,10 +148,10 @@ class VariableInteractionNetworkDisplay(InteractionSources):
             Numbers of features or edges that are none, or arrays that do not fit each
             other.
         """
-        check_count(max_display, "max_display")
+        check_count(max_entries, "max_entries")
         check_count(max_edges, "max_edges")
         adjacency, main_effects = self._arrays()
-        chosen = choose(adjacency, main_effects, max_display, max_edges)
+        chosen = choose(adjacency, main_effects, max_entries, max_edges)
         names = [str(self.feature_names[place]) for place in chosen.players]
         caller = f"{type(self).__name__}.plot"
         width, height = needed_size(names)

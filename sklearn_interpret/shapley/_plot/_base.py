@@ -78,14 +78,14 @@ def checked(explanation):
     return explanation
 
 
-def strongest(explanation, max_display):
+def strongest(explanation, max_entries):
     """The strongest features, and what is drawn of them.
 
     Returns their positions, their values (n_rows, n_lines) and names; the last line is
-    the sum of the others, where there are more than `max_display`.
+    the sum of the others, where there are more than `max_entries`.
     """
     values = explanation.values
-    shown, others = ranked(np.abs(values).mean(axis=0), max_display)
+    shown, others = ranked(np.abs(values).mean(axis=0), max_entries)
     parts, names = values[:, shown], [explanation.feature_names[j] for j in shown]
     if len(others):
         parts = np.column_stack([parts, values[:, others].sum(axis=1)])

@@ -38,7 +38,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
     value, at the bottom, moves by one feature's Shapley value at a time, the strongest
     feature last, and ends at the prediction, at the top. Its colour is that of the
     prediction, from low to high. Of one row of several outputs, `target` left out, each
-    output has a line. Features beyond `max_display` are the first step, by their sum.
+    output has a line. Features beyond `max_entries` are the first step, by their sum.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         self,
         ax: Any = None,
         *,
-        max_display: int | None = 20,
+        max_entries: int | None = 20,
         highlight: ArrayLike | None = None,
         line_kw: dict[str, Any] | None = None,
     ) -> Self:
@@ -96,7 +96,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         ----------
         ax : matplotlib Axes, default=None
             None makes a figure.
-        max_display : int, default=20
+        max_entries : int, default=20
             Largest number of steps; None shows all features.
         highlight : int, list of ints or bool mask, default=None
             Positions of the rows whose lines stand out, and are named.
@@ -117,7 +117,7 @@ class ShapleyDecisionDisplay(ShapleyDisplay):
         paths = self._paths()
         explanation = paths.explanation
         named = paths.apart() if highlight is None else paths.chosen(highlight)
-        shown, parts, names = strongest(explanation, max_display)
+        shown, parts, names = strongest(explanation, max_entries)
         if paths.row is not None:
             names[: len(shown)] = self._entries([(j,) for j in shown])
         ax = take_single(ax, (7.0, row_height(len(names))), caller=self._caller())

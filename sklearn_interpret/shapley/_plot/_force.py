@@ -84,7 +84,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         self,
         ax: Any = None,
         *,
-        max_display: int | None = 7,
+        max_entries: int | None = 7,
         force_kw: dict[str, Any] | None = None,
     ) -> Self:
         """Draw one row as a line of arrows, or several as areas.
@@ -93,7 +93,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         ----------
         ax : matplotlib Axes, default=None
             None makes a figure.
-        max_display : int, default=7
+        max_entries : int, default=7
             Largest number of arrows or colours, the other features' included; None
             draws each feature on its own.
         force_kw : dict, default=None
@@ -106,7 +106,7 @@ class ShapleyForceDisplay(OrderedRowsDisplay):
         """
         explanation = self._rows()
         self.row_order_ = self._row_order(explanation)
-        shown, parts, _ = strongest(explanation, max_display)
+        shown, parts, _ = strongest(explanation, max_entries)
         single = len(explanation) == 1
         ax = take_single(ax, (9.0, 3.0 if single else 4.2), caller=self._caller())
         self.figure_, self.ax_ = ax.figure, ax

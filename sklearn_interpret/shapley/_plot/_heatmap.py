@@ -24,7 +24,7 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
     Build it with `from_estimator` or `from_explanation`. The strongest feature is on
     top, and above it a curve of the predictions. Rows with similar Shapley values stand
     side by side, so that predictions that come about alike are seen as blocks. Features
-    beyond `max_display` share the last line, which shows the sum of their Shapley
+    beyond `max_entries` share the last line, which shows the sum of their Shapley
     values. The colours are centred at zero, and end where 1 % of the values of the
     single features lie beyond.
 
@@ -84,7 +84,7 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
         self,
         ax: Any = None,
         *,
-        max_display: int | None = 20,
+        max_entries: int | None = 20,
         colorbar: bool = True,
         heatmap_kw: dict[str, Any] | None = None,
     ) -> Self:
@@ -94,7 +94,7 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
         ----------
         ax : matplotlib Axes, default=None
             None makes a figure.
-        max_display : int, default=20
+        max_entries : int, default=20
             Largest number of lines; None shows all features.
         colorbar : bool, default=True
             Draw a colour bar beside the axes.
@@ -109,7 +109,7 @@ class ShapleyHeatmapDisplay(OrderedRowsDisplay):
         explanation = self._rows()
         self.row_order_ = self._row_order(explanation)
         ordered = explanation[self.row_order_]
-        shown, parts, names = strongest(ordered, max_display)
+        shown, parts, names = strongest(ordered, max_entries)
         height = row_height(len(names), PITCH) + CURVE_HEIGHT
         ax = take_single(ax, (7.6, height), caller=self._caller())
         self.figure_, self.ax_ = ax.figure, ax

@@ -55,7 +55,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
 
     Build it with `from_estimator` or `from_explanation`, or from arrays of your own.
     Several outputs are stacked in one bar for each feature. Features beyond
-    `max_display` share the last bar, which is the sum of theirs; so do outputs beyond
+    `max_entries` share the last bar, which is the sum of theirs; so do outputs beyond
     the seven colours that can be told apart.
 
     Parameters
@@ -157,7 +157,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         self,
         ax: Any = None,
         *,
-        max_display: int | None = 20,
+        max_entries: int | None = 20,
         arrangement: str = "stacked",
         bar_kw: dict[str, Any] | None = None,
     ) -> Self:
@@ -167,7 +167,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         ----------
         ax : matplotlib Axes, default=None
             None makes a figure.
-        max_display : int, default=20
+        max_entries : int, default=20
             Largest number of bars; None shows all.
         arrangement : {"stacked", "grouped"}, default="stacked"
             Whether the bars of several outputs stand behind or below each other.
@@ -182,7 +182,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         Raises
         ------
         ValueError
-            An unknown arrangement, or a `max_display` that is no number of bars.
+            An unknown arrangement, or a `max_entries` that is no number of bars.
         """
         if arrangement not in ARRANGEMENTS:
             raise ValueError(
@@ -192,7 +192,7 @@ class ShapleyImportanceDisplay(FoldsMixin, ShapleyDisplay):
         n_outputs = importances.shape[1]
         named, few = _few_outputs(importances, self._outputs(n_outputs))
         importances = few(importances)
-        shown, others = ranked(importances.sum(axis=1), max_display)
+        shown, others = ranked(importances.sum(axis=1), max_entries)
         lengths, names = importances[shown], [self.feature_names[j] for j in shown]
         if len(others):
             lengths = np.vstack([lengths, importances[others].sum(axis=0)])

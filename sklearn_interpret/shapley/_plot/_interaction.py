@@ -116,7 +116,7 @@ class ShapleyInteractionDisplay(Display):
         self,
         ax: Any = None,
         *,
-        max_display: int | None = 10,
+        max_entries: int | None = 10,
         heatmap_kw: dict[str, Any] | None = None,
     ) -> Self:
         """Draw the table of the strongest features.
@@ -125,7 +125,7 @@ class ShapleyInteractionDisplay(Display):
         ----------
         ax : matplotlib Axes, default=None
             None makes a figure.
-        max_display : int, default=10
+        max_entries : int, default=10
             Largest number of features; None shows all. The others are left out.
         heatmap_kw : dict, default=None
             Style of the table.
@@ -138,12 +138,12 @@ class ShapleyInteractionDisplay(Display):
         Raises
         ------
         ValueError
-            A `max_display` that is no number of features, or an array that is no table
+            A `max_entries` that is no number of features, or an array that is no table
             of strengths.
         """
-        check_count(max_display, "max_display")
+        check_count(max_entries, "max_entries")
         table = self._checked()
-        order = np.argsort(-table.sum(axis=1), kind="stable")[:max_display]
+        order = np.argsort(-table.sum(axis=1), kind="stable")[:max_entries]
         names = [str(self.feature_names[j]) for j in order]
         caller = f"{type(self).__name__}.plot"
         ax = take_single(ax, table_size(len(names)), caller=caller)

@@ -30,7 +30,7 @@ class ShapleySummaryDisplay(ShapleyDisplay):
     Build it with `from_estimator` or `from_explanation`. Each point is a row. Its place
     along the axis is the feature's Shapley value, its colour the feature's value, from
     low to high; the scale of colours leaves out 5 % of the values at each end. Points
-    at nearly the same place stand side by side. Features beyond `max_display` share
+    at nearly the same place stand side by side. Features beyond `max_entries` share
     the last line, which shows the sum of their Shapley values.
 
     Parameters
@@ -94,7 +94,7 @@ default="auto"
         self,
         ax: Any = None,
         *,
-        max_display: int | None = 20,
+        max_entries: int | None = 20,
         colorbar: bool = True,
         point_kw: dict[str, Any] | None = None,
     ) -> Self:
@@ -104,7 +104,7 @@ default="auto"
         ----------
         ax : matplotlib Axes, default=None
             None makes a figure.
-        max_display : int, default=20
+        max_entries : int, default=20
             Largest number of lines; None shows all features.
         colorbar : bool, default=True
             Draw a colour bar beside the axes.
@@ -117,7 +117,7 @@ default="auto"
             The display.
         """
         explanation = self._one_output()
-        shown, parts, names = strongest(explanation, max_display)
+        shown, parts, names = strongest(explanation, max_entries)
         ax = take_single(ax, (7.0, row_height(len(names), 0.4)), caller=self._caller())
         self.figure_, self.ax_ = ax.figure, ax
         ax.axvline(0, color=shade(ax, 0.45), linewidth=0.9, zorder=1)

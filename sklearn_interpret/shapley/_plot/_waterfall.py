@@ -45,10 +45,10 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
 
     Build it with `from_estimator` or `from_explanation`. From the bottom up, each arrow
     starts where the one below it ended; the strongest are on top, and features beyond
-    `max_display` are the first step.
+    `max_entries` are the first step.
 
     The explanation of a :class:`BreakDown` has steps of its own, which are numbered and
-    drawn in their order from the top down; those beyond `max_display` are the last one.
+    drawn in their order from the top down; those beyond `max_entries` are the last one.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         self,
         ax: Any = None,
         *,
-        max_display: int | None = 20,
+        max_entries: int | None = 20,
         step_kw: dict[str, Any] | None = None,
     ) -> Self:
         """Draw one step for each feature, or those of the explanation's own.
@@ -116,7 +116,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         ----------
         ax : matplotlib Axes, default=None
             None makes a figure.
-        max_display : int, default=20
+        max_entries : int, default=20
             Largest number of steps; None shows all features.
         step_kw : dict, default=None
             Style of the arrows.
@@ -127,7 +127,7 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
             The display.
         """
         explanation = self._one_row()
-        steps = self._steps(explanation, max_display)
+        steps = self._steps(explanation, max_entries)
         size = (7.0, row_height(len(steps.names)) + 0.3)
         ax = take_single(ax, size, caller=self._caller())
         self.figure_, self.ax_ = ax.figure, ax
@@ -144,15 +144,15 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         ax.spines[["top", "right", "left"]].set_visible(False)
         return self
 
-    def _steps(self, explanation, max_display):
-        """Steps of an explanation of one row and one output, at most `max_display`.
+    def _steps(self, explanation, max_entries):
+        """Steps of an explanation of one row and one output, at most `max_entries`.
 
         One with an order of its own is taken in that, any other by strength.
         """
         values = explanation.values[0]
         downwards = isinstance(explanation, BreakDownExplanation)
         choose = _in_order if downwards else _by_strength
-        members, others = choose(explanation, max_display)
+        members, others = choose(explanation, max_entries)
         names = self._entries(members)
         if downwards:
             names = [f"{number}. {name}" for number, name in enumerate(names, start=1)]
@@ -327,19 +327,19 @@ class Steps:
         return N_ERRORS * np.nan_to_num(self.errors)
 
 
-def _by_strength(explanation, max_display):
-    shown, others = ranked(np.abs(explanation.values[0]), max_display)
+def _by_strength(explanation, max_entries):
+    shown, others = ranked(np.abs(explanation.values[0]), max_entries)
     return [(j,) for j in shown.tolist()], tuple(others.tolist())
 
 
-def _in_order(explanation, max_display):
+def _in_order(explanation, max_entries):
     """Steps as they were taken; the last of them together where there are too many."""
-    check_count(max_display, "max_display")
+    check_count(max_entries, "max_entries")
     steps = explanation.steps(0)
-    if max_display is None or len(steps) <= max_display:
+    if max_entries is None or len(steps) <= max_entries:
         return steps, ()
-    others = [feature for step in steps[max_display - 1 :] for feature in step]
-    return steps[: max_display - 1], tuple(others)
+    others = [feature for step in steps[max_entries - 1 :] for feature in step]
+    return steps[: max_entries - 1], tuple(others)
 
 
 def _errors(explanation, members):

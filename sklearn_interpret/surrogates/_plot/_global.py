@@ -138,7 +138,7 @@ default=None
         ax: Any = None,
         *,
         kind: str = "auto",
-        max_display: int | None = 20,
+        max_entries: int | None = 20,
         bar_kw: dict[str, Any] | None = None,
     ) -> Self:
         """Draw one panel for each output, or one for the shares of all classes.
@@ -152,7 +152,7 @@ default=None
             leaves, "bar" coefficients, and "scatter" responses over responses. "auto"
             takes the first that there is something for: "rules" for trees of more than
             16 leaves, or where they have no room.
-        max_display : int, default=20
+        max_entries : int, default=20
             Largest number of lines or bars, fewer where lines have no room; None
             shows all.
         bar_kw : dict, default=None
@@ -173,7 +173,7 @@ default=None
         settled = self._settled(kind, outputs)
         together = settled in ("tree", "rules") and self._are_shares()
         panels = [outputs] if together else [[output] for output in outputs]
-        canvas = self._canvas(ax, panels, settled, max_display)
+        canvas = self._canvas(ax, panels, settled, max_entries)
         if (kind, settled) == ("auto", "tree") and ax is not None:
             pairs = zip(canvas.main, panels, strict=True)
             if not all(fits(one, self._tree(panel[0])) for one, panel in pairs):
@@ -181,7 +181,7 @@ default=None
         self.figure_, self.axes_, self.kind_ = canvas.figure, canvas.axes, settled
         self.bars_, self.texts_ = [], []
         for one, panel in zip(canvas.main, panels, strict=True):
-            self._draw(one, panel, settled, max_display, bar_kw)
+            self._draw(one, panel, settled, max_entries, bar_kw)
             one.set_title(self._title(panel, first=panel == panels[0]))
         self.legend_ = None
         if settled in ("tree", "rules"):
@@ -205,7 +205,7 @@ default=None
             )
         return kind
 
-    def _canvas(self, ax, panels, kind, max_display):
+    def _canvas(self, ax, panels, kind, max_entries):
         """Axes for the panels; a figure made here is as large as these need."""
         return take_axes(
             ax,
@@ -213,24 +213,24 @@ default=None
             n_columns=3 if kind in ("bar", "scatter") else 1,
             caller=f"{type(self).__name__}.plot",
             panel_size=self._panel_size(
-                [panel[0] for panel in panels], kind, max_display
+                [panel[0] for panel in panels], kind, max_entries
             ),
         )
 
-    def _panel_size(self, outputs, kind, max_display):
+    def _panel_size(self, outputs, kind, max_entries):
         if kind == "tree":
             return tree_size([self._tree(output) for output in outputs])
         if kind == "rules":
             counts = [len(self._leaves(output)) for output in outputs]
-            n_lines = min(max(counts), max_display or max(counts))
+            n_lines = min(max(counts), max_entries or max(counts))
             return 8.6, row_height(n_lines, RULE_PITCH)
         if kind == "bar":
             _, coefficients, _ = self._columns(outputs[0])
-            shown, _ = _strongest(coefficients, max_display)
+            shown, _ = _strongest(coefficients, max_entries)
             return 6.0, 0.4 + row_height(len(shown))
         return 4.8, 4.4
 
-    def _draw(self, ax, outputs, kind, max_display, style):
+    def _draw(self, ax, outputs, kind, max_entries, style):
         """One panel, of one output or, of shares, of all."""
         output = outputs[0]
         name = self._response_text(output if len(outputs) == 1 else None)
@@ -239,14 +239,14 @@ default=None
             tree, leaves = self._tree(output), list(map(self._leaves, outputs))
             drawn, texts = draw_tree(ax, tree, leaves, names, name, style)
         elif kind == "rules":
-            check_count(max_display, "max_display")
+            check_count(max_entries, "max_entries")
             leaves = list(map(self._leaves, outputs))
-            drawn, texts = draw_rules(ax, leaves, names, max_display, style)
+            drawn, texts = draw_rules(ax, leaves, names, max_entries, style)
             ax.set_xlabel(name)
         elif kind == "bar":
             names, coefficients, deviations = self._columns(output)
             effects = coefficients * deviations
-            drawn = _draw_effects(ax, names, effects, max_display, style)
+            drawn = _draw_effects(ax, names, effects, max_entries, style)
         else:
             values, surrogate = self._responses()
             if surrogate is None:
@@ -380,16 +380,16 @@ def _leaf_numbers(leaf):
     }
 
 
-def _strongest(effects, max_display):
+def _strongest(effects, max_entries):
     """Positions of the effects that are shown, the largest first, and of the others."""
-    check_count(max_display, "max_display")
+    check_count(max_entries, "max_entries")
     order = np.argsort(-np.abs(effects), kind="stable")
-    return order[:max_display], order[len(order[:max_display]) :]
+    return order[:max_entries], order[len(order[:max_entries]) :]
 
 
-def _draw_effects(ax, names, effects, max_display, style):
+def _draw_effects(ax, names, effects, max_entries, style):
     """Bars for coefficients times deviations (q,), the strongest on top."""
-    shown, others = _strongest(effects, max_display)
+    shown, others = _strongest(effects, max_entries)
     values = effects[shown]
     places = np.arange(len(shown))[::-1]
     bars = draw_bars(ax, places, values, sign_colours(values), style, height=0.78)

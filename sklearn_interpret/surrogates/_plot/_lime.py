@@ -73,7 +73,7 @@ class LimeDisplay(LocalDisplay):
         self,
         ax: Any = None,
         *,
-        max_display: int | None = 12,
+        max_entries: int | None = 12,
         n_cols: int = 3,
         bar_kw: dict[str, Any] | None = None,
     ) -> Self:
@@ -83,7 +83,7 @@ class LimeDisplay(LocalDisplay):
         ----------
         ax : matplotlib Axes or array of Axes, default=None
             None makes a figure. A single axes is divided up for several outputs.
-        max_display : int, default=12
+        max_entries : int, default=12
             Largest number of bars; None shows all features that are selected.
         n_cols : int, default=3
             Largest number of outputs side by side.
@@ -100,11 +100,11 @@ class LimeDisplay(LocalDisplay):
         ValueError
             Several rows and no `row`; an unknown `target`.
         """
-        check_count(max_display, "max_display")
+        check_count(max_entries, "max_entries")
         row, outputs = self._position(), self._outputs()
         weights = [self._weights(row, output) for output in outputs]
         largest = max(one.largest for one in weights)
-        n_bars = max(len(one.first(max_display)) for one in weights)
+        n_bars = max(len(one.first(max_entries)) for one in weights)
         width = _WIDTH if len(outputs) == 1 else _NARROW_WIDTH
         canvas = take_axes(
             ax,
@@ -123,7 +123,7 @@ class LimeDisplay(LocalDisplay):
                 axes,
                 one.rounded(largest),
                 reach=max(each.reach for each in weights),
-                most=max_display,
+                most=max_entries,
                 label=self._label(output),
                 what="features",
                 note=self._note(output),

@@ -123,7 +123,7 @@ class LimeImageDisplay(LocalDisplay):
         self,
         ax: Any = None,
         *,
-        max_display: int | None = 5,
+        max_entries: int | None = 5,
         n_cols: int | None = None,
         outline_kw: dict[str, Any] | None = None,
     ) -> Self:
@@ -133,7 +133,7 @@ class LimeImageDisplay(LocalDisplay):
         ----------
         ax : matplotlib Axes or array of Axes, default=None
             None makes a figure. A single axes is divided into panels.
-        max_display : int, default=5
+        max_entries : int, default=5
             How many segments are outlined, those of the largest weights; None outlines
             all that the surrogate uses.
         n_cols : int, default=None
@@ -167,7 +167,7 @@ class LimeImageDisplay(LocalDisplay):
         self.overlays_, self.outlines_ = [], []
         for panel, output in zip(others, outputs, strict=True):
             self._draw_label(panel, image, looks, shown, output, limits)
-            chosen = self._weights(row, output).first(max_display).features
+            chosen = self._weights(row, output).first(max_entries).features
             lines = _outlines(shown.segments[0], chosen)
             self.outlines_.append(_draw_outlines(panel, lines, outline_kw))
             panel.set_title(self._label_title(shown, output), fontsize=size)

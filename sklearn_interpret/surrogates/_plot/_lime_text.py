@@ -107,7 +107,7 @@ class LimeTextDisplay(LocalDisplay):
         self,
         ax: Any = None,
         *,
-        max_display: int | None = 12,
+        max_entries: int | None = 12,
         max_lines: int = 14,
         bar_kw: dict[str, Any] | None = None,
     ) -> Self:
@@ -118,7 +118,7 @@ class LimeTextDisplay(LocalDisplay):
         ax : matplotlib Axes or array of Axes, default=None
             None makes a figure. A single axes is divided up; an array has the axes of
             the texts, one for each output, and behind these those of the bars.
-        max_display : int, default=12
+        max_entries : int, default=12
             Largest number of words that have a bar; None shows all that are selected.
         max_lines : int, default=14
             Largest number of lines of the text; a longer one ends in an ellipsis.
@@ -135,12 +135,12 @@ class LimeTextDisplay(LocalDisplay):
         ValueError
             Several texts and no `row`; an unknown `target`.
         """
-        check_count(max_display, "max_display")
+        check_count(max_entries, "max_entries")
         check_count(max_lines, "max_lines")
         row, outputs = self._position(), self._outputs()
         words = [self._weights(row, output) for output in outputs]
         self._families, self._missing = families_for("".join(self._pieces(row)))
-        heights = self._heights(ax, row, words, max_display, max_lines)
+        heights = self._heights(ax, row, words, max_entries, max_lines)
         self.axes_ = take_stacks(
             ax,
             heights,
@@ -158,7 +158,7 @@ class LimeTextDisplay(LocalDisplay):
                 below,
                 self._drawn(one.rounded(largest)),
                 reach=reach,
-                most=max_display,
+                most=max_entries,
                 label=f"{shorten(self._response(output), 48)} (what a word adds)",
                 what="words",
                 note=self._note(output),
@@ -212,7 +212,7 @@ class LimeTextDisplay(LocalDisplay):
     def _pieces(self, row):
         return self.explanation.tokens[row]
 
-    def _heights(self, ax, row, words, max_display, max_lines):
+    def _heights(self, ax, row, words, max_entries, max_lines):
         """Heights of the text and of the bars, in inches."""
         width, height = _width(len(words)), None
         if hasattr(ax, "get_subplotspec"):  # one axes, which is divided up
@@ -229,7 +229,7 @@ class LimeTextDisplay(LocalDisplay):
             text = min(text, 0.5 * height)
             return text, height - text
         n_bars = max(len(one) for one in words)
-        n_bars = n_bars if max_display is None else min(n_bars, max_display)
+        n_bars = n_bars if max_entries is None else min(n_bars, max_entries)
         return text, max(0.6, BAR_PITCH * n_bars)
 
     def _drawn(self, words):

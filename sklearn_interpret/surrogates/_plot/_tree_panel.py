@@ -316,18 +316,18 @@ def _n_rows(leaf):
     return f"{n} {'row' if n == 1 else 'rows'}"
 
 
-def draw_rules(ax, by_output, names, max_display, style):
+def draw_rules(ax, by_output, names, max_entries, style):
     """Draw the rule of each leaf and what is in it, the largest on top.
 
     These are distributions of the one output's responses, or shares of several. Lines
-    beyond `max_display`, or those that have no room, share the last one. Returns the
+    beyond `max_entries`, or those that have no room, share the last one. Returns the
     bars and the texts of the rules.
     """
     width, height = axes_inches(ax)
-    if max_display is not None:
-        max_display = min(max_display, max(2, int(height / LEAST_PITCH)))
-    cut = max_display is not None and len(by_output[0]) > max_display
-    by_output = [_largest(leaves, max_display) for leaves in by_output]
+    if max_entries is not None:
+        max_entries = min(max_entries, max(2, int(height / LEAST_PITCH)))
+    cut = max_entries is not None and len(by_output[0]) > max_entries
+    by_output = [_largest(leaves, max_entries) for leaves in by_output]
     leaves, single = by_output[0], len(by_output) == 1
     limits = _value_range(leaves) if single else (0.0, 1.0)
     pitch = height / len(leaves)
