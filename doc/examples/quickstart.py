@@ -112,9 +112,9 @@ def draw_comparison(model, X):
     ]
     for display in displays:
         display.legend_.remove()  # one for all is enough
-    texts = [text.get_text() for text in displays[0].legend_.get_texts()]
-    handles = displays[0].lines_[0]
-    figure.legend(handles, texts, loc="outside upper center", ncols=3, frameon=False)
+    one = displays[0].legend_
+    texts, handles = [text.get_text() for text in one.get_texts()], one.legend_handles
+    figure.legend(handles, texts, loc="outside upper center", ncols=4, frameon=False)
     for ax in axes[1:]:
         ax.set_ylabel("")
     return figure

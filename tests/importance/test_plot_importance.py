@@ -547,8 +547,8 @@ def test_wrong_estimators(regression):
         draw(model, X)
     with pytest.raises(ValueError, match="need X_test"):
         draw(model, X, y, y_test=y)
-    with pytest.raises(TypeError, match="no parameter 'max_dsplay'; did you mean"):
-        draw(model, X, y, max_dsplay=3)
+    with pytest.raises(TypeError, match="no parameter 'max_entrie'; did you mean"):
+        draw(model, X, y, max_entrie=3)
     fitted = PermutationImportance(FrozenEstimator(model)).fit(X, y)
     with pytest.raises(ValueError, match="n_repeats can only be set before its fit"):
         draw(fitted, n_repeats=3)

@@ -458,8 +458,8 @@ def test_wrong_estimators(display_class, regression):
         draw(object(), X)
     with pytest.raises(ValueError, match="pass X, or a fitted inspector"):
         draw(model)
-    with pytest.raises(TypeError, match="no parameter 'max_dsplay'; did you mean"):
-        draw(model, X, max_dsplay=3)
+    with pytest.raises(TypeError, match="no parameter 'max_entrie'; did you mean"):
+        draw(model, X, max_entrie=3)
 
 
 def test_folds_are_averaged(regression):
