@@ -1,8 +1,10 @@
 """Base of the interaction estimators: players, and sets of players."""
 
 import warnings
-from itertools import combinations
 
+import numpy as np
+
+from sklearn_interpret._model.parallel import slices
 from sklearn_interpret._model.rows.features import (
     resolve_features,
     resolve_groups,
@@ -15,6 +17,9 @@ from sklearn_interpret.exceptions import CostlyInspectionWarning, UndefinedShare
 # columns costs a model as much as one of some more.
 _MANY_VALUES = 1e9
 _FEW_COLUMNS = 50
+
+# Sets that are made tuples at once.
+_SETS_AT_ONCE = 2**12
 
 
 class BaseInteraction(BaseInspector):
@@ -60,9 +65,21 @@ class BaseInteraction(BaseInspector):
         """Set the players and their pairs."""
         self._resolve_players(rows)
         if self.pairs is None:
-            self.pairs_ = list(combinations(range(len(self.features_)), 2))
+            pairs = np.stack(np.triu_indices(len(self.features_), 1), axis=1)
         else:
-            self.pairs_ = self._resolve_sets(rows, "pairs", 2)
+            pairs = np.array(self._resolve_sets(rows, "pairs", 2), dtype=np.intp)
+        self._pairs = pairs
+
+    @property
+    def pairs_(self):
+        """The pairs as tuples, of which a list takes much more than an array."""
+        if "_pairs" not in vars(self):
+            raise AttributeError(f"This {type(self).__name__} has no pairs yet.")
+        return list(tuples(self._pairs))
+
+    def _reset(self):
+        super()._reset()
+        vars(self).pop("_pairs", None)
 
     def _resolve_sets(self, rows, parameter, order):
         """Sets of `order` players that a parameter names, as positions of players."""
@@ -93,6 +110,12 @@ class BaseInteraction(BaseInspector):
 
     def _groups(self, rows):
         return resolve_groups(self.feature_groups, rows.names, named=rows.named)
+
+
+def tuples(sets):
+    """The rows of an array of sets as tuples of ints, few of them at a time."""
+    for part in slices(len(sets), _SETS_AT_ONCE):
+        yield from map(tuple, sets[part].tolist())
 
 
 def warn_of_undefined(attribute, sets, remedy):

@@ -23,6 +23,9 @@ from sklearn_interpret.exceptions import UnreadableModelError
 # terms are found from the rows that meet conditions instead.
 _MOST_STEPS = 8
 
+# Pairs that are listed at once, of which passes over the trees take their parts.
+_PAIRS_AT_ONCE = 2**16
+
 
 class HybridTrees:
     """Responses to hybrid rows from the trees of a model.
@@ -72,7 +75,7 @@ class HybridTrees:
         self._sums = ensemble.raw_of_codes(self._codes)
         self.predictions = trees.of_sums(self._sums)
 
-    def most_rows(self, sets):
+    def most_rows(self, *sets):
         """The model gets no row."""
         return 0
 
@@ -99,12 +102,14 @@ class HybridTrees:
         simple = steps_of_parts(self._effects) <= _MOST_STEPS
         pairs = []
         for players in map(tuple, sets):
-            if len(players) == 2 and simple[list(players)].all():
+            is_simple = len(players) == 2 and simple[list(players)].all()
+            if is_simple:
                 pairs.append(players)
-                continue
-            yield from self._pairs(pairs)
-            pairs = []
-            yield self._mean_given(players)
+            if len(pairs) == _PAIRS_AT_ONCE or not is_simple:
+                yield from self._pairs(pairs)
+                pairs = []
+            if not is_simple:
+                yield self._mean_given(players)
         yield from self._pairs(pairs)
 
     def outcomes(self, reduce):
@@ -135,11 +140,15 @@ class HybridTrees:
         """Mean responses with each player at each of its points."""
         return self._effects.averages(self._leaf_weights, self._weights.sum())
 
+    @cached_property
+    def _leaves_of_pairs(self):
+        return leaves_of_pairs(self._effects)
+
     def _pairs(self, pairs):
         """Mean responses given two players, pair by pair."""
         if not pairs:
             return
-        n_leaves = leaves_of_pairs(self._effects)
+        n_leaves = self._leaves_of_pairs
         mean = np.average(self._sums, axis=0, weights=self._weights)
         terms = self._terms([pair for pair in pairs if n_leaves[pair]], n_leaves)
         for pair in pairs:

@@ -52,7 +52,7 @@ class TreePairs:
     def __init__(self, effects, pairs):
         self.effects = effects
         self.pairs = pairs
-        wanted = np.full((len(effects.parts) + 1,) * 2, -1)
+        wanted = np.full((len(effects.parts) + 1,) * 2, -1, dtype=np.int32)
         for number, pair in enumerate(pairs):
             wanted[pair] = number
         self._openings = []
@@ -122,7 +122,7 @@ class TreePairs:
 def leaves_of_pairs(effects):
     """How many leaves have conditions on both of two parts: (n_parts, n_parts)."""
     n = len(effects.parts) + 1
-    counts = np.zeros(n * n, dtype=np.intp)
+    counts = np.zeros(n * n, dtype=np.int32)
     for block in effects.blocks:
         player = np.append(effects.paths.player[block.nodes], n - 1)
         for splits in block.groups:
