@@ -18,6 +18,9 @@ from sklearn_interpret.exceptions import CostlyInspectionWarning, UndefinedShare
 _MANY_VALUES = 1e9
 _FEW_COLUMNS = 50
 
+# Sums over rows and leaves that take about a minute.
+_MANY_SUMS = 3e9
+
 # Sets that are made tuples at once.
 _SETS_AT_ONCE = 2**12
 
@@ -48,6 +51,18 @@ class BaseInteraction(BaseInspector):
             raise ValueError(
                 f"{type(self).__name__} measures variances over rows and needs two; it "
                 f"got n_samples=1 (of positive weight; subsample={self.subsample!r})."
+            )
+
+    def _warn_of_sums(self, n_sums):
+        """Say how many sums over leaves of trees are to be made, if very many."""
+        if n_sums > _MANY_SUMS:
+            warnings.warn(
+                f"{type(self).__name__} is about to make some {n_sums:.2g} sums over "
+                "rows and leaves of trees, which takes more than a minute. Fewer are "
+                "made for fewer features or pairs (features=, pairs=), for fewer rows "
+                "(subsample=), and for fewer or smaller trees.",
+                CostlyInspectionWarning,
+                stacklevel=2,
             )
 
     def _warn_of_cost(self, n_rows, rows, advice):

@@ -253,6 +253,8 @@ class HStatistic(TransformerMixin, BaseInteraction):
             if not repeat:
                 n_rows = self.n_repeats * responses.most_rows(self._pairs, triples)
                 self._warn_of_cost(n_rows, drawn.rows, _ADVICE)
+                n_sums = responses.most_sums(self._pairs, triples)
+                self._warn_of_sums(self.n_repeats * n_sums)
             strengths, constants = self._statistics(drawn, responses, triples)
             draws.append(strengths)
             if not repeat:
@@ -300,6 +302,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             overall[player] = overall_strength(
                 predictions, alone, all_but, player, weights, floor
             )
+        del all_but
         pairs, three_way, constants = _strengths_of_sets(
             responses, alone, self._pairs, triples, weights, floor
         )

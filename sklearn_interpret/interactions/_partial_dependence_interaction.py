@@ -210,10 +210,13 @@ class PartialDependenceInteraction(BaseInteraction):
         if not n_pairs:
             return
         sizes = self._most_points(rows)
-        if isinstance(perturbed(self.method, response, rows, []), PerturbedResponses):
+        model = perturbed(self.method, response, rows, [])
+        if isinstance(model, PerturbedResponses):
             parts = slices(n_pairs, _PAIRS_AT_ONCE)
             n_points = sum(_points(sizes, self._pairs[part]).sum() for part in parts)
             self._warn_of_cost(rows.n_rows * n_points, rows, _ADVICE)
+        else:
+            self._warn_of_sums(model.most_sums(n_pairs))
         most, start = held_rows(_BYTES_OF_POINT * (1 + n_outputs)), 0
         while start < n_pairs:
             n_points = _points(sizes, self._pairs[start : start + _PAIRS_AT_ONCE])

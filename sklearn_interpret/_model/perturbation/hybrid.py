@@ -211,15 +211,16 @@ class HybridResponses:
     @cached_property
     def _averages(self):
         """Results of `alone` and `all_but`."""
-        shape = self._rows.n_rows, len(self._players), self.predictions.shape[1]
+        # Player after player is filled: each has a stretch of memory.
+        shape = len(self._players), self._rows.n_rows, self.predictions.shape[1]
         alone, all_but = np.zeros(shape), np.empty(shape)
         for which, grid, block, responses in self._responses(self._alone):
             means = np.einsum("b,bdk->dk", grid.base_shares[block], responses)
-            alone[:, which] += means[grid.donor_of]
+            alone[which] += means[grid.donor_of]
             means = np.einsum("d,bdk->bk", grid.donor_shares, responses)
             inside = (grid.base_of >= block.start) & (grid.base_of < block.stop)
-            all_but[inside, which] = means[grid.base_of[inside] - block.start]
-        return alone, all_but
+            all_but[which, inside] = means[grid.base_of[inside] - block.start]
+        return alone.swapaxes(0, 1), all_but.swapaxes(0, 1)
 
     @property
     def _alone(self):
@@ -240,6 +241,10 @@ class HybridResponses:
                 n_donors = np.minimum(n_points[places].prod(axis=1), n_bases)
                 total += n_donors.sum() * (n_bases - 1)
         return total
+
+    def most_sums(self, pairs, triples):
+        """No leaf of a tree is looked at."""
+        return 0
 
     def _grid(self, players):
         positions = self.positions[players[0]] if len(players) == 1 else None
