@@ -86,7 +86,7 @@ class BaseInteraction(BaseInspector):
         self._pairs = pairs
 
     @property
-    def pairs_(self):
+    def pairs_(self) -> list[tuple[int, int]]:
         """The pairs as tuples, of which a list takes much more than an array."""
         if "_pairs" not in vars(self):
             raise AttributeError(f"This {type(self).__name__} has no pairs yet.")
