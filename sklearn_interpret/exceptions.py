@@ -32,7 +32,7 @@ class ConstantFeatureWarning(InspectionWarning):
 
 
 class CostlyInspectionWarning(InspectionWarning):
-    """Very many rows are about to be sent to the model, or much memory be taken."""
+    """Much is about to be done: rows sent to the model, leaves summed, memory taken."""
 
 
 class EmptyIntervalWarning(InspectionWarning):

@@ -9,6 +9,10 @@ from sklearn import config_context
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
+from sklearn_interpret._model._sklearn_compat import (
+    block_reporter,
+    root_callback_context,
+)
 from sklearn_interpret.effects import (
     AccumulatedLocalEffects,
     ConditionalDependence,
@@ -132,6 +136,13 @@ def test_callbacks_change_no_result_and_leave_nothing(table):
     assert_array_equal(
         pickle.loads(pickle.dumps(watched)).transform(X), plain.transform(X)
     )
+
+
+def test_blocks_leave_nothing_where_nobody_listens():
+    inspector = PartialDependence(LinearRegression())
+    context = root_callback_context(inspector, None)
+    block_reporter(context, inspector)()
+    assert list(context) == [context]
 
 
 def test_the_end_is_told_of_after_an_error(table):

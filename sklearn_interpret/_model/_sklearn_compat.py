@@ -90,6 +90,10 @@ def block_reporter(context, estimator):
     """A function that tells callbacks of one finished block of work."""
 
     def report():
+        # A context is kept by that around it: none is made where nobody listens. Wish:
+        # a public way to know.
+        if not getattr(estimator, "_skl_callbacks", ()):
+            return
         with callback_task(callback_subcontext(context, "block"), estimator):
             pass
 

@@ -1,8 +1,10 @@
 """Base of the interaction estimators: players, and sets of players."""
 
 import warnings
-from itertools import combinations
 
+import numpy as np
+
+from sklearn_interpret._model.parallel import slices
 from sklearn_interpret._model.rows.features import (
     resolve_features,
     resolve_groups,
@@ -15,6 +17,12 @@ from sklearn_interpret.exceptions import CostlyInspectionWarning, UndefinedShare
 # columns costs a model as much as one of some more.
 _MANY_VALUES = 1e9
 _FEW_COLUMNS = 50
+
+# Sums over rows and leaves that take about a minute.
+_MANY_SUMS = 3e9
+
+# Sets that are made tuples at once.
+_SETS_AT_ONCE = 2**12
 
 
 class BaseInteraction(BaseInspector):
@@ -45,6 +53,18 @@ class BaseInteraction(BaseInspector):
                 f"got n_samples=1 (of positive weight; subsample={self.subsample!r})."
             )
 
+    def _warn_of_sums(self, n_sums):
+        """Say how many sums over leaves of trees are to be made, if very many."""
+        if n_sums > _MANY_SUMS:
+            warnings.warn(
+                f"{type(self).__name__} is about to make some {n_sums:.2g} sums over "
+                "rows and leaves of trees, which takes more than a minute. Fewer are "
+                "made for fewer features or pairs (features=, pairs=), for fewer rows "
+                "(subsample=), and for fewer or smaller trees.",
+                CostlyInspectionWarning,
+                stacklevel=2,
+            )
+
     def _warn_of_cost(self, n_rows, rows, advice):
         """Say how many rows the model is going to get, if these are very many."""
         if n_rows * max(rows.n_columns, _FEW_COLUMNS) > _MANY_VALUES:
@@ -60,9 +80,21 @@ class BaseInteraction(BaseInspector):
         """Set the players and their pairs."""
         self._resolve_players(rows)
         if self.pairs is None:
-            self.pairs_ = list(combinations(range(len(self.features_)), 2))
+            pairs = np.stack(np.triu_indices(len(self.features_), 1), axis=1)
         else:
-            self.pairs_ = self._resolve_sets(rows, "pairs", 2)
+            pairs = np.array(self._resolve_sets(rows, "pairs", 2), dtype=np.intp)
+        self._pairs = pairs
+
+    @property
+    def pairs_(self) -> list[tuple[int, int]]:
+        """The pairs as tuples, of which a list takes much more than an array."""
+        if "_pairs" not in vars(self):
+            raise AttributeError(f"This {type(self).__name__} has no pairs yet.")
+        return list(tuples(self._pairs))
+
+    def _reset(self):
+        super()._reset()
+        vars(self).pop("_pairs", None)
 
     def _resolve_sets(self, rows, parameter, order):
         """Sets of `order` players that a parameter names, as positions of players."""
@@ -93,6 +125,12 @@ class BaseInteraction(BaseInspector):
 
     def _groups(self, rows):
         return resolve_groups(self.feature_groups, rows.names, named=rows.named)
+
+
+def tuples(sets):
+    """The rows of an array of sets as tuples of ints, few of them at a time."""
+    for part in slices(len(sets), _SETS_AT_ONCE):
+        yield from map(tuple, sets[part].tolist())
 
 
 def warn_of_undefined(attribute, sets, remedy):

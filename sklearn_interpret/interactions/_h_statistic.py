@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from numbers import Integral
 from typing import Any
 
@@ -36,6 +36,7 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import Sample
 from sklearn_interpret.interactions._base import (
     BaseInteraction,
+    tuples,
     warn_of_undefined,
 )
 
@@ -250,8 +251,10 @@ class HStatistic(TransformerMixin, BaseInteraction):
                 drawn = self._draw(sample, self.subsample, rng)
             responses = self._responses(drawn, response, on_block)
             if not repeat:
-                n_rows = self.n_repeats * responses.most_rows([*self.pairs_, *triples])
+                n_rows = self.n_repeats * responses.most_rows(self._pairs, triples)
                 self._warn_of_cost(n_rows, drawn.rows, _ADVICE)
+                n_sums = responses.most_sums(self._pairs, triples)
+                self._warn_of_sums(self.n_repeats * n_sums)
             strengths, constants = self._statistics(drawn, responses, triples)
             draws.append(strengths)
             if not repeat:
@@ -267,7 +270,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             return []
         if self.three_way is not True:
             return self._resolve_sets(rows, "three_way", 3)
-        known = set(map(frozenset, self.pairs_))
+        known = set(map(frozenset, tuples(self._pairs)))
         return [
             triple
             for triple in combinations(range(len(self.features_)), 3)
@@ -299,8 +302,9 @@ class HStatistic(TransformerMixin, BaseInteraction):
             overall[player] = overall_strength(
                 predictions, alone, all_but, player, weights, floor
             )
+        del all_but
         pairs, three_way, constants = _strengths_of_sets(
-            responses, alone, self.pairs_, triples, weights, floor
+            responses, alone, self._pairs, triples, weights, floor
         )
         total = total_strength(predictions, alone, weights, floor)[None]
         names = "pairwise", "overall", "three_way", "total"
@@ -310,13 +314,11 @@ class HStatistic(TransformerMixin, BaseInteraction):
     def _set_results(self, draws, triples):
         """Set the fitted attributes from the statistics of each draw of rows."""
         names = self.player_names_
-        triples = [tuple(names[player] for player in triple) for triple in triples]
-        pairs = [(names[first], names[second]) for first, second in self.pairs_]
         forms = {
-            "pairwise": (pairs, lambda v: symmetric(v, self.pairs_, len(names))),
-            "overall": ([(name,) for name in names], np.transpose),
-            "three_way": (triples, np.transpose),
-            "total": ([()], np.ravel),
+            "pairwise": (self._pairs, lambda v: symmetric(v, self._pairs, len(names))),
+            "overall": (np.arange(len(names))[:, None], np.transpose),
+            "three_way": (np.reshape(triples, (-1, 3)).astype(int), np.transpose),
+            "total": (np.empty((1, 0), int), np.ravel),
         }
         for statistic, (sets, outputs_first) in forms.items():
             strengths = [draw[statistic] for draw in draws]
@@ -324,7 +326,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             other = "overall" if statistic == "total" else statistic
             warn_of_undefined(
                 f"{statistic}_",
-                [sets[place] for place in np.flatnonzero(undefined)],
+                [[names[player] for player in one] for one in sets[undefined]],
                 f"The size of the interaction is in {other}_unnormalized_.",
             )
             shares = np.stack([one.squared for one in strengths])
@@ -342,7 +344,8 @@ class HStatistic(TransformerMixin, BaseInteraction):
                 if values is not None:
                     values = drop_single_output(outputs_first(values))
                 if statistic == "three_way":
-                    values = dict(zip(sets, np.moveaxis(values, -1, 0), strict=True))
+                    keys = [tuple(names[player] for player in one) for one in triples]
+                    values = dict(zip(keys, np.moveaxis(values, -1, 0), strict=True))
                 setattr(self, f"{statistic}_{ending}", values)
         if sum(map(len, self.features_)) < self.n_features_in_:
             self.total_ = np.full_like(self.total_, np.nan)[()]
@@ -375,13 +378,13 @@ class HStatistic(TransformerMixin, BaseInteraction):
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         n_outputs = len(self.output_names_)
-        if not self.pairs_:
+        pairs = self.pairs_
+        if not pairs:
             return np.empty((rows.n_rows, 0))
-        players = sorted({player for pair in self.pairs_ for player in pair})
-        sets = [(player,) for player in players] + self.pairs_
+        sets = [(player,) for player in np.unique(self._pairs).tolist()] + pairs
         averages = dict(zip(sets, self._averages_at(rows, sets), strict=True))
-        terms = np.empty((rows.n_rows, len(self.pairs_), n_outputs))
-        for place, (first, second) in enumerate(self.pairs_):
+        terms = np.empty((rows.n_rows, len(pairs), n_outputs))
+        for place, (first, second) in enumerate(pairs):
             terms[:, place] = averages[first, second]
             terms[:, place] -= averages[first,] + averages[second,]
         terms -= self._constants
@@ -439,13 +442,14 @@ def _floor(predictions, alone, weights):
 def _strengths_of_sets(responses, alone, pairs, triples, weights, floor):
     """Strengths of pairs and triples, and the mean joint effects of pairs."""
     within = {frozenset(two) for triple in triples for two in combinations(triple, 2)}
-    others = within - set(map(frozenset, pairs)) if within else ()
-    sets = [*pairs, *sorted(tuple(sorted(pair)) for pair in others), *triples]
-    n_outputs = alone.shape[2]
-    found = Strength(*np.zeros((2, len(sets), n_outputs)))
+    others = within - set(map(frozenset, tuples(pairs))) if within else ()
+    further = [*sorted(tuple(sorted(pair)) for pair in others), *triples]
+    n_sets, n_outputs = len(pairs) + len(further), alone.shape[2]
+    found = Strength(*np.zeros((2, n_sets, n_outputs)))
     constants, joint_of_pair = np.empty((len(pairs), n_outputs)), {}
-    for place, joint in enumerate(responses.joint(sets)):
-        players = sets[place]
+    sets = chain(tuples(pairs), further)
+    joints = responses.joint(chain(tuples(pairs), further))
+    for place, (players, joint) in enumerate(zip(sets, joints, strict=True)):
         if len(players) == 3:
             parts = [joint_of_pair[frozenset(two)] for two in combinations(players, 2)]
             strength = three_way_strength(joint, parts, alone, players, weights, floor)
@@ -457,4 +461,4 @@ def _strengths_of_sets(responses, alone, pairs, triples, weights, floor):
             found[place] = pair_strength(joint, alone, players, weights, floor)
             effect = joint - alone[:, list(players)].sum(axis=1)
             constants[place] = np.average(effect, axis=0, weights=weights)
-    return found[: len(pairs)], found[len(sets) - len(triples) :], constants
+    return found[: len(pairs)], found[n_sets - len(triples) :], constants

@@ -16,7 +16,7 @@ from sklearn_interpret._core.effects.h_statistics import (
     symmetric,
 )
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret._model.parallel import held_rows
+from sklearn_interpret._model.parallel import held_rows, slices
 from sklearn_interpret._model.perturbation.perturbed import (
     PerturbedResponses,
     perturbed,
@@ -35,6 +35,9 @@ _ADVICE = (
 # What a point of a surface takes, and each output of it; and a surface besides.
 _BYTES_OF_POINT = 48
 _POINTS_BESIDES = 64
+
+# Pairs whose points are counted, and at most those whose surfaces are held, at once.
+_PAIRS_AT_ONCE = 2**12
 
 
 class PartialDependenceInteraction(BaseInteraction):
@@ -192,29 +195,35 @@ class PartialDependenceInteraction(BaseInteraction):
         self._resolve_pairs(sample.rows)
         predictions = plain_responses(response, sample.rows)
         n_outputs = predictions.shape[1]
-        strengths = np.empty((len(self.pairs_), n_outputs))
+        strengths = np.empty((len(self._pairs), n_outputs))
         for pairs in self._parts_of_pairs(sample.rows, response, n_outputs):
-            surfaces = self._surfaces(sample, self.pairs_[pairs], n_outputs)
+            surfaces = self._surfaces(sample, self._pairs[pairs].tolist(), n_outputs)
             strengths[pairs] = list(map(greenwell_strength, surfaces))
             on_block()
-        pairwise = symmetric(strengths, self.pairs_, len(self.features_))
+        pairwise = symmetric(strengths, self._pairs, len(self.features_))
         self.pairwise_ = drop_single_output(pairwise)
         self.output_names_ = response.output_names(len(pairwise))
 
     def _parts_of_pairs(self, rows, response, n_outputs):
         """Slices of the pairs whose surfaces are held at once."""
-        if not self.pairs_:
+        n_pairs = len(self._pairs)
+        if not n_pairs:
             return
-        n_points = self._most_points(rows)[np.array(self.pairs_)].prod(axis=1)
-        if isinstance(perturbed(self.method, response, rows, []), PerturbedResponses):
-            self._warn_of_cost(rows.n_rows * n_points.sum(), rows, _ADVICE)
-        most = held_rows(_BYTES_OF_POINT * (1 + n_outputs))
-        ends, start = np.cumsum(n_points + _POINTS_BESIDES), 0
-        while start < len(ends):
-            before = ends[start - 1] if start else 0
-            stop = int(np.searchsorted(ends, before + most, side="right"))
-            yield slice(start, max(stop, start + 1))
-            start = max(stop, start + 1)
+        sizes = self._most_points(rows)
+        model = perturbed(self.method, response, rows, [])
+        if isinstance(model, PerturbedResponses):
+            parts = slices(n_pairs, _PAIRS_AT_ONCE)
+            n_points = sum(_points(sizes, self._pairs[part]).sum() for part in parts)
+            self._warn_of_cost(rows.n_rows * n_points, rows, _ADVICE)
+        else:
+            self._warn_of_sums(model.most_sums(n_pairs))
+        most, start = held_rows(_BYTES_OF_POINT * (1 + n_outputs)), 0
+        while start < n_pairs:
+            n_points = _points(sizes, self._pairs[start : start + _PAIRS_AT_ONCE])
+            ends = np.cumsum(n_points + _POINTS_BESIDES)
+            n_held = max(1, int(np.searchsorted(ends, most, side="right")))
+            yield slice(start, start + n_held)
+            start += n_held
 
     def _most_points(self, rows):
         """Largest number of points along each player, as floats."""
@@ -254,3 +263,8 @@ class PartialDependenceInteraction(BaseInteraction):
             effect.grid_values_, effect.average_, strict=True
         ):
             yield np.reshape(average, (n_outputs, len(first), len(second)))
+
+
+def _points(sizes, pairs):
+    """Most points of the surfaces of pairs, from those along each player."""
+    return sizes[pairs].prod(axis=1)

@@ -1,5 +1,6 @@
 """H statistics: the definition, closed forms, trees as brute force, and their frame."""
 
+from contextlib import nullcontext
 from itertools import combinations
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import (
     ExtraTreesRegressor,
@@ -23,15 +25,20 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
 from sklearn.svm import SVR
 
+from sklearn_interpret._model.perturbation.hybrid import hybrid
+from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.exceptions import (
     CostlyInspectionWarning,
     NonFiniteResponseError,
     UndefinedShareWarning,
     UnreadableModelError,
 )
-from sklearn_interpret.interactions import HStatistic
+from sklearn_interpret.interactions import HStatistic, PartialDependenceInteraction
+from sklearn_interpret.interactions import _base as interactions_base
 from tests.effects.data import classes, encoded, mixed_frame, numeric_table
 from tests.references.interactions import h_statistics
+from tests.references.memory import peak_memory
 from tests.references.models import asker, frozen, rows_of
 
 X, Y = numeric_table(14, 4)
@@ -627,3 +634,67 @@ def test_very_many_rows_are_warned_of_before_they_are_sent():
     with pytest.warns(CostlyInspectionWarning, match=expected), pytest.raises(TooMany):
         h_of(reluctant, table)
     assert np.isfinite(h_of(reluctant, table[:, :3], subsample=10).total_)
+
+
+WIDE = np.random.default_rng(0).normal(size=(30, 300))
+
+
+@pytest.fixture(scope="module")
+def wide_trees():
+    target = WIDE[:, 0] * WIDE[:, 1] + WIDE[:, 2]
+    forest = RandomForestRegressor(3, max_depth=3, max_features=9, random_state=0)
+    return FrozenEstimator(forest.fit(WIDE, target))
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_many_sums_over_leaves_are_warned_of(few, wide_trees, monkeypatch):
+    monkeypatch.setattr(interactions_base, "_MANY_SUMS", 1e6)
+    h = HStatistic(wide_trees, features=list(range(2 if few else 30)))
+    expected = r"HStatistic is about to make some .* sums .*pairs=.*subsample="
+    with (
+        nullcontext() if few else pytest.warns(CostlyInspectionWarning, match=expected)
+    ):
+        h.fit(WIDE)
+
+
+def test_sums_grow_with_rows_pairs_triples_and_passes(wide_trees):
+    def n_sums(n_rows, n_features, triples=(), memory=64):
+        rows, players = as_rows(WIDE[:n_rows]), [(j,) for j in range(n_features)]
+        response = make_response(wide_trees)
+        weights = np.ones(n_rows)
+        trees = hybrid("tree", response, rows, weights, players, averaged=True)
+        pairs = np.array([*combinations(range(n_features), 2)])
+        with config_context(working_memory=memory):
+            return trees.most_sums(pairs, triples)
+
+    few = n_sums(10, 20)
+    assert few < n_sums(30, 20) < n_sums(30, 300)
+    assert few < n_sums(10, 20, [(0, 1, 2)])
+    assert n_sums(30, 300) < n_sums(30, 300, memory=1e-3)
+
+
+@pytest.mark.parametrize("inspector", [HStatistic, PartialDependenceInteraction])
+@pytest.mark.parametrize("method", ["brute", "tree"])
+def test_memory_until_the_warning_of_many_pairs(
+    inspector, method, wide_trees, monkeypatch
+):
+    for limit in ("_MANY_SUMS", "_MANY_VALUES"):
+        monkeypatch.setattr(interactions_base, limit, 0)
+    model = frozen(lambda a, *others: a, WIDE) if method == "brute" else wide_trees
+    h = inspector(model, method=method)
+
+    def stopped():
+        with pytest.raises(CostlyInspectionWarning), config_context(working_memory=1):
+            h.fit(WIDE)
+
+    stopped()  # what is made once
+    # The pairs are as large as one matrix of the results; and what is in work.
+    assert peak_memory(stopped) < 2 * 8 * WIDE.shape[1] ** 2 + 1.5 * 2**20
+
+
+def test_pairs_need_a_fit():
+    assert not hasattr(HStatistic(SVR()), "pairs_")
+    h = HStatistic(SVR()).fit(X, Y)
+    with pytest.raises(ValueError, match="unknown"):
+        h.set_params(features=["unknown"]).fit(pd.DataFrame(X, columns=[*"abcd"]), Y)
+    assert not hasattr(h, "pairs_")

@@ -105,7 +105,7 @@ def symmetric(values, pairs, n_players):
     matrix = np.full((values.shape[1], n_players, n_players), np.nan)
     diagonal = np.arange(n_players)
     matrix[:, diagonal, diagonal] = 0.0
-    first, second = np.reshape(pairs, (-1, 2)).astype(np.intp).T
+    first, second = np.reshape(pairs, (-1, 2)).astype(np.intp, copy=False).T
     matrix[:, first, second] = matrix[:, second, first] = values.T
     return matrix
 

@@ -28,6 +28,9 @@ _MOST_PLAYERS = 3
 _MOST_POINTS = 2**18
 _POINT_BYTES = 96
 
+# Sets whose points are counted at once.
+_SETS_AT_ONCE = 2**14
+
 
 def hybrid(method, response, rows, weights, players, *, averaged, **loop):
     """Responses to hybrid rows, from trees or from the model's `predict`.
@@ -116,7 +119,7 @@ class HybridResponses:
         moved = {column for columns in self._players for column in columns}
         rest = [column for column in range(rows.n_columns) if column not in moved]
         parts = [*self._players, rest] if rest else self._players
-        codes = np.empty((len(parts), rows.n_rows), dtype=np.intp)
+        codes = np.empty((len(parts), rows.n_rows), dtype=np.int32)
         for own, columns in zip(codes, parts, strict=True):
             own[:] = rows.encode(columns)[0]
         self.positions = list(codes[: len(self._players)])
@@ -208,34 +211,40 @@ class HybridResponses:
     @cached_property
     def _averages(self):
         """Results of `alone` and `all_but`."""
-        shape = self._rows.n_rows, len(self._players), self.predictions.shape[1]
+        # Player after player is filled: each has a stretch of memory.
+        shape = len(self._players), self._rows.n_rows, self.predictions.shape[1]
         alone, all_but = np.zeros(shape), np.empty(shape)
         for which, grid, block, responses in self._responses(self._alone):
             means = np.einsum("b,bdk->dk", grid.base_shares[block], responses)
-            alone[:, which] += means[grid.donor_of]
+            alone[which] += means[grid.donor_of]
             means = np.einsum("d,bdk->bk", grid.donor_shares, responses)
             inside = (grid.base_of >= block.start) & (grid.base_of < block.stop)
-            all_but[inside, which] = means[grid.base_of[inside] - block.start]
-        return alone, all_but
+            all_but[which, inside] = means[grid.base_of[inside] - block.start]
+        return alone.swapaxes(0, 1), all_but.swapaxes(0, 1)
 
     @property
     def _alone(self):
         """Sets of a single player."""
         return [(player,) for player in range(len(self._players))]
 
-    def most_rows(self, sets):
+    def most_rows(self, *sets):
         """The most rows that `alone`, `all_but` and `joint` of sets send to the model.
 
-        Fewer are sent where sets have points in common.
+        Sets of one size are the rows of an array, or a list. Fewer are sent where sets
+        have points in common.
         """
         n_bases = len(distinct(self._keys.whole)[0])
         n_points, total = np.array(self.n_points, dtype=np.float64), float(n_bases)
-        for size in (1, 2, 3):
-            of_size = [one for one in (*self._alone, *sets) if len(one) == size]
-            places = np.array(of_size, dtype=np.intp).reshape(-1, size)
-            n_donors = np.minimum(n_points[places].prod(axis=1), n_bases)
-            total += n_donors.sum() * (n_bases - 1)
+        for of_size in (self._alone, *sets):
+            for part in slices(len(of_size), _SETS_AT_ONCE):
+                places = np.array(of_size[part], dtype=np.intp)
+                n_donors = np.minimum(n_points[places].prod(axis=1), n_bases)
+                total += n_donors.sum() * (n_bases - 1)
         return total
+
+    def most_sums(self, pairs, triples):
+        """No leaf of a tree is looked at."""
+        return 0
 
     def _grid(self, players):
         positions = self.positions[players[0]] if len(players) == 1 else None

@@ -9,19 +9,29 @@ from sklearn_interpret._core.trees.effects.joint import TreeSets
 from sklearn_interpret._core.trees.effects.outcomes import TreeOutcomes
 from sklearn_interpret._core.trees.effects.pairs import (
     TreePairs,
-    bytes_of_pair,
+    bytes_of_pairs,
     leaves_of_pairs,
     steps_of_parts,
 )
 from sklearn_interpret._core.trees.effects.responses import TreeEffects
 from sklearn_interpret._core.trees.effects.steps import MovedFeatures
 from sklearn_interpret._model.parallel import run_in_threads, slices
-from sklearn_interpret._model.perturbation.perturbed_trees import reported, row_tasks
+from sklearn_interpret._model.perturbation.perturbed_trees import (
+    reported,
+    row_tasks,
+    sums_of_passes,
+)
 from sklearn_interpret.exceptions import UnreadableModelError
 
 # Parts whose conditions begin and cease more often on average are no intervals: their
 # terms are found from the rows that meet conditions instead.
 _MOST_STEPS = 8
+
+# Pairs that are listed at once, of which passes over the trees take their parts.
+_PAIRS_AT_ONCE = 2**16
+
+# Numbers that a mean over a player takes while it is made.
+_NUMBERS_OF_MEAN = 5
 
 
 class HybridTrees:
@@ -65,16 +75,37 @@ class HybridTrees:
             own = np.flatnonzero(used & np.isin(trees.model.columns, columns))
             points, at = np.unique(self._codes[:, own], axis=0, return_inverse=True)
             parts.append(MovedFeatures(own, points.astype(np.intp), (len(points),)))
-            self.positions.append(at.reshape(-1))
+            self.positions.append(at.reshape(-1).astype(np.int32))
         self.n_points = [part.n_points for part in parts]
         self._effects = TreeEffects(ensemble, ensemble.value, ensemble.base, parts)
         self._outcomes = TreeOutcomes(self._effects)
         self._sums = ensemble.raw_of_codes(self._codes)
         self.predictions = trees.of_sums(self._sums)
 
-    def most_rows(self, sets):
+    def most_rows(self, *sets):
         """The model gets no row."""
         return 0
+
+    def most_sums(self, pairs, triples):
+        """About how many sums over rows and leaves, or of like cost, are to be made.
+
+        Each pass over the trees looks at every row and leaf, for as many pairs as the
+        working memory holds.
+        """
+        n_pairs, n_rows, n_bytes = len(pairs), len(self._codes), 0.0
+        n_points, k = np.array(self.n_points), self._sums.shape[1]
+        for part in slices(n_pairs, _PAIRS_AT_ONCE // 4):
+            first, second = pairs[part].T
+            n_leaves = self._leaves_of_pairs[first, second]
+            shape = n_points[first], n_points[second]
+            sizes = bytes_of_pairs(shape, n_rows, n_leaves, k)
+            n_bytes += sizes[n_leaves > 0].sum()
+        n_passes = 1 + n_bytes / self._bytes_at_once + len(triples)
+        return sums_of_passes(self._trees.ensemble, n_rows, n_passes, n_pairs)
+
+    @property
+    def _bytes_at_once(self):
+        return get_config()["working_memory"] * 2**20 / 4
 
     def alone(self):
         """Mean responses with one player as the row's, all else from the sample."""
@@ -91,7 +122,11 @@ class HybridTrees:
             np.bincount(at, self._weights, n_points) / self._weights.sum()
             for at, n_points in zip(self.positions, self.n_points, strict=True)
         ]
-        return self._concatenated(self._outcomes.expectations, shares)
+        most_bytes = self._bytes_at_once
+        bytes_of_row = _NUMBERS_OF_MEAN * 8 * len(shares) * self._sums.shape[1]
+        n_words = int(most_bytes / max(bytes_of_row, 1)) // 64
+        size = min(self._effects.rows_at_once, 64 * max(1, n_words))
+        return self._concatenated(self._outcomes.expectations, shares, size)
 
     def joint(self, sets):
         """Mean responses with some players as the row has them, set by set."""
@@ -99,17 +134,19 @@ class HybridTrees:
         simple = steps_of_parts(self._effects) <= _MOST_STEPS
         pairs = []
         for players in map(tuple, sets):
-            if len(players) == 2 and simple[list(players)].all():
+            is_simple = len(players) == 2 and simple[list(players)].all()
+            if is_simple:
                 pairs.append(players)
-                continue
-            yield from self._pairs(pairs)
-            pairs = []
-            yield self._mean_given(players)
+            if len(pairs) == _PAIRS_AT_ONCE or not is_simple:
+                yield from self._pairs(pairs)
+                pairs = []
+            if not is_simple:
+                yield self._mean_given(players)
         yield from self._pairs(pairs)
 
     def outcomes(self, reduce):
         """Reduced responses with one player at each of its points, in order of rows."""
-        most_bytes = get_config()["working_memory"] * 2**20 / 4
+        most_bytes = self._bytes_at_once
         size = self._outcomes.rows_at_once(self._codes, most_bytes)
         tasks = [
             (self._outcomes, self._trees, self._codes, rows, size, reduce)
@@ -135,11 +172,15 @@ class HybridTrees:
         """Mean responses with each player at each of its points."""
         return self._effects.averages(self._leaf_weights, self._weights.sum())
 
+    @cached_property
+    def _leaves_of_pairs(self):
+        return leaves_of_pairs(self._effects)
+
     def _pairs(self, pairs):
         """Mean responses given two players, pair by pair."""
         if not pairs:
             return
-        n_leaves = leaves_of_pairs(self._effects)
+        n_leaves = self._leaves_of_pairs
         mean = np.average(self._sums, axis=0, weights=self._weights)
         terms = self._terms([pair for pair in pairs if n_leaves[pair]], n_leaves)
         for pair in pairs:
@@ -149,11 +190,12 @@ class HybridTrees:
 
     def _terms(self, pairs, n_leaves):
         """What pairs with leaves in common add, as many at once as memory allows."""
-        most_bytes = get_config()["working_memory"] * 2**20 / 4
         n_rows, together, size = len(self._codes), [], 0
+        n_points, k = np.array(self.n_points), self._sums.shape[1]
         for pair in pairs:
-            n_bytes = bytes_of_pair(self._effects, pair, n_rows, n_leaves[pair])
-            if together and size + n_bytes > most_bytes:
+            shape = n_points[list(pair)]
+            n_bytes = bytes_of_pairs(shape, n_rows, n_leaves[pair], k)
+            if together and size + n_bytes > self._bytes_at_once:
                 yield from self._terms_at_once(together)
                 together, size = [], 0
             together.append(pair)
@@ -174,7 +216,8 @@ class HybridTrees:
         sets = TreeSets(
             trees, trees.value, np.concatenate(features), effects.rows_at_once
         )
-        return self._concatenated(sets.outputs, self._summed(sets)) + trees.base
+        size = effects.rows_at_once
+        return self._concatenated(sets.outputs, self._summed(sets), size) + trees.base
 
     def _summed(self, made):
         """Sums over all rows of what ``made.leaf_weights`` returns."""
@@ -188,14 +231,19 @@ class HybridTrees:
             total = _added(total, part)
         return total
 
-    def _concatenated(self, function, given):
-        """Results of ``function(codes, given)`` for all rows."""
-        size = self._effects.rows_at_once
+    def _concatenated(self, function, given, size):
+        """Results of ``function(codes, given)`` for all rows, `size` at a time."""
         tasks = [
             (function, self._codes[rows], given, size)
             for rows in row_tasks(len(self._codes), size)
         ]
-        return np.concatenate(list(self._run(_in_turn, tasks)))
+        found, start = None, 0
+        for part in self._run(_in_turn, tasks):
+            if found is None:  # filled at once: a list of parts would be a second one
+                found = np.empty((len(self._codes), *part.shape[1:]))
+            found[start : start + len(part)] = part
+            start += len(part)
+        return found
 
     def _run(self, function, tasks):
         return reported(run_in_threads(function, tasks, **self._loop), self._on_block)

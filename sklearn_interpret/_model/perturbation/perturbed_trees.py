@@ -20,6 +20,10 @@ _MOST_TASKS = 16
 # Rows that are put in order together, at least: among so many, enough are alike.
 _LEAST_IN_ORDER = 2**14
 
+# What a pass over the trees takes besides its rows, and a pair of parts besides leaves.
+_ROWS_OF_PASS = 500
+_SUMS_OF_PAIR = 5000
+
 
 class PerturbedTrees:
     """Rows of a sample, and what their columns are replaced by, in codes of trees.
@@ -57,6 +61,10 @@ class PerturbedTrees:
     def n_outputs(self):
         """Number of outputs."""
         return len(self._ensemble.base)
+
+    def most_sums(self, n_pairs):
+        """About how many sums so many pairs take, each a pass over the trees."""
+        return sums_of_passes(self._ensemble, len(self._codes), n_pairs, n_pairs)
 
     def averages(self, weights, masses=None, *, n_jobs=None, verbose=0, on_block=None):
         """Weighted means over the rows."""
@@ -214,6 +222,12 @@ def _disjoint(sets):
         else:
             groups.append(([position], members))
     return [group for group, _ in groups]
+
+
+def sums_of_passes(ensemble, n_rows, n_passes, n_pairs):
+    """About how many sums over rows and leaves are made, or others of like cost."""
+    of_pass = np.count_nonzero(ensemble.is_leaf) * float(n_rows + _ROWS_OF_PASS)
+    return n_passes * of_pass + n_pairs * float(n_rows + _SUMS_OF_PAIR)
 
 
 def row_tasks(n_rows, size):

@@ -241,7 +241,10 @@ class Rows(ABC):
                 f"The feature {self.names[j]!r} has values that cannot be levels: "
                 f"{error}."
             ) from error
-        labels = order_labels(distinct, self.categories(j))
+        declared = self.categories(j)
+        if declared is None and self.values(j).dtype.kind in "iufb":
+            return inverse, distinct  # sorted, and a missing value is last
+        labels = order_labels(distinct, declared)
         lookup = {label_key(label): code for code, label in enumerate(labels)}
         mapping = np.array([lookup[label_key(v)] for v in distinct], dtype=np.intp)
         return mapping[inverse], labels

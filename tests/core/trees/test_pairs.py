@@ -16,7 +16,7 @@ from sklearn_interpret._core.trees.effects.joint import TreeSets
 from sklearn_interpret._core.trees.effects.outcomes import TreeOutcomes
 from sklearn_interpret._core.trees.effects.pairs import (
     TreePairs,
-    bytes_of_pair,
+    bytes_of_pairs,
     leaves_of_pairs,
     steps_of_parts,
 )
@@ -210,8 +210,10 @@ def test_leaves_and_steps_are_counted():
     np.testing.assert_array_equal(counts, expected)
     steps = steps_of_parts(effects)
     assert np.all((steps > 0) & (steps < 5))
-    pair = bytes_of_pair(effects, (0, 1), 60, counts[0, 1])
-    cells = tree_pairs.QuadrantSums.n_cells(60, (effects.parts[0].n_points,) * 2)
+    shape = [part.n_points for part in effects.parts[:2]]
+    k = effects.values.shape[1]
+    pair = bytes_of_pairs(shape, 60, counts[0, 1], k)
+    cells = tree_pairs.QuadrantSums.n_cells(60, shape)
     assert pair > 8 * cells / 2
 
 

@@ -52,7 +52,7 @@ class TreePairs:
     def __init__(self, effects, pairs):
         self.effects = effects
         self.pairs = pairs
-        wanted = np.full((len(effects.parts) + 1,) * 2, -1)
+        wanted = np.full((len(effects.parts) + 1,) * 2, -1, dtype=np.int32)
         for number, pair in enumerate(pairs):
             wanted[pair] = number
         self._openings = []
@@ -122,7 +122,7 @@ class TreePairs:
 def leaves_of_pairs(effects):
     """How many leaves have conditions on both of two parts: (n_parts, n_parts)."""
     n = len(effects.parts) + 1
-    counts = np.zeros(n * n, dtype=np.intp)
+    counts = np.zeros(n * n, dtype=np.int32)
     for block in effects.blocks:
         player = np.append(effects.paths.player[block.nodes], n - 1)
         for splits in block.groups:
@@ -145,12 +145,13 @@ def steps_of_parts(effects):
     return n_steps / np.maximum(np.bincount(player[own], minlength=n_parts), 1)
 
 
-def bytes_of_pair(effects, pair, n_rows, n_leaves):
-    """About the memory that the terms of a pair of parts take, with so many leaves."""
-    shape = tuple(effects.parts[part].n_points for part in pair)
-    n_sums = QuadrantSums.n_cells(n_rows, shape) + n_rows
-    n_sums *= effects.values.shape[1]
-    return 8 * int(n_sums + _NUMBERS_OF_OPENING * n_leaves)
+def bytes_of_pairs(shape, n_rows, n_leaves, k):
+    """About the memory that the k terms of pairs of parts take.
+
+    The parts have so many points (2,), and leaves in common; or arrays of such.
+    """
+    n_sums = k * (QuadrantSums.n_cells(n_rows, shape) + n_rows)
+    return 8 * (n_sums + _NUMBERS_OF_OPENING * n_leaves)
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,6 +371,7 @@ class QuadrantSums:
 
     def __init__(self, u, v, shape, k):
         height, width = shape
+        u, v = u.astype(np.intp, copy=False), v.astype(np.intp, copy=False)
         self._width = width
         self._band = max(1, round(height / np.sqrt(max(len(u), 1))))
         n_bands = -(-height // self._band)
@@ -393,7 +395,7 @@ class QuadrantSums:
     @staticmethod
     def n_cells(n, shape):
         """How many numbers are kept for n points and one sum each."""
-        band = max(1, round(shape[0] / np.sqrt(max(n, 1))))
+        band = np.maximum(1, np.rint(shape[0] / np.sqrt(max(n, 1))).astype(np.intp))
         n_bands = -(-shape[0] // band)
         return 2 * n_bands * shape[1] + band * (n + n_bands)
 
