@@ -313,9 +313,7 @@ class AllCoalitions(Valuer):
         Rows with as many players come together, so that a subclass may keep what it
         makes for these.
         """
-        numbers = np.unique(played.active.sum(axis=1)).tolist()
-        coalitions = {number: self.coalitions(number) for number in numbers}
-        valued = list(played.designed(coalitions.get))
+        valued = list(played.designed(self.coalitions))
         # Threads would wait for each other longer than they work on such products.
         with limit_threads(1):
             for row in np.argsort([len(players) for players, _ in valued]).tolist():

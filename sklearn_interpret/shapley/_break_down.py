@@ -394,14 +394,15 @@ def _largest_first(steps, gains):
 def _gains(game, played, paths):
     """Contributions of the steps of each row, (n_steps, k)."""
     n_players = played.active.shape[1]
-    rows, coalitions = [], [np.zeros((0, n_players), dtype=bool)]
+    rows, coalitions = [], []
     for row, path in enumerate(paths):
         present = np.zeros(n_players, dtype=bool)
         for step in path[:-1]:  # all together are the prediction
             present[list(step)] = True
             rows.append(row)
             coalitions.append(present.copy())
-    worth = played.values(np.array(rows, dtype=np.intp), np.vstack(coalitions))
+    coalitions = np.array(coalitions, dtype=bool).reshape(-1, n_players)
+    worth = played.values(np.array(rows, dtype=np.intp), coalitions)
     start = 0
     for path, prediction in zip(paths, played.predictions, strict=True):
         stop = start + max(len(path) - 1, 0)

@@ -165,30 +165,28 @@ def fit_locally(samples, n_features, selection, surrogate=None):
     coefficients, errors = np.zeros((2, p, k))
     selected, linear = np.zeros((p, k), dtype=bool), True
     intercept, prediction, fidelity = np.empty((3, k))
-    rows = np.vstack([samples.own, samples.design])
     for output, (response, unit) in enumerate(
         zip(samples.responses.T, units, strict=True)
     ):
         chosen = np.sort(select(moments, output, size))
         selected[chosen, output] = True
-        used = rows[:, chosen]
-        design = used[1:]
+        design, own = samples.design[:, chosen], samples.own[None, chosen]
         if surrogate is None:
             slopes = moments.coefficients(chosen, output)
             start = unit * moments.intercept(chosen, slopes, output)
             slopes = unit * slopes
-            predicted = start + used @ slopes
+            predicted, at_row = (start + part @ slopes for part in (design, own))
             if sampled:
-                missed = (response - predicted[1:]) / unit
+                missed = (response - predicted) / unit
                 found = sampling_errors(design, missed, weights)
                 errors[chosen, output] = unit * found
         else:
             model = clone(surrogate).fit(design, response, sample_weight=weights)
             slopes, start, linear = _read(model, unit * moments.response[output])
-            predicted = model.predict(used)
+            predicted, at_row = map(model.predict, (design, own))
         coefficients[chosen, output] = slopes
-        intercept[output], prediction[output] = start, predicted[0]
-        fidelity[output] = r_squared(response[:, None], predicted[1:, None], weights)[0]
+        intercept[output], prediction[output] = start, at_row[0]
+        fidelity[output] = r_squared(response[:, None], predicted[:, None], weights)[0]
     return LocalFit(
         coefficients=coefficients,
         errors=None if surrogate is not None else errors,

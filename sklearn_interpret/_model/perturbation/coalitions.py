@@ -129,7 +129,8 @@ class PlayedRows:
         Parameters
         ----------
         design : callable
-            From a number of players to their coalitions (m, n_players), bool.
+            From a number of players to their coalitions (m, n_players), bool; called
+            once for each number.
 
         Yields
         ------
@@ -139,7 +140,8 @@ class PlayedRows:
             Values of their coalitions.
         """
         players = [np.flatnonzero(active) for active in self.active]
-        designs = [design(len(own)) for own in players]
+        made = {number: design(number) for number in {*map(len, players)}}
+        designs = [made[len(own)] for own in players]
         ends = np.cumsum([0, *map(len, designs)])
         coalitions = np.zeros((ends[-1], self.active.shape[1]), dtype=bool)
         for own, part, start in zip(players, designs, ends[:-1], strict=True):
