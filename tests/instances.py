@@ -73,8 +73,8 @@ class MostRows(Named):
     def __call__(self, X):
         if hasattr(X, "columns"):
             return np.asarray(X[X.columns[0]]) > -2
-        first = X[:, [0]]
-        return (first.toarray() if hasattr(first, "toarray") else first)[:, 0] > -2
+        X = X.toarray() if hasattr(X, "toarray") else X
+        return X[:, 0] > -2
 
 
 class OwnScore(Named):
