@@ -402,7 +402,7 @@ def _check_no_overflow(values, name, start=0):
     """Refuse values (n_rows, ...) that are not finite; the first row is `start`."""
     # A sum is finite unless some entry is not (or the sum itself overflows).
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):
+        if np.isfinite(values.ravel(order="K").sum()):
             return
     finite = np.isfinite(values).reshape(len(values), -1).all(axis=1)
     if not finite.all():

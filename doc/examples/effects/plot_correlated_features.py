@@ -88,7 +88,8 @@ def draw(effects, X):
         )
         x = np.linspace(0, 1, 101)
         centred = truth(x) - truth(X[:, j]).mean()
-        (line,) = ax.plot(x, centred, "--", color="black", label=TEXT[name], zorder=5)
+        looks = {"color": plt.rcParams["text.color"], "zorder": 5}
+        (line,) = ax.plot(x, centred, "--", label=TEXT[name], **looks)
         handles = [*display.legend_.legend_handles, line]
         texts = [text.get_text() for text in display.legend_.get_texts()]
         ax.legend(handles, [*texts, TEXT[name]], fontsize="small", frameon=False)
