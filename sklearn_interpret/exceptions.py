@@ -72,7 +72,7 @@ class UnseenCategoryWarning(InspectionWarning):
 
 
 class NonFiniteResponseError(ValueError):
-    """The model's response to some row is NaN or infinite."""
+    """The model's response to some row is NaN, infinite, or beyond 1e75."""
 
 
 class UnreadableModelError(TypeError):

@@ -183,6 +183,6 @@ def test_flags_and_negative_positions_are_positions():
     "importance, name",
     [(PermutationImportance, "n_repeats"), (PermutationTest, "n_permutations")],
 )
-def test_counts_that_are_none(importance, name, count):
+def test_counts_that_are_no_counts(importance, name, count):
     with pytest.raises(ValueError, match=name):
         importance(LinearRegression(), **{name: count}).fit(X, Y)

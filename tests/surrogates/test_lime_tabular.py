@@ -322,7 +322,7 @@ def test_kernels_of_any_width(curved, width, params):
 
 @pytest.mark.parametrize("name", ["n_features_to_select", "n_samples"])
 @pytest.mark.parametrize("count", [True, 10**20])
-def test_counts_that_are_none(curved, name, count):
+def test_counts_that_are_no_counts(curved, name, count):
     model, X = curved
     with pytest.raises(ValueError, match=f"{name!r} parameter of LimeTabular"):
         lime_of(model, **{name: count}).fit(X)
