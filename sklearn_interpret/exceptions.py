@@ -9,6 +9,7 @@ __all__ = [
     "InspectionWarning",
     "LowFidelityWarning",
     "LowWeightWarning",
+    "NoCounterfactualWarning",
     "NonFiniteResponseError",
     "RefitWarning",
     "SaturatedResponseWarning",
@@ -45,6 +46,10 @@ class FixedSumWarning(InspectionWarning):
 
 class LowFidelityWarning(InspectionWarning):
     """A surrogate follows the model poorly: it explains little of it."""
+
+
+class NoCounterfactualWarning(InspectionWarning):
+    """No row that the model answers as wished was found, for some row."""
 
 
 class RefitWarning(InspectionWarning):

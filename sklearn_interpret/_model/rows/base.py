@@ -166,7 +166,7 @@ class Rows(ABC):
         for j in range(self.n_columns):
             values = self.values(j)
             if values.dtype.kind not in "iufb":
-                values, _ = self._encode_one(j)
+                values, _ = self.encode_column(j)
             first = values[0]
             same[:, j] = values == first if first == first else values != values
         return same[:n_bases].all(axis=0) & same[n_bases:]
@@ -214,7 +214,7 @@ class Rows(ABC):
         first : ndarray of shape (n_levels,)
             A row that has the level.
         """
-        encoded = [self._encode_one(j) for j in columns]
+        encoded = [self.encode_column(j) for j in columns]
         if len(encoded) == 1:
             ((codes, labels),) = encoded
         else:
@@ -232,7 +232,7 @@ class Rows(ABC):
             labels = list(zip(*parts, strict=True))
         return codes.reshape(-1), labels, first
 
-    def _encode_one(self, j):
+    def encode_column(self, j):
         """Codes and ordered labels of one column; some labels may be unused."""
         try:
             distinct, inverse = _distinct(self.values(j))

@@ -1,0 +1,227 @@
+"""Rows as numbers, what they may become, how far that is, and the way back."""
+
+import numpy as np
+
+from sklearn_interpret._core.statistics.weighted import weighted_quantile
+from sklearn_interpret._model.rows.base import label_key
+
+
+class FeasibleRows:
+    """Which rows a search may return for a row, and their distances from it.
+
+    Rows are encoded as floats: numbers as they are, a category as the position of its
+    level among those that the dtype declares and the known rows have, -1 where none of
+    these. What is missing in a row stays so.
+
+    Parameters
+    ----------
+    known : Rows
+        The rows of `fit`.
+    weights : ndarray of shape (n_rows,)
+        Their weights.
+    categorical : ndarray of shape (n_columns,), bool
+        Which columns are categories.
+    vary : ndarray of shape (n_columns,), bool
+        Which columns may change.
+    ranges : dict of int to (low, high) or list of levels
+        What some columns may become. A value that lies outside stays as it is.
+    directions : dict of int to {"increase", "decrease"}
+        Which way some columns may go.
+    distance : {"mad", "std", "gower"} or dict of int to float
+        The unit of numbers, whose changes then add up, a change of category being one:
+        the median absolute deviation (the standard deviation, else 1, where that is
+        zero), the standard deviation, or the range, all over the number of columns.
+        A dict gives what a unit of some columns, or a change of category, costs.
+    """
+
+    def __init__(
+        self, known, weights, *, categorical, vary, ranges, directions, distance
+    ):
+        self.known = known
+        self.categorical = categorical
+        self.integer = ~categorical & np.array(
+            [known.is_integer(j) for j in range(known.n_columns)], dtype=bool
+        )
+        self.levels = [
+            self._levels_of(j) if categorical[j] else None
+            for j in range(known.n_columns)
+        ]
+        self._codes = [
+            levels and {label_key(level): k for k, level in enumerate(levels)}
+            for levels in self.levels
+        ]
+        self.vary = vary
+        self._directions = np.zeros(known.n_columns)
+        for j, direction in directions.items():
+            self._directions[j] = 1 if direction == "increase" else -1
+        self._low = np.full(known.n_columns, -np.inf)
+        self._high = np.full(known.n_columns, np.inf)
+        self.possible_levels = [
+            levels and np.ones(len(levels), dtype=bool) for levels in self.levels
+        ]
+        for j, limits in ranges.items():
+            if categorical[j]:
+                allowed = set(map(label_key, limits))
+                self.possible_levels[j][:] = [
+                    label_key(level) in allowed for level in self.levels[j]
+                ]
+            else:
+                self._low[j], self._high[j] = limits
+        self.costs = self._costs(weights, distance)
+
+    def _levels_of(self, j):
+        """Levels of a category, in the natural order, missing ones left out."""
+        _, labels = self.known.encode_column(j)
+        return [label for label in labels if label == label]
+
+    def _costs(self, weights, distance):
+        """What a unit of each column costs, or a change of category."""
+        n_columns = self.known.n_columns
+        units = np.ones(n_columns)
+        kind = distance if isinstance(distance, str) else "mad"
+        for j in np.flatnonzero(~self.categorical).tolist():
+            values = self.known.numbers(j)
+            present = ~np.isnan(values) & (weights > 0)
+            units[j] = _unit(kind, values[present], weights[present])
+        costs = 1 / units
+        if kind == "gower":
+            costs /= n_columns
+        elif distance is not kind:
+            for j, cost in distance.items():
+                costs[j] = cost
+        return costs
+
+    def encode(self, rows):
+        """Rows as floats, (n_rows, n_columns)."""
+        values = np.empty((rows.n_rows, rows.n_columns))
+        for j, codes in enumerate(self._codes):
+            if codes is None:
+                values[:, j] = rows.numbers(j)
+            else:
+                values[:, j] = [
+                    np.nan if label != label or label is None
+                    else codes.get(label_key(label), -1)
+                    for label in rows.values(j).tolist()
+                ]
+        return values
+
+    def limits(self, values):
+        """Lowest and highest value that each cell may take, (n_rows, n_columns) each.
+
+        Categories too, by the position of their level, for `possible_levels` among
+        them.
+        """
+        low, high = (np.tile(part, (len(values), 1)) for part in (self._low, self._high))
+        for j, possible in enumerate(self.possible_levels):
+            if possible is not None:
+                low[:, j], high[:, j] = 0, len(possible) - 1
+        low[:, self.integer] = np.ceil(low[:, self.integer])
+        high[:, self.integer] = np.floor(high[:, self.integer])
+        up, down = self._directions > 0, self._directions < 0
+        low[:, up] = np.maximum(low, values)[:, up]
+        high[:, down] = np.minimum(high, values)[:, down]
+        outside = ~((values >= low) & (values <= high))  # missing ones too
+        outside[:, self.categorical] &= np.isnan(values[:, self.categorical])
+        fixed = outside | ~self.vary
+        return np.where(fixed, values, low), np.where(fixed, values, high)
+
+    def projected(self, values, origins):
+        """The nearest values that rows encoded as `origins` may take, cell by cell.
+
+        Whole numbers where the column takes these alone, and numbers that its dtype
+        holds; a level that is not possible becomes the origin's.
+        """
+        low, high = self.limits(origins)
+        values = np.clip(values, low, high)
+        for j in range(values.shape[1]):
+            column = values[:, j]
+            if self.integer[j]:
+                column = np.rint(column)
+            elif self.possible_levels[j] is not None:
+                column = self._possible_level(j, np.rint(column), origins[:, j])
+            else:
+                column = self._held(j, column, low[:, j], high[:, j])
+            values[:, j] = np.where(values[:, j] == origins[:, j], origins[:, j], column)
+        return values
+
+    def _possible_level(self, j, codes, own):
+        known = codes >= 0
+        possible = np.zeros(len(codes), dtype=bool)
+        possible[known] = self.possible_levels[j][codes[known].astype(np.intp)]
+        return np.where(possible, codes, own)
+
+    def _held(self, j, values, low, high):
+        """The nearest numbers within limits that the dtype of a column holds."""
+        dtype = self.known.values(j).dtype
+        if dtype.kind != "f" or dtype.itemsize >= 8:
+            return values
+        held = values.astype(dtype)
+        held = np.where(held > high, np.nextafter(held, dtype.type(-np.inf)), held)
+        held = np.where(held < low, np.nextafter(held, dtype.type(np.inf)), held)
+        return held.astype(np.float64)
+
+    def distances(self, values, origins):
+        """Distances of encoded rows from others, (n_rows,)."""
+        return (self.changes(values, origins) * self.costs).sum(axis=1)
+
+    def changes(self, values, origins):
+        """How far each cell is from its origin: units of numbers, 1 for a category."""
+        changes = np.abs(values - origins)
+        changed = changes > 0
+        changes[:, self.categorical] = changed[:, self.categorical]
+        return np.nan_to_num(changes, nan=0.0, posinf=np.inf)
+
+    def decode(self, values, rows, index):
+        """Encoded rows in the native container: cells that changed in those at `index`.
+
+        Parameters
+        ----------
+        values : ndarray of shape (m, n_columns)
+            Encoded rows.
+        rows : Rows
+            The rows that they come from.
+        index : ndarray of shape (m,), int
+            Which of these each comes from.
+
+        Returns
+        -------
+        native container of m rows
+        """
+        own = self.encode(rows)[index]
+        changed = (values != own) & ~(np.isnan(values) & np.isnan(own))
+        columns = np.flatnonzero(changed.any(axis=0)).tolist()
+        if not columns:
+            return rows.take(index).native
+        first = np.zeros(len(values), dtype=np.intp)
+        donors = self.known.take(first).tiles(0, len(values), 1).replaced(
+            columns,
+            [self._native_column(j, values[:, j], changed[:, j]) for j in columns],
+            [np.arange(len(values))[:, None]] * len(columns),
+        )
+        both = rows.followed_by(type(rows)(donors))
+        below = rows.n_rows + np.arange(len(values))
+        places = {j: np.where(changed[:, j], below, index) for j in columns}
+        return both.mixed(index, places)
+
+    def _native_column(self, j, values, changed):
+        """New values of a column in its dtype; any possible one where nothing changed."""
+        if self.levels[j] is None:
+            # Of those that did not change, some may be none that the dtype holds.
+            return self.known.cast(j, np.where(changed, values, values[changed][0]))
+        codes = np.where(changed, values, values[changed][0]).astype(np.intp)
+        return self.known.cast(j, [self.levels[j][code] for code in codes])
+
+
+def _unit(kind, values, weights):
+    """What a number of a column is measured in."""
+    if not len(values):
+        return 1.0
+    mean = np.average(values, weights=weights)
+    spread = np.sqrt(np.average((values - mean) ** 2, weights=weights))
+    if kind == "gower":
+        spread = np.ptp(values)
+    if kind == "mad":
+        (median,) = weighted_quantile(values, [0.5], weights)
+        (deviation,) = weighted_quantile(np.abs(values - median), [0.5], weights)
+        spread = deviation if deviation > 0 else spread
+    return spread if spread > 0 else 1.0

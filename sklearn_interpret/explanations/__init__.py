@@ -1,0 +1,17 @@
+"""Results of local methods, and the transformer that is made of them."""
+
+from sklearn_interpret.explanations._attributions import (
+    AttributionTransformerMixin,
+    Explanation,
+)
+from sklearn_interpret.explanations._base import BaseExplanation
+from sklearn_interpret.explanations._rows import RowExplanation
+from sklearn_interpret.explanations._rules import RuleExplanation
+
+__all__ = [
+    "AttributionTransformerMixin",
+    "BaseExplanation",
+    "Explanation",
+    "RowExplanation",
+    "RuleExplanation",
+]

@@ -1,0 +1,219 @@
+"""What all explanations share: rows, predictions, names, and how they are shown."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from html import escape
+from importlib import import_module
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.sparse import issparse
+
+from sklearn_interpret._model._sklearn_compat import safe_indexing
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.features import default_names
+
+# How much of an explanation its HTML table shows.
+SHOWN_ROWS, SHOWN_OUTPUTS = 5, 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BaseExplanation(ABC):
+    """Base of what the `explain` of an inspector returns: something for each row.
+
+    A subclass adds fields that say what is found for each row, lists those that have an
+    axis of rows in `_arrays_by_row`, checks them in `__post_init__`, and says how it is
+    shown (`to_frame`, `_size`, `_summary`, `_html_table`).
+
+    Parameters
+    ----------
+    predictions : array-like of shape (n_rows[, n_outputs]), default=None
+        The model's responses to the rows.
+    data : {ndarray, sparse matrix, DataFrame} of n_rows rows, default=None
+        The explained rows, in the container in which they were given.
+    feature_names : sequence of str, default=None
+        A name for each feature; None makes up ``x0``, ``x1``...
+    output_names : sequence, default=None
+        A class label or position for each output; None makes up positions.
+    response_name : str, default=None
+        What the response is: "prediction", "probability", "log-odds"...
+    target_name : str, default=None
+        Name of the target.
+    """
+
+    predictions: np.ndarray | None = field(default=None, kw_only=True)
+    data: Any = field(default=None, kw_only=True)
+    feature_names: Any = field(default=None, kw_only=True)
+    output_names: Any = field(default=None, kw_only=True)
+    response_name: str | None = field(default=None, kw_only=True)
+    target_name: str | None = field(default=None, kw_only=True)
+
+    _arrays_by_row: ClassVar[tuple] = ("predictions",)
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of explained rows."""
+
+    @abstractmethod
+    def to_frame(self):
+        """Return the explanation as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The index is that of `data`, if `data` is of pandas.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+
+    @abstractmethod
+    def _size(self):
+        """Numbers of rows, features and so on, for the repr."""
+
+    @abstractmethod
+    def _html_table(self):
+        """Caption, head (list of str) and body (rows of str) of the HTML table."""
+
+    def _summary(self):
+        """Further lines of the repr."""
+        return []
+
+    def _set(self, name, value):
+        object.__setattr__(self, name, value)
+
+    def _set_array(self, name, shape):
+        """Make a field an array of floats of a shape."""
+        array = float_array(getattr(self, name), name)
+        if array.shape != shape:
+            raise ValueError(
+                f"{name} has the shape {array.shape}; these values need {shape}."
+            )
+        self._set(name, array)
+
+    def _check_common_fields(self, n_features, outputs, n_predictions=None):
+        """Check the base's fields; `outputs` is the shape of a row's responses."""
+        if self.predictions is not None:
+            n_predictions = len(self) if n_predictions is None else n_predictions
+            self._set_array("predictions", (n_predictions, *outputs))
+        n_outputs = outputs[0] if outputs else 1
+        features, labels = self.feature_names, self.output_names
+        features = default_names(n_features) if features is None else features
+        features = checked_names(features, "feature_names", n_features)
+        self._set("feature_names", tuple(map(str, features)))
+        labels = range(n_outputs) if labels is None else labels
+        self._set("output_names", checked_names(labels, "output_names", n_outputs))
+        if self.data is not None:
+            shape = getattr(self.data, "shape", None)
+            n_rows = shape[0] if shape else len(self.data)
+            if n_rows != len(self):
+                raise ValueError(f"data has {n_rows} rows, but values has {len(self)}.")
+
+    def __getitem__(self, index: Any) -> Self:
+        """Return the explanation of some rows, their axis kept."""
+        positions = row_positions(index, len(self))
+        changes = {
+            name: getattr(self, name)[positions]
+            for name in self._arrays_by_row
+            if getattr(self, name) is not None
+        }
+        if self.data is not None:
+            changes["data"] = take_rows(self.data, positions)
+        return replace(self, **changes)
+
+    def __iter__(self) -> Iterator[Self]:
+        """Go through the rows, as explanations of one row each."""
+        return (self[row] for row in range(len(self)))
+
+    def _index(self, pandas):
+        """The index of a table with a row for each explained row."""
+        has_index = isinstance(self.data, pandas.DataFrame | pandas.Series)
+        return self.data.index if has_index else None
+
+    def __repr__(self) -> str:
+        head = f"{type(self).__name__}({self._size()})"
+        return "\n".join([head, *self._summary()])
+
+    def _repr_html_(self) -> str:
+        """Return a table of the first rows."""
+        caption, head, body = self._html_table()
+        lines = "".join(_html_row("td", cells) for cells in body)
+        return (
+            f"<table><caption>{escape(caption)}</caption>"
+            f"<thead>{_html_row('th', head)}</thead><tbody>{lines}</tbody></table>"
+        )
+
+
+def float_array(values, name):
+    """An array of floats."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be an array of numbers: {error}") from error
+
+
+def checked_names(names, parameter, size):
+    """Names as a tuple of the right length."""
+    if isinstance(names, str):
+        raise ValueError(
+            f"{parameter} must be a sequence of names; got the string {names!r}."
+        )
+    names = tuple(names)
+    if len(names) != size:
+        raise ValueError(
+            f"{parameter} has {len(names)} names; these values need {size}."
+        )
+    return names
+
+
+def row_positions(index, n_rows):
+    """Positions of the rows that an index takes."""
+    if isinstance(index, slice):
+        return np.arange(n_rows)[index]
+    positions = np.asarray(index)
+    if positions.ndim == 1 and not positions.size:
+        positions = positions.astype(np.intp)
+    single = isinstance(index, Integral) and not isinstance(index, bool | np.bool_)
+    listed = positions.ndim == 1 and positions.dtype.kind in "iub"
+    if not single and (not listed or isinstance(index, tuple)):
+        raise TypeError(
+            "An explanation is indexed by rows: with an int, a slice, a sequence of "
+            f"positions or a boolean mask; got {index!r}."
+        )
+    return np.atleast_1d(np.arange(n_rows)[positions])
+
+
+def take_rows(data, positions):
+    """Rows of data in any container; an index of pandas stays with its rows."""
+    if isinstance(data, np.ndarray):
+        return data[positions]
+    if issparse(data):  # not all formats can be indexed
+        return as_rows(data).take(positions).native
+    return safe_indexing(data, positions)
+
+
+def optional_library(library, method):
+    """Import an optional library when a method needs it."""
+    try:
+        return import_module(library)
+    except ImportError as error:
+        raise ImportError(
+            f"{method} needs {library}, which is not installed."
+        ) from error
+
+
+def _html_row(tag, cells):
+    return "<tr>" + "".join(f"<{tag}>{escape(c)}</{tag}>" for c in cells) + "</tr>"
+
+
+def entry_text(entry):
+    """An entry of the data in short."""
+    if isinstance(entry, float | np.floating):
+        return f"{entry:.4g}"
+    return str(entry)

@@ -1,0 +1,290 @@
+"""Rows for rows: counterfactuals, adversarial examples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret.explanations._base import (
+    SHOWN_ROWS,
+    BaseExplanation,
+    entry_text,
+    optional_library,
+    row_positions,
+    take_rows,
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RowExplanation(BaseExplanation):
+    """Other rows that the model answers otherwise, for each explained row.
+
+    Parameters
+    ----------
+    rows : {ndarray, sparse matrix, DataFrame} of n_found rows
+        The rows found, in the container of the explained ones, in which what did not
+        change is as it was.
+    origin : array-like of shape (n_found,), int
+        The explained row that each was found for; increasing.
+    valid : array-like of shape (n_found,), bool
+        Whether the model, asked about the row as it stands here, answers as wished.
+    distances : array-like of shape (n_found,)
+        How far each is from its origin, in the unit of the method.
+    status : array-like of shape (n_rows,), str
+        One word for each explained row: "found", "unchanged" (the model answered as
+        wished already), "impossible" or "failed".
+    reasons : array-like of shape (n_rows,), str, default=None
+        Why nothing was found; empty where something was.
+    lower_bounds : array-like of shape (n_rows,), default=None
+        No row as wished is nearer than this, where the method proves it.
+    optimal : array-like of shape (n_rows,), bool, default=None
+        Whether the nearest row is proved to be that.
+    low, high : array-like of shape (n_found, n_features), default=None
+        A box around each row in which the model answers as wished everywhere; equal
+        to the row's value where it has no room, NaN for categories.
+    predictions : array-like of shape (n_found[, n_outputs]), default=None
+        The model's responses to the rows found.
+    original_predictions : array-like of shape (n_rows[, n_outputs]), default=None
+        The model's responses to the explained rows.
+    data : {ndarray, sparse matrix, DataFrame} of n_rows rows
+        The explained rows.
+    feature_names : sequence of str, default=None
+        A name for each feature; None makes up ``x0``, ``x1``...
+    output_names : sequence, default=None
+        A class label or position for each output; None makes up positions.
+    response_name : str, default=None
+        What the response is: "prediction", "probability"...
+    target_name : str, default=None
+        Name of the target.
+
+    Raises
+    ------
+    ValueError
+        Parts that do not fit each other.
+
+    Notes
+    -----
+    ``explanation[index]`` takes explained rows, with all that was found for them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_interpret.explanations import RowExplanation
+    >>> explanation = RowExplanation(
+    ...     rows=np.array([[30.0, 2.5], [40.0, 2.0]]),
+    ...     origin=[0, 0],
+    ...     valid=[True, True],
+    ...     distances=[0.5, 1.0],
+    ...     status=["found", "failed"],
+    ...     reasons=["", "no row of the wished class within 100 steps"],
+    ...     data=np.array([[30.0, 2.0], [25.0, 1.0]]),
+    ...     feature_names=["age", "income"],
+    ... )
+    >>> explanation
+    RowExplanation(n_rows=2, n_features=2, n_found=2)
+    1 found, 1 failed
+    >>> explanation.n_changed
+    array([1, 1])
+    >>> explanation.to_frame()[["row", "feature", "before", "after"]]
+       row feature  before  after
+    0    0  income     2.0    2.5
+    1    0     age    30.0   40.0
+    """
+
+    rows: Any
+    origin: np.ndarray
+    valid: np.ndarray
+    distances: np.ndarray
+    status: np.ndarray
+    reasons: np.ndarray | None = field(default=None, kw_only=True)
+    lower_bounds: np.ndarray | None = field(default=None, kw_only=True)
+    optimal: np.ndarray | None = field(default=None, kw_only=True)
+    low: np.ndarray | None = field(default=None, kw_only=True)
+    high: np.ndarray | None = field(default=None, kw_only=True)
+    original_predictions: np.ndarray | None = field(default=None, kw_only=True)
+
+    _arrays_by_row: ClassVar[tuple] = (
+        "original_predictions",
+        "status",
+        "reasons",
+        "lower_bounds",
+        "optimal",
+    )
+    _arrays_by_found: ClassVar[tuple] = (
+        "predictions",
+        "valid",
+        "distances",
+        "low",
+        "high",
+    )
+
+    def __post_init__(self):
+        self._set("status", np.asarray(self.status, dtype=object))
+        if self.data is None:
+            raise ValueError("data must hold the explained rows; got None.")
+        found, data = as_rows(self.rows), as_rows(self.data)
+        n_rows, n_found, n_features = len(self), found.n_rows, data.n_columns
+        if found.n_columns != n_features:
+            raise ValueError(
+                f"rows has {found.n_columns} columns, but data has {n_features}."
+            )
+        if self.reasons is None:
+            self._set("reasons", [""] * n_rows)
+        for name, dtype, size in (
+            ("origin", np.intp, n_found),
+            ("valid", bool, n_found),
+            ("reasons", object, n_rows),
+            ("optimal", bool, n_rows),
+        ):
+            self._set_kind(name, dtype, (size,))
+        self._set_array("distances", (n_found,))
+        for name, shape in (
+            ("lower_bounds", (n_rows,)),
+            ("low", (n_found, n_features)),
+            ("high", (n_found, n_features)),
+        ):
+            if getattr(self, name) is not None:
+                self._set_array(name, shape)
+        within = (self.origin >= 0) & (self.origin < n_rows)
+        if not within.all() or (np.diff(self.origin) < 0).any():
+            raise ValueError(
+                f"origin must hold increasing positions of the {n_rows} explained rows."
+            )
+        outputs = () if self.predictions is None else np.shape(self.predictions)[1:]
+        if self.original_predictions is not None:
+            outputs = np.shape(self.original_predictions)[1:]
+            self._set_array("original_predictions", (n_rows, *outputs))
+        self._check_common_fields(n_features, outputs, n_found)
+
+    def _set_kind(self, name, dtype, shape):
+        """Make a field an array of a dtype and shape, if there is one."""
+        if getattr(self, name) is None:
+            return
+        array = np.asarray(getattr(self, name), dtype=dtype)
+        if array.shape != shape:
+            raise ValueError(
+                f"{name} has the shape {array.shape}; these rows need {shape}."
+            )
+        self._set(name, array)
+
+    def __len__(self) -> int:
+        """Return the number of explained rows."""
+        return len(self.status)
+
+    def __getitem__(self, index: Any) -> Self:
+        """Return the explanation of some rows, their axis kept."""
+        positions = row_positions(index, len(self))
+        found = [np.flatnonzero(self.origin == position) for position in positions]
+        sizes = [len(of_row) for of_row in found]
+        found = np.concatenate([np.empty(0, dtype=np.intp), *found])
+        changes = {
+            name: getattr(self, name)[taken]
+            for names, taken in (
+                (self._arrays_by_row, positions),
+                (self._arrays_by_found, found),
+            )
+            for name in names
+            if getattr(self, name) is not None
+        }
+        return replace(
+            self,
+            **changes,
+            rows=take_rows(self.rows, found),
+            data=take_rows(self.data, positions),
+            origin=np.repeat(np.arange(len(positions)), sizes),
+        )
+
+    @cached_property
+    def changed(self) -> np.ndarray:
+        """Which features of each row found differ: bool, (n_found, n_features)."""
+        before, after = as_rows(self.data).take(self.origin), as_rows(self.rows)
+        changed = np.empty((after.n_rows, after.n_columns), dtype=bool)
+        for j in range(after.n_columns):
+            old, new = before.values(j), after.values(j)
+            both_missing = (old != old) & (new != new)
+            changed[:, j] = (old != new) & ~both_missing
+        return changed
+
+    @property
+    def n_changed(self) -> np.ndarray:
+        """How many features of each row found differ: int, (n_found,)."""
+        return self.changed.sum(axis=1)
+
+    def to_frame(self):
+        """Return the changes as a table, one row for each changed feature.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns: "row" (position of the explained row), "counterfactual" (its
+            number among those of the row), "feature", "before", "after"; "low" and
+            "high" where there are boxes.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        pandas = optional_library("pandas", "RowExplanation.to_frame")
+        found, feature = np.nonzero(self.changed)
+        numbers = np.arange(len(self.origin)) - np.searchsorted(
+            self.origin, self.origin
+        )
+        names = np.array(self.feature_names, dtype=object)
+        before, after = self._entries(found, feature)
+        columns = {
+            "row": self.origin[found],
+            "counterfactual": numbers[found],
+            "feature": names[feature],
+            "before": before,
+            "after": after,
+        }
+        if self.low is not None:
+            columns["low"] = self.low[found, feature]
+            columns["high"] = self.high[found, feature]
+        return pandas.DataFrame(columns).infer_objects()
+
+    def _entries(self, found, features):
+        """Values before and after of some features of rows found: objects."""
+        before, after = as_rows(self.data), as_rows(self.rows)
+        old, new = np.empty((2, len(found)), dtype=object)
+        for j in np.unique(features).tolist():
+            at = features == j
+            old[at] = before.values(j)[self.origin[found[at]]].astype(object)
+            new[at] = after.values(j)[found[at]].astype(object)
+        return old, new
+
+    def _size(self):
+        n_features = as_rows(self.rows).n_columns
+        n_rows, n_found = len(self), len(self.origin)
+        return f"n_rows={n_rows}, n_features={n_features}, n_found={n_found}"
+
+    def _summary(self):
+        words, counts = np.unique(self.status.astype(str), return_counts=True)
+        order = np.argsort(-counts, kind="stable")
+        return [", ".join(f"{counts[k]} {words[k]}" for k in order)] if len(self) else []
+
+    def _html_table(self):
+        head = ["row", "status", "distance", "changes"]
+        body = []
+        for row in range(min(len(self), SHOWN_ROWS)):
+            found = np.flatnonzero(self.origin == row)
+            if not len(found):
+                body.append([str(row), self.status[row], "", self.reasons[row]])
+            for one in found[:SHOWN_ROWS]:
+                features = np.flatnonzero(self.changed[one])
+                old, new = self._entries(np.full(len(features), one), features)
+                changes = [
+                    f"{self.feature_names[j]}: {entry_text(a)} → {entry_text(b)}"
+                    for j, a, b in zip(features, old, new, strict=True)
+                ]
+                distance = f"{self.distances[one]:.4g}"
+                body.append(
+                    [str(row), self.status[row], distance, "; ".join(changes)]
+                )
+        caption = f"{type(self).__name__}: {self._size()}; the first rows"
+        return caption, head, body
