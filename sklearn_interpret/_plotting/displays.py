@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import wraps
 from io import BytesIO
 from typing import Any, ClassVar, Self
 
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._choosing import row_position
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._plotting.axes import make_room
 from sklearn_interpret._plotting.labels import drawn_output, response_label, shorten
 from sklearn_interpret._plotting.sources import (
     Data,
@@ -35,6 +37,11 @@ class Drawn:
 
     # What labels call the target, and the unit of the response.
     target_name = unit = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "plot" in vars(cls):
+            cls.plot = _with_room(cls.plot)
 
     def __repr__(self) -> str:
         held = getattr(self, "explanation", self)
@@ -69,6 +76,19 @@ class Drawn:
         """What is predicted, in words, for the output that alone is drawn."""
         output = drawn_output(self.response_name, output_names, output)
         return response_label(self.response_name, output, self.target_name, self.unit)
+
+
+def _with_room(plot):
+    """Drawing that leaves room for its texts around the axes that a user gives."""
+
+    @wraps(plot)
+    def drawn(self, ax=None, **looks):
+        plot(self, ax, **looks)
+        if ax is not None:
+            make_room(self.figure_)
+        return self
+
+    return drawn
 
 
 class Display(Drawn, ABC):
