@@ -190,8 +190,7 @@ def make_room(figure):
     now, inner = figure.subplotpars, figure.bbox.padded(-GAP * figure.dpi)
     least = np.array([now.right - now.left, now.top - now.bottom]) / 2
     for _ in range(3):  # an axes of fixed aspect moves by less than its margin
-        placed = [ax for ax in figure.axes if ax.get_subplotspec() is not None]
-        boxes = [ax.get_tightbbox() for ax in placed if ax.get_visible()]
+        boxes = [ax.get_tightbbox() for ax in figure.axes if ax.get_visible()]
         box = Bbox.union([inner, *boxes])
         before = (inner.min - box.min) / figure.bbox.size
         behind = (box.max - inner.max) / figure.bbox.size
@@ -204,9 +203,11 @@ def make_room(figure):
 
 
 def _is_unarranged(figure):
-    """Whether no layout makes room for texts; figures within others share margins."""
-    few = len(figure.axes) <= MANY
-    return few and figure is figure.figure and figure.get_layout_engine() is None
+    """Whether no layout makes room for texts, and nobody has placed an axes by hand."""
+    if figure is not figure.figure or len(figure.axes) > MANY:
+        return False  # figures within others share their margins
+    gridded = [ax.get_in_layout() and ax.get_subplotspec() for ax in figure.axes]
+    return figure.get_layout_engine() is None and all(gridded)
 
 
 def grid_shape(n_panels, n_columns):
@@ -440,9 +441,8 @@ def named_legend(owner, handles, labels, *, most=NAME_WIDTH, **looks):
 def side_legend(ax, handles, labels, *, title=None, corner="upper right", **looks):
     """A legend beside an axes, or in its corner where there is no room beside it."""
     place = {"loc": corner, "framealpha": 0.85}
-    alone = ax.figure.axes == [ax] and ax.get_subplotspec() is not None
-    has_room = is_constrained(ax.figure) or (alone and _is_unarranged(ax.figure))
-    if has_room and axes_inches(ax)[0] >= WIDE:
+    alone = ax.figure.axes == [ax] and _is_unarranged(ax.figure)
+    if (alone or is_constrained(ax.figure)) and axes_inches(ax)[0] >= WIDE:
         place = {
             "loc": "upper left",
             "bbox_to_anchor": (1.01, 1),

@@ -10,7 +10,10 @@ from matplotlib.text import Text
 
 from sklearn_interpret import effects, importance, interactions, shapley, surrogates
 from sklearn_interpret._plotting.labels import shorten
-from sklearn_interpret.effects import PartialDependenceDisplay
+from sklearn_interpret.effects import (
+    IndividualConditionalExpectationDisplay,
+    PartialDependenceDisplay,
+)
 from tests.plotting.drawings import DRAWINGS
 
 FAMILIES = (effects, importance, interactions, shapley, surrogates)
@@ -165,9 +168,27 @@ def test_room_is_made_only_where_nobody_else_arranges_axes():
     left, _ = plt.figure().subfigures(1, 2)  # they share their margins
     wide.plot(ax=left.subplots())
     assert left.subplotpars.left == plt.rcParams["figure.subplot.left"]
-    ax = plt.figure().add_axes((0.1, 0.1, 0.8, 0.8))  # as the user will have it
-    wide.plot(ax=ax)
-    np.testing.assert_allclose(ax.get_position().bounds, (0.1, 0.1, 0.8, 0.8))
+    place = 0.1, 0.1, 0.8, 0.8  # as the user will have it
+    moved = plt.subplots()[1]
+    moved.set_position(place)
+    for ax in (plt.figure().add_axes(place), moved):
+        wide.plot(ax=ax)
+        np.testing.assert_allclose(ax.get_position().bounds, place)
+
+
+def test_a_colour_bar_of_two_panels_stays_beside_them():
+    _, ax = plt.subplots()
+    ax.set_title("a title that has no room " * 5)
+    grid = [GRID, np.array([GRID, GRID**2])]
+    drawn = IndividualConditionalExpectationDisplay(
+        *([part] for part in (*grid, GRID)),
+        feature_names=["age"],
+        derivative_std=[GRID],
+        color_by="income",
+        color_values=GRID[:2],
+    ).plot(ax=ax)
+    panels = [one.get_position().x1 for one in drawn.axes_.flat]
+    assert max(panels) < drawn.colorbars_[0].ax.get_position().x0
 
 
 def test_texts_without_end_leave_half_of_the_figure_to_the_axes():
