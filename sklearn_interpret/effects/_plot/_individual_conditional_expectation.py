@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.statistics.grids import derivative
-from sklearn_interpret._plotting.colours import colours
+from sklearn_interpret._plotting.colours import OKABE_ITO
 from sklearn_interpret.effects._individual_conditional_expectation import (
     IndividualConditionalExpectation,
 )
@@ -301,10 +301,11 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             effect = _slopes(effect)
         curves = curves[:, self.curve_rows_]
         n_outputs = len(curves)
-        outputs, palette = self._outputs(n_outputs), colours(n_outputs)
+        outputs = self._outputs(n_outputs)
         panels = []
         for output in range(n_outputs):
-            series = output, outputs[output], palette[output]
+            # Titles tell the outputs: one colour is that of the legend.
+            series = output, outputs[output], OKABE_ITO[0]
             title = outputs[output] if n_outputs > 1 else None
             panel = self._line_panel(
                 effect, [series], looks, title, curves[output], self._shades()
