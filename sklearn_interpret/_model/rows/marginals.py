@@ -37,7 +37,8 @@ class Location:
         They are one between bins, categories, and a missing value and another.
         """
         squares = (self.scores - other.scores) ** 2
-        return np.where(self.codes != other.codes, 1.0, squares)
+        np.copyto(squares, 1.0, where=self.codes != other.codes)
+        return squares
 
 
 def draw_positions(probabilities, points):
