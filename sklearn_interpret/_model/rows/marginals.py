@@ -154,11 +154,9 @@ class Marginals:
         """Texts such as ``"1 < age <= 3"``, (n_rows, n_columns); names without bins."""
         texts = np.empty(location.codes.shape, dtype=object)
         for j, column in enumerate(self.columns):
-            known = {
-                code: column.text(code, str(self.rows.names[j]))
-                for code in np.unique(location.codes[:, j]).tolist()
-            }
-            texts[:, j] = [known[code] for code in location.codes[:, j].tolist()]
+            codes, name = location.codes[:, j].tolist(), str(self.rows.names[j])
+            known = {code: column.text(code, name) for code in set(codes)}
+            texts[:, j] = [known[code] for code in codes]
         return texts
 
 
