@@ -143,8 +143,9 @@ default=None
             Rows (texts, images) to inspect a predictor on, and to explain where the
             display shows explained rows; where `row` is given, that one alone is
             explained. None will do for a fitted inspector whose display shows no rows.
-        features : list of ints, strs and pairs, default=None
-            Features to inspect, where the inspector can choose; None means all.
+        features : int, str, bool mask, or list of ints, strs and pairs, default=None
+            Features to inspect, where the inspector can choose; None means all. Of the
+            entries of a fitted inspector of effects, those to show.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows that a predictor is inspected on.
         target_name : str, default=None
@@ -152,7 +153,7 @@ default=None
             inspector has seen, where it had one.
         unit : str, default=None
             Unit of the response, for labels.
-        ax : matplotlib Axes, default=None
+        ax : matplotlib Axes or array of Axes, default=None
             As in `plot`.
         **params : dict
             Parameters of the inspector, for a predictor (such as `target`,
@@ -263,18 +264,19 @@ class FoldsMixin:
             Result of :func:`~sklearn.model_selection.cross_validate` with
             ``return_estimator=True``. Its estimators are predictors, which are all
             inspected on `X`, or inspectors that the display can show, which are used
-            as they are.
+            as they are; curves over a grid are computed again, on `X`, with their
+            parameters.
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
 default=None
             Rows to inspect predictors on, and to explain where the display shows
             explained rows.
-        features : list of ints, strs and pairs, default=None
+        features : int, str, bool mask, or list of ints, strs and pairs, default=None
             Features to inspect, where the inspector can choose; None means all.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows that predictors are inspected on.
         target_name, unit : str, default=None
             As in `from_estimator`.
-        ax : matplotlib Axes, default=None
+        ax : matplotlib Axes or array of Axes, default=None
             As in `plot`.
         **params : dict
             As in `from_estimator`.
@@ -282,7 +284,8 @@ default=None
         Returns
         -------
         display : object
-            The display, drawn: means over the folds, and how these differ.
+            The display, drawn: means over the folds, and how these differ. Around
+            curves, one standard deviation to each side, and one thin line per fold.
 
         Raises
         ------
@@ -361,7 +364,7 @@ class ExplanationDisplay(Display):
             What labels call the target; None takes the explanation's name of it.
         unit : str, default=None
             Unit of the response, for labels.
-        ax : matplotlib Axes or array of Axes, default=None
+        ax : matplotlib Axes, default=None
             As in `plot`.
         **params : dict
             Parameters of the display's constructor (such as `target` or `row`) and of

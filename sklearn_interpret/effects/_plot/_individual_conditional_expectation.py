@@ -124,6 +124,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     _points, _by_fold = ("grid_values",), "fold_averages"
     _means = ("average", "curves", "derivatives", "derivative_std")
     _choices = EffectDisplay._choices | {"color_by"}
+    _parts = (*EffectDisplay._parts, "curves")
 
     grid_values: list[Any]
     curves: list[Any]
@@ -334,7 +335,6 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
 
     def _publish(self, artists, lower):
         super()._publish(artists, lower)
-        self.curves_ = [drawn.curves for drawn in artists]
         self.spread_lines_ = [
             None if drawn is None else drawn.lines[0] for drawn in lower
         ]
