@@ -1,6 +1,7 @@
 """Responses of a model that are sums of its trees, or known functions of them."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -134,12 +135,13 @@ class TreeResponse:
         """
         estimator, model = self.response.estimator, self.model
         if not self.additive:
-            returned = np.asarray(getattr(estimator, self.response.method)(X))
+            returned = np.asarray(self.response.raw(X))
             values = self.response.read(returned)
         elif model.raw_method is None:
             return self.ensemble.raw(model.encode(X))
         else:
-            returned = model.raw_response(estimator, X)
+            call = partial(model.raw_response, estimator)
+            returned = self.response.raw(X, call)
             values = self.response.read(model.as_returned(returned))
         return values.astype(np.float32) if returned.dtype == np.float32 else values
 
