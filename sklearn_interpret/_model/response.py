@@ -131,10 +131,10 @@ class Response:
             return [names[self.target]]
         return names if len(names) == n_outputs else list(range(n_outputs))
 
-    def raw(self, X, call=None):
-        """What the model's method, or `call`, returns for rows, left as they are."""
+    def raw(self, X):
+        """What the model's method returns for rows, which are left as they are."""
         sent = X if self._changes_input is False else copy_of(X)
-        raw = (call or self._call)(sent)
+        raw = self._call(sent)
         if self._changes_input is None:
             self._changes_input = not same_content(X, sent)
         return raw

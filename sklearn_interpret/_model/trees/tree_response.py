@@ -1,9 +1,9 @@
 """Responses of a model that are sums of its trees, or known functions of them."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 from sklearn_interpret._model.parallel import LazyRows
@@ -13,6 +13,7 @@ from sklearn_interpret._model.response import (
     make_response,
     unfrozen,
 )
+from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret._model.trees import (
     _catboost,
     _lightgbm,
@@ -134,14 +135,15 @@ class TreeResponse:
         trees, that sum.
         """
         estimator, model = self.response.estimator, self.model
+        if isinstance(unfrozen(estimator), Pipeline):
+            X = copy_of(X)  # some steps work in place
         if not self.additive:
-            returned = np.asarray(self.response.raw(X))
+            returned = np.asarray(getattr(estimator, self.response.method)(X))
             values = self.response.read(returned)
         elif model.raw_method is None:
             return self.ensemble.raw(model.encode(X))
         else:
-            call = partial(model.raw_response, estimator)
-            returned = self.response.raw(X, call)
+            returned = model.raw_response(estimator, X)
             values = self.response.read(model.as_returned(returned))
         return values.astype(np.float32) if returned.dtype == np.float32 else values
 
