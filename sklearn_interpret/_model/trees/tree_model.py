@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.base import is_missing
+from sklearn_interpret._model.rows.base import copy_of, is_missing
 from sklearn_interpret._model.rows.frames import PandasRows, PolarsRows
 
 # Response = link(raw * link_scale), by the link's name.
@@ -174,7 +174,7 @@ class StepsEncoder:
     pipeline: object
 
     def __call__(self, X):
-        return self.pipeline.transform(X)
+        return self.pipeline.transform(copy_of(X))  # some steps work in place
 
 
 @dataclass(frozen=True)

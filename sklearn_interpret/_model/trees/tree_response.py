@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 from sklearn_interpret._model.parallel import LazyRows
@@ -12,6 +13,7 @@ from sklearn_interpret._model.response import (
     make_response,
     unfrozen,
 )
+from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret._model.trees import (
     _catboost,
     _lightgbm,
@@ -133,6 +135,8 @@ class TreeResponse:
         trees, that sum.
         """
         estimator, model = self.response.estimator, self.model
+        if isinstance(unfrozen(estimator), Pipeline):
+            X = copy_of(X)  # some steps work in place
         if not self.additive:
             returned = np.asarray(getattr(estimator, self.response.method)(X))
             values = self.response.read(returned)
