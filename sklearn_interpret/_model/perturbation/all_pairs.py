@@ -325,6 +325,12 @@ def _shares_of_pairs(weights, strata):
     """Each row's share of the weight, over the weight of its partners: (n_rows,)."""
     strata = np.zeros(len(weights), dtype=np.intp) if strata is None else strata
     partners = np.bincount(strata, weights)[strata] - np.minimum(weights, 1)
+    if not (partners > 0).all():
+        row = int(np.argmin(partners))
+        raise ValueError(
+            'method="exact" takes pairs of rows: beside sample_weight='
+            f"{weights[row]:g} of row {row}, those of its partners vanish."
+        )
     return weights / weights.sum() / partners
 
 
