@@ -24,7 +24,6 @@ from sklearn_interpret._model.response import (
     make_response,
     unfrozen,
 )
-from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret.exceptions import UnreadableModelError
 
 READABLE = (
@@ -58,7 +57,6 @@ class LinearModel:
 
     def derived(self, X):
         """Derived columns of a native container: ndarray or csr matrix, float64."""
-        X = self.unshared(X)
         for step in self.steps:
             X = step.transform(X)
         X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_features=0)
@@ -68,10 +66,6 @@ class LinearModel:
                 f"{len(self.columns)}."
             )
         return X
-
-    def unshared(self, X):
-        """A copy of a container where there are steps, which may write to it."""
-        return copy_of(X) if self.steps else X
 
     def margin(self, derived):
         """The linear function of derived columns: (n_rows, k)."""
@@ -107,7 +101,7 @@ class ExplainedLinear:
         if self.model.exponential:
             return self.model.margin(self.model.derived(X))
         method = getattr(self.response.estimator, self.response.method)
-        predicted = np.asarray(method(self.model.unshared(X)))
+        predicted = np.asarray(method(X))
         single = predicted.dtype == np.float32
         return self.response.read(predicted).astype(
             np.float32 if single else np.float64

@@ -120,18 +120,6 @@ def test_regressors(model):
     assert_read(model, model.predict(X), response_method="predict")
 
 
-def test_steps_that_write_to_their_input_get_copies():
-    model = make_pipeline(StandardScaler(copy=False), Ridge()).fit(X.copy(), Y)
-    given = X.copy()
-    explained = explained_linear(FrozenEstimator(model))
-    explained.check(as_rows(given))
-    expected = model.predict(X.copy())[:, None]
-    found = explained.model.margin(explained.model.derived(given))
-    np.testing.assert_allclose(found, expected, atol=1e-9)
-    np.testing.assert_allclose(explained.predictions(given), expected, atol=1e-9)
-    np.testing.assert_array_equal(given, X)
-
-
 @pytest.mark.parametrize("model", SEVERAL, ids=kind)
 def test_several_outputs(model):
     model.fit(X, BOTH)

@@ -205,27 +205,6 @@ class HybridResponses:
             reduced[block[0]] += _reduced(reduce, *block)
         return reduced
 
-    def seconds(self, reduce, enough):
-        """About how long :meth:`outcomes` takes, or a bound on it less than `enough`.
-
-        The bound comes from the rows as they are, else the time from a batch of points:
-        calls of few rows take longer for each row.
-        """
-        start = perf_counter()
-        n_rows = len(self.predictions)
-        at_most = (perf_counter() - start) / n_rows * self.most_rows()
-        if at_most < enough:
-            return at_most
-        player = int(np.argmax(self.n_points))
-        grid = self._grid((player,))
-        block = next(grid.blocks(batch_rows(self._rows.row_bytes)))
-        start = perf_counter()
-        for part in self._of_wave([(player, grid, block)]):
-            list(_reduced(reduce, *part))
-        n_points = len(grid.donors) * (block.stop - block.start)
-        n_workers = effective_n_jobs(self._loop["n_jobs"])
-        return (perf_counter() - start) / n_points * self.most_rows() / n_workers
-
     @cached_property
     def _averages(self):
         """Results of `alone` and `all_but`."""
@@ -259,6 +238,27 @@ class HybridResponses:
                 n_donors = np.minimum(n_points[places].prod(axis=1), n_bases)
                 total += n_donors.sum() * (n_bases - 1)
         return total
+
+    def seconds(self, reduce, enough):
+        """About how long :meth:`outcomes` takes, or a bound on it less than `enough`.
+
+        The bound comes from the rows as they are, else the time from a batch of points:
+        calls of few rows take longer for each row.
+        """
+        start = perf_counter()
+        n_rows = len(self.predictions)
+        at_most = (perf_counter() - start) / n_rows * self.most_rows()
+        if at_most < enough:
+            return at_most
+        player = int(np.argmax(self.n_points))
+        grid = self._grid((player,))
+        block = next(grid.blocks(batch_rows(self._rows.row_bytes)))
+        start = perf_counter()
+        for part in self._of_wave([(player, grid, block)]):
+            list(_reduced(reduce, *part))
+        n_points = len(grid.donors) * (block.stop - block.start)
+        n_workers = effective_n_jobs(self._loop["n_jobs"])
+        return (perf_counter() - start) / n_points * self.most_rows() / n_workers
 
     def most_sums(self, pairs, triples):
         """No leaf of a tree is looked at."""
