@@ -72,13 +72,7 @@ def _linear_part(model, rows, players):
     """Function of a player: what it adds to the rows, (n_rows, k)."""
     derived = model.derived(rows.native)
     derived = derived.tocsc() if issparse(derived) else derived
-    player = np.empty(rows.n_columns, dtype=np.intp)
-    for place, columns in enumerate(players):
-        player[list(columns)] = place
-    player = player[model.columns]
-    order = np.argsort(player, kind="stable")
-    starts = np.searchsorted(player[order], np.arange(1, len(players)))
-    members = np.split(order, starts)
+    members = [np.flatnonzero(np.isin(model.columns, own)) for own in players]
     return lambda j: derived[:, members[j]] @ model.coefficients[members[j]]
 
 
@@ -87,11 +81,7 @@ def _furthest_rows(rows, players, part):
 
     A model that cuts its sums off may be linear on the rows, and is not on these.
     """
-    places = []
-    for j in range(len(players)):
-        added = part(j)
-        places.append(np.append(added.argmax(axis=0), added.argmin(axis=0)))
-    donors = {
-        c: of for columns, of in zip(players, places, strict=True) for c in columns
-    }
+    parts = map(part, range(len(players)))
+    places = [np.append(own.argmax(axis=0), own.argmin(axis=0)) for own in parts]
+    donors = {j: places[player] for player, own in enumerate(players) for j in own}
     return as_rows(rows.mixed(np.zeros_like(places[0]), donors))

@@ -37,16 +37,6 @@ _N_DONORS = 5
 _ROUNDING = 1e-12
 
 _A_MINUTE = 60.0
-_N_REPEATS = 10
-
-# Losses of sums over players that take no pairs.
-_OF_PAIRS = {
-    losses.squared: losses_of_pairs.squared,
-    losses.weighted_squared: losses_of_pairs.weighted_squared,
-    losses.absolute: losses_of_pairs.absolute,
-    losses.relative: losses_of_pairs.relative,
-    losses.zero_one: losses_of_pairs.zero_one,
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,13 +199,13 @@ def _warn_of_cost(responses, reduce):
     seconds = responses.seconds(reduce, _A_MINUTE)
     if seconds < _A_MINUTE:
         return
-    n_points, n_players = responses.most_rows(), len(responses.positions)
-    n_permuted = _N_REPEATS * n_players * len(responses.predictions)
+    n_points, n_rows = responses.most_rows(), len(responses.predictions)
+    permuted = seconds * 10 * len(responses.positions) * n_rows / n_points
     warnings.warn(
         f'method="exact" is about to predict up to {n_points:.2g} rows, which takes '
         f"about {_in_words(seconds)}. Half of the rows (subsample=0.5) take a quarter "
-        f"of that, {_N_REPEATS} random permutations of each feature (method="
-        f'"permutation") about {_in_words(seconds * n_permuted / n_points)}.',
+        'of that, and method="permutation" with n_repeats=10 takes about '
+        f"{_in_words(permuted)}.",
         CostlyInspectionWarning,
         stacklevel=2,
     )
@@ -325,11 +315,10 @@ def _shares_of_pairs(weights, strata):
     """Each row's share of the weight, over the weight of its partners: (n_rows,)."""
     strata = np.zeros(len(weights), dtype=np.intp) if strata is None else strata
     partners = np.bincount(strata, weights)[strata] - np.minimum(weights, 1)
-    if not (partners > 0).all():
-        row = int(np.argmin(partners))
+    if not partners.min() > 0:
         raise ValueError(
-            'method="exact" takes pairs of rows: beside sample_weight='
-            f"{weights[row]:g} of row {row}, those of its partners vanish."
+            'method="exact" takes pairs of rows: those that row '
+            f"{partners.argmin()} may be paired with have next to no sample_weight."
         )
     return weights / weights.sum() / partners
 
@@ -364,7 +353,8 @@ def _prepared(metric, estimator, sample):
         response = replace(response, classes=None)
     else:
         targets = _indicators(metric, sample.y, response.classes)
-    of_pairs = _OF_PAIRS.get(function)
+    # Losses of pairs have the names of losses.
+    of_pairs = getattr(losses_of_pairs, function.__name__, None)
     if function is losses.weighted_squared:
         shares = _r2_shares(targets, sample.weights)
         function = partial(function, shares=shares)
