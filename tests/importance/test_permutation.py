@@ -435,6 +435,9 @@ def test_targets_and_rows_are_needed():
             fitted(model, X[:1], y[:1], method=method)
     with pytest.raises(ValueError, match="one value"):
         fitted(model, X, np.ones(40), method="exact")
+    weights = np.where(np.arange(40) == 3, 1.0, 1e-20)
+    with pytest.raises(ValueError, match=r"row 3 .* sample_weight"):
+        fitted(model, X, y, weights, method="exact")
 
 
 def test_a_class_that_the_model_does_not_know():
@@ -451,3 +454,4 @@ def test_what_a_model_ignores_has_no_importance():
         for conditional in (False, True):
             found = fitted(model, X, y, method=method, conditional=conditional)
             assert_allclose(found.importances_[2:], 0, atol=1e-12)
+            assert not np.signbit(found.importances_[2:]).any()

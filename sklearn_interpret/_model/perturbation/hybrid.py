@@ -9,6 +9,7 @@ from another row, the *base*. Each distinct point goes to the model once.
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from time import perf_counter
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -98,6 +99,8 @@ class HybridResponses:
     predictions : ndarray of shape (n_rows, k)
         Responses to the rows as they are.
     """
+
+    adds_players = False  # it is not known whether it does
 
     def __init__(
         self,
@@ -198,14 +201,8 @@ class HybridResponses:
             For each player, the results.
         """
         reduced = [[] for _ in self._players]
-        for which, grid, block, responses in self._responses(self._alone):
-            bases = grid.base_of
-            index = np.flatnonzero((bases >= block.start) & (bases < block.stop))
-            # Rows may be many more than bases.
-            for part in slices(len(index), len(responses)):
-                some = index[part]
-                chosen = responses[bases[some] - block.start]
-                reduced[which].append(reduce(which, some, chosen))
+        for block in self._responses(self._alone):
+            reduced[block[0]] += _reduced(reduce, *block)
         return reduced
 
     @cached_property
@@ -241,6 +238,27 @@ class HybridResponses:
                 n_donors = np.minimum(n_points[places].prod(axis=1), n_bases)
                 total += n_donors.sum() * (n_bases - 1)
         return total
+
+    def seconds(self, reduce, enough):
+        """About how long :meth:`outcomes` takes, or a bound on it less than `enough`.
+
+        The bound comes from the rows as they are, else the time from a batch of points:
+        calls of few rows take longer for each row.
+        """
+        start = perf_counter()
+        n_rows = len(self.predictions)
+        at_most = (perf_counter() - start) / n_rows * self.most_rows()
+        if at_most < enough:
+            return at_most
+        player = int(np.argmax(self.n_points))
+        grid = self._grid((player,))
+        block = next(grid.blocks(batch_rows(self._rows.row_bytes)))
+        start = perf_counter()
+        for part in self._of_wave([(player, grid, block)]):
+            list(_reduced(reduce, *part))
+        n_points = len(grid.donors) * (block.stop - block.start)
+        n_workers = effective_n_jobs(self._loop["n_jobs"])
+        return (perf_counter() - start) / n_points * self.most_rows() / n_workers
 
     def most_sums(self, pairs, triples):
         """No leaf of a tree is looked at."""
@@ -337,6 +355,16 @@ class HybridResponses:
             for first, last in pairwise(edges)
         ]
         return np.concatenate(list(run(responses_to_mixed, tasks, **self._loop)))
+
+
+def _reduced(reduce, which, grid, block, responses):
+    """Reduced responses of the rows whose bases are in a block, part by part."""
+    bases = grid.base_of
+    index = np.flatnonzero((bases >= block.start) & (bases < block.stop))
+    # Rows may be many more than bases.
+    for part in slices(len(index), len(responses)):
+        some = index[part]
+        yield reduce(which, some, responses[bases[some] - block.start])
 
 
 def responses_to_mixed(response, rows, columns, batches):

@@ -86,6 +86,10 @@ class HybridTrees:
         """The model gets no row."""
         return 0
 
+    def seconds(self, reduce, enough):
+        """Little, beside responses of a model."""
+        return 0.0
+
     def most_sums(self, pairs, triples):
         """About how many sums over rows and leaves, or of like cost, are to be made.
 
@@ -102,6 +106,18 @@ class HybridTrees:
             n_bytes += sizes[n_leaves > 0].sum()
         n_passes = 1 + n_bytes / self._bytes_at_once + len(triples)
         return sums_of_passes(self._trees.ensemble, n_rows, n_passes, n_pairs)
+
+    @property
+    def adds_players(self):
+        """Whether responses are sums of trees that each look at one player alone."""
+        trees = self._trees.ensemble
+        owner = np.empty(trees.n_features, dtype=np.intp)
+        for player, part in enumerate(self._effects.parts):
+            owner[part.features] = player
+        inner = np.flatnonzero(~trees.is_leaf & (trees.parents >= 0))
+        above = trees.feature[trees.parents[inner]]
+        same = owner[trees.feature[inner]] == owner[above]
+        return bool(self._trees.additive and same.all())
 
     @property
     def _bytes_at_once(self):

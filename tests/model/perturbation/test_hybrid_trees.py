@@ -344,3 +344,31 @@ def test_a_model_that_was_changed_after_its_fit_is_noticed():
     changed.predict_proba = lambda X: model.predict_proba(X)[:, ::-1]
     with pytest.raises(UnreadableModelError, match="not the function of the trees"):
         observe(changed, X, asked, SINGLE, np.ones(N_ROWS))
+
+
+@pytest.mark.parametrize(
+    ("depth", "players", "adds"),
+    [(1, SINGLE, True), (2, SINGLE, False), (3, [(0, 1, 2), (3,), (4,)], True)],
+)
+def test_trees_of_one_player_each_add_up(depth, players, adds):
+    X, _ = table()
+    X[:, 3:] = 0.0
+    y = X[:, 0] * X[:, 1] + X[:, 2]
+    model = GradientBoostingRegressor(n_estimators=5, max_depth=depth, random_state=0)
+    response = make_response(model.fit(X, y))
+    trees = hybrid(
+        "tree", response, as_rows(X), np.ones(N_ROWS), players, averaged=False
+    )
+    assert trees.adds_players is adds
+    rest = trees.predictions - trees.alone().sum(axis=1)
+    assert (np.ptp(rest) < 1e-10) == adds
+
+
+def test_functions_of_trees_do_not_add_up():
+    X, y = table()
+    model = GradientBoostingClassifier(n_estimators=5, max_depth=1, random_state=0)
+    response = make_response(model.fit(X, y > 0))
+    trees = hybrid(
+        "tree", response, as_rows(X), np.ones(N_ROWS), SINGLE, averaged=False
+    )
+    assert not trees.adds_players
