@@ -170,7 +170,7 @@ def test_a_table_of_numbers_and_words(kind, trees):
             1,
             1,
         ),
-        (TargetEncoder(random_state=0), 1, 1),
+        (TargetEncoder(), 1, 1),
     ],
     ids=str,
 )
@@ -189,7 +189,7 @@ def test_encoders_of_words(kind, words, of_colour, of_town):
 def test_targets_of_several_classes(kind):
     columns, y = mixed()
     pipeline = make_pipeline(
-        prepared(kind, words=TargetEncoder(random_state=0)),
+        prepared(kind, words=TargetEncoder()),
         ExtraTreesClassifier(5, random_state=0),
     ).fit(as_container(columns, kind), labels(y, 3, names=True))
     model = assert_all_read(pipeline, kind)
@@ -396,7 +396,7 @@ def test_pipelines_that_vote(kind):
     columns, y = mixed()
     X = as_container(columns, kind)
     first = prepared(kind)
-    second = prepared(kind, words=TargetEncoder(random_state=0))
+    second = prepared(kind, words=TargetEncoder())
     boosting = HistGradientBoostingRegressor(max_iter=4)
     estimator = VotingRegressor(
         [
@@ -499,7 +499,7 @@ def test_pipelines_within_pipelines():
 @pytest.mark.parametrize("last", REGRESSORS, ids=lambda trees: type(trees).__name__)
 def test_boosting_that_goes_on_from_a_pipeline(last):
     X, y = table()
-    start = make_pipeline(TargetEncoder(random_state=0), SplineTransformer(), last)
+    start = make_pipeline(TargetEncoder(), SplineTransformer(), last)
     X = np.round(X, 1)
     estimator = GradientBoostingRegressor(
         n_estimators=4, init=start, random_state=0
@@ -511,7 +511,7 @@ def test_boosting_that_goes_on_from_a_pipeline(last):
 def test_steps_that_need_double_precision():
     """Boosting hands single precision on, and its start computes in double."""
     X = np.random.default_rng(0).integers(4, size=(200, 1))
-    encoder = TargetEncoder(smooth=0.0, random_state=0).fit(X, 1 + 1e-9 * X[:, 0])
+    encoder = TargetEncoder(smooth=0.0).fit(X, 1 + 1e-9 * X[:, 0])
     start = make_pipeline(
         FrozenEstimator(encoder), HistGradientBoostingRegressor(max_iter=5)
     )
