@@ -94,7 +94,7 @@ def test_as_many_rows_are_asked_as_by_scikit_learn(n_rows, scoring):
     X, y = table(n_rows, 3)
     ours, theirs = (Formula(lambda a, b, c: a + b * c).fit(X) for _ in range(2))
     fitted(ours, X, y, n_repeats=4, scoring=scoring)
-    permutation_importance(theirs, X, y, n_repeats=4)
+    permutation_importance(theirs, X, y, n_repeats=4, random_state=0)
     assert sum(ours.sizes_) == sum(theirs.sizes_) == n_rows * (1 + 3 * 4)
     assert len(ours.sizes_) <= len(theirs.sizes_)
 

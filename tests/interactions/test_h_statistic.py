@@ -272,7 +272,7 @@ def test_trees_are_brute_force(model):
 def test_trees_that_cannot_be_read():
     with pytest.raises(UnreadableModelError):
         HStatistic(LinearRegression(), method="tree").fit(X, Y)
-    boosted = GradientBoostingClassifier(n_estimators=2)
+    boosted = GradientBoostingClassifier(n_estimators=2, random_state=0)
     with pytest.raises(UnreadableModelError):  # no sum on the scale of probabilities
         HStatistic(boosted, method="tree").fit(X, Y > 0)
 
@@ -283,7 +283,9 @@ def test_trees_that_cannot_be_read():
 @pytest.mark.parametrize("method", ["auto", "brute"])
 def test_a_weight_is_a_number_of_copies(method):
     counts = RNG.integers(0, 3, len(X))
-    model = FrozenEstimator(GradientBoostingRegressor(n_estimators=5).fit(X, Y))
+    model = FrozenEstimator(
+        GradientBoostingRegressor(n_estimators=5, random_state=0).fit(X, Y)
+    )
     weighted = HStatistic(model, method=method).fit(X, sample_weight=counts)
     copied = HStatistic(model, method=method).fit(np.repeat(X, counts, axis=0))
     for name in STATISTICS:
@@ -408,7 +410,9 @@ def test_features_are_selected_by_how_much_they_interact():
 def test_two_rows_one_feature_and_constant_columns(n_rows, n_columns, method):
     rng = np.random.default_rng(0)
     table = rng.normal(size=(20, n_columns))
-    model = GradientBoostingRegressor(n_estimators=3).fit(table, table.prod(axis=1))
+    model = GradientBoostingRegressor(n_estimators=3, random_state=0).fit(
+        table, table.prod(axis=1)
+    )
     seen = table[:n_rows].copy()
     seen[:, 1:2] = 0.5
     h = HStatistic(FrozenEstimator(model), method=method, three_way=True).fit(seen)

@@ -223,7 +223,7 @@ def test_a_pipeline_within_a_pipeline():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (DecisionTreeRegressor(), "has no coef_"),
+        (DecisionTreeRegressor(random_state=0), "has no coef_"),
         (KNeighborsRegressor(), "has no coef_"),
         (TransformedTargetRegressor(LinearRegression()), "transforms its target"),
         (make_pipeline(PCA(), Ridge()), "PCA mixes columns"),

@@ -68,8 +68,16 @@ def depths(model, X):
 
 MODELS = {
     "tree": (DecisionTreeRegressor(**DEEP), "numbers", predictions),
-    "stump": (DecisionTreeRegressor(max_depth=1), "numbers", predictions),
-    "single leaf": (DecisionTreeRegressor(max_leaf_nodes=2), "constant", predictions),
+    "stump": (
+        DecisionTreeRegressor(max_depth=1, random_state=0),
+        "numbers",
+        predictions,
+    ),
+    "single leaf": (
+        DecisionTreeRegressor(max_leaf_nodes=2, random_state=0),
+        "constant",
+        predictions,
+    ),
     "tree, two classes": (DecisionTreeClassifier(**DEEP), "two", positive),
     "tree, NaN": (DecisionTreeRegressor(**DEEP), "missing", predictions),
     "tree, many outputs": (DecisionTreeRegressor(**DEEP), "several", predictions),
@@ -85,26 +93,32 @@ MODELS = {
     "forest, NaN": (RandomForestClassifier(4, **DEEP), "missing three", probabilities),
     "extra trees": (ExtraTreesRegressor(4, **DEEP), "numbers", predictions),
     "extra trees, three": (ExtraTreesClassifier(4, **DEEP), "three", probabilities),
-    "boosting": (GradientBoostingRegressor(n_estimators=5), "numbers", predictions),
+    "boosting": (
+        GradientBoostingRegressor(n_estimators=5, random_state=0),
+        "numbers",
+        predictions,
+    ),
     "boosting, init tree": (
         GradientBoostingRegressor(
-            n_estimators=4, init=DecisionTreeRegressor(max_depth=2)
+            n_estimators=4,
+            init=DecisionTreeRegressor(max_depth=2, random_state=0),
+            random_state=0,
         ),
         "numbers",
         predictions,
     ),
     "boosting, init zero": (
-        GradientBoostingRegressor(n_estimators=4, init="zero"),
+        GradientBoostingRegressor(n_estimators=4, init="zero", random_state=0),
         "numbers",
         predictions,
     ),
     "boosting, two classes": (
-        GradientBoostingClassifier(n_estimators=5),
+        GradientBoostingClassifier(n_estimators=5, random_state=0),
         "two",
         scores,
     ),
     "boosting, three classes": (
-        GradientBoostingClassifier(n_estimators=3),
+        GradientBoostingClassifier(n_estimators=3, random_state=0),
         "three",
         scores,
     ),
@@ -140,7 +154,10 @@ MODELS = {
     ),
     "bagging": (
         BaggingRegressor(
-            DecisionTreeRegressor(max_depth=4), 4, max_features=0.75, **SEED
+            DecisionTreeRegressor(max_depth=4, random_state=0),
+            4,
+            max_features=0.75,
+            **SEED,
         ),
         "numbers",
         predictions,
@@ -153,12 +170,16 @@ MODELS = {
         probabilities,
     ),
     "AdaBoost, two classes": (
-        AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=4, **SEED),
+        AdaBoostClassifier(
+            DecisionTreeClassifier(max_depth=2, random_state=0), n_estimators=4, **SEED
+        ),
         "two",
         scores,
     ),
     "AdaBoost, three classes": (
-        AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=4, **SEED),
+        AdaBoostClassifier(
+            DecisionTreeClassifier(max_depth=2, random_state=0), n_estimators=4, **SEED
+        ),
         "three",
         scores,
     ),
@@ -166,7 +187,7 @@ MODELS = {
         VotingRegressor(
             [
                 ("forest", RandomForestRegressor(2, **DEEP)),
-                ("boosting", GradientBoostingRegressor(n_estimators=3)),
+                ("boosting", GradientBoostingRegressor(n_estimators=3, random_state=0)),
             ],
             weights=[1, 3],
         ),
@@ -403,7 +424,10 @@ def test_a_group_is_no_sum_of_its_members(boosted):
 
 
 LINKED = {
-    "GradientBoosting": (GradientBoostingClassifier(n_estimators=6), "two"),
+    "GradientBoosting": (
+        GradientBoostingClassifier(n_estimators=6, random_state=0),
+        "two",
+    ),
     "HistGradientBoosting": (
         HistGradientBoostingClassifier(max_iter=8, learning_rate=0.5),
         "missing two",
@@ -495,7 +519,9 @@ def test_margins_that_are_almost_alike_keep_their_slope():
     y = (X[:, 0] > 0).astype(int)
     y[:3] = 1 - y[:3]
     # The second feature matters by a hair.
-    model = GradientBoostingClassifier(n_estimators=3, learning_rate=1e-9, max_depth=2)
+    model = GradientBoostingClassifier(
+        n_estimators=3, learning_rate=1e-9, max_depth=2, random_state=0
+    )
     model.fit(X, y)
     inspector = inspected(model, X[:4], response_method="predict_proba")
     explanation = inspector.explain(X[:4])
@@ -517,7 +543,7 @@ def chain(features, *, n_features, seed=0):
     n_splits = len(features)
     X = np.zeros((n_splits + 1, n_features))
     X[np.arange(1, n_splits + 1), features] = np.arange(1, n_splits + 1)
-    model = DecisionTreeRegressor().fit(X, 4.0 ** np.arange(n_splits + 1))
+    model = DecisionTreeRegressor(random_state=0).fit(X, 4.0 ** np.arange(n_splits + 1))
     assert model.get_depth() == n_splits
     leaves = model.tree_.children_left < 0
     rng = np.random.default_rng(seed)
@@ -608,7 +634,7 @@ def test_the_reference_for_many_features_is_that_for_few(perturbation):
 
 def test_a_tree_without_splits_gives_nothing_to_any_feature():
     X, _ = data_of("numbers")
-    model = DecisionTreeRegressor().fit(X, np.full(len(X), 3.0))
+    model = DecisionTreeRegressor(random_state=0).fit(X, np.full(len(X), 3.0))
     for perturbation in ("interventional", "path_dependent"):
         inspector = inspected(model, X, perturbation=perturbation)
         np.testing.assert_array_equal(inspector.transform(X), 0)

@@ -75,7 +75,10 @@ PIPELINES = {
 }
 CLASSIFIERS = {
     "forest": (RandomForestClassifier(5, max_depth=4, **SEED), "predict_proba"),
-    "boosting": (GradientBoostingClassifier(n_estimators=4), "decision_function"),
+    "boosting": (
+        GradientBoostingClassifier(n_estimators=4, random_state=0),
+        "decision_function",
+    ),
 }
 
 

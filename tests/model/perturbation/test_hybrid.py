@@ -309,8 +309,10 @@ def test_what_does_not_fit_is_not_cached():
 
 TREES = np.random.default_rng(2).normal(size=(40, 3))
 TARGET = TREES[:, 0] * TREES[:, 1]
-BOOSTED = GradientBoostingRegressor(n_estimators=3).fit(TREES, TARGET)
-LINKED = GradientBoostingClassifier(n_estimators=3).fit(TREES, TARGET > 0)
+BOOSTED = GradientBoostingRegressor(n_estimators=3, random_state=0).fit(TREES, TARGET)
+LINKED = GradientBoostingClassifier(n_estimators=3, random_state=0).fit(
+    TREES, TARGET > 0
+)
 LINEAR = LinearRegression().fit(TREES, TARGET)
 
 

@@ -102,12 +102,14 @@ def sums():
         ),
         "frame": (piped.fit(named, y), named, {}),
         "constant column": (
-            GradientBoostingRegressor(n_estimators=3).fit(constant, y),
+            GradientBoostingRegressor(n_estimators=3, random_state=0).fit(constant, y),
             constant,
             {},
         ),
         "single leaves": (
-            GradientBoostingRegressor(n_estimators=3).fit(X, np.full(N_ROWS, 2.0)),
+            GradientBoostingRegressor(n_estimators=3, random_state=0).fit(
+                X, np.full(N_ROWS, 2.0)
+            ),
             X,
             {},
         ),

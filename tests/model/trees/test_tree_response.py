@@ -41,7 +41,10 @@ ADDITIVE = {
         RandomForestRegressor(5, **SEEDED).fit(X, several(Y)),
         {"target": 1},
     ),
-    "boosted": (GradientBoostingRegressor(n_estimators=5).fit(X, Y), {}),
+    "boosted": (
+        GradientBoostingRegressor(n_estimators=5, random_state=0).fit(X, Y),
+        {},
+    ),
     "frozen": (
         FrozenEstimator(HistGradientBoostingRegressor(max_iter=5).fit(X, Y)),
         {"response_method": ["decision_function", "predict"]},
@@ -52,7 +55,10 @@ ADDITIVE = {
         {"target": 0},
     ),
     "probabilities": (ExtraTreesClassifier(5, **SEEDED).fit(X, THREE), {}),
-    "of a class": (DecisionTreeClassifier().fit(X, THREE), {"target": "late"}),
+    "of a class": (
+        DecisionTreeClassifier(random_state=0).fit(X, THREE),
+        {"target": "late"},
+    ),
     "of several targets": (RandomForestClassifier(5, **SEEDED).fit(X, BOTH), {}),
     "one column of these": (
         RandomForestClassifier(5, **SEEDED).fit(X, BOTH),
@@ -60,7 +66,7 @@ ADDITIVE = {
     ),
     "scores": (hist_classifier(THREE), {"response_method": "decision_function"}),
     "score": (
-        GradientBoostingClassifier(n_estimators=5).fit(X, TWO),
+        GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, TWO),
         {"response_method": "decision_function"},
     ),
     "against the score": (
