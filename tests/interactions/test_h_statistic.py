@@ -696,6 +696,36 @@ def test_memory_until_the_warning_of_many_pairs(
     assert peak_memory(stopped) < 2 * 8 * WIDE.shape[1] ** 2 + 1.5 * 2**20
 
 
+def test_memory_is_that_of_few_rows_at_once(wide_trees):
+    rows = np.random.default_rng(0).normal(size=(5_000, WIDE.shape[1]))
+    h = HStatistic(wide_trees, features=range(100), pairs=[(0, 1)])
+    h.fit(rows[:50])  # what is made once
+    with config_context(working_memory=4):
+        peak = peak_memory(lambda: h.fit(rows))
+    # One number per row and feature takes 4 MB.
+    assert peak < 1.5 * 8 * len(rows) * 100
+
+
+def test_very_many_triples_are_counted_and_not_listed(wide_trees):
+    h = HStatistic(wide_trees, three_way=True)
+
+    def stopped():
+        with pytest.raises(
+            CostlyInspectionWarning, match=r"4\.5e\+06 triples.*three_way"
+        ):
+            h.fit(WIDE)
+
+    assert peak_memory(stopped) < 4 * 8 * WIDE.shape[1] ** 2
+
+
+def test_triples_are_those_whose_pairs_are_there():
+    pairs = [(3, 0), (0, 1), (1, 3), (1, 2), (2, 0), (4, 3)]
+    rows = np.random.default_rng(0).normal(size=(9, 5))
+    model = frozen(lambda a, b, *others: a * b, rows)
+    h = HStatistic(model, pairs=pairs, three_way=True).fit(rows)
+    assert list(h.three_way_) == [("x0", "x1", "x2"), ("x0", "x1", "x3")]
+
+
 def test_pairs_need_a_fit():
     assert not hasattr(HStatistic(SVR()), "pairs_")
     h = HStatistic(SVR()).fit(X, Y)

@@ -39,8 +39,7 @@ def additive_trees(trees):
     """`HybridTrees` as an `AdditiveModel`, or None: see `adds_players`."""
     if not trees.adds_players:
         return None
-    alone = trees.alone()
-    return AdditiveModel(trees.predictions, trees.predictions, lambda j: alone[:, j])
+    return AdditiveModel(trees.predictions, trees.predictions, trees.alone)
 
 
 def additive_linear(response, rows, players):

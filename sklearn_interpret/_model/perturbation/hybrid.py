@@ -123,8 +123,13 @@ class HybridResponses:
         rest = [column for column in range(rows.n_columns) if column not in moved]
         parts = [*self._players, rest] if rest else self._players
         codes = np.empty((len(parts), rows.n_rows), dtype=np.int32)
-        for own, columns in zip(codes, parts, strict=True):
+        for own, columns in zip(codes, self._players, strict=False):
             own[:] = rows.encode(columns)[0]
+        if rest:  # perhaps of very many columns, whose joint labels would be large
+            alike = np.empty((len(rest), rows.n_rows), dtype=np.int32)
+            for own, column in zip(alike, rest, strict=True):
+                own[:] = rows.encode([column])[0]
+            codes[-1] = distinct(RowKeys(alike.T).whole)[1]
         self.positions = list(codes[: len(self._players)])
         self.n_points = [int(own.max()) + 1 for own in self.positions]
         self._keys = RowKeys(codes.T)
@@ -132,6 +137,7 @@ class HybridResponses:
         # the bases of their points apart, and one that only one set has, the donors.
         unique = all(own.max() + 1 == rows.n_rows for own in codes)
         self._may_repeat = not unique or len(codes) <= 2 * _MOST_PLAYERS
+        self._alone_at_points = {}
         self._cache = ResponseCache(get_config()["working_memory"] * 2**20 / 4)
 
     @cached_property
@@ -142,27 +148,42 @@ class HybridResponses:
             return plain_responses(self._response, self._rows)
         return plain_responses(self._response, self._rows.take(first))[which]
 
-    def alone(self):
-        """Partial dependence on each player at each row's own value.
+    def alone(self, player, rows=slice(None)):
+        """Partial dependence on a player at rows' own values.
+
+        Known of the players that :meth:`all_but` has passed.
 
         Returns
         -------
-        ndarray of shape (n_rows, n_players, k)
+        ndarray of shape (n_rows, k)
             The weighted mean over the sample of the response with the row's value of
             the player.
         """
-        return self._averages[0]
+        return self._alone_at_points[player][self.positions[player][rows]]
 
     def all_but(self):
-        """Partial dependence on all but one player at each row's own values.
+        """Partial dependence on all but one player at rows' own values, in parts.
 
-        Returns
-        -------
-        ndarray of shape (n_rows, n_players, k)
+        Yields
+        ------
+        rows, players : slice
+            Some of them, each pair of both once.
+        means : ndarray of shape (rows, players, k)
             The weighted mean, over the values of the player in the sample, of the
             response to the row.
         """
-        return self._averages[1]
+        n_rows, n_outputs = self.predictions.shape
+        for player, grid, block, responses in self._responses(self._alone):
+            if not block.start:
+                at_points = np.zeros((len(grid.donors), n_outputs))
+                all_but = np.empty((n_rows, 1, n_outputs))
+            at_points += np.einsum("b,bdk->dk", grid.base_shares[block], responses)
+            means = np.einsum("d,bdk->bk", grid.donor_shares, responses)
+            inside = (grid.base_of >= block.start) & (grid.base_of < block.stop)
+            all_but[inside, 0] = means[grid.base_of[inside] - block.start]
+            if block.stop == len(grid.bases):
+                self._alone_at_points[player] = at_points
+                yield slice(None), slice(player, player + 1), all_but
 
     def joint(self, sets):
         """Partial dependence on several players at each row's own values.
@@ -205,27 +226,13 @@ class HybridResponses:
             reduced[block[0]] += _reduced(reduce, *block)
         return reduced
 
-    @cached_property
-    def _averages(self):
-        """Results of `alone` and `all_but`."""
-        # Player after player is filled: each has a stretch of memory.
-        shape = len(self._players), self._rows.n_rows, self.predictions.shape[1]
-        alone, all_but = np.zeros(shape), np.empty(shape)
-        for which, grid, block, responses in self._responses(self._alone):
-            means = np.einsum("b,bdk->dk", grid.base_shares[block], responses)
-            alone[which] += means[grid.donor_of]
-            means = np.einsum("d,bdk->bk", grid.donor_shares, responses)
-            inside = (grid.base_of >= block.start) & (grid.base_of < block.stop)
-            all_but[which, inside] = means[grid.base_of[inside] - block.start]
-        return alone.swapaxes(0, 1), all_but.swapaxes(0, 1)
-
     @property
     def _alone(self):
         """Sets of a single player."""
         return [(player,) for player in range(len(self._players))]
 
     def most_rows(self, *sets):
-        """The most rows that `alone`, `all_but` and `joint` of sets send to the model.
+        """The most rows that `all_but` and `joint` of sets send to the model.
 
         Sets of one size are the rows of an array, or a list. Fewer are sent where sets
         have points in common.

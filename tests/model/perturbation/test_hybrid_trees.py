@@ -28,6 +28,7 @@ from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees.tree_response import tree_response
 from sklearn_interpret.exceptions import NonFiniteResponseError, UnreadableModelError
+from tests.references.hybrid import averages
 from tests.references.observed import mean_given, outcomes
 
 N_ROWS = 40
@@ -177,7 +178,7 @@ def columns_of(players, *which):
 
 
 def check_means(observed, ask, X, players, weights):
-    alone, all_but = observed.alone(), observed.all_but()
+    alone, all_but = averages(observed)
     assert alone.shape == all_but.shape == (len(X), len(players), ask(X).shape[1])
     for which in range(len(players)):
         own = columns_of(players, which)
@@ -229,8 +230,8 @@ def test_functions_of_sums(name):
     np.testing.assert_allclose(observed.predictions, ask(X), rtol=0, atol=1e-10)
     check_outcomes(observed, ask, X, GROUPS)
     for means in (
-        observed.alone,
-        observed.all_but,
+        lambda: observed.alone(0),
+        lambda: [*observed.all_but()],
         lambda: [*observed.joint([(0, 1)])],
     ):
         with pytest.raises(
@@ -273,7 +274,7 @@ def test_numbers_depend_neither_on_workers_nor_on_memory(monkeypatch):
         observed, _ = observe(model, X, asked, SINGLE, weights, **how)
         kept = observed.outcomes(lambda *block: block[2].sum(axis=1))
         kept = [np.concatenate(parts) for parts in kept]
-        return [observed.alone(), observed.all_but(), *observed.joint(sets), *kept]
+        return [*averages(observed), *observed.joint(sets), *kept]
 
     expected = numbers(on_block=lambda: blocks.append(1))
     assert len(blocks) > 5
