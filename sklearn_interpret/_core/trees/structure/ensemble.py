@@ -21,7 +21,7 @@ NODE_FIELDS = (
 # Pairs of a row and a tree that are routed at once: some tens of megabytes.
 _PAIRS_AT_ONCE = 2**19
 # Fewer rows, and trees of more nodes, are routed faster row by row.
-_MANY_ROWS, _MOST_NODES = 128, 1000
+_MANY_ROWS, _MOST_NODES = 64, 1000
 
 
 @dataclass(frozen=True, eq=False)
