@@ -266,13 +266,12 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
 
     def _predictions(self, rows, part, codes, asks):
         """Predictions for some rows, given their codes too, batch by batch."""
-        if not asks:
-            yield part, self._trees.of_codes(codes)
-            return
-        step = batch_rows(rows.row_bytes)
-        for start in range(part.start, part.stop, step):
-            batch = slice(start, min(start + step, part.stop))
-            yield batch, self._trees.predictions(rows.part(batch).native)
+        for batch in slices(len(codes), batch_rows(rows.row_bytes)):
+            here = slice(part.start + batch.start, part.start + batch.stop)
+            if asks:
+                yield here, self._trees.predictions(rows.part(here).native)
+            else:
+                yield here, self._trees.of_codes(codes[batch])
 
     def _values(self, rows):
         n_outputs = self._trees.ensemble.n_outputs
@@ -324,6 +323,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         plan, game = self._plan_and_game()
         blocks = {
             "rows_at_once": min(held_rows(8 * plan.n_keys(order)), MOST_AT_ONCE),
+            "most_kept": held_rows(1),  # of one byte
             "run": partial(stream, n_jobs=self.n_jobs, verbose=self.verbose),
         }
         if self._trees.additive:
