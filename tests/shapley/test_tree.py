@@ -543,7 +543,7 @@ def test_the_model_is_asked_for_rows_that_it_may_refuse():
         if np.isnan(gap):
             inspector.explain(rows)
         else:
-            with pytest.raises(ValueError, match="infinity|too large"):
+            with pytest.raises(ValueError, match=r"infinity|too large"):
                 inspector.explain(rows)
         assert model.n_asked == n_asked + 20
 
