@@ -196,13 +196,14 @@ class TreeResponse:
         """Whether the trees give the expected responses to rows, given their codes."""
         base = self.ensemble.base
         leaves = self.ensemble.value[self.ensemble.apply_codes(codes)]
-        found, size = base + leaves.sum(axis=1), abs(base) + abs(leaves).sum(axis=1)
-        if not self.additive:
-            found = self._linked(found)
-            size = (1 + size.max(axis=1, keepdims=True)) * (1 + np.abs(expected))
-        if found.shape != expected.shape:
-            return False
-        with np.errstate(invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = base + leaves.sum(axis=1)
+            size = abs(base) + abs(leaves).sum(axis=1)
+            if not self.additive:
+                found = self._linked(found)
+                size = (1 + size.max(axis=1, keepdims=True)) * (1 + np.abs(expected))
+            if found.shape != expected.shape:
+                return False
             return not np.any(np.abs(found - expected) > tolerance * size)
 
     def _linked(self, sums):
