@@ -124,6 +124,15 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
     coalitions by the model, all of them (:class:`ExactShapley`) or, of many features,
     some (:class:`KernelSHAP`).
 
+    The model itself is asked in `fit`, for a few rows of the background, whether it
+    responds as its trees do. Predictions of explained rows are then those of the trees,
+    in double precision: a model that adds up in single precision, as XGBoost does,
+    differs from them by about 1e-5 of their size. A model that responds otherwise is
+    asked for all predictions, so that
+    :class:`~sklearn_interpret.exceptions.AdditivityWarning` tells by how much; so is
+    one that may refuse the rows: these hold values that are missing, infinite or no
+    numbers, or trees split on categories, or a pipeline's steps come first.
+
     Trees are cut into small subtrees, and what a subtree gives to
     its features depends on few bits that say which of its conditions a row meets: these
     tables are made once, and rows look them up. A row's values do not depend on the
@@ -210,26 +219,27 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         self._shares = None
         if self.perturbation == "interventional":
             self._shares = shares_of(weights)
-        self._made = self._make()
+        self._follows_trees = response.agrees(background)
         if self._shares is None:
+            self._made = self._make()
             _, game = self._made
             return game.base_values()
+        codes = response.codes(background).held()
+        self._made = self._make(codes)
         total = np.zeros(response.ensemble.n_outputs)
+        asks = self._asks_model(background)
         for part in slices(background.n_rows, batch_rows(background.row_bytes)):
-            responses = self._background_responses(background.part(part))
-            total += self._shares[part] @ responses
+            for batch, found in self._predictions(background, part, codes[part], asks):
+                if found.dtype != np.float64:  # as exactly as they are explained
+                    found = response.of_codes(codes[batch])
+                total += self._shares[batch] @ found
         return total
 
-    def _background_responses(self, background):
-        """Responses to the background, as exactly as they are explained."""
-        trees = self._trees
-        predictions = trees.predictions(background.native)
-        if predictions.dtype == np.float64:
-            return predictions
-        return trees.of_sums(trees.ensemble.raw_of_codes(trees.codes(background)[:]))
+    def _make(self, codes=None):
+        """The cut of the trees, each feature of which belongs to a player; the game.
 
-    def _make(self):
-        """The cut of the trees, each feature of which belongs to a player; the game."""
+        The game is against a background, whose codes may be given.
+        """
         player = np.empty(self.n_features_in_, dtype=np.intp)
         for place, columns in enumerate(self.features_):
             player[list(columns)] = place
@@ -239,7 +249,8 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         )
         if self._shares is None:
             return plan, PathDependentGame(trees, plan.paths)
-        codes = self._trees.codes(as_rows(self.background_)).held()
+        if codes is None:
+            codes = self._trees.codes(as_rows(self.background_)).held()
         return plan, InterventionalGame(trees, plan.paths, codes, self._shares)
 
     _caches = (*BaseShapley._caches, "_made")
@@ -249,21 +260,27 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
             self._made = self._make()
         return self._made
 
-    def _predictions(self, rows, part):
-        """Predictions of the model for some rows, batch by batch."""
-        step = batch_rows(rows.row_bytes)
-        for start in range(part.start, part.stop, step):
-            batch = slice(start, min(start + step, part.stop))
-            yield batch, self._trees.predictions(rows.part(batch).native)
+    def _asks_model(self, rows):
+        """Whether predictions are the model's own: it may refuse rows, or differ."""
+        return not (self._follows_trees and self._trees.takes(rows))
+
+    def _predictions(self, rows, part, codes, asks):
+        """Predictions for some rows, given their codes too, batch by batch."""
+        for batch in slices(len(codes), batch_rows(rows.row_bytes)):
+            here = slice(part.start + batch.start, part.start + batch.stop)
+            if asks:
+                yield here, self._trees.predictions(rows.part(here).native)
+            else:
+                yield here, self._trees.of_codes(codes[batch])
 
     def _values(self, rows):
         n_outputs = self._trees.ensemble.n_outputs
         values = np.zeros((rows.n_rows, len(self.features_), n_outputs))
-        predictions = None
+        predictions, asks = None, self._asks_model(rows)
         for part, codes in self._coded_parts(rows, order=1):
             blocks = self._blocks(codes, order=1)
-            # The model predicts while other processes work.
-            for batch, found in self._predictions(rows, part):
+            # Predictions are found while other processes work.
+            for batch, found in self._predictions(rows, part, codes, asks):
                 if predictions is None:
                     predictions = np.empty((rows.n_rows, n_outputs), found.dtype)
                 predictions[batch] = found
@@ -274,12 +291,14 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
     def _pairs(self, rows):
         n_players, n_outputs = len(self.features_), self._trees.ensemble.n_outputs
         pairs = np.zeros((rows.n_rows, n_players, n_players, n_outputs))
+        asks = self._asks_model(rows)
         for part, codes in self._coded_parts(rows, order=2):
             # The diagonal holds the values until all pairs are computed.
             values = np.einsum("ijjk->ijk", pairs[part])
             blocks = self._blocks(codes, order=1)
-            for _ in self._predictions(rows, part):
-                pass  # the model refuses what it can't take
+            if asks:
+                for _ in self._predictions(rows, part, codes, asks):
+                    pass  # the model refuses what it can't take
             add_blocks(values.transpose(2, 1, 0), blocks)
             into = pairs[part].transpose(3, 1, 2, 0)
             add_blocks(into, self._blocks(codes, order=2))
@@ -304,6 +323,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         plan, game = self._plan_and_game()
         blocks = {
             "rows_at_once": min(held_rows(8 * plan.n_keys(order)), MOST_AT_ONCE),
+            "most_kept": held_rows(1),  # of one byte
             "run": partial(stream, n_jobs=self.n_jobs, verbose=self.verbose),
         }
         if self._trees.additive:

@@ -532,6 +532,61 @@ def test_margins_that_are_almost_alike_keep_their_slope():
     )
 
 
+# Predictions
+
+
+class Counting(RandomForestRegressor):
+    """A forest that counts the rows that it is asked for."""
+
+    n_asked = 0
+
+    def predict(self, X):
+        """Predict, and count."""
+        self.n_asked += len(X)
+        return super().predict(X)
+
+
+@pytest.mark.parametrize("perturbation", ["interventional", "path_dependent"])
+def test_the_model_is_asked_in_fit_for_some_rows_and_then_no_more(perturbation):
+    X, y = data_of("numbers")
+    model = Counting(3, **DEEP).fit(X, y)
+    inspector = inspected(model, X[:30], perturbation=perturbation)
+    assert 0 < model.n_asked < 30
+    n_asked = model.n_asked
+    explanation = inspector.explain(X)
+    inspector.interaction_values(X)
+    assert model.n_asked == n_asked
+    np.testing.assert_allclose(explanation.predictions, model.predict(X), rtol=1e-12)
+
+
+def test_the_model_is_asked_for_rows_that_it_may_refuse():
+    X, y = data_of("numbers")
+    model = Counting(3, **DEEP).fit(X, y)
+    inspector = inspected(model, X[:30])
+    for gap in (np.nan, np.inf, 1e39):  # the last is infinite in single precision
+        rows, n_asked = X[:20].copy(), model.n_asked
+        rows[7, 1] = gap
+        if np.isnan(gap):
+            inspector.explain(rows)
+        else:
+            with pytest.raises(ValueError, match=r"infinity|too large"):
+                inspector.explain(rows)
+        assert model.n_asked == n_asked + 20
+
+
+@pytest.mark.parametrize("perturbation", ["interventional", "path_dependent"])
+def test_predictions_of_a_model_in_single_precision_are_those_of_its_trees(
+    perturbation,
+):
+    xgboost = pytest.importorskip("xgboost")
+    X, y = data_of("numbers")
+    model = xgboost.XGBRegressor(n_estimators=20).fit(X, y)
+    explanation = inspected(model, X, perturbation=perturbation).explain(X)
+    assert explanation.predictions.dtype == np.float64
+    assert explanation.additivity_error().max() < 1e-10
+    np.testing.assert_allclose(explanation.predictions, model.predict(X), atol=1e-5)
+
+
 # The shapes of trees
 
 

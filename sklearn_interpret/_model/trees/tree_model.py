@@ -79,6 +79,13 @@ class TreeModel:
         """
         return self.encoder(X)
 
+    @property
+    def takes_numbers(self):
+        """Whether the model takes all finite numbers: no step or table is before it."""
+        before = TransformerEncoder | ChainedEncoder | StackingEncoder
+        levels = getattr(self.encoder, "levels", ())  # labels of categories
+        return not isinstance(self.encoder, before) and not any(levels)
+
     def raw(self, X):
         """Sum of the trees for rows: float64 of shape (n_rows, k)."""
         return self.ensemble.raw(self.encode(X))

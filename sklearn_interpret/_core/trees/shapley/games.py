@@ -65,6 +65,7 @@ class PathDependentGame:
         self.ensemble = ensemble
         self.paths = paths
         self.chances = node_chances(ensemble, paths) if chances is None else chances
+        self.kept = {}  # tables, by order and first tree: see `TreeShare.parts`
 
     @classmethod
     def against(cls, ensemble, paths, codes):
@@ -194,6 +195,7 @@ class InterventionalGame:
         self._codes = codes
         self.shares = shares_of(weights)
         self._tables = {}
+        self.kept = {}
 
     @property
     def codes(self):

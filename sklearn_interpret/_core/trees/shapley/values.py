@@ -84,6 +84,11 @@ class TreePlan:
         edges = pairwise(self.trees_of_shares.tolist())
         return [TreeShare(self, game, slice(start, stop)) for start, stop in edges]
 
+    def has_tables(self, game, order):
+        """Whether a game has kept all tables for values or interactions."""
+        n_kept = sum(of_order == order for of_order, _ in game.kept)
+        return n_kept > 0 and n_kept == len(self.trees_of_shares) - 1
+
     def n_keys(self, order):
         """Number of totals: one for each output, and player or pair of players."""
         return self.ensemble.n_outputs * self.paths.n_players**order
@@ -137,7 +142,21 @@ class TreeShare:
         game = self.game.of_nodes(nodes)
         return _share_alone, (ensemble, plan.players, plan.paths.n_players, game)
 
-    def parts(self, order):
+    def parts(self, order, most_kept):
+        """As :meth:`make_parts`: those that the game has kept, or new ones.
+
+        New ones are kept if all that is kept then takes at most `most_kept` bytes.
+        """
+        kept, key = self.game.kept, (order, self.trees.start)
+        if key in kept:
+            return kept[key][0]
+        parts = list(self.make_parts(order))
+        size = sum(map(_part_bytes, parts))
+        if size + sum(known for _, known in kept.values()) <= most_kept:
+            kept[key] = parts, size
+        return parts
+
+    def make_parts(self, order):
         """Units whose patterns are found together: a PatternFinder, and tables by kind.
 
         Tables are as `_lookups` gives them; None for deep units.
@@ -163,6 +182,13 @@ class TreeShare:
                     here.append(of_kind[start:stop])
                     tables.append(lookup and lookup[start - end[0] : stop - end[0]])
             yield PatternFinder(plan.ensemble, plan.paths, here), tables
+
+
+def _part_bytes(part):
+    """Memory of a PatternFinder, and of its tables."""
+    finder, lookups = part
+    tables = (table for lookup in lookups if lookup for table, _ in lookup)
+    return finder.nbytes + sum(table.nbytes for table in tables)
 
 
 def _share_alone(ensemble, players, n_players, game):
@@ -212,7 +238,14 @@ def add_blocks(into, blocks):
 
 
 def value_blocks(
-    plan, game, codes, order=1, *, rows_at_once=MOST_AT_ONCE, run=one_by_one
+    plan,
+    game,
+    codes,
+    order=1,
+    *,
+    rows_at_once=MOST_AT_ONCE,
+    most_kept=0,
+    run=one_by_one,
 ):
     """Parts of what sums to Shapley values, or to interaction values of pairs, of rows.
 
@@ -228,6 +261,8 @@ def value_blocks(
         1 for Shapley values, 2 for interaction values.
     rows_at_once : int
         How many rows are worked on together.
+    most_kept : int, default=0
+        Bytes of tables that the game may keep for the next call.
     run : callable, default=one_by_one
         Calls a function that yields with each of some tuples of arguments; what it
         yields, in order.
@@ -241,14 +276,15 @@ def value_blocks(
     if len(codes) <= _FEW_ROWS and game.can_value_leaves(plan, order):
         values = leafwise_values(plan, game, codes, order)
         return iter([(slice(0, len(codes)), values)])
-    tasks = [(share, codes, order, rows_at_once) for share in plan.shares(game)]
+    shares = plan.shares(game)
+    tasks = [(share, codes, order, rows_at_once, most_kept) for share in shares]
     return run(_share_blocks, tasks)
 
 
-def _share_blocks(share, codes, order, rows_at_once):
+def _share_blocks(share, codes, order, rows_at_once, most_kept):
     """Sums over a share of the trees, block by block of rows."""
     codes = np.asarray(codes)  # a memory map is slow to take parts of
-    parts = list(share.parts(order))
+    parts = share.parts(order, most_kept)
     for start in range(0, len(codes), rows_at_once):
         rows = slice(start, start + rows_at_once)
         totals = np.zeros((share.plan.n_keys(order), len(codes[rows])))
