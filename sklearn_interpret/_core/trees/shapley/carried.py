@@ -1,9 +1,9 @@
 r"""Path-dependent values of few rows: products of factors carried down the trees.
 
-With the factors :math:`f_k(t)` of `tables`, condition c gives its player the integral of
-:math:`(a_c - z_c) G_c(t) / f_c(t)`, where G sums the products of the leaves below, times
-their values. Leaves where a later split of the same player took c's place are
-taken out again at that split. Three facts save work:
+With the factors :math:`f_k(t)` of `tables`, condition c gives its player the integral
+of :math:`(a_c - z_c) G_c(t) / f_c(t)`, where G sums the products of the leaves below,
+times their values. Where a later split of the same player takes its place, what is
+below is taken out again. Three facts save work:
 
 - all failed conditions of a leaf get the same, the integral of :math:`-G / (1 - t)`: a
   sum H without points tells it, and is needed only where a condition fails first;
@@ -28,6 +28,11 @@ _NODES_AT_ONCE = 2**15
 _AT_ONCE = 2**19
 # Divides products that are exactly zero, where no row meets a condition by chance.
 _TINY = 1e-300
+# Time of a number in the tables of leaves over that of a number carried; what a leaf
+# counts at most; how many times larger the tables of pairs are.
+_COST_OF_TABLES = 4
+_MOST_OF_LEAF = 1500
+_SIZE_OF_PAIRS = 2.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +56,8 @@ class SplitBlock:
     player, above : ndarray of shape (n,), intp
         Player of the split, and of the split above.
     chance, chance_before : ndarray of shape (n,)
-        Chance of the condition of each node, and of the one at `previous`; 1 where there
-        is none.
+        Chance of the condition of each node, and of the one at `previous`; 1 where
+        there is none.
     left, right, absent : ndarray of shape (k, n)
         Values of children that are leaves, else 0, and what both are worth by chance.
     feature, rank : ndarray of shape (n,)
@@ -94,15 +99,15 @@ class SplitBlock:
         n = len(nodes)
         place = np.full(stop - start + 1, n)
         place[nodes - start] = np.arange(n)
-        below = np.sort([place[left - start], place[right - start]], axis=0)
+        below = place[left - start], place[right - start]
         parent, previous = ensemble.parents[nodes], paths.previous[left]
         values = ensemble.value[left].T, ensemble.value[right].T
         return cls(
             nodes=nodes,
             levels=[tuple(ends[i : i + 4]) for i in range(0, 3 * n_levels, 3)],
             up=place[np.maximum(parent - start, -1)],
-            first=below[0],
-            second=below[1],
+            first=np.minimum(*below),
+            second=np.maximum(*below),
             previous=place[np.maximum(previous - start, -1)],
             side=1 + (ensemble.left[parent] == nodes).astype(np.uint8),
             player=paths.player[left],
@@ -139,14 +144,14 @@ class SplitBlock:
         return Situations(left, met, failed, held)
 
     def leaf_worths(self, at):
-        """For each output, worth of children that are leaves: as it is, and by chance."""
+        """What children that are leaves are worth, present and absent, by output."""
         for left, right, absent in zip(self.left, self.right, self.absent, strict=True):
             present = np.where(at.left, left, right)
             present *= at.held
             yield present, absent
 
     def without(self, at, player):
-        """The game of what a player gains: block, situations and worths of leaves.
+        """The game of what a player gains: block, situations, and worths of leaves.
 
         Its factors are 1 on the way down, and its gain is in the leaves.
         """
@@ -155,8 +160,7 @@ class SplitBlock:
         gain = np.where(theirs, at.met - self.chance, 0.0)
         for start, *_, stop in self.levels[1:]:
             here = slice(start, stop)
-            inherited = gain.take(self.up[here], axis=1)
-            np.copyto(gain[:, here], inherited, where=~theirs[here])
+            gain[:, here] += gain.take(self.up[here], axis=1) * ~theirs[here]
         worths = [
             [
                 np.where(mine, present - absent, gain * part)
@@ -198,73 +202,66 @@ class Situations:
 
 def carried_values(plan, blocks, codes, order):
     """Values of rows, as `value_blocks` has them: (n_keys, n_rows)."""
-    n_players = plan.paths.n_players
-    totals = np.zeros((plan.ensemble.n_outputs, *[n_players] * order, len(codes)))
-    buffers = np.empty((2, 0))
+    n_outputs, n_players = plan.ensemble.n_outputs, plan.paths.n_players
+    totals = np.zeros((n_outputs, *[n_players] * order, len(codes)))
     for block in blocks:
         width = (block.n_points + 1) * len(block.nodes)
-        step = max(1, _AT_ONCE // max(width, 1))
-        if buffers.shape[1] < width * min(step, len(codes)):
-            buffers = np.empty((2, width * min(step, len(codes))))
+        step = min(max(1, _AT_ONCE // width), len(codes))
+        buffers = np.empty((2, width * step))  # used again and again
         for start in range(0, len(codes), step):
-            rows = slice(start, start + step)
-            at = block.situations(plan.ensemble, codes[rows])
+            into = totals[..., start : start + step]
+            at = block.situations(plan.ensemble, codes[start : start + step])
             if order == 1:
-                _add(block, at, block.leaf_worths(at), buffers, totals[..., rows])
+                _add_gains(block, at, block.leaf_worths(at), buffers, into)
                 continue
             for player in np.unique(block.player):
-                part, there, worths = block.without(at, player)
-                into = np.zeros((len(totals), n_players, len(at.left)))
-                _add(part, there, worths, buffers, into)
-                totals[:, :player, player, rows] += into[:, :player] / 2
+                gains = np.zeros((n_outputs, n_players, into.shape[-1]))
+                _add_gains(*block.without(at, player), buffers, gains)
+                into[:, :player, player] += gains[:, :player] / 2
     return totals.reshape(plan.n_keys(order), len(codes))
 
 
-def _add(block, at, worths, buffers, into):
+def _add_gains(block, at, worths, buffers, into):
     """Add what rows get to totals by output, player and row."""
     t, weights = quadrature(2 * block.n_points - 1)
-    shape = (len(t), *at.left.shape)
-    size = int(np.prod(shape))
-    points, weights = t[:, None, None], weights[:, None, None]
+    points, rest = t[:, None, None], 1 - t[:, None, None]
     met, held = at.met.astype(np.float64), at.held.astype(np.float64)
-    chance = (1 - points) * block.chance
-    before = np.maximum((1 - points) * block.chance_before, _TINY)
-    products = buffers[0, :size].reshape(shape)
-    spare = buffers[1, : size + size // len(t)].reshape(len(t) + 1, *shape[1:])
+    shape = (len(t) + 1, *met.shape)
+    products, sums = (part[: np.prod(shape)].reshape(shape) for part in buffers)
+    products, below, failing = products[:-1], sums[:-1], sums[-1]
+    chance = rest * block.chance
+    before = np.maximum(rest * block.chance_before, _TINY)
     np.multiply(points, met, out=products)
     products += chance
-    divisors = np.multiply(points, held, out=spare[:-1])
-    divisors += before
-    products /= divisors
+    np.multiply(points, held, out=below)
+    below += before
+    products /= below
     for start, *_, stop in block.levels[1:]:
-        above = products.take(block.up[start:stop], axis=2)
-        products[..., start:stop] *= above
-    # Of leaves: what the points sum to, and what failing costs.
-    of_leaves = np.hstack(
-        [weights[..., 0], weights[..., 0] * points[..., 0] / (1 - points[..., 0])]
-    ).T @ products.reshape(len(t), -1)
-    sums, lost = of_leaves.reshape(2, *shape[1:])
-    gained = (weights * (1 - block.chance) / (points + chance))[:, 0]
-    taken = (weights * (1 - block.chance_before) / (points + before))[:, 0]
+        products[..., start:stop] *= products.take(block.up[start:stop], axis=2)
+    # What leaves gain, and what they lose where they are met: no factor of their own.
+    of_leaves = np.stack([weights, weights * t / (1 - t)])
+    gained, lost = (of_leaves @ products.reshape(len(t), -1)).reshape(2, *met.shape)
+    weights = weights[:, None, None]
+    mine = (weights * (1 - block.chance) / (points + chance))[:, 0]
+    earlier = (weights * (1 - block.chance_before) / (points + before))[:, 0]
     for output, (present, absent) in enumerate(worths):
-        below, failing = spare[:-1], spare[-1]
         np.multiply(points, present, out=below)
-        below += (1 - points) * absent
+        below += rest * absent
         below *= products
-        np.multiply(absent, sums, out=failing)
+        np.multiply(absent, gained, out=failing)
         failing += present * lost
         for start, both, some, _ in block.levels[-2::-1]:
-            spare[..., start:some] += spare.take(block.first[start:some], axis=2)
-            spare[..., start:both] += spare.take(block.second[start:both], axis=2)
-        here = (present - absent) * sums
-        here -= np.einsum("qn,qrn->rn", taken, below)
+            sums[..., start:some] += sums.take(block.first[start:some], axis=2)
+            sums[..., start:both] += sums.take(block.second[start:both], axis=2)
+        here = (present - absent) * gained
+        here -= np.einsum("qn,qrn->rn", earlier, below)
         here *= held
-        above = np.einsum("qn,qrn->rn", gained, below)
+        above = np.einsum("qn,qrn->rn", mine, below)
         above *= met
         above -= at.failed * failing
-        for row in range(len(here)):
-            into[output, :, row] += np.bincount(block.player, here[row], into.shape[1])
-            into[output, :, row] += np.bincount(block.above, above[row], into.shape[1])
+        for row, gains in enumerate(zip(here, above, strict=True)):
+            for player, gain in zip((block.player, block.above), gains, strict=True):
+                into[output, :, row] += np.bincount(player, gain, into.shape[1])
 
 
 def split_blocks(ensemble, paths, chances):
@@ -279,6 +276,15 @@ def split_blocks(ensemble, paths, chances):
     return [block for block in blocks if len(block.nodes)]
 
 
-def is_cheaper(plan, n_rows, order):
-    """Whether that takes less time for so many rows than tables."""
-    return n_rows <= 100
+def is_cheaper(n_leaves, n_players, n_rows, order):
+    """Whether that takes less time for so many rows than tables.
+
+    `n_leaves` are the numbers of leaves with 0, 1, 2, ... conditions.
+    """
+    d = np.arange(len(n_leaves))
+    n_carried = n_leaves.sum() * (len(d) // 2)
+    # Of deep leaves only what occurs is valued.
+    n_tabled = n_leaves @ np.minimum(d * 2.0**d, _MOST_OF_LEAF)
+    if order == 2:  # a game for each player, and tables of pairs
+        n_carried, n_tabled = n_carried * n_players, n_tabled * _SIZE_OF_PAIRS
+    return n_rows * n_carried <= _COST_OF_TABLES * n_tabled

@@ -78,11 +78,16 @@ class PathDependentGame:
 
     def is_direct(self, plan, n_rows, order):
         """Whether so many rows are rather carried down the trees one by one."""
-        return is_cheaper(plan, n_rows, order)
+        return is_cheaper(self._n_leaves, self.paths.n_players, n_rows, order)
 
     def direct_values(self, plan, codes, order):
         """Values of rows without tables: (n_keys, n_rows)."""
         return carried_values(plan, self._splits, codes, order)
+
+    @cached_property
+    def _n_leaves(self):
+        """Number of leaves with 0, 1, 2, ... conditions."""
+        return np.bincount(self.paths.n_conditions[self.ensemble.is_leaf])
 
     @cached_property
     def _splits(self):
@@ -172,13 +177,11 @@ class PathDependentGame:
 
     def base_values(self):
         """Mean raw output under the cover: (k,)."""
-        weight = np.ones(self.ensemble.n_nodes)
-        parents = self.ensemble.parents
-        shares = _cover_shares(self.ensemble)
-        for level in self.ensemble.levels()[1:]:
-            weight[level] = weight[parents[level]] * shares[level]
-        leaf = self.ensemble.is_leaf
-        return self.ensemble.base + weight[leaf] @ self.ensemble.value[leaf]
+        weight = _cover_shares(self.ensemble)
+        for above, level in pairwise(self.ensemble.levels()):
+            splits = above[~self.ensemble.is_leaf[above]]
+            weight[level] *= np.repeat(weight[splits], 2)  # siblings are side by side
+        return self.ensemble.base + weight @ self.ensemble.value
 
 
 class InterventionalGame:
