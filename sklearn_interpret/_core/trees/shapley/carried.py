@@ -145,10 +145,12 @@ class SplitBlock:
 
     def leaf_worths(self, at):
         """What children that are leaves are worth, present and absent, by output."""
+        worths = []
         for left, right, absent in zip(self.left, self.right, self.absent, strict=True):
             present = np.where(at.left, left, right)
             present *= at.held
-            yield present, absent
+            worths.append((present, absent))
+        return worths
 
     def without(self, at, player):
         """The game of what a player gains: block, situations, and worths of leaves.
@@ -205,25 +207,36 @@ def carried_values(plan, blocks, codes, order):
     n_outputs, n_players = plan.ensemble.n_outputs, plan.paths.n_players
     totals = np.zeros((n_outputs, *[n_players] * order, len(codes)))
     for block in blocks:
-        width = (block.n_points + 1) * len(block.nodes)
+        # Of large trees few points at a time.
+        t, weights = quadrature(2 * block.n_points - 1)
+        n_points = min(max(1, _AT_ONCE // len(block.nodes)), len(t))
+        starts = range(0, len(t), n_points)
+        rules = [(t[i : i + n_points], weights[i : i + n_points]) for i in starts]
+        width = (n_points + 1) * len(block.nodes)
         step = min(max(1, _AT_ONCE // width), len(codes))
         buffers = np.empty((2, width * step))  # used again and again
         for start in range(0, len(codes), step):
             into = totals[..., start : start + step]
             at = block.situations(plan.ensemble, codes[start : start + step])
             if order == 1:
-                _add_gains(block, at, block.leaf_worths(at), buffers, into)
+                _add_gains(block, at, block.leaf_worths(at), rules, buffers, into)
                 continue
             for player in np.unique(block.player):
                 gains = np.zeros((n_outputs, n_players, into.shape[-1]))
-                _add_gains(*block.without(at, player), buffers, gains)
+                _add_gains(*block.without(at, player), rules, buffers, gains)
                 into[:, :player, player] += gains[:, :player] / 2
     return totals.reshape(plan.n_keys(order), len(codes))
 
 
-def _add_gains(block, at, worths, buffers, into):
+def _add_gains(block, at, worths, rules, buffers, into):
     """Add what rows get to totals by output, player and row."""
-    t, weights = quadrature(2 * block.n_points - 1)
+    for rule in rules:
+        _add_points(block, at, worths, rule, buffers, into)
+
+
+def _add_points(block, at, worths, rule, buffers, into):
+    """Add some points of the quadrature."""
+    t, weights = rule
     points, rest = t[:, None, None], 1 - t[:, None, None]
     met, held = at.met.astype(np.float64), at.held.astype(np.float64)
     shape = (len(t) + 1, *met.shape)
