@@ -289,8 +289,8 @@ def split_blocks(ensemble, paths, chances):
     return [block for block in blocks if len(block.nodes)]
 
 
-def is_cheaper(n_leaves, n_players, n_rows, order):
-    """Whether that takes less time for so many rows than tables.
+def worth_carrying(n_leaves, n_players, n_rows, order):
+    """Whether carrying takes less time for so many rows than tables.
 
     `n_leaves` are the numbers of leaves with 0, 1, 2, ... conditions.
     """

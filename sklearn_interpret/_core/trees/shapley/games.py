@@ -12,8 +12,8 @@ import numpy as np
 from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._core.trees.shapley.carried import (
     carried_values,
-    is_cheaper,
     split_blocks,
+    worth_carrying,
 )
 from sklearn_interpret._core.trees.shapley.patterns import (
     PatternFinder,
@@ -78,7 +78,7 @@ class PathDependentGame:
 
     def is_direct(self, plan, n_rows, order):
         """Whether so many rows are rather carried down the trees one by one."""
-        return is_cheaper(self._n_leaves, self.paths.n_players, n_rows, order)
+        return worth_carrying(self._n_leaves, self.paths.n_players, n_rows, order)
 
     def direct_values(self, plan, codes, order):
         """Values of rows without tables: (n_keys, n_rows)."""
