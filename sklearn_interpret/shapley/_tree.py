@@ -135,8 +135,9 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
 
     Trees are cut into small subtrees, and what a subtree gives to
     its features depends on few bits that say which of its conditions a row meets: these
-    tables are made once, and rows look them up. A row's values do not depend on the
-    rows explained with it, nor on `n_jobs`, but for rounding.
+    tables are made once, and rows look them up. Few rows do without tables. A row's
+    values do not depend on the rows explained with it, nor on `n_jobs`, but for
+    rounding.
 
     A path-dependent explanation needs the training rows' shares at the splits. Some
     libraries keep them without the rows' weights, and XGBoost keeps sums of second

@@ -66,7 +66,8 @@ def rows_of(trees, n):
 
 @pytest.fixture(params=["tables", "deep", "deeper", "wide", "single leaves"])
 def regime(request, monkeypatch):
-    """The ways in which leaves are valued; all give the same."""
+    """The ways in which leaves are valued in bulk; all give the same."""
+    monkeypatch.setattr(games, "worth_carrying", lambda *_: False)
     if request.param == "wide":
         monkeypatch.setattr(tree_patterns, "MAX_PATTERN_BITS", 2)
     if request.param == "deeper":
@@ -139,6 +140,7 @@ def test_a_row_gets_the_same_alone_and_among_many(
     monkeypatch.setattr(tree_patterns, "MAX_PATTERN_BITS", longest)
     monkeypatch.setattr(subtrees, "MAX_TABLE_CONDITIONS", most)
     monkeypatch.setattr(tree_shapley, "_UNITS_PER_PART", 2)
+    monkeypatch.setattr(games, "worth_carrying", lambda *sizes: sizes[2] <= 16)
     trees = ensemble_with_cover(seed, depth=7)
     plan = TreePlan.of_ensemble(trees)
     codes = trees.codes(rows_of(trees, 100))

@@ -2,20 +2,18 @@
 
 Trees are cut into units (`subtrees`). What a unit gives to its players depends on a
 row's pattern there only, so it is looked up in a table. Leaves that are too
-deep for a table are valued at the patterns that occur. Of few rows all leaves are
-valued at once instead, without tables (`LeafBlock`): `value_blocks` chooses.
+deep for a table are valued at the patterns that occur. Few rows are valued by the game
+itself, without tables: `value_blocks` chooses.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise, starmap
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from sklearn_interpret._core.trees.shapley.patterns import (
     PatternFinder,
-    all_met,
     distinct_patterns,
 )
 from sklearn_interpret._core.trees.shapley.subtrees import cut_into_units
@@ -28,8 +26,6 @@ _AT_ONCE = 2**17
 # Rows that are worked on together, at most.
 MOST_AT_ONCE = 4096
 _DEEP_AT_ONCE = 64
-# Up to so many rows are valued leaf by leaf.
-_FEW_ROWS = 16
 _SPLITS_PER_UNIT = 3
 _UNITS_PER_PART = 256
 # Numbers in the tables of a share of the trees, of interactions: 64 megabytes.
@@ -53,7 +49,6 @@ class TreePlan:
     ensemble: TreeEnsemble
     players: np.ndarray | None
     paths: TreePaths
-    _leaf_blocks: dict = field(default_factory=dict, repr=False)
 
     @classmethod
     def of_ensemble(cls, ensemble, players=None, *, n_players=None):
@@ -106,12 +101,6 @@ class TreePlan:
         used = self.ensemble.value[units.leaves].any(axis=1)[..., None]
         keys = np.where((keys >= 0) & used, keys + outputs, -1)
         return keys.reshape(len(units), -1)
-
-    def leaf_blocks(self, order):
-        """All leaves, as few rows need them; made once."""
-        if order not in self._leaf_blocks:
-            self._leaf_blocks[order] = leaf_blocks(self, order)
-        return self._leaf_blocks[order]
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,9 +262,10 @@ def value_blocks(
         Some rows, and their totals over one share of the trees: by output and player,
         or pair of players.
     """
-    if len(codes) <= _FEW_ROWS and game.can_value_leaves(plan, order):
-        values = leafwise_values(plan, game, codes, order)
-        return iter([(slice(0, len(codes)), values)])
+    if game.is_direct(plan, len(codes), order):
+        starts = range(0, len(codes), rows_at_once)
+        parts = (slice(start, start + rows_at_once) for start in starts)
+        return ((rows, game.direct_values(plan, codes[rows], order)) for rows in parts)
     shares = plan.shares(game)
     tasks = [(share, codes, order, rows_at_once, most_kept) for share in shares]
     return run(_share_blocks, tasks)
@@ -388,70 +378,4 @@ def rescaled_values(plan, games, codes, order, factors, **blocks):
         values = shapley_values(plan, game, codes, order, **blocks)
         values *= factor
         totals += values
-    return totals
-
-
-# Gains of leaves that are found together, for each row: what they need stays in the
-# cache.
-_GAINS_AT_ONCE = 2**14
-
-
-@dataclass(frozen=True, eq=False)
-class LeafBlock:
-    """Leaves with equally many conditions, and what their gains add to.
-
-    Parameters
-    ----------
-    leaves : ndarray of shape (n_leaves,), intp
-        Nodes.
-    conditions : ndarray of shape (d, n_leaves), int32
-        Their conditions.
-    sums : csr_array of shape (n_keys, n_terms * n_leaves)
-        Values of the leaves, where their gains are to be added to a total: by output,
-        and player or pair of players.
-    """
-
-    leaves: np.ndarray
-    conditions: np.ndarray
-    sums: csr_array
-
-
-def leaf_blocks(plan, order):
-    """All leaves of a plan that have terms of this order: list of LeafBlock."""
-    nodes = np.flatnonzero(plan.ensemble.is_leaf)
-    d = plan.paths.n_conditions[nodes]
-    blocks = []
-    for size in np.unique(d[d >= order]):
-        group = nodes[d == size]
-        step = max(1, _GAINS_AT_ONCE // len(terms(size, order)))
-        for start in range(0, len(group), step):
-            leaves = group[start : start + step]
-            conditions = plan.paths.of_nodes(leaves)
-            sums = _sums(plan, leaves, conditions, order)
-            blocks.append(LeafBlock(leaves, conditions, sums))
-    return blocks
-
-
-def _sums(plan, leaves, conditions, order):
-    """Matrix that adds up gains (n_terms * n_leaves, ...)."""
-    n_players = plan.paths.n_players
-    members = np.array(terms(len(conditions), order)).T
-    players = np.sort(plan.paths.player[conditions[members]], axis=0)
-    key = np.ravel_multi_index(tuple(players), (n_players,) * order).ravel()
-    values = np.tile(plan.ensemble.value[leaves].T, len(members[0]))
-    output, at = np.nonzero(values)
-    row = output * n_players**order + key[at]
-    return csr_array(
-        (values[output, at], (row, at)), shape=(plan.n_keys(order), len(key))
-    )
-
-
-def leafwise_values(plan, game, codes, order):
-    """Values of few rows: (n_keys, n_rows)."""
-    met = all_met(plan.ensemble, plan.paths, codes)
-    totals = np.zeros((plan.n_keys(order), len(codes)))
-    for block in plan.leaf_blocks(order):
-        held = met[block.conditions]
-        gains = game.gains(block.leaves, block.conditions, held, order)
-        totals += block.sums @ gains.reshape(-1, len(codes))
     return totals
