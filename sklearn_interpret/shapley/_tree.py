@@ -16,11 +16,16 @@ from sklearn_interpret._core.trees.shapley.values import (
     MOST_AT_ONCE,
     TreePlan,
     add_blocks,
-    rescaled_values,
     value_blocks,
 )
 from sklearn_interpret._model._sklearn_compat import StrOptions
-from sklearn_interpret._model.parallel import batch_rows, held_rows, slices, stream
+from sklearn_interpret._model.parallel import (
+    batch_rows,
+    held_rows,
+    slices,
+    stream,
+    working_bytes,
+)
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret.shapley._base import BaseShapley, InteractionValuesMixin
@@ -240,7 +245,10 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         if self._shares is None:
             return plan, PathDependentGame(trees, plan.paths)
         codes = self._trees.codes(as_rows(self.background_)).held()
-        return plan, InterventionalGame(trees, plan.paths, codes, self._shares)
+        game = InterventionalGame(
+            trees, plan.paths, codes, self._shares, most_kept=working_bytes() / 4
+        )
+        return plan, game
 
     _caches = (*BaseShapley._caches, "_made")
 
@@ -292,8 +300,6 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         coded = self._trees.codes(rows)
         plan, _ = self._plan_and_game()
         row_bytes = coded.row_bytes
-        if not self._trees.additive:
-            row_bytes += 3 * 8 * plan.n_keys(order)
         if effective_n_jobs(self.n_jobs) > 1:  # results arrive, one for each share
             row_bytes += 2 * 8 * plan.n_keys(order) * (len(plan.trees_of_shares) - 1)
         for part in slices(rows.n_rows, held_rows(row_bytes)):
@@ -308,23 +314,17 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         }
         if self._trees.additive:
             return value_blocks(plan, game, codes, order, **blocks)
-        return [(slice(None), self._rescaled(plan, game, codes, order, **blocks))]
+        return self._rescaled(plan, game, codes, order)
 
-    def _rescaled(self, plan, game, codes, order, **blocks):
-        """Values of a link of the sum: against each background row by itself."""
+    def _rescaled(self, plan, game, codes, order):
+        """Blocks of values of a link of the sum: each comparison has its own slope."""
         trees = self._trees
-        distinct, shares = game.distinct_rows()
-        margins = trees.ensemble.raw_of_codes(codes)
-        others = trees.ensemble.raw_of_codes(distinct)
-        games = (
-            PathDependentGame.against(plan.ensemble, plan.paths, other)
-            for other in distinct
-        )
-        factors = (
-            share * _secant(trees, margins, other[None])[:, 0]
-            for share, other in zip(shares, others, strict=True)
-        )
-        return rescaled_values(plan, games, codes, order, factors, **blocks)
+        others = trees.ensemble.raw_of_codes(game.codes)
+        row_bytes = 8 * (8 * len(others) + 3 * plan.n_keys(order))
+        for part in slices(len(codes), held_rows(row_bytes)):
+            margins = trees.ensemble.raw_of_codes(codes[part])
+            weights = game.shares * _secant(trees, margins, others.T)
+            yield part, game.direct_values(plan, codes[part], order, weights)
 
 
 def _complete(pairs):
@@ -339,10 +339,10 @@ def _complete(pairs):
     pairs[:, players, players] = values - pairs.sum(axis=2)
 
 
-def _secant(trees, margins, other):
-    """Slope of the response between margins (n, 1) and another one (1, 1)."""
-    apart = margins - other
-    near = np.abs(apart) <= 1e-6 * (1 + np.abs(other))
-    rise = trees.of_sums(margins) - trees.of_sums(other)
-    middle = trees.slope((margins + other) / 2)
+def _secant(trees, margins, others):
+    """Slopes of the response between margins (n, 1) and others (1, m): (n, m)."""
+    apart = margins - others
+    near = np.abs(apart) <= 1e-6 * (1 + np.abs(others))
+    rise = trees.of_sums(margins) - trees.of_sums(others.T).T
+    middle = trees.slope((margins + others)[..., None] / 2)[..., 0]
     return np.where(near, middle, rise / np.where(near, 1.0, apart))

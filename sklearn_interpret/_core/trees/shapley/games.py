@@ -4,19 +4,22 @@ A game returns the gains of all terms (see `tables`) at leaves, for patterns: bi
 whether the row meets the condition of slot i.
 """
 
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 
 import numpy as np
 
 from sklearn_interpret._core.statistics.weighted import shares_of
-from sklearn_interpret._core.trees.shapley import subtrees
+from sklearn_interpret._core.trees.shapley.pairs import (
+    is_cheaper,
+    pair_blocks,
+    pair_bytes,
+    pair_values,
+)
 from sklearn_interpret._core.trees.shapley.patterns import (
     PatternFinder,
     RootPaths,
-    all_met,
     distinct_patterns,
-    packed,
 )
 from sklearn_interpret._core.trees.shapley.potentials import (
     comparison_potentials,
@@ -29,14 +32,14 @@ from sklearn_interpret._core.trees.shapley.tables import (
     comparison_gains,
     comparison_tables,
     pattern_bits,
-    table_sizes,
     terms,
 )
+from sklearn_interpret._core.trees.shapley.values import leafwise_values
 
 # Rows of a background that are counted at once, so that they stay in the cache.
 _ROWS_AT_ONCE = 2048
-# Numbers of tables that are kept from one call to the next: 64 megabytes.
-_MOST_KEPT = 2**23
+# Up to so many rows are valued leaf by leaf.
+_FEW_ROWS = 16
 # Leaves with fewer patterns than this are valued together, else one by one.
 _FEW = 16
 # Pairs of rows that are compared at once.
@@ -66,19 +69,17 @@ class PathDependentGame:
         self.paths = paths
         self.chances = node_chances(ensemble, paths) if chances is None else chances
 
-    @classmethod
-    def against(cls, ensemble, paths, codes):
-        """Absent players take their values from one row, given by its codes."""
-        met = all_met(ensemble, paths, codes[None, :])[:, 0]
-        return cls(ensemble, paths, met.astype(np.float64))
-
     def of_nodes(self, nodes):
         """What makes the game of some trees from these and their paths."""
         return partial(type(self), chances=self.chances[nodes])
 
-    def can_value_leaves(self, plan, order):
-        """Whether `gains` has all that it needs for every leaf: it always has."""
-        return True
+    def is_direct(self, plan, n_rows, order):
+        """Whether so many rows are valued leaf by leaf."""
+        return n_rows <= _FEW_ROWS
+
+    def direct_values(self, plan, codes, order):
+        """Values of few rows: (n_keys, n_rows)."""
+        return leafwise_values(plan, self, codes, order)
 
     def leaf_tables(self, units, order):
         """LeafTables of all leaves of units, those of the first units first."""
@@ -186,14 +187,16 @@ class InterventionalGame:
         a slice of rows.
     weights : ndarray of shape (n_rows,)
         Their weights.
+    most_kept : float, default=inf
+        Bytes that may be kept of what comparisons of rows need.
     """
 
-    def __init__(self, ensemble, paths, codes, weights):
+    def __init__(self, ensemble, paths, codes, weights, most_kept=np.inf):
         self.ensemble = ensemble
         self.paths = paths
         self._codes = codes
         self.shares = shares_of(weights)
-        self._tables = {}
+        self.most_kept = most_kept
 
     @property
     def codes(self):
@@ -204,20 +207,29 @@ class InterventionalGame:
         """What makes the game of some trees from these and their paths."""
         return partial(type(self), codes=self.codes, weights=self.shares)
 
-    def can_value_leaves(self, plan, order):
-        """Whether `gains` has tables: where they are small enough to be kept."""
-        if order not in self._tables:
-            flat = [part for part in plan.units if not part.is_deep]
-            n_conditions = [part.n_conditions.ravel() for part in flat]
-            n_numbers = sum(table_sizes(part, order).sum() for part in n_conditions)
-            self._tables[order] = None
-            if flat and n_numbers <= _MOST_KEPT:
-                tables = self.leaf_tables(flat, order)
-                start = np.zeros(self.ensemble.n_nodes, dtype=np.intp)
-                leaves = np.concatenate([part.leaves.ravel() for part in flat])
-                start[leaves] = tables.start
-                self._tables[order] = LeafTables(tables.numbers, start)
-        return self._tables[order] is not None
+    def is_direct(self, plan, n_rows, order):
+        """Whether so many rows are rather compared with the background one by one."""
+        return is_cheaper(self.ensemble, self.paths, len(self._codes), n_rows, order)
+
+    def direct_values(self, plan, codes, order, weights=None):
+        """Values of rows without tables: (n_keys, n_rows).
+
+        `weights` (n_rows, n_background_rows) are those of the comparisons; None gives
+        each background row its share.
+        """
+        if weights is None:
+            weights = np.broadcast_to(self.shares, (len(codes), len(self.shares)))
+        blocks = self._blocks_of_pairs
+        if blocks is None:
+            blocks = pair_blocks(self.ensemble, self.paths, self.codes)
+        return pair_values(blocks, self.paths, codes, weights, order)
+
+    @cached_property
+    def _blocks_of_pairs(self):
+        """What `direct_values` needs of the background, where that is kept."""
+        if pair_bytes(self.ensemble, self.paths, len(self._codes)) > self.most_kept:
+            return None
+        return list(pair_blocks(self.ensemble, self.paths, self.codes))
 
     def leaf_tables(self, units, order):
         """As :meth:`PathDependentGame.leaf_tables`."""
@@ -259,19 +271,6 @@ class InterventionalGame:
             rows = slice(start, start + _ROWS_AT_ONCE)
             yield self.shares[rows], self._codes[rows]
 
-    def gains(self, leaves, conditions, met, order):
-        """As :meth:`PathDependentGame.gains`, from the tables kept."""
-        d, n_leaves, m = met.shape
-        patterns = packed(met)
-        if d > subtrees.MAX_TABLE_CONDITIONS:
-            owner = np.repeat(np.arange(n_leaves), m)
-            found = self.deep_gains(leaves, owner, patterns.ravel(), order)
-            return found.reshape(-1, n_leaves, m)
-        tables = self._tables[order]
-        places = tables.start[leaves, None] + patterns
-        term = np.arange(len(terms(d, order)))[:, None, None]
-        return tables.numbers[places + (term << d)]
-
     def deep_gains(self, leaves, owner, patterns, order):
         """As :meth:`PathDependentGame.deep_gains`."""
         d = self.paths.n_conditions[leaves[0]]
@@ -297,16 +296,6 @@ class InterventionalGame:
             lost, gained = (~pattern_bits(part, d) for part in (mine, other[theirs]))
             gains.append(_compared(lost, gained, shares[theirs], order))
         return np.concatenate(gains, axis=1)
-
-    def distinct_rows(self):
-        """Rows of the background, each once: their codes, and shares of the weight."""
-        distinct, shares = self._codes[:0], np.empty(0)
-        for of_block, codes in self._blocks():
-            known = np.concatenate([distinct, codes])
-            weights = np.concatenate([shares, of_block])
-            distinct, place = np.unique(known, axis=0, return_inverse=True)
-            shares = np.bincount(place.ravel(), weights)
-        return distinct, shares
 
     def base_values(self):
         """Mean raw output over the background: (k,)."""

@@ -188,14 +188,6 @@ def _at_and_above(ensemble, nodes):
     return needed
 
 
-def packed(met):
-    """Patterns (...) of conditions that are met or not: (d, ...), bool."""
-    patterns = np.zeros(met.shape[1:], dtype=_pattern_dtype(len(met)))
-    for slot, held in enumerate(met):
-        patterns |= held.astype(patterns.dtype) << patterns.dtype.type(slot)
-    return patterns
-
-
 def distinct_patterns(patterns, n_bits):
     """Distinct patterns at each of some units, from those of rows (n_units, n_rows).
 

@@ -28,8 +28,6 @@ _AT_ONCE = 2**17
 # Rows that are worked on together, at most.
 MOST_AT_ONCE = 4096
 _DEEP_AT_ONCE = 64
-# Up to so many rows are valued leaf by leaf.
-_FEW_ROWS = 16
 _SPLITS_PER_UNIT = 3
 _UNITS_PER_PART = 256
 # Numbers in the tables of a share of the trees, of interactions: 64 megabytes.
@@ -238,9 +236,10 @@ def value_blocks(
         Some rows, and their totals over one share of the trees: by output and player,
         or pair of players.
     """
-    if len(codes) <= _FEW_ROWS and game.can_value_leaves(plan, order):
-        values = leafwise_values(plan, game, codes, order)
-        return iter([(slice(0, len(codes)), values)])
+    if game.is_direct(plan, len(codes), order):
+        starts = range(0, len(codes), rows_at_once)
+        parts = (slice(start, start + rows_at_once) for start in starts)
+        return ((rows, game.direct_values(plan, codes[rows], order)) for rows in parts)
     tasks = [(share, codes, order, rows_at_once) for share in plan.shares(game)]
     return run(_share_blocks, tasks)
 
@@ -338,21 +337,6 @@ def _add_deep(plan, game, units, patterns, order, into):
                 of_output = slice(output * n_terms, (output + 1) * n_terms)
                 for key, gain in zip(keys[start + leaf, of_output], given, strict=True):
                     np.add(into[key], gain, out=into[key])
-
-
-def rescaled_values(plan, games, codes, order, factors, **blocks):
-    """Values of a function of the sum of trees, from comparisons with single rows.
-
-    Against one background row the function's difference is shared out as that of the
-    sum is. `games` holds a PathDependentGame for each background row; `factors` holds
-    the row's share times the function's difference over that of the sums, (n_rows,).
-    """
-    totals = 0.0
-    for game, factor in zip(games, factors, strict=True):
-        values = shapley_values(plan, game, codes, order, **blocks)
-        values *= factor
-        totals += values
-    return totals
 
 
 # Gains of leaves that are found together, for each row: what they need stays in the
