@@ -16,6 +16,7 @@ from sklearn_interpret._core.trees.shapley.values import (
     MOST_AT_ONCE,
     TreePlan,
     add_blocks,
+    rescaled_values,
     value_blocks,
 )
 from sklearn_interpret._model._sklearn_compat import StrOptions
@@ -300,6 +301,8 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         coded = self._trees.codes(rows)
         plan, _ = self._plan_and_game()
         row_bytes = coded.row_bytes
+        if not self._trees.additive:
+            row_bytes += 3 * 8 * plan.n_keys(order)
         if effective_n_jobs(self.n_jobs) > 1:  # results arrive, one for each share
             row_bytes += 2 * 8 * plan.n_keys(order) * (len(plan.trees_of_shares) - 1)
         for part in slices(rows.n_rows, held_rows(row_bytes)):
@@ -314,17 +317,33 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         }
         if self._trees.additive:
             return value_blocks(plan, game, codes, order, **blocks)
-        return self._rescaled(plan, game, codes, order)
+        return self._rescaled(plan, game, codes, order, **blocks)
 
-    def _rescaled(self, plan, game, codes, order):
+    def _rescaled(self, plan, game, codes, order, **blocks):
         """Blocks of values of a link of the sum: each comparison has its own slope."""
         trees = self._trees
-        others = trees.ensemble.raw_of_codes(game.codes)
-        row_bytes = 8 * (8 * len(others) + 3 * plan.n_keys(order))
-        for part in slices(len(codes), held_rows(row_bytes)):
-            margins = trees.ensemble.raw_of_codes(codes[part])
-            weights = game.shares * _secant(trees, margins, others.T)
-            yield part, game.direct_values(plan, codes[part], order, weights)
+        margins = trees.ensemble.raw_of_codes(codes)
+        # Otherwise tables are made for each row of the background.
+        if game.is_direct(plan, len(codes) // len(game.shares), order):
+            others = trees.ensemble.raw_of_codes(game.codes)
+            for part in slices(len(codes), held_rows(8 * 8 * len(others))):
+                weights = game.shares * _secant(trees, margins[part], others.T)
+                yield part, game.direct_values(plan, codes[part], order, weights)
+            return
+        distinct, shares = game.distinct_rows()
+        others = trees.ensemble.raw_of_codes(distinct)
+        games = (
+            PathDependentGame.against(plan.ensemble, plan.paths, other)
+            for other in distinct
+        )
+        factors = (
+            share * _secant(trees, margins, other[None])[:, 0]
+            for share, other in zip(shares, others, strict=True)
+        )
+        yield (
+            slice(None),
+            rescaled_values(plan, games, codes, order, factors, **blocks),
+        )
 
 
 def _complete(pairs):

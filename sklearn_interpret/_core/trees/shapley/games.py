@@ -19,6 +19,7 @@ from sklearn_interpret._core.trees.shapley.pairs import (
 from sklearn_interpret._core.trees.shapley.patterns import (
     PatternFinder,
     RootPaths,
+    all_met,
     distinct_patterns,
 )
 from sklearn_interpret._core.trees.shapley.potentials import (
@@ -68,6 +69,12 @@ class PathDependentGame:
         self.ensemble = ensemble
         self.paths = paths
         self.chances = node_chances(ensemble, paths) if chances is None else chances
+
+    @classmethod
+    def against(cls, ensemble, paths, codes):
+        """Absent players take their values from one row, given by its codes."""
+        met = all_met(ensemble, paths, codes[None, :])[:, 0]
+        return cls(ensemble, paths, met.astype(np.float64))
 
     def of_nodes(self, nodes):
         """What makes the game of some trees from these and their paths."""
@@ -209,7 +216,13 @@ class InterventionalGame:
 
     def is_direct(self, plan, n_rows, order):
         """Whether so many rows are rather compared with the background one by one."""
-        return is_cheaper(self.ensemble, self.paths, len(self._codes), n_rows, order)
+        n_players, n_others = self.paths.n_players, len(self._codes)
+        return is_cheaper(self._leaf_counts, n_players, n_others, n_rows, order)
+
+    @cached_property
+    def _leaf_counts(self):
+        """Number of leaves with so many conditions."""
+        return np.bincount(self.paths.n_conditions[self.ensemble.is_leaf])
 
     def direct_values(self, plan, codes, order, weights=None):
         """Values of rows without tables: (n_keys, n_rows).
@@ -296,6 +309,16 @@ class InterventionalGame:
             lost, gained = (~pattern_bits(part, d) for part in (mine, other[theirs]))
             gains.append(_compared(lost, gained, shares[theirs], order))
         return np.concatenate(gains, axis=1)
+
+    def distinct_rows(self):
+        """Rows of the background, each once: their codes, and shares of the weight."""
+        distinct, shares = self._codes[:0], np.empty(0)
+        for of_block, codes in self._blocks():
+            known = np.concatenate([distinct, codes])
+            weights = np.concatenate([shares, of_block])
+            distinct, place = np.unique(known, axis=0, return_inverse=True)
+            shares = np.bincount(place.ravel(), weights)
+        return distinct, shares
 
     def base_values(self):
         """Mean raw output over the background: (k,)."""

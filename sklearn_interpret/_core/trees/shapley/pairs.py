@@ -9,7 +9,9 @@ depends on the patterns of rows, so that the first row is cheap.
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import comb
 
+from sklearn_interpret._core.trees.shapley.subtrees import MAX_TABLE_CONDITIONS
 from sklearn_interpret._core.trees.shapley.tables import comparison_integrals
 from sklearn_interpret._core.trees.structure.bits import WORD, RowBits, set_bits
 from sklearn_interpret._core.trees.structure.levels import Levels
@@ -22,8 +24,6 @@ _ROWS_PER_BLOCK = 2**10
 _FEW_ROWS = 2
 # Splits whose children's sets are made at once, so that they stay in the cache.
 _SPLITS_AT_ONCE = 512
-# Numbers that are multiplied at once, for interactions.
-_MEMBERS_AT_ONCE = 2**18
 # The members of all sets of eight players.
 _OCTETS = np.arange(256, dtype=np.uint8)[:, None]
 _MEMBERS = np.unpackbits(_OCTETS, axis=1, bitorder="little").astype(np.float64)
@@ -252,37 +252,41 @@ def _sums(gained, lost, which, parts, values, n_players):
 
 def _by_member(sets, weights, n_players):
     """Total weight of the sets (n_words, n) that each player is in."""
-    octets = [part for word in _octets(sets) for part in word.T]
-    sums = [np.bincount(part, weights, 256) for part in octets[: -(-n_players // 8)]]
+    sums = [np.bincount(part, weights, 256) for part in _octets(sets, n_players)]
     return (np.array(sums) @ _MEMBERS).ravel()[:n_players]
 
 
-def _octets(sets):
-    """The octets of integers, from the lowest bits to the highest: a last axis."""
-    return sets[..., None].view(np.uint8)
+def _octets(sets, n_players):
+    """Each eight players' bits of sets (n_words, n): list of arrays (n,)."""
+    octets = [part for word in sets[..., None].view(np.uint8) for part in word.T]
+    return octets[: -(-n_players // 8)]
 
 
 def _sums_of_pairs(gained, lost, which, parts, values, n_players):
     """Interaction values by output and pair of players."""
-    sums = np.zeros((values.shape[1], n_players, n_players))
-    step = max(1, _MEMBERS_AT_ONCE // n_players)
-    for start in range(0, len(which), step):
-        some = slice(start, start + step)
-        won = _members(gained[:, some], n_players)
-        failed = _members(lost.take(which[some], axis=1), n_players)
-        both, one, neither = (part[some, None] for part in parts)
-        first, second = both * won + one * failed, one * won + neither * failed
-        for total, value in zip(sums, values.T, strict=True):
-            value = value.take(which[some])[:, None]
-            total += won.T @ (first * value) + failed.T @ (second * value)
+    lost_parts = np.bincount(which, parts[2], len(values))
+    lost_here = lost.take(which, axis=1)
+    sums = []
+    for value in values.T:
+        of_pairs = value.take(which)
+        mixed = _by_members(gained, lost_here, parts[1] * of_pairs, n_players)
+        total = _by_members(gained, gained, parts[0] * of_pairs, n_players)
+        total += _by_members(lost, lost, lost_parts * value, n_players)
+        sums.append(total + mixed + mixed.T)
     return np.triu(sums, 1)
 
 
-def _members(sets, n_players):
-    """Which players are in sets (n_words, n): float64 of shape (n, n_players)."""
-    octets = np.moveaxis(_octets(sets), 0, 1).reshape(sets.shape[1], -1)
-    bits = np.unpackbits(octets, axis=1, count=n_players, bitorder="little")
-    return bits.astype(np.float64)
+def _by_members(first, second, weights, n_players):
+    """Total weight where one player is in the first set, another one in the second."""
+    rows = []
+    for one in _octets(first, n_players):
+        row = []
+        for other in _octets(second, n_players):
+            both = one * np.intp(256) + other
+            sums = np.bincount(both, weights, 2**16).reshape(256, 256)
+            row.append(_MEMBERS.T @ sums @ _MEMBERS)
+        rows.append(row)
+    return np.block(rows)[:n_players, :n_players]
 
 
 def pair_blocks(ensemble, paths, codes):
@@ -315,6 +319,24 @@ def pair_bytes(ensemble, paths, n_rows):
     return ensemble.n_nodes * (n_rows * of_pair + 64)
 
 
-def is_cheaper(ensemble, paths, n_background_rows, n_rows, order):
-    import os
-    return os.environ.get("DIRECT", "1") == "1"
+def is_cheaper(leaf_counts, n_players, n_others, n_rows, order):
+    """Whether comparing so many rows takes less time than tables do.
+
+    From the numbers of leaves by how many conditions they have. The factors are
+    microseconds that were measured.
+    """
+    d = np.arange(len(leaf_counts))
+    n_leaves, n_words = leaf_counts.sum(), -(-n_others // 64)
+    # A leaf's d conditions are met by one of two rows with a probability of 0.6 ** d.
+    n_pairs = n_others * (leaf_counts @ 0.6**d)
+    n_tables = (n_players / 8) ** 2 if order == 2 else 0  # see `_by_members`
+    of_row = 250 + 400 * n_tables + 0.008 * n_leaves * (n_words + 1)
+    of_row += (0.04 + 0.01 * n_tables) * n_pairs
+    compared = n_rows * of_row + 0.004 * n_leaves * n_others * (n_rows > _FEW_ROWS)
+    is_flat = d <= MAX_TABLE_CONDITIONS
+    n_numbers = leaf_counts[is_flat] @ (comb(d, order) * 2.0**d)[is_flat]
+    n_deep = leaf_counts[~is_flat].sum()
+    made = (
+        0.15 / order * n_numbers + 120 * n_deep + 0.005 * n_leaves * (n_rows + n_others)
+    )
+    return bool(compared < made)

@@ -339,6 +339,21 @@ def _add_deep(plan, game, units, patterns, order, into):
                     np.add(into[key], gain, out=into[key])
 
 
+def rescaled_values(plan, games, codes, order, factors, **blocks):
+    """Values of a function of the sum of trees, from comparisons with single rows.
+
+    Against one background row the function's difference is shared out as that of the
+    sum is. `games` holds a PathDependentGame for each background row; `factors` holds
+    the row's share times the function's difference over that of the sums, (n_rows,).
+    """
+    totals = 0.0
+    for game, factor in zip(games, factors, strict=True):
+        values = shapley_values(plan, game, codes, order, **blocks)
+        values *= factor
+        totals += values
+    return totals
+
+
 # Gains of leaves that are found together, for each row: what they need stays in the
 # cache.
 _GAINS_AT_ONCE = 2**14
