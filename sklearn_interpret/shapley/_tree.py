@@ -31,6 +31,9 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret.shapley._base import BaseShapley, InteractionValuesMixin
 
+# What is kept of the background if there is no working memory: a megabyte.
+_LEAST_KEPT = 2**20
+
 
 class TreeSHAP(InteractionValuesMixin, BaseShapley):
     """Exact Shapley values and interaction values of sums of trees.
@@ -132,8 +135,9 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
 
     Trees are cut into small subtrees, and what a subtree gives to
     its features depends on few bits that say which of its conditions a row meets: these
-    tables are made once, and rows look them up. A row's values do not depend on the
-    rows explained with it, nor on `n_jobs`, but for rounding.
+    tables are made once, and rows look them up. Few rows are valued without tables. A
+    row's values do not depend on the rows explained with it, nor on `n_jobs`, but for
+    rounding.
 
     A path-dependent explanation needs the training rows' shares at the splits. Some
     libraries keep them without the rows' weights, and XGBoost keeps sums of second
@@ -246,9 +250,8 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         if self._shares is None:
             return plan, PathDependentGame(trees, plan.paths)
         codes = self._trees.codes(as_rows(self.background_)).held()
-        game = InterventionalGame(
-            trees, plan.paths, codes, self._shares, most_kept=working_bytes() / 4
-        )
+        most_kept = max(working_bytes() / 4, _LEAST_KEPT)
+        game = InterventionalGame(trees, plan.paths, codes, self._shares, most_kept)
         return plan, game
 
     _caches = (*BaseShapley._caches, "_made")

@@ -25,7 +25,7 @@ def way(request, monkeypatch):
         monkeypatch.setattr(pairs, "_FEW_ROWS", 10**6)
     if request.param == "in blocks":
         monkeypatch.setattr(pairs, "_FEW_ROWS", 0)
-        monkeypatch.setattr(pairs, "_PAIRS_PER_BLOCK", 900)
+        monkeypatch.setattr(pairs, "_BYTES_PER_BLOCK", 900)
         monkeypatch.setattr(pairs, "_ROWS_PER_BLOCK", 30)
         monkeypatch.setattr(pairs, "_SPLITS_AT_ONCE", 3)
         return 0
@@ -129,4 +129,22 @@ def test_more_conditions_than_bits(way, monkeypatch):
         expected = expected + weight * leaf_by_leaf(
             trees, lambda *condition: tuple(factors(*condition)), 66
         )
+    assert expected.any()
     np.testing.assert_allclose(found[0, :, 0], expected, **CLOSE)
+
+
+@pytest.mark.parametrize(
+    ("leaves", "n_rows", "n_others", "expected"),
+    [
+        ({6: 5000}, 1, 100, True),
+        ({6: 5000}, 10_000, 100, False),
+        ({6: 5000}, 300, 1, True),
+        ({6: 5000}, 10, 50_000, False),
+        ({10: 300_000}, 500, 100, True),
+        ({10: 300_000}, 500, 10_000, False),
+    ],
+)
+def test_rows_are_compared_where_that_costs_less(leaves, n_rows, n_others, expected):
+    counts = np.zeros(12, dtype=int)
+    counts[list(leaves)] = list(leaves.values())
+    assert pairs.is_cheaper(counts, 20, n_others, n_rows, 1) == expected

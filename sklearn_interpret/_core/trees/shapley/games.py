@@ -234,7 +234,7 @@ class InterventionalGame:
             weights = np.broadcast_to(self.shares, (len(codes), len(self.shares)))
         blocks = self._blocks_of_pairs
         if blocks is None:
-            blocks = pair_blocks(self.ensemble, self.paths, self.codes)
+            blocks = pair_blocks(self.ensemble, self.paths, self.codes, self.most_kept)
         return pair_values(blocks, self.paths, codes, weights, order)
 
     @cached_property

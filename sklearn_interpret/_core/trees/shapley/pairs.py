@@ -16,8 +16,8 @@ from sklearn_interpret._core.trees.shapley.tables import comparison_integrals
 from sklearn_interpret._core.trees.structure.bits import WORD, RowBits, set_bits
 from sklearn_interpret._core.trees.structure.levels import Levels
 
-# Pairs of a node and a background row in one block.
-_PAIRS_PER_BLOCK = 2**26
+# Memory of one block: 64 megabytes.
+_BYTES_PER_BLOCK = 2**26
 # Background rows in one block.
 _ROWS_PER_BLOCK = 2**10
 # With more rows, what the background fails at leaves is found for all of it.
@@ -88,7 +88,7 @@ class PairBlock:
             rows=rows,
             feature=ensemble.feature[splits],
             rank=ensemble.split_codes.rank[splits].astype(np.int32),
-            player=_as_sets(paths.player[children], paths.n_players),
+            player=_as_sets(paths.n_players).take(paths.player[children], axis=1),
             n_players=paths.n_players,
             value=ensemble.value[levels.leaves],
             met=_met(levels, paths.previous[children], left, bits.valid),
@@ -168,13 +168,13 @@ class PairBlock:
         return gained
 
 
-def _as_sets(player, n_players):
-    """Sets of single players (m,): (n_words, m)."""
+def _as_sets(n_players):
+    """Each player as a set: (n_words, n_players)."""
     size = next((n for n in (1, 2, 4) if n_players <= 8 * n), 8)
-    dtype, n_words = np.dtype(f"<u{size}"), -(-n_players // (8 * size))
-    sets = np.zeros((n_words, len(player)), dtype=dtype)
-    word, bit = np.divmod(player, 8 * size)
-    sets[word, np.arange(len(player))] = dtype.type(1) << bit.astype(dtype)
+    dtype, players = np.dtype(f"<u{size}"), np.arange(n_players)
+    sets = np.zeros((-(-n_players // (8 * size)), n_players), dtype=dtype)
+    bits = dtype.type(1) << (players % (8 * size)).astype(dtype)
+    sets[players // (8 * size), players] = bits
     return sets
 
 
@@ -289,14 +289,19 @@ def _by_members(first, second, weights, n_players):
     return np.block(rows)[:n_players, :n_players]
 
 
-def pair_blocks(ensemble, paths, codes):
-    """Blocks of all trees and rows of a background, one after the other."""
-    n_rows = min(len(codes), _ROWS_PER_BLOCK)
+def pair_blocks(ensemble, paths, codes, most_bytes=np.inf):
+    """Blocks of all trees and rows of a background, one after the other.
+
+    Each takes about so much memory at most, if a tree with 64 rows does.
+    """
+    n_pairs = min(most_bytes, _BYTES_PER_BLOCK) / _bytes_of_pair(paths)
     ends = np.append(ensemble.roots[1:], ensemble.n_nodes)
-    block = (ends - 1) // max(1, _PAIRS_PER_BLOCK // n_rows)
+    largest = np.max(ends - ensemble.roots)
+    n_rows = int(np.clip(n_pairs / largest, 64, _ROWS_PER_BLOCK))
+    block = (ends - 1) // max(1, int(n_pairs / min(n_rows, len(codes))))
     trees = np.split(ensemble.roots, np.flatnonzero(np.diff(block)) + 1)
-    for start in range(0, len(codes), _ROWS_PER_BLOCK):
-        rows = slice(start, start + _ROWS_PER_BLOCK)
+    for start in range(0, len(codes), n_rows):
+        rows = slice(start, start + n_rows)
         bits = RowBits(ensemble, codes[rows])
         for roots in trees:
             yield PairBlock.of_trees(ensemble, paths, roots, bits, rows)
@@ -314,9 +319,12 @@ def pair_values(blocks, paths, codes, weights, order):
 
 def pair_bytes(ensemble, paths, n_rows):
     """Memory of the blocks for so many rows of a background."""
-    sets = _as_sets(np.empty(0, dtype=np.intp), paths.n_players)
-    of_pair = len(sets) * sets.itemsize * np.mean(ensemble.is_leaf) + 1 / 8
-    return ensemble.n_nodes * (n_rows * of_pair + 64)
+    return ensemble.n_nodes * (n_rows * _bytes_of_pair(paths) + 64)
+
+
+def _bytes_of_pair(paths):
+    """Memory for each node and row of the background; half of the nodes are leaves."""
+    return _as_sets(paths.n_players)[:, 0].nbytes / 2 + 1 / 8
 
 
 def is_cheaper(leaf_counts, n_players, n_others, n_rows, order):

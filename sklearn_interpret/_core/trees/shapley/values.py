@@ -2,8 +2,8 @@
 
 Trees are cut into units (`subtrees`). What a unit gives to its players depends on a
 row's pattern there only, so it is looked up in a table. Leaves that are too
-deep for a table are valued at the patterns that occur. Of few rows all leaves are
-valued at once instead, without tables (`LeafBlock`): `value_blocks` chooses.
+deep for a table are valued at the patterns that occur. Few rows are valued without
+tables (`LeafBlock`, and `pairs` for comparisons with a background): the game chooses.
 """
 
 from dataclasses import dataclass, field
