@@ -20,10 +20,19 @@ from sklearn_interpret._core.trees.shapley.values import (
     value_blocks,
 )
 from sklearn_interpret._model._sklearn_compat import StrOptions
-from sklearn_interpret._model.parallel import batch_rows, held_rows, slices, stream
+from sklearn_interpret._model.parallel import (
+    batch_rows,
+    held_rows,
+    slices,
+    stream,
+    working_bytes,
+)
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret.shapley._base import BaseShapley, InteractionValuesMixin
+
+# What is kept of the background if there is no working memory: a megabyte.
+_LEAST_KEPT = 2**20
 
 
 class TreeSHAP(InteractionValuesMixin, BaseShapley):
@@ -252,7 +261,9 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
             return plan, PathDependentGame(trees, plan.paths)
         if codes is None:
             codes = self._trees.codes(as_rows(self.background_)).held()
-        return plan, InterventionalGame(trees, plan.paths, codes, self._shares)
+        most_kept = max(working_bytes() / 4, _LEAST_KEPT)
+        game = InterventionalGame(trees, plan.paths, codes, self._shares, most_kept)
+        return plan, game
 
     _caches = (*BaseShapley._caches, "_made")
 
@@ -329,13 +340,20 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         }
         if self._trees.additive:
             return value_blocks(plan, game, codes, order, **blocks)
-        return [(slice(None), self._rescaled(plan, game, codes, order, **blocks))]
+        return self._rescaled(plan, game, codes, order, **blocks)
 
     def _rescaled(self, plan, game, codes, order, **blocks):
-        """Values of a link of the sum: against each background row by itself."""
+        """Blocks of values of a link of the sum: each comparison has its own slope."""
         trees = self._trees
-        distinct, shares = game.distinct_rows()
         margins = trees.ensemble.raw_of_codes(codes)
+        # Otherwise tables are made for each row of the background.
+        if game.is_direct(plan, len(codes) // len(game.shares), order):
+            others = trees.ensemble.raw_of_codes(game.codes)
+            for part in slices(len(codes), held_rows(8 * 8 * len(others))):
+                weights = game.shares * _secant(trees, margins[part], others.T)
+                yield part, game.direct_values(plan, codes[part], order, weights)
+            return
+        distinct, shares = game.distinct_rows()
         others = trees.ensemble.raw_of_codes(distinct)
         games = (
             PathDependentGame.against(plan.ensemble, plan.paths, other)
@@ -345,7 +363,10 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
             share * _secant(trees, margins, other[None])[:, 0]
             for share, other in zip(shares, others, strict=True)
         )
-        return rescaled_values(plan, games, codes, order, factors, **blocks)
+        yield (
+            slice(None),
+            rescaled_values(plan, games, codes, order, factors, **blocks),
+        )
 
 
 def _complete(pairs):
@@ -360,10 +381,10 @@ def _complete(pairs):
     pairs[:, players, players] = values - pairs.sum(axis=2)
 
 
-def _secant(trees, margins, other):
-    """Slope of the response between margins (n, 1) and another one (1, 1)."""
-    apart = margins - other
-    near = np.abs(apart) <= 1e-6 * (1 + np.abs(other))
-    rise = trees.of_sums(margins) - trees.of_sums(other)
-    middle = trees.slope((margins + other) / 2)
+def _secant(trees, margins, others):
+    """Slopes of the response between margins (n, 1) and others (1, m): (n, m)."""
+    apart = margins - others
+    near = np.abs(apart) <= 1e-6 * (1 + np.abs(others))
+    rise = trees.of_sums(margins) - trees.of_sums(others.T).T
+    middle = trees.slope((margins + others)[..., None] / 2)[..., 0]
     return np.where(near, middle, rise / np.where(near, 1.0, apart))

@@ -20,6 +20,7 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from sklearn_interpret._core.trees.shapley import games
 from tests.model.trees.data import labels, several, table
 from tests.references.shapley import enumerated, leaf_by_leaf
 from tests.references.trees import goes_left
@@ -439,9 +440,13 @@ def logistic(margin):
     return 1 / (1 + np.exp(-margin))
 
 
+@pytest.mark.parametrize("compared", [True, False])
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("name", LINKED)
-def test_probabilities_of_boosting_share_out_pair_by_pair(name, order):
+def test_probabilities_of_boosting_share_out_pair_by_pair(
+    name, order, compared, monkeypatch
+):
+    monkeypatch.setattr(games, "is_cheaper", lambda *_: compared)
     model, kind = LINKED[name]
     X, y = data_of(kind)
     model = model.fit(X, y)

@@ -15,6 +15,12 @@ from sklearn_interpret._core.trees.shapley.carried import (
     split_blocks,
     worth_carrying,
 )
+from sklearn_interpret._core.trees.shapley.pairs import (
+    is_cheaper,
+    pair_blocks,
+    pair_bytes,
+    pair_values,
+)
 from sklearn_interpret._core.trees.shapley.patterns import (
     PatternFinder,
     RootPaths,
@@ -79,7 +85,8 @@ class PathDependentGame:
 
     def is_direct(self, plan, n_rows, order):
         """Whether so many rows are rather carried down the trees one by one."""
-        return worth_carrying(self._n_leaves, self.paths.n_players, n_rows, order)
+        kept = plan.has_tables(self, order)
+        return worth_carrying(self._n_leaves, self.paths.n_players, n_rows, order, kept)
 
     def direct_values(self, plan, codes, order):
         """Values of rows without tables: (n_keys, n_rows)."""
@@ -199,14 +206,17 @@ class InterventionalGame:
         a slice of rows.
     weights : ndarray of shape (n_rows,)
         Their weights.
+    most_kept : float, default=inf
+        Bytes that may be kept of what comparisons of rows need.
     """
 
-    def __init__(self, ensemble, paths, codes, weights):
+    def __init__(self, ensemble, paths, codes, weights, most_kept=np.inf):
         self.ensemble = ensemble
         self.paths = paths
         self._codes = codes
         self.shares = shares_of(weights)
         self.kept = {}
+        self.most_kept = most_kept
 
     @property
     def codes(self):
@@ -218,8 +228,35 @@ class InterventionalGame:
         return partial(type(self), codes=self.codes, weights=self.shares)
 
     def is_direct(self, plan, n_rows, order):
-        """Whether so many rows are valued without tables."""
-        return False
+        """Whether so many rows are rather compared with the background one by one."""
+        n_players, n_others = self.paths.n_players, len(self._codes)
+        kept = plan.has_tables(self, order)
+        return is_cheaper(self._n_leaves, n_players, n_others, n_rows, order, kept)
+
+    @cached_property
+    def _n_leaves(self):
+        """Number of leaves with 0, 1, 2, ... conditions."""
+        return np.bincount(self.paths.n_conditions[self.ensemble.is_leaf])
+
+    def direct_values(self, plan, codes, order, weights=None):
+        """Values of rows without tables: (n_keys, n_rows).
+
+        `weights` (n_rows, n_background_rows) are those of the comparisons; None gives
+        each background row its share.
+        """
+        if weights is None:
+            weights = np.broadcast_to(self.shares, (len(codes), len(self.shares)))
+        blocks = self._blocks_of_pairs
+        if blocks is None:
+            blocks = pair_blocks(self.ensemble, self.paths, self.codes, self.most_kept)
+        return pair_values(blocks, self.paths, codes, weights, order)
+
+    @cached_property
+    def _blocks_of_pairs(self):
+        """What `direct_values` needs of the background, where that is kept."""
+        if pair_bytes(self.ensemble, self.paths, len(self._codes)) > self.most_kept:
+            return None
+        return list(pair_blocks(self.ensemble, self.paths, self.codes))
 
     def leaf_tables(self, units, order):
         """As :meth:`PathDependentGame.leaf_tables`."""
