@@ -1,8 +1,9 @@
 """Permutation importance of features against scikit-learn's.
 
-Exact importances of trees against its repeats, repeats of ours against as many of its
-own, and several scores against one. Exact results and repeats agree where the repeats'
-mean is within its own standard errors.
+Exact importances of linear models and trees against its repeats, repeats of ours
+against as many of its own, exact importances without pairs of rows against those over
+all pairs, and several scores against one. Exact results and repeats agree where the
+repeats' mean is within its own standard errors.
 """
 
 import argparse
@@ -29,6 +30,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn_interpret.importance import PermutationImportance
 
 REPEATS = 10
+PAIRED = 300  # rows of which all pairs are sent to the model
 SEVERAL = ("r2", "neg_mean_squared_error", "neg_mean_absolute_error", "neg_max_error")
 
 # In standard errors of the means of the repeats. Spreads of ten repeats vary, and the
@@ -68,6 +70,9 @@ class Sizes:
             "rf8": RandomForestRegressor(self.n_trees, max_depth=8, random_state=0),
             "deep": RandomForestRegressor(self.n_trees, random_state=0),
             "linear": LinearRegression(),
+            "additive": HistGradientBoostingRegressor(
+                max_iter=self.n_trees, interaction_cst="no_interactions", random_state=0
+            ),
         }[kind]
         return model.fit(*self.data())
 
@@ -120,6 +125,36 @@ def against_repeats(
     return run_pair(pair, **timing)
 
 
+def squared_error(y_true: np.ndarray, y_pred: np.ndarray) -> np.ndarray:
+    """Return the squared error of each row, a function that is taken as it is."""
+    return (y_true - y_pred) ** 2
+
+
+def against_pairs(name: str, kind: str, sizes: Sizes, timing: Timing) -> Result:
+    """Without pairs of rows against our own over all pairs, which must be the same."""
+
+    def inspect(scoring):
+        X, y = sizes.data()
+        model = FrozenEstimator(sizes.fitted(kind))
+        inspector = PermutationImportance(model, scoring=scoring, method="exact")
+        return inspector.fit(X[:PAIRED], y[:PAIRED])
+
+    def agreement(one, other):
+        most = np.abs(other.importances_).max()
+        return np.abs(one.importances_ - other.importances_).max() / most
+
+    return own_ratio(
+        name,
+        "all pairs",
+        partial(inspect, "neg_mean_squared_error"),
+        partial(inspect, squared_error),
+        agreement=agreement,
+        tolerance=1e-10,
+        at_most=sizes.target(1.0),
+        **timing,
+    )
+
+
 def rows_asked(name: str, sizes: Sizes) -> Result:
     """The rows that reach the model: scikit-learn's function sends as many."""
 
@@ -159,13 +194,17 @@ def cases(sizes: Sizes, **timing: Any) -> dict[str, Case]:
             target=1.0,
             method="exact",
         )
-        for kind in ("gb", "gb6", "hgb", "rf8", "deep")
+        for kind in ("linear", "additive", "gb", "gb6", "hgb", "rf8", "deep")
     }
     repeats: dict[str, Callable[[str], Result]] = {
         f"repeats-{kind}": partial(
             against_repeats, sizes=sizes, timing=timing, kind=kind, target=1.0
         )
         for kind in ("linear", "hgb", "rf8")
+    }
+    pairs = {
+        f"pairs-{kind}": partial(against_pairs, kind=kind, sizes=sizes, timing=timing)
+        for kind in ("linear", "additive")
     }
     several = {
         f"several-{kind}": partial(
@@ -176,6 +215,7 @@ def cases(sizes: Sizes, **timing: Any) -> dict[str, Case]:
     return {
         **exact,
         **repeats,
+        **pairs,
         **several,
         "rows": partial(rows_asked, sizes=sizes),
     }

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -48,8 +49,15 @@ from tree_pairs import (
 )
 
 SUM_TOLERANCE = 1e-9
-# Of one row's time: at most three times shap's.
-ONE_ROW = 1 / 3
+# Of one row from the fitted model: at most three times shap's time.
+FIRST_ROW = 1 / 3
+# Of rows of an inspector that is fitted: times shap, by the largest number of rows; so
+# many seconds are little enough.
+FEW = {100: 1.0, 1000: 2.5}
+LITTLE = 0.002
+# Of very many rows, wide ones: times woodelf, by perturbation.
+SCALE = {"path": 4, "interventional": 3}
+SCALE_ROWS = 10_000, 100_000, 300_000
 # Targets of path-dependent values, by model: times shap, times woodelf.
 PATH = {"gb": (15, 4), "rf": (10, 3), "hgb": (10, None), "deep": (2.5, 4)}
 # Of exact partial dependence: times scikit-learn's brute force, times woodelf.
@@ -67,6 +75,10 @@ class Sizes:
 
     Attributes
     ----------
+    wide : Models
+        Those of the cases of very many rows.
+    few_rows : tuple of int
+        Rows explained where few are.
     rows, deep_rows : int
         Rows explained, by a bounded model and by the fully grown forest.
     some_rows : int
@@ -82,6 +94,8 @@ class Sizes:
     """
 
     models: Models
+    wide: Models
+    few_rows: tuple[int, ...]
     rows: int
     deep_rows: int
     some_rows: int
@@ -109,6 +123,8 @@ class Sizes:
 
 FULL = Sizes(
     models=Models(20, 100, 10_000, 5000),
+    wide=Models(127, 100, 10_000, 0),
+    few_rows=(1, 10, 100, 1000),
     rows=10_000,
     deep_rows=1000,
     some_rows=1000,
@@ -123,6 +139,8 @@ FULL = Sizes(
 )
 QUICK = Sizes(
     models=Models(5, 20, 1000, 500),
+    wide=Models(12, 20, 1000, 0),
+    few_rows=(1, 10),
     rows=300,
     deep_rows=100,
     some_rows=50,
@@ -146,20 +164,63 @@ def paired(build: Callable[..., Pair], *args: Any, timing: Timing, **params: Any
 
 
 def path_cases(sizes: Sizes, timing: Timing) -> dict[str, Case]:
-    """Path-dependent values of many rows, and of one."""
+    """Path-dependent values of many rows."""
     cases = {}
     for kind, (shap_ratio, woodelf_ratio) in PATH.items():
         X = sizes.explained(kind)
-        for peer, build, rows, ratio in (
-            ("shap", against_shap, X, shap_ratio),
-            ("woodelf", against_woodelf, X, woodelf_ratio),
-            ("shap-row", against_shap, X[:1], ONE_ROW),
+        for peer, build, ratio in (
+            ("shap", against_shap, shap_ratio),
+            ("woodelf", against_woodelf, woodelf_ratio),
         ):
             target = sizes.target(ratio)
-            work = sizes.models, kind, rows
+            work = sizes.models, kind, X
             case = paired(build, *work, target=target, timing=timing)
             cases[f"path-{kind}-{peer}"] = case
     return cases
+
+
+def few_cases(sizes: Sizes, timing: Timing) -> dict[str, Case]:
+    """Few rows of a fitted inspector, and the first row from the fitted model."""
+    X = sizes.models.new_rows(max(sizes.few_rows))
+    backgrounds = {
+        "path": None,
+        "interventional": sizes.reference(sizes.little_background),
+    }
+    # What takes a millisecond is timed more often.
+    often = {**timing, "repeats": 5 * timing["repeats"]}
+    cases = {}
+    for kind, (what, background) in product(PATH, backgrounds.items()):
+        pair = partial(paired, against_shap, sizes.models, kind, background=background)
+        target = sizes.target(FIRST_ROW)
+        cases[f"first-{kind}-{what}"] = pair(X[:1], target=target, timing=timing)
+        for n_rows in sizes.few_rows:
+            cases[f"few-{kind}-{what}-{n_rows}"] = pair(
+                X[:n_rows],
+                again=True,
+                target=sizes.target(next(FEW[most] for most in FEW if n_rows <= most)),
+                enough=LITTLE,
+                timing=often if n_rows == 1 else timing,
+            )
+    return cases
+
+
+def scale_pair(name: str, what: str, n_rows: int, sizes: Sizes) -> Pair:
+    """Very many wide rows, against as many others."""
+    rows, others = (partial(sizes.wide.new_rows, n_rows, seed) for seed in (1, 2))
+    background = others() if what == "interventional" else None
+    target = sizes.target(SCALE[what])
+    return against_woodelf(
+        name, sizes.wide, "xgb", rows(), background=background, target=target
+    )
+
+
+def scale_cases(sizes: Sizes, timing: Timing) -> dict[str, Case]:
+    """Values at scale, by perturbation and number of rows."""
+    row_counts = SCALE_ROWS if sizes.judged else (sizes.many_rows,)
+    return {
+        f"scale-{what}-{n_rows}": paired(scale_pair, what, n_rows, sizes, timing=timing)
+        for what, n_rows in product(SCALE, row_counts)
+    }
 
 
 def interventional_cases(sizes: Sizes, timing: Timing) -> dict[str, Case]:
@@ -431,9 +492,12 @@ def growth_cases(
     }
 
 
-def cases(sizes: Sizes, growths: list[Growth], **timing: Any) -> dict[str, Case]:
+def cases(
+    sizes: Sizes, growths: list[Growth], at_scale: bool, **timing: Any
+) -> dict[str, Case]:
     """Return what can be run, by name; no model is fitted before it is needed."""
     return {
+        **few_cases(sizes, timing),
         **path_cases(sizes, timing),
         **interventional_cases(sizes, timing),
         **interaction_cases(sizes, timing),
@@ -442,6 +506,7 @@ def cases(sizes: Sizes, growths: list[Growth], **timing: Any) -> dict[str, Case]
         **job_cases(sizes, timing),
         **memory_cases(sizes),
         **growth_cases(sizes, growths, timing),
+        **(scale_cases(sizes, timing) if at_scale else {}),
     }
 
 
@@ -454,7 +519,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = options.parse_args(arguments)
     growths = []
     sizes = QUICK if options.quick else FULL
-    status = run_chosen(partial(cases, sizes, growths), options)
+    # They take long, and much memory: by name only.
+    at_scale = any(text.startswith("scale") for text in options.only)
+    status = run_chosen(partial(cases, sizes, growths, at_scale), options)
     if options.plot and growths:
         draw(growths, options.plot)
         print(f"saved {options.plot}")

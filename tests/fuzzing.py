@@ -93,7 +93,7 @@ SENSIBLE = {
     "perturbation": ["interventional", "path_dependent", "correlation"],
     "algorithm": ["auto", "exact", "kernel", "permutation"],
     "background": [np.zeros((1, 3)), np.zeros((2, 2)), np.zeros(3)],
-    "surrogate": [DecisionTreeRegressor(max_depth=2), Ridge, Ridge()],
+    "surrogate": [DecisionTreeRegressor(max_depth=2, random_state=0), Ridge, Ridge()],
     "scoring": ["r2", "accuracy"],
     "link": ["logit", "identity"],
     "center": ["start", "end", 0.0],

@@ -3,6 +3,7 @@
 import itertools
 import os
 import time
+import warnings
 from threading import Thread
 
 import numpy as np
@@ -23,7 +24,10 @@ from sklearn_interpret._model.parallel import (
 )
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.estimator_checks import check_estimator
-from sklearn_interpret.exceptions import NonFiniteResponseError
+from sklearn_interpret.exceptions import (
+    NonFiniteResponseError,
+    SaturatedResponseWarning,
+)
 from sklearn_interpret.importance import (
     DropColumnImportance,
     PermutationImportance,
@@ -317,16 +321,50 @@ class Failing(RegressorMixin, BaseEstimator):
         return np.where(bad, np.nan, 1.0)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_errors_of_the_model_come_through(n_jobs, table):
-    X, y = table
-    # An error ends the processes of a backend. These are forked, which takes no time;
-    # errors travel between them as between all others.
+def warned(value):
+    """Give one value, with a warning of ours."""
+    warnings.warn("rows are odd", SaturatedResponseWarning, stacklevel=1)
+    return [value]
+
+
+@pytest.mark.parametrize("backend", ["multiprocessing", "loky"])
+@pytest.mark.parametrize("loop", [run, stream])
+def test_warnings_of_workers_are_seen_once(loop, backend):
+    tasks = [(value,) for value in range(6)]
+    with (
+        parallel_config(backend=backend),
+        pytest.warns(SaturatedResponseWarning, match="rows are odd") as seen,
+    ):
+        found = list(loop(warned, tasks, n_jobs=2))
+    assert np.ravel(found).tolist() == list(range(6))
+    assert [(w.filename, str(w.message)) for w in seen] == [(__file__, "rows are odd")]
+
+
+def test_filters_of_warnings_hold_in_workers():
     with parallel_config(backend="multiprocessing"):
-        with pytest.raises(NotFittedError, match="large values"):
-            PartialDependence(Failing(), n_jobs=n_jobs).fit(X, y)
-        with pytest.raises(NonFiniteResponseError, match="row"):
-            PartialDependence(Failing("nan"), n_jobs=n_jobs).fit(X, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SaturatedResponseWarning)
+            assert list(run(warned, [(0,), (1,)], n_jobs=2)) == [[0], [1]]
+        # As in the tests' own filters: an error.
+        with pytest.raises(SaturatedResponseWarning, match="rows are odd"):
+            list(run(warned, [(0,), (1,)], n_jobs=2))
+
+
+# Behind the others that use loky: an error ends its processes, and starting takes time.
+@pytest.mark.parametrize(
+    ("backend", "how", "error", "message"),
+    [
+        ("sequential", "raise", NotFittedError, "large values"),
+        ("multiprocessing", "raise", NotFittedError, "large values"),
+        ("sequential", "nan", NonFiniteResponseError, "not finite: row"),
+        ("multiprocessing", "nan", NonFiniteResponseError, "not finite: row"),
+        ("loky", "nan", NonFiniteResponseError, "not finite: row"),
+    ],
+)
+def test_errors_of_the_model_come_through(backend, how, error, message, table):
+    X, y = table
+    with parallel_config(backend=backend), pytest.raises(error, match=message):
+        PartialDependence(Failing(how), n_jobs=2).fit(X, y)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

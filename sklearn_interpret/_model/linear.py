@@ -19,11 +19,13 @@ from sklearn_interpret._model.column_lineage import errors_in, first_steps
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.response import (
     Response,
+    check_finite,
     check_predictor_is_fitted,
     is_classifier,
     make_response,
     unfrozen,
 )
+from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret.exceptions import UnreadableModelError
 
 READABLE = (
@@ -39,8 +41,9 @@ READABLE = (
 # Rows to compare together: more of them would not be faster.
 _ROWS_AT_ONCE = 1024
 
-# Models that predict in single precision differ by this much from the formula.
-_TOLERANCE = 1e-5
+# Models that predict in half, or else in single precision, differ by this much from the
+# formula.
+_HALF, _SINGLE = 1e-2, 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +60,7 @@ class LinearModel:
 
     def derived(self, X):
         """Derived columns of a native container: ndarray or csr matrix, float64."""
+        X = copy_of(X) if self.steps else X  # some steps work in place
         for step in self.steps:
             X = step.transform(X)
         X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_features=0)
@@ -100,12 +104,12 @@ class ExplainedLinear:
         """
         if self.model.exponential:
             return self.model.margin(self.model.derived(X))
-        method = getattr(self.response.estimator, self.response.method)
-        predicted = np.asarray(method(X))
-        single = predicted.dtype == np.float32
-        return self.response.read(predicted).astype(
-            np.float32 if single else np.float64
-        )
+        return self._answers(X)
+
+    def _answers(self, X):
+        raw = np.asarray(self.response.raw(X))
+        rough = raw.dtype in (np.float16, np.float32)
+        return self.response.read(raw).astype(raw.dtype if rough else np.float64)
 
     def check(self, rows):
         """Raise if the model's responses to `Rows` do not follow its coefficients."""
@@ -117,12 +121,15 @@ class ExplainedLinear:
             expected = self.model.margin(derived)
             size = abs(derived) @ np.abs(self.model.coefficients)
             size += np.abs(self.model.intercept)
-            responses = self.response(X)
+            answers = self._answers(X)
+            rounding = _HALF if answers.dtype == np.float16 else _SINGLE
+            tolerance = rounding * (size + np.finfo(answers.dtype).tiny)
+            responses = answers.astype(np.float64)
+            check_finite(responses)
             if self.model.exponential and responses.shape == expected.shape:
                 smallest = np.finfo(float).tiny
                 responses = np.log(np.maximum(responses, smallest))
                 expected = np.maximum(expected, np.log(smallest))
-            tolerance = _TOLERANCE * (size + 1e-300)
             same_shape = responses.shape == expected.shape
             if not same_shape or np.any(np.abs(responses - expected) > tolerance):
                 name = type(unfrozen(self.response.estimator)).__name__

@@ -1,6 +1,8 @@
 """Batches that fit the working memory, arrays made batch by batch, joblib's loops."""
 
+import warnings
 from abc import ABC, abstractmethod
+from contextlib import nullcontext
 from functools import cache, partial
 from itertools import chain, starmap
 from operator import call
@@ -157,7 +159,7 @@ def run(function, tasks, *, n_jobs=None, verbose=0):
     work = _limited_calls(function, tasks, n_jobs)
     with limit_threads(_cores_each(_n_workers(n_jobs, tasks))):
         results = Parallel(n_jobs=n_jobs, verbose=verbose)(work)
-    yield from results
+    yield from _with_warnings(results)
 
 
 def stream(function, tasks, *, n_jobs=None, verbose=0):
@@ -172,7 +174,7 @@ def stream(function, tasks, *, n_jobs=None, verbose=0):
     backend, _ = get_active_backend()
     return_as = _return_as(backend)
     parallel = Parallel(n_jobs=n_jobs, verbose=verbose, return_as=return_as)
-    return chain.from_iterable(parallel(work))
+    return chain.from_iterable(_with_warnings(parallel(work)))
 
 
 def run_in_threads(function, tasks, *, n_jobs=None, verbose=0):
@@ -239,8 +241,25 @@ def _limited(n_workers, shared, *own):
     cores = _cores_each(n_workers)
     # A model may ask for workers too, and would get all of a cluster.
     backend = "sequential" if cores == 1 else "threading"
-    with limit_threads(cores), parallel_config(backend, n_jobs=1):
-        return shared(*own)
+    # Threads share the filters of a process: only its main thread may catch warnings.
+    main = current_thread() is main_thread()
+    caught = warnings.catch_warnings(record=True) if main else nullcontext([])
+    with caught as given, limit_threads(cores), parallel_config(backend, n_jobs=1):
+        result = shared(*own)
+    # As text: not all warnings can be pickled.
+    found = [(str(w.message), w.category, w.filename, w.lineno) for w in given]
+    return result, list(dict.fromkeys(found))
+
+
+def _with_warnings(found):
+    """Results of `_limited`; here each warning of the workers is given, once."""
+    given = set()
+    for result, warned in found:
+        for warning in warned:
+            if warning not in given:
+                given.add(warning)
+                warnings.warn_explicit(*warning)
+        yield result
 
 
 def _listed(function, *task):

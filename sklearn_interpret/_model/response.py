@@ -84,7 +84,7 @@ class Response:
     def __call__(self, X):
         """Response to rows `X`: float64, finite, of shape (n_rows, n_outputs)."""
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        raw = self._predictions(X)
+        raw = self.raw(X)
         if n_rows == 1 and getattr(raw, "ndim", 1) == 0:
             raw = raw.reshape(1)  # of a row of a COO array, scipy makes a scalar
         values = self.read(raw)
@@ -131,15 +131,13 @@ class Response:
             return [names[self.target]]
         return names if len(names) == n_outputs else list(range(n_outputs))
 
-    def _predictions(self, X):
-        if self._changes_input:
-            return self._call(copy_of(X))
+    def raw(self, X):
+        """What the model's method returns for rows, which are left as they are."""
+        sent = X if self._changes_input is False else copy_of(X)
+        raw = self._call(sent)
         if self._changes_input is None:
-            sent = copy_of(X)
-            result = self._call(sent)
             self._changes_input = not same_content(X, sent)
-            return result
-        return self._call(X)
+        return raw
 
     def _call(self, X):
         if callable(self.method):

@@ -18,6 +18,7 @@ BAR_PANEL_WIDTH = 4.4
 SINGLE_WIDTH, SINGLE_HEIGHT = 5.6, 4.0
 WIDE = 3.5  # of an axes beside which a legend may stand
 MANY = 30
+GAP = 0.04  # from texts to the edge of a figure
 SIDE_WIDTH = 24
 BELOW = "below"  # label of a panel below another
 LEGEND_LINE, HANDLE_WIDTH = 0.23, 0.7
@@ -178,6 +179,35 @@ def is_constrained(figure):
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     return isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine)
+
+
+def make_room(figure):
+    """Widen the margins of a figure without a layout until they hold all texts."""
+    from matplotlib.transforms import Bbox
+
+    if not _is_unarranged(figure):
+        return
+    now, inner = figure.subplotpars, figure.bbox.padded(-GAP * figure.dpi)
+    least = np.array([now.right - now.left, now.top - now.bottom]) / 2
+    for _ in range(3):  # an axes of fixed aspect moves by less than its margin
+        boxes = [ax.get_tightbbox() for ax in figure.axes if ax.get_visible()]
+        box = Bbox.union([inner, *boxes])
+        before = (inner.min - box.min) / figure.bbox.size
+        behind = (box.max - inner.max) / figure.bbox.size
+        if not before.any() and not behind.any():
+            return
+        low, high = np.array([[now.left, now.bottom], [now.right, now.top]])
+        share = np.clip((high - low - least) / (before + behind + 1e-9), 0, 1)
+        (left, bottom), (right, top) = low + share * before, high - share * behind
+        figure.subplots_adjust(left=left, bottom=bottom, right=right, top=top)
+
+
+def _is_unarranged(figure):
+    """Whether no layout makes room for texts, and nobody has placed an axes by hand."""
+    if figure is not figure.figure or len(figure.axes) > MANY:
+        return False  # figures within others share their margins
+    gridded = [ax.get_in_layout() and ax.get_subplotspec() for ax in figure.axes]
+    return figure.get_layout_engine() is None and all(gridded)
 
 
 def grid_shape(n_panels, n_columns):
@@ -411,7 +441,8 @@ def named_legend(owner, handles, labels, *, most=NAME_WIDTH, **looks):
 def side_legend(ax, handles, labels, *, title=None, corner="upper right", **looks):
     """A legend beside an axes, or in its corner where there is no room beside it."""
     place = {"loc": corner, "framealpha": 0.85}
-    if is_constrained(ax.figure) and axes_inches(ax)[0] >= WIDE:
+    alone = ax.figure.axes == [ax] and _is_unarranged(ax.figure)
+    if (alone or is_constrained(ax.figure)) and axes_inches(ax)[0] >= WIDE:
         place = {
             "loc": "upper left",
             "bbox_to_anchor": (1.01, 1),

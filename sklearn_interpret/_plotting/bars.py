@@ -78,7 +78,8 @@ def name_rows(ax, names):
     places = np.arange(len(names))[::-1]
     ax.set_yticks(places, texts, fontsize="small" if pitch < 0.3 else None)
     ax.set_ylim(-0.6, len(names) - 0.4)
-    ax.tick_params(axis="y", length=0)
+    # A style's grid would run through the numbers in the rows.
+    ax.tick_params(axis="y", length=0, grid_linewidth=0)
 
 
 def draw_bars(ax, places, lengths, colour, style, *, height, starts=0):
@@ -113,7 +114,7 @@ def grey_last(bars):
     bars.patches[-1].set_facecolor(NEUTRAL_COLOUR)
 
 
-def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4, box=None):
+def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4):
     """Numbers beside the ends of bars; signed ones on both sides, in their colours.
 
     Parameters
@@ -130,8 +131,6 @@ def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4, box
         Whether negative numbers stand to the left.
     gap : float, default=4
         Points from a bar to its number.
-    box : dict, optional
-        Box behind the numbers.
 
     Returns
     -------
@@ -156,7 +155,6 @@ def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4, box
             va="center",
             fontsize="small",
             color=colour,
-            bbox=box,
         )
         labels.append(label)
     return labels

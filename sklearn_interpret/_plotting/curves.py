@@ -69,7 +69,9 @@ def draw_curves(ax, x, curves, colours, style, *, across=False):
     """Many transparent curves (n, G) as one artist, of one colour or one each."""
     from matplotlib.collections import LineCollection
 
-    alpha = float(np.clip(30 / max(len(curves), 1), 0.1, 0.6))
+    # On dark paper, what is as transparent is not seen.
+    most = 0.6 if text_on(paper(ax)) == "black" else 0.9
+    alpha = float(np.clip(50 * most / max(len(curves), 1), 0.1, most))
     if len(colours) > 1:  # the colours of single curves are to be told apart
         alpha = max(alpha, 0.5)
     defaults = {"colors": [seen(each, ax) for each in colours], "linewidths": 0.8}

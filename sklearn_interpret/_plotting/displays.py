@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import wraps
 from io import BytesIO
 from typing import Any, ClassVar, Self
 
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._choosing import row_position
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._plotting.axes import make_room
 from sklearn_interpret._plotting.labels import drawn_output, response_label, shorten
 from sklearn_interpret._plotting.sources import (
     Data,
@@ -35,6 +37,11 @@ class Drawn:
 
     # What labels call the target, and the unit of the response.
     target_name = unit = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "plot" in vars(cls):
+            cls.plot = _with_room(cls.plot)
 
     def __repr__(self) -> str:
         held = getattr(self, "explanation", self)
@@ -69,6 +76,19 @@ class Drawn:
         """What is predicted, in words, for the output that alone is drawn."""
         output = drawn_output(self.response_name, output_names, output)
         return response_label(self.response_name, output, self.target_name, self.unit)
+
+
+def _with_room(plot):
+    """Drawing that leaves room for its texts around the axes that a user gives."""
+
+    @wraps(plot)
+    def drawn(self, ax=None, **looks):
+        plot(self, ax, **looks)
+        if ax is not None:
+            make_room(self.figure_)
+        return self
+
+    return drawn
 
 
 class Display(Drawn, ABC):
@@ -123,8 +143,9 @@ default=None
             Rows (texts, images) to inspect a predictor on, and to explain where the
             display shows explained rows; where `row` is given, that one alone is
             explained. None will do for a fitted inspector whose display shows no rows.
-        features : list of ints, strs and pairs, default=None
-            Features to inspect, where the inspector can choose; None means all.
+        features : int, str, bool mask, or list of ints, strs and pairs, default=None
+            Features to inspect, where the inspector can choose; None means all. Of the
+            entries of a fitted inspector of effects, those to show.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows that a predictor is inspected on.
         target_name : str, default=None
@@ -132,7 +153,7 @@ default=None
             inspector has seen, where it had one.
         unit : str, default=None
             Unit of the response, for labels.
-        ax : matplotlib Axes, default=None
+        ax : matplotlib Axes or array of Axes, default=None
             As in `plot`.
         **params : dict
             Parameters of the inspector, for a predictor (such as `target`,
@@ -243,18 +264,19 @@ class FoldsMixin:
             Result of :func:`~sklearn.model_selection.cross_validate` with
             ``return_estimator=True``. Its estimators are predictors, which are all
             inspected on `X`, or inspectors that the display can show, which are used
-            as they are.
+            as they are; curves over a grid are computed again, on `X`, with their
+            parameters.
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
 default=None
             Rows to inspect predictors on, and to explain where the display shows
             explained rows.
-        features : list of ints, strs and pairs, default=None
+        features : int, str, bool mask, or list of ints, strs and pairs, default=None
             Features to inspect, where the inspector can choose; None means all.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows that predictors are inspected on.
         target_name, unit : str, default=None
             As in `from_estimator`.
-        ax : matplotlib Axes, default=None
+        ax : matplotlib Axes or array of Axes, default=None
             As in `plot`.
         **params : dict
             As in `from_estimator`.
@@ -262,7 +284,8 @@ default=None
         Returns
         -------
         display : object
-            The display, drawn: means over the folds, and how these differ.
+            The display, drawn: means over the folds, and how these differ. Around
+            curves, one standard deviation to each side, and one thin line per fold.
 
         Raises
         ------
@@ -341,7 +364,7 @@ class ExplanationDisplay(Display):
             What labels call the target; None takes the explanation's name of it.
         unit : str, default=None
             Unit of the response, for labels.
-        ax : matplotlib Axes or array of Axes, default=None
+        ax : matplotlib Axes, default=None
             As in `plot`.
         **params : dict
             Parameters of the display's constructor (such as `target` or `row`) and of

@@ -72,7 +72,8 @@ def _assert_same_arrays(left, right, where, rtol, atol):
         assert_allclose(left, right, rtol=rtol, atol=atol, err_msg=where)
         return
     for one, other in zip(left.ravel().tolist(), right.ravel().tolist(), strict=True):
-        both_missing = one != one and other != other
+        # Of frames: pandas has NaN where polars has None.
+        both_missing = all(v is None or v != v for v in (one, other))
         _require(both_missing or one == other, where, one, other)
 
 

@@ -29,7 +29,8 @@ def check_output_frames(estimator):
     """`set_output` gives a pandas or polars frame with those names."""
     X = named_table()
     of_frame = fitted(estimator, X)
-    plain, names = of_frame.transform(X), of_frame.get_feature_names_out().tolist()
+    plain = np.asarray(of_frame.transform(X))
+    names = of_frame.get_feature_names_out().tolist()
     for library in ("pandas", "polars"):
         kind = optional(library).DataFrame
         frame = of_frame.set_output(transform=library).transform(X)

@@ -2,11 +2,12 @@
 
 from abc import abstractmethod
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Bunch, check_array
+from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model._sklearn_compat import Interval, parameters_of_rows
@@ -65,10 +66,35 @@ class BaseImportance(SelectorMixin, BaseInspector):
             )
         return sample.y
 
+    # scikit-learn's makes an array of the frame first, which not all dtypes survive.
+    def transform(self, X: Any) -> Any:
+        """Keep the columns of important features.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        {ndarray, sparse matrix, DataFrame} of shape (n_samples, n_selected_features)
+            The same kind of table, but an array where no feature is important;
+            :meth:`set_output` can ask for another kind.
+        """
+        check_is_fitted(self)
+        rows = self._check_rows(X, reset=False)
+        if not self.__sklearn_tags__().input_tags.allow_nan:
+            rows.check_finite(type(self).__name__)
+        kept = self.get_support(indices=True)
+        if not len(kept):
+            # It warns. Not all kinds of frames have rows where they have no columns.
+            return self._transform(np.empty(rows.native.shape))
+        return rows.keep_columns(kept).native
+
     def _check_rows(self, X, *, reset):
         rows = super()._check_rows(X, reset=reset)
         if reset:
-            self._takes_missing = not _is_complete(rows.native)
+            self._takes_missing = not rows.is_finite
         return rows
 
     def __sklearn_tags__(self):
@@ -106,15 +132,6 @@ class RefittingImportance(BaseImportance):
         """Parameters of the estimator's `fit` for rows at these positions."""
         X, params = self._given
         return parameters_of_rows(X, params, index)
-
-
-def _is_complete(X):
-    """Whether scikit-learn's selectors find no value missing or infinite."""
-    try:
-        check_array(X, dtype=None, accept_sparse="csr")
-    except ValueError:
-        return False
-    return True
 
 
 def summary(importances, **others):

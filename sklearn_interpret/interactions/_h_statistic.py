@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from itertools import chain, combinations
 from numbers import Integral
@@ -15,12 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.effects.h_statistics import (
     Strength,
-    overall_strength,
-    pair_strength,
+    overall_moments,
+    overall_strengths,
     rounding_floor,
     symmetric,
-    three_way_strength,
-    total_strength,
+    unexplained,
 )
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
@@ -34,11 +34,15 @@ from sklearn_interpret._model.perturbation.perturbed import (
 from sklearn_interpret._model.response import drop_single_output
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.validation import Sample
+from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.interactions._base import (
     BaseInteraction,
     tuples,
     warn_of_undefined,
 )
+
+# Triples that take more than a minute of any model.
+_MANY_TRIPLES = 1e6
 
 _ADVICE = (
     "Their number grows with the square of that of the rows. Trees are read without "
@@ -270,11 +274,22 @@ class HStatistic(TransformerMixin, BaseInteraction):
             return []
         if self.three_way is not True:
             return self._resolve_sets(rows, "three_way", 3)
-        known = set(map(frozenset, tuples(self._pairs)))
+        known = np.zeros((len(self.features_),) * 2, dtype=np.float32)
+        known[tuple(np.sort(self._pairs, axis=1).T)] = 1
+        n_triples = ((known @ known) * known).sum(dtype=np.float64)
+        if n_triples > _MANY_TRIPLES:
+            warnings.warn(
+                f"three_way=True makes HStatistic measure {n_triples:.2g} triples, "
+                "which takes more than a minute. A list of triples (three_way=), or "
+                "fewer features or pairs (features=, pairs=), take less.",
+                CostlyInspectionWarning,
+                stacklevel=2,
+            )
         return [
-            triple
-            for triple in combinations(range(len(self.features_)), 3)
-            if all(frozenset(pair) in known for pair in combinations(triple, 2))
+            (first, int(second), int(third))
+            for first, of_first in enumerate(known)
+            for second in np.flatnonzero(of_first)
+            for third in np.flatnonzero(of_first * known[second])
         ]
 
     def _responses(self, sample, response, on_block):
@@ -294,19 +309,20 @@ class HStatistic(TransformerMixin, BaseInteraction):
     def _statistics(self, sample, responses, triples):
         """Strengths by name, of one sample, and mean joint effects of pairs."""
         weights, predictions = sample.weights, responses.predictions
-        alone = responses.alone()
-        floor = _floor(predictions, alone, weights)
-        all_but = responses.all_but()
-        overall = Strength(*np.zeros((2, *alone.shape[1:])))
-        for player in range(len(self.features_)):
-            overall[player] = overall_strength(
-                predictions, alone, all_but, player, weights, floor
-            )
-        del all_but
-        pairs, three_way, constants = _strengths_of_sets(
-            responses, alone, self._pairs, triples, weights, floor
+        n_players = len(self.features_)
+        moments = overall_moments(
+            _parts_of_all(responses, n_players), n_players, predictions, weights
         )
-        total = total_strength(predictions, alone, weights, floor)[None]
+        floor, additive = rounding_floor(predictions, weights), 0.0
+        for alone in map(responses.alone, range(n_players)):
+            # What is rounding of it is so of what it is subtracted from, too.
+            floor = np.maximum(floor, rounding_floor(alone, weights))
+            additive = additive + alone
+        overall = overall_strengths(moments, predictions, weights, floor)
+        pairs, three_way, constants = _strengths_of_sets(
+            responses, self._pairs, triples, weights, floor
+        )
+        total = unexplained(predictions, additive, weights, floor)[None]
         names = "pairwise", "overall", "three_way", "total"
         strengths = pairs, overall, three_way, total
         return dict(zip(names, strengths, strict=True)), constants
@@ -433,32 +449,33 @@ class HStatistic(TransformerMixin, BaseInteraction):
         return np.array(of_pairs, dtype=object)
 
 
-def _floor(predictions, alone, weights):
-    """What is rounding: of the response, and of what is subtracted from it."""
-    parts = [predictions, *np.moveaxis(alone, 1, 0)]
-    return np.max([rounding_floor(part, weights) for part in parts], axis=0)
+def _parts_of_all(responses, n_players):
+    """Partial dependences on each player and all but it, for some rows at a time."""
+    for rows, players, all_but in responses.all_but():
+        alone = [responses.alone(j, rows) for j in range(n_players)[players]]
+        yield rows, players, np.stack(alone, axis=1), all_but
 
 
-def _strengths_of_sets(responses, alone, pairs, triples, weights, floor):
+def _strengths_of_sets(responses, pairs, triples, weights, floor):
     """Strengths of pairs and triples, and the mean joint effects of pairs."""
     within = {frozenset(two) for triple in triples for two in combinations(triple, 2)}
     others = within - set(map(frozenset, tuples(pairs))) if within else ()
     further = [*sorted(tuple(sorted(pair)) for pair in others), *triples]
-    n_sets, n_outputs = len(pairs) + len(further), alone.shape[2]
+    n_sets, n_outputs = len(pairs) + len(further), responses.predictions.shape[1]
     found = Strength(*np.zeros((2, n_sets, n_outputs)))
     constants, joint_of_pair = np.empty((len(pairs), n_outputs)), {}
     sets = chain(tuples(pairs), further)
     joints = responses.joint(chain(tuples(pairs), further))
     for place, (players, joint) in enumerate(zip(sets, joints, strict=True)):
+        terms = sum(map(responses.alone, players))
         if len(players) == 3:
-            parts = [joint_of_pair[frozenset(two)] for two in combinations(players, 2)]
-            strength = three_way_strength(joint, parts, alone, players, weights, floor)
-            found[place] = strength
+            twos = combinations(players, 2)
+            terms = sum(joint_of_pair[frozenset(two)] for two in twos) - terms
+            found[place] = unexplained(joint, terms, weights, floor)
             continue
         if within and frozenset(players) in within:
             joint_of_pair[frozenset(players)] = joint
         if place < len(pairs):
-            found[place] = pair_strength(joint, alone, players, weights, floor)
-            effect = joint - alone[:, list(players)].sum(axis=1)
-            constants[place] = np.average(effect, axis=0, weights=weights)
+            found[place] = unexplained(joint, terms, weights, floor)
+            constants[place] = np.average(joint - terms, axis=0, weights=weights)
     return found[: len(pairs)], found[n_sets - len(triples) :], constants

@@ -35,9 +35,9 @@ from sklearn_interpret.exceptions import (
 )
 from sklearn_interpret.explanations import AttributionTransformerMixin, Explanation
 
-# Rounding errors of responses in double and in single precision, relative to the
-# numbers added up.
-_DOUBLE, _SINGLE = 1e-9, 1e-5
+# Rounding errors of responses, relative to the numbers added up: in half and in single
+# precision, and in double.
+_ROUNDING, _DOUBLE = {np.float16: 1e-2, np.float32: 1e-5}, 1e-9
 # Pieces of work for each worker.
 _TASKS_PER_WORKER = 4
 # So many rows of the model take minutes.
@@ -182,7 +182,7 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
 
     def _check_additivity(self, values, base_values, predictions):
         """Warn where base values and attributions miss the predictions."""
-        rounding = _SINGLE if predictions.dtype == np.float32 else _DOUBLE
+        rounding = _ROUNDING.get(predictions.dtype.type, _DOUBLE)
         missed, largest = [], 0.0
         for part in slices(len(values), batch_rows(2 * values[:1].nbytes)):
             start, expected = base_values[part], predictions[part]

@@ -128,7 +128,8 @@ class KernelSHAP(InteractionValuesMixin, BaseCoalitional):
 
     t is Student's 97.5 % quantile divided by the normal's, with M + 1 - p degrees of
     freedom, or with M where there are fewer pairs than players: then the larger error
-    of both kernels is taken. Intervals of 1.96 standard errors to each side held the
+    of two kernels is taken, one of which leaves a third of the variance to terms of
+    three players and more. Intervals of 1.96 standard errors to each side held the
     exact value in 90 % of the cases or more, at all numbers of coalitions from four up,
     in games of trees, neural networks and products
     (``benchmarks/bench_coverage.py``); of a linear game they are rounding. They are

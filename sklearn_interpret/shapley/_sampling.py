@@ -123,8 +123,10 @@ class ShapleySampling(BaseCoalitional):
     agree on a feature by chance. t is Student's 97.5 % quantile, with the number of
     single orders less one as degrees of freedom, divided by the normal's: intervals of
     1.96 standard errors to each side are meant to hold the exact value in 95 % of the
-    cases. With few pairs they hold it more often. Where all orders were taken, errors
-    are zero; where all agree, as for additive models, they are rounding.
+    cases. With few pairs they hold it more often, and less often where a feature adds
+    much in rare orders alone, which may not be among those drawn: in a conjunction of
+    all features, only the last to join adds anything. Where all orders were taken,
+    errors are zero; where all agree, as for additive models, they are rounding.
 
     References
     ----------

@@ -20,10 +20,19 @@ from sklearn_interpret._core.trees.shapley.values import (
     value_blocks,
 )
 from sklearn_interpret._model._sklearn_compat import StrOptions
-from sklearn_interpret._model.parallel import batch_rows, held_rows, slices, stream
+from sklearn_interpret._model.parallel import (
+    batch_rows,
+    held_rows,
+    slices,
+    stream,
+    working_bytes,
+)
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret.shapley._base import BaseShapley, InteractionValuesMixin
+
+# What is kept of the background if there is no working memory: a megabyte.
+_LEAST_KEPT = 2**20
 
 
 class TreeSHAP(InteractionValuesMixin, BaseShapley):
@@ -124,10 +133,20 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
     coalitions by the model, all of them (:class:`ExactShapley`) or, of many features,
     some (:class:`KernelSHAP`).
 
+    The model itself is asked in `fit`, for a few rows of the background, whether it
+    responds as its trees do. Predictions of explained rows are then those of the trees,
+    in double precision: a model that adds up in single precision, as XGBoost does,
+    differs from them by about 1e-5 of their size. A model that responds otherwise is
+    asked for all predictions, so that
+    :class:`~sklearn_interpret.exceptions.AdditivityWarning` tells by how much; so is
+    one that may refuse the rows: these hold values that are missing, infinite or no
+    numbers, or trees split on categories, or a pipeline's steps come first.
+
     Trees are cut into small subtrees, and what a subtree gives to
     its features depends on few bits that say which of its conditions a row meets: these
-    tables are made once, and rows look them up. A row's values do not depend on the
-    rows explained with it, nor on `n_jobs`, but for rounding.
+    tables are made once, and rows look them up. Few rows do without tables. A row's
+    values do not depend on the rows explained with it, nor on `n_jobs`, but for
+    rounding.
 
     A path-dependent explanation needs the training rows' shares at the splits. Some
     libraries keep them without the rows' weights, and XGBoost keeps sums of second
@@ -210,26 +229,27 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         self._shares = None
         if self.perturbation == "interventional":
             self._shares = shares_of(weights)
-        self._made = self._make()
+        self._follows_trees = response.agrees(background)
         if self._shares is None:
+            self._made = self._make()
             _, game = self._made
             return game.base_values()
+        codes = response.codes(background).held()
+        self._made = self._make(codes)
         total = np.zeros(response.ensemble.n_outputs)
+        asks = self._asks_model(background)
         for part in slices(background.n_rows, batch_rows(background.row_bytes)):
-            responses = self._background_responses(background.part(part))
-            total += self._shares[part] @ responses
+            for batch, found in self._predictions(background, part, codes[part], asks):
+                if found.dtype != np.float64:  # as exactly as they are explained
+                    found = response.of_codes(codes[batch])
+                total += self._shares[batch] @ found
         return total
 
-    def _background_responses(self, background):
-        """Responses to the background, as exactly as they are explained."""
-        trees = self._trees
-        predictions = trees.predictions(background.native)
-        if predictions.dtype == np.float64:
-            return predictions
-        return trees.of_sums(trees.ensemble.raw_of_codes(trees.codes(background)[:]))
+    def _make(self, codes=None):
+        """The cut of the trees, each feature of which belongs to a player; the game.
 
-    def _make(self):
-        """The cut of the trees, each feature of which belongs to a player; the game."""
+        The game is against a background, whose codes may be given.
+        """
         player = np.empty(self.n_features_in_, dtype=np.intp)
         for place, columns in enumerate(self.features_):
             player[list(columns)] = place
@@ -239,8 +259,11 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         )
         if self._shares is None:
             return plan, PathDependentGame(trees, plan.paths)
-        codes = self._trees.codes(as_rows(self.background_)).held()
-        return plan, InterventionalGame(trees, plan.paths, codes, self._shares)
+        if codes is None:
+            codes = self._trees.codes(as_rows(self.background_)).held()
+        most_kept = max(working_bytes() / 4, _LEAST_KEPT)
+        game = InterventionalGame(trees, plan.paths, codes, self._shares, most_kept)
+        return plan, game
 
     _caches = (*BaseShapley._caches, "_made")
 
@@ -249,21 +272,27 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
             self._made = self._make()
         return self._made
 
-    def _predictions(self, rows, part):
-        """Predictions of the model for some rows, batch by batch."""
-        step = batch_rows(rows.row_bytes)
-        for start in range(part.start, part.stop, step):
-            batch = slice(start, min(start + step, part.stop))
-            yield batch, self._trees.predictions(rows.part(batch).native)
+    def _asks_model(self, rows):
+        """Whether predictions are the model's own: it may refuse rows, or differ."""
+        return not (self._follows_trees and self._trees.takes(rows))
+
+    def _predictions(self, rows, part, codes, asks):
+        """Predictions for some rows, given their codes too, batch by batch."""
+        for batch in slices(len(codes), batch_rows(rows.row_bytes)):
+            here = slice(part.start + batch.start, part.start + batch.stop)
+            if asks:
+                yield here, self._trees.predictions(rows.part(here).native)
+            else:
+                yield here, self._trees.of_codes(codes[batch])
 
     def _values(self, rows):
         n_outputs = self._trees.ensemble.n_outputs
         values = np.zeros((rows.n_rows, len(self.features_), n_outputs))
-        predictions = None
+        predictions, asks = None, self._asks_model(rows)
         for part, codes in self._coded_parts(rows, order=1):
             blocks = self._blocks(codes, order=1)
-            # The model predicts while other processes work.
-            for batch, found in self._predictions(rows, part):
+            # Predictions are found while other processes work.
+            for batch, found in self._predictions(rows, part, codes, asks):
                 if predictions is None:
                     predictions = np.empty((rows.n_rows, n_outputs), found.dtype)
                 predictions[batch] = found
@@ -274,12 +303,14 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
     def _pairs(self, rows):
         n_players, n_outputs = len(self.features_), self._trees.ensemble.n_outputs
         pairs = np.zeros((rows.n_rows, n_players, n_players, n_outputs))
+        asks = self._asks_model(rows)
         for part, codes in self._coded_parts(rows, order=2):
             # The diagonal holds the values until all pairs are computed.
             values = np.einsum("ijjk->ijk", pairs[part])
             blocks = self._blocks(codes, order=1)
-            for _ in self._predictions(rows, part):
-                pass  # the model refuses what it can't take
+            if asks:
+                for _ in self._predictions(rows, part, codes, asks):
+                    pass  # the model refuses what it can't take
             add_blocks(values.transpose(2, 1, 0), blocks)
             into = pairs[part].transpose(3, 1, 2, 0)
             add_blocks(into, self._blocks(codes, order=2))
@@ -304,17 +335,25 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         plan, game = self._plan_and_game()
         blocks = {
             "rows_at_once": min(held_rows(8 * plan.n_keys(order)), MOST_AT_ONCE),
+            "most_kept": held_rows(1),  # of one byte
             "run": partial(stream, n_jobs=self.n_jobs, verbose=self.verbose),
         }
         if self._trees.additive:
             return value_blocks(plan, game, codes, order, **blocks)
-        return [(slice(None), self._rescaled(plan, game, codes, order, **blocks))]
+        return self._rescaled(plan, game, codes, order, **blocks)
 
     def _rescaled(self, plan, game, codes, order, **blocks):
-        """Values of a link of the sum: against each background row by itself."""
+        """Blocks of values of a link of the sum: each comparison has its own slope."""
         trees = self._trees
-        distinct, shares = game.distinct_rows()
         margins = trees.ensemble.raw_of_codes(codes)
+        # Otherwise tables are made for each row of the background.
+        if game.is_direct(plan, len(codes) // len(game.shares), order):
+            others = trees.ensemble.raw_of_codes(game.codes)
+            for part in slices(len(codes), held_rows(8 * 8 * len(others))):
+                weights = game.shares * _secant(trees, margins[part], others.T)
+                yield part, game.direct_values(plan, codes[part], order, weights)
+            return
+        distinct, shares = game.distinct_rows()
         others = trees.ensemble.raw_of_codes(distinct)
         games = (
             PathDependentGame.against(plan.ensemble, plan.paths, other)
@@ -324,7 +363,10 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
             share * _secant(trees, margins, other[None])[:, 0]
             for share, other in zip(shares, others, strict=True)
         )
-        return rescaled_values(plan, games, codes, order, factors, **blocks)
+        yield (
+            slice(None),
+            rescaled_values(plan, games, codes, order, factors, **blocks),
+        )
 
 
 def _complete(pairs):
@@ -339,10 +381,10 @@ def _complete(pairs):
     pairs[:, players, players] = values - pairs.sum(axis=2)
 
 
-def _secant(trees, margins, other):
-    """Slope of the response between margins (n, 1) and another one (1, 1)."""
-    apart = margins - other
-    near = np.abs(apart) <= 1e-6 * (1 + np.abs(other))
-    rise = trees.of_sums(margins) - trees.of_sums(other)
-    middle = trees.slope((margins + other) / 2)
+def _secant(trees, margins, others):
+    """Slopes of the response between margins (n, 1) and others (1, m): (n, m)."""
+    apart = margins - others
+    near = np.abs(apart) <= 1e-6 * (1 + np.abs(others))
+    rise = trees.of_sums(margins) - trees.of_sums(others.T).T
+    middle = trees.slope((margins + others)[..., None] / 2)[..., 0]
     return np.where(near, middle, rise / np.where(near, 1.0, apart))

@@ -354,7 +354,7 @@ class _TableSampler(Sampler):
     def _neighbourhood(self, samples, responses, own, moments=None):
         """Samples as the surrogate of a row sees them, from where both stand."""
         discrete = self._marginals.discrete
-        squares = samples.squared_distances(own).sum(axis=1)
+        squares = np.einsum("ij->i", samples.squared_distances(own))
         return Neighbourhood(
             design=np.where(discrete, samples.codes == own.codes, samples.scores),
             responses=responses,

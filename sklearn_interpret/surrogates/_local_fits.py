@@ -13,7 +13,6 @@ from sklearn_interpret._core.local.linear_surrogates import (
     by_weight,
     forward,
     largest_first,
-    sampling_errors,
 )
 from sklearn_interpret._core.statistics.losses import r_squared
 from sklearn_interpret._model.response import is_classifier, weight_parameter
@@ -178,7 +177,7 @@ def fit_locally(samples, n_features, selection, surrogate=None):
             predicted, at_row = (start + part @ slopes for part in (design, own))
             if sampled:
                 missed = (response - predicted) / unit
-                found = sampling_errors(design, missed, weights)
+                found = moments.sampling_errors(chosen, design, missed, weights)
                 errors[chosen, output] = unit * found
         else:
             model = clone(surrogate).fit(design, response, sample_weight=weights)

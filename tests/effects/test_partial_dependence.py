@@ -281,7 +281,9 @@ def test_recursion_of_extra_trees():
 
 def test_recursion_of_the_negative_class_changes_sign():
     X, y = numeric_table(n_rows=200)
-    model = GradientBoostingClassifier(n_estimators=5).fit(X, classes(y, 2))
+    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(
+        X, classes(y, 2)
+    )
     params = {"features": [0], "method": "recursion"}
     low, mid = (
         PartialDependence(FrozenEstimator(model), target=label, **params).fit(X)
@@ -300,14 +302,16 @@ def refused(model, X, match, sample_weight=None, **params):
 def test_recursion_is_refused_where_it_would_be_wrong():
     X, y = numeric_table()
     weights = np.arange(1.0, len(X) + 1)
-    tree = DecisionTreeRegressor(max_depth=3).fit(X, y)
+    tree = DecisionTreeRegressor(max_depth=3, random_state=0).fit(X, y)
     refused(tree, X, "sample_weight", sample_weight=weights)
     refused(tree, X, "categorical", categorical_features=[0])
     refused(tree, X, "response_method", response_method="predict")
     refused(LinearRegression().fit(X, y), X, "LinearRegression")
     forest = RandomForestClassifier(3, random_state=0).fit(X, classes(y, 2))
     refused(forest, X, "RandomForestClassifier")
-    started = GradientBoostingRegressor(init=Ridge(), n_estimators=3).fit(X, y)
+    started = GradientBoostingRegressor(
+        init=Ridge(), n_estimators=3, random_state=0
+    ).fit(X, y)
     refused(started, X, "init")
     weighted = HistGradientBoostingRegressor(max_iter=3).fit(X, y, weights)
     refused(weighted, X, "recursion")
@@ -318,7 +322,7 @@ def test_recursion_is_refused_where_it_would_be_wrong():
 def test_recursion_is_refused_for_several_outputs():
     X, y = numeric_table()
     for model in (
-        DecisionTreeRegressor(max_depth=2),
+        DecisionTreeRegressor(max_depth=2, random_state=0),
         RandomForestRegressor(3, random_state=0),
     ):
         refused(model.fit(X, np.c_[y, -2 * y]), X, "outputs")
@@ -583,7 +587,9 @@ def test_standard_errors_of_shapes_are_those_of_centred_curves(method, n_outputs
 def test_the_shape_of_an_effect_without_interactions_is_exact(method):
     """The level of its curve is uncertain all the same."""
     X, y = numeric_table()
-    model = GradientBoostingRegressor(n_estimators=30, max_depth=1).fit(X, 100 * y)
+    model = GradientBoostingRegressor(n_estimators=30, max_depth=1, random_state=0).fit(
+        X, 100 * y
+    )
     effect = PartialDependence(FrozenEstimator(model), method=method).fit(X)
     assert effect.standard_errors_[0].min() > 1
     for errors in effect.shape_standard_errors_:

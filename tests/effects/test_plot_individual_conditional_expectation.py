@@ -112,6 +112,18 @@ def test_one_panel_per_output():
     assert titles == ["low", "mid", "top"] * 2
 
 
+@pytest.mark.parametrize("n_outputs", [3, 7, 10])
+def test_the_legend_tells_curves_and_means_of_all_outputs(n_outputs):
+    grid, curves = np.arange(4.0), np.arange(n_outputs * 8.0).reshape(n_outputs, 2, 4)
+    display = IndividualConditionalExpectationDisplay(
+        [grid], [curves], [curves.mean(axis=1)], feature_names=["age"]
+    ).plot()
+    rows, mean = (handle.get_color() for handle in display.legend_.legend_handles)
+    drawn = [to_hex(c.get_colors()[0]) for c in display.curves_]
+    assert drawn == [to_hex(rows)] * n_outputs
+    assert {line.get_color() for (line,) in display.lines_} == {mean} != {rows}
+
+
 def test_rows_of_a_subsample_keep_their_positions():
     X, y = numeric_table(60)
     model = LinearRegression().fit(X, y)

@@ -83,7 +83,11 @@ def models():
     )
     return {
         "tree": (DecisionTreeRegressor(**seeded).fit(X, y), X, {}),
-        "boosting": (GradientBoostingRegressor(n_estimators=10).fit(X, y), X, {}),
+        "boosting": (
+            GradientBoostingRegressor(n_estimators=10, random_state=0).fit(X, y),
+            X,
+            {},
+        ),
         "two targets": (RandomForestRegressor(5, **seeded).fit(X, several), X, {}),
         "missing": (ExtraTreesRegressor(5, **seeded).fit(holes, y), holes, {}),
         "probability": (
@@ -287,7 +291,7 @@ def test_a_model_that_is_not_its_trees_is_asked():
 @pytest.mark.parametrize("inspector_class", [PartialDependence, ICE, ALE])
 def test_values_that_the_model_refuses_are_refused(inspector_class, bad, method):
     X, y = table()
-    model = GradientBoostingRegressor(n_estimators=3).fit(X, y)
+    model = GradientBoostingRegressor(n_estimators=3, random_state=0).fit(X, y)
     X = X.copy()
     X[77, 4] = bad
     inspector = inspector_class(FrozenEstimator(model), features=[0], method=method)
@@ -298,7 +302,7 @@ def test_values_that_the_model_refuses_are_refused(inspector_class, bad, method)
 @pytest.mark.filterwarnings("ignore:overflow")  # the model's, before it refuses
 def test_a_point_that_the_model_refuses_is_refused():
     X, y = table()
-    model = GradientBoostingRegressor(n_estimators=3).fit(X, y)
+    model = GradientBoostingRegressor(n_estimators=3, random_state=0).fit(X, y)
     custom = {0: [0.0, 1e300]}
     effect = PartialDependence(FrozenEstimator(model), custom_values=custom)
     for method in ("tree", "brute"):
@@ -308,7 +312,7 @@ def test_a_point_that_the_model_refuses_is_refused():
 
 def test_standard_errors_wait_until_they_are_asked_for(monkeypatch):
     X, y = table()
-    model = GradientBoostingRegressor(n_estimators=5).fit(X, y)
+    model = GradientBoostingRegressor(n_estimators=5, random_state=0).fit(X, y)
     effect = PartialDependence(FrozenEstimator(model), features=[0, (1, 2)])
     assert not hasattr(effect, "standard_errors_")
     asked = []

@@ -1,10 +1,15 @@
 """Exact permutation importance is the mean over all pairs of rows."""
 
+from contextlib import nullcontext
+from itertools import count
+
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 from sklearn import config_context
-from sklearn.compose import TransformedTargetRegressor
+from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
@@ -14,7 +19,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import (
     brier_score_loss,
     log_loss,
@@ -22,20 +27,28 @@ from sklearn.metrics import (
     mean_squared_error,
     zero_one_loss,
 )
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, SplineTransformer, StandardScaler
 
+from sklearn_interpret._model.perturbation import hybrid
+from sklearn_interpret.exceptions import CostlyInspectionWarning
 from sklearn_interpret.importance import PermutationImportance
-from tests.importance.data import brier_of, labels_of, log_loss_of, table
+from tests.importance.data import LABELS, brier_of, labels_of, log_loss_of, table
 from tests.references.importance import all_pairs
 from tests.references.models import Formula
 
+BRUTE = TransformedTargetRegressor(LinearRegression())  # which is not read
+
 REGRESSORS = [
-    pytest.param(LinearRegression(), id="brute"),
+    pytest.param(BRUTE, id="brute"),
     pytest.param(GradientBoostingRegressor(n_estimators=8, random_state=0), id="gb"),
+    pytest.param(LinearRegression(), id="linear"),
+    pytest.param(GradientBoostingRegressor(max_depth=1, random_state=0), id="stumps"),
     pytest.param(HistGradientBoostingRegressor(max_iter=8, min_samples_leaf=4), id="h"),
     pytest.param(RandomForestRegressor(5, max_depth=5, random_state=0), id="forest"),
 ]
 CLASSIFIERS = [
-    pytest.param(LogisticRegression(), id="brute"),
+    pytest.param(LogisticRegression(), id="linear"),
     pytest.param(GradientBoostingClassifier(n_estimators=4, random_state=0), id="gb"),
     pytest.param(
         HistGradientBoostingClassifier(max_iter=4, min_samples_leaf=4), id="h"
@@ -152,7 +165,7 @@ def test_losses_of_positive_targets_with_a_log_link(scoring, loss):
     assert_allclose(found.feature_importances_, expected, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("model", [LinearRegression(), REGRESSORS[1].values[0]])
+@pytest.mark.parametrize("model", REGRESSORS[:3])
 def test_whole_weights_are_copies_of_rows(model):
     X, y = table(25)
     model = model.fit(X, y)
@@ -164,7 +177,7 @@ def test_whole_weights_are_copies_of_rows(model):
     assert_allclose(ones, exact(model, X, y).feature_importances_, rtol=1e-14)
 
 
-@pytest.mark.parametrize("model", [LinearRegression(), REGRESSORS[1].values[0]])
+@pytest.mark.parametrize("model", REGRESSORS[:3])
 def test_groups_move_together(model):
     X, y = table()
     model = model.fit(X, y)
@@ -300,12 +313,16 @@ def test_missing_values_are_values():
     assert_allclose(found.feature_importances_, expected, rtol=1e-10)
 
 
-def test_within_leaves_rows_take_values_of_the_like_only():
-    """Two groups of rows, which the third feature tells apart by one threshold."""
+@pytest.mark.parametrize("model", REGRESSORS[:3])
+def test_within_leaves_rows_take_values_of_the_like_only(model):
+    """Two groups of rows, which the third feature tells apart by one threshold.
+
+    The mean over rows is wanted, and rows of the larger group have more partners.
+    """
     X, y = table(40)
-    X[:, 2] = np.arange(40) % 2
+    X[:, 2] = np.arange(40) < 12
     X[:, 0] = X[:, 0] / 10 + 5 * X[:, 2]
-    model = LinearRegression().fit(X, y)
+    model = model.fit(X, y)
     found = exact(
         model, X, y, conditional=True, scoring="neg_mean_squared_error"
     ).feature_importances_
@@ -315,15 +332,203 @@ def test_within_leaves_rows_take_values_of_the_like_only():
         _, after = all_pairs(
             X[part], y[part], model.predict, lambda t, a: (t - a) ** 2, [0]
         )
-        total += after / 2
+        total += after * part.mean()
     before = np.mean((y - model.predict(X)) ** 2)
     assert_allclose(found[0], total - before, rtol=1e-10)
 
 
 def test_working_memory_and_workers_change_nothing():
     X, y = table()
-    model = LinearRegression().fit(X, y)
+    model = BRUTE.fit(X, y)
     expected = exact(model, X, y).importances_
     with config_context(working_memory=0.01):
         assert_allclose(exact(model, X, y).importances_, expected, rtol=1e-12)
     assert_allclose(exact(model, X, y, n_jobs=2).importances_, expected, rtol=1e-12)
+
+
+class Asked(LinearRegression):
+    """Counts the rows that it predicts."""
+
+    n_rows = 0
+
+    def predict(self, X):
+        Asked.n_rows += X.shape[0]
+        return super().predict(X)
+
+
+def own_absolute(y_true, y_pred):
+    return abs(y_true - y_pred)
+
+
+def own_relative(y_true, y_pred):
+    return abs(y_true - y_pred) / abs(y_true)
+
+
+# Each as a name, for which no pair is asked of an additive model, and as a function.
+CLOSED = {
+    "neg_mean_squared_error": own_squared,
+    "neg_mean_absolute_error": own_absolute,
+    "neg_mean_absolute_percentage_error": own_relative,
+}
+
+ADDITIVE = [
+    pytest.param(Asked(), id="linear"),
+    pytest.param(make_pipeline(StandardScaler(), SplineTransformer(), Ridge()), id="p"),
+    pytest.param(GradientBoostingRegressor(max_depth=1, random_state=0), id="stumps"),
+    pytest.param(
+        HistGradientBoostingRegressor(
+            max_iter=8, min_samples_leaf=4, interaction_cst="no_interactions"
+        ),
+        id="additive-trees",
+    ),
+]
+
+
+@pytest.mark.parametrize("conditional", [False, True])
+@pytest.mark.parametrize("groups", [None, {"pair": [3, 1]}])
+@pytest.mark.parametrize("model", ADDITIVE)
+def test_additive_models_need_no_pairs(model, groups, conditional):
+    X, y = table(60)
+    X[:, 0] = X[:, 0] / 10 + X[:, 2]
+    model = model.fit(X, y)
+    weights = np.random.default_rng(1).uniform(0.3, 3, size=60)
+    given = {"feature_groups": groups, "conditional": conditional}
+    Asked.n_rows = 0
+    named = exact(model, X, y, weights, scoring=list(CLOSED), **given)
+    assert Asked.n_rows <= 3 * 60
+    for name, function in CLOSED.items():
+        pairs = exact(model, X, y, weights, scoring=function, **given)
+        found = named.results_[name].importances
+        assert_allclose(found, pairs.importances_, rtol=1e-10, atol=1e-12)
+        assert_allclose(named.results_[name].baseline_score, -pairs.baseline_score_)
+
+
+@pytest.mark.parametrize("scoring", REGRESSION_LOSSES)
+def test_linear_models_of_several_outputs(scoring):
+    X, y = table()
+    Y = np.column_stack([y, X[:, 3] - X[:, 0] + 1])
+    model = LinearRegression().fit(X, Y)
+    loss = REGRESSION_LOSSES[scoring]
+    found = exact(model, X, Y, scoring=scoring)
+    expected = reference(X, Y, model.predict, lambda t, a: np.mean(loss(t, a)))
+    assert_allclose(found.feature_importances_, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_linear_models_of_encoded_frames_and_sparse_rows():
+    X, y = table()
+    frame = pd.DataFrame({"number": X[:, 0], "kind": LABELS[np.arange(len(y)) % 3]})
+    encoder = make_column_transformer(
+        (OneHotEncoder(), ["kind"]), remainder="passthrough"
+    )
+    model = make_pipeline(encoder, LinearRegression()).fit(frame, y)
+    pairs = exact(model, frame, y, scoring=own_squared).importances_
+    found = exact(model, frame, y, scoring=mean_squared_error).importances_
+    assert_allclose(found, pairs, rtol=1e-10, atol=1e-12)
+    model = LinearRegression().fit(X, y)
+    dense, few = (exact(model, rows, y) for rows in (X, sparse.csr_array(X)))
+    assert_allclose(few.importances_, dense.importances_, rtol=1e-10, atol=1e-12)
+
+
+def test_losses_with_and_without_a_closed_form_together():
+    X, y = table()
+    for model in (LinearRegression(), GradientBoostingRegressor(max_depth=1)):
+        inspector = exact(model.fit(X, y), X, y, scoring=[own_squared, "r2"])
+        results = inspector.results_
+        squares, r2 = results["own_squared"], results["r2"]
+        assert_allclose(squares.importances / y.var(), r2.importances, rtol=1e-10)
+
+
+class Cut(LinearRegression):
+    """Linear on its rows, and cut off beyond what it predicts for them."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        predictions = super().predict(X)
+        self.range_ = predictions.min(), predictions.max()
+        return self
+
+    def predict(self, X):
+        return np.clip(super().predict(X), *self.range_)
+
+
+class Rash(LogisticRegression):
+    """Says the second class sooner than its decision function."""
+
+    def predict(self, X):
+        return self.classes_[(self.decision_function(X) > -1).astype(int)]
+
+
+def test_what_is_not_as_linear_as_it_seems_is_asked():
+    X, y = table()
+    model = Cut().fit(X, y)
+    found = exact(model, X, y, scoring="neg_mean_squared_error")
+    expected = reference(X, y, model.predict, lambda t, a: (t - a) ** 2)
+    assert_allclose(found.feature_importances_, expected, rtol=1e-10)
+    labels = labels_of(y, 2)
+    model = Rash().fit(X, labels)
+    found = exact(model, X, labels)
+    expected = reference(X, labels, model.predict, lambda t, a: float(t != a))
+    assert_allclose(found.feature_importances_, expected, rtol=1e-10)
+
+
+class Numbered(LinearRegression):
+    """A linear model that makes numbers of words by itself."""
+
+    def _numbers(self, X):
+        return X.assign(word=X["word"].str.len())
+
+    def fit(self, X, y):
+        return super().fit(self._numbers(X), y)
+
+    def predict(self, X):
+        return super().predict(self._numbers(X))
+
+
+def test_a_model_with_coefficients_of_other_columns_is_asked():
+    X, y = table()
+    frame = pd.DataFrame({"number": X[:, 0], "word": LABELS[np.arange(len(y)) % 3]})
+    model = Numbered().fit(frame, y)
+    found = exact(model, frame, y, scoring="neg_mean_squared_error")
+    numbers = model._numbers(frame).to_numpy(dtype=float)
+    expected = reference(
+        numbers,
+        y,
+        lambda rows: rows @ model.coef_ + model.intercept_,
+        lambda t, a: (t - a) ** 2,
+    )
+    assert_allclose(found.feature_importances_, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("conditional", [False, True])
+@pytest.mark.parametrize("model", REGRESSORS)
+def test_an_ignored_feature_has_an_importance_of_zero(model, conditional):
+    """Whatever rows weigh, and into however many groups they fall."""
+    X, y = table(40)
+    X[:, 2] = X[:, 0] + X[:, 2] / 10
+    weights = np.random.default_rng(1).uniform(0.3, 3, size=40)
+    model = model.fit(np.column_stack([X[:, :2], np.ones((40, 2))]), y)
+    inspector = exact(
+        model, X, y, weights, conditional=conditional, scoring="neg_mean_squared_error"
+    )
+    assert inspector.get_support().tolist()[2:] == [False, False]
+    assert not inspector.importances_[2:].any()
+
+
+@pytest.mark.parametrize(
+    ("step", "cost"),
+    [(1.0, None), (100.0, "about 6 minutes"), (1e5, "about 4 days")],
+)
+def test_a_long_computation_is_announced(monkeypatch, step, cost):
+    """The clock goes on by so much between two looks at it."""
+    X, y = table(40)
+    model = BRUTE.fit(X, y)
+    clock = count(0.0, step)
+    monkeypatch.setattr(hybrid, "perf_counter", lambda: next(clock))
+    said = nullcontext() if cost is None else pytest.warns(CostlyInspectionWarning)
+    with said as caught:
+        exact(model, X, y)
+    if cost is not None:
+        message = str(caught[0].message)
+        assert cost in message
+        assert "subsample" in message
+        assert 'method="permutation"' in message

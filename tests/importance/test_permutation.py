@@ -94,7 +94,7 @@ def test_as_many_rows_are_asked_as_by_scikit_learn(n_rows, scoring):
     X, y = table(n_rows, 3)
     ours, theirs = (Formula(lambda a, b, c: a + b * c).fit(X) for _ in range(2))
     fitted(ours, X, y, n_repeats=4, scoring=scoring)
-    permutation_importance(theirs, X, y, n_repeats=4)
+    permutation_importance(theirs, X, y, n_repeats=4, random_state=0)
     assert sum(ours.sizes_) == sum(theirs.sizes_) == n_rows * (1 + 3 * 4)
     assert len(ours.sizes_) <= len(theirs.sizes_)
 
@@ -435,6 +435,9 @@ def test_targets_and_rows_are_needed():
             fitted(model, X[:1], y[:1], method=method)
     with pytest.raises(ValueError, match="one value"):
         fitted(model, X, np.ones(40), method="exact")
+    weights = np.where(np.arange(40) == 3, 1.0, 1e-20)
+    with pytest.raises(ValueError, match=r"row 3 .* sample_weight"):
+        fitted(model, X, y, weights, method="exact")
 
 
 def test_a_class_that_the_model_does_not_know():
@@ -451,3 +454,4 @@ def test_what_a_model_ignores_has_no_importance():
         for conditional in (False, True):
             found = fitted(model, X, y, method=method, conditional=conditional)
             assert_allclose(found.importances_[2:], 0, atol=1e-12)
+            assert not np.signbit(found.importances_[2:]).any()

@@ -131,7 +131,7 @@ def test_what_the_held_out_importances_need():
         PermutationTest(LinearRegression()).fit(X[:3], y[:3])
     both = np.column_stack([y > 0, y > 1])
     with pytest.raises(ValueError, match=r"one target, and y has the shape \(30, 2\)"):
-        PermutationTest(RandomForestClassifier(2)).fit(X, both)
+        PermutationTest(RandomForestClassifier(2, random_state=0)).fit(X, both)
     outputs = np.column_stack([y, 1000 * X[:, 2]])
     test = PermutationTest(LinearRegression(), n_permutations=9, random_state=0)
     assert test.fit(X, outputs).pvalues_[[0, 2]].tolist() == [0.1, 0.1]
@@ -215,7 +215,7 @@ def test_fitted_distributions_at_their_edges():
 def test_a_distribution_of_positive_numbers_needs_them():
     X, y = linear_table()
     test = of_its_own(
-        DecisionTreeRegressor(max_depth=1),
+        DecisionTreeRegressor(max_depth=1, random_state=0),
         n_permutations=8,
         distribution="gamma",
         random_state=0,

@@ -272,7 +272,7 @@ def test_trees_are_brute_force(model):
 def test_trees_that_cannot_be_read():
     with pytest.raises(UnreadableModelError):
         HStatistic(LinearRegression(), method="tree").fit(X, Y)
-    boosted = GradientBoostingClassifier(n_estimators=2)
+    boosted = GradientBoostingClassifier(n_estimators=2, random_state=0)
     with pytest.raises(UnreadableModelError):  # no sum on the scale of probabilities
         HStatistic(boosted, method="tree").fit(X, Y > 0)
 
@@ -283,7 +283,9 @@ def test_trees_that_cannot_be_read():
 @pytest.mark.parametrize("method", ["auto", "brute"])
 def test_a_weight_is_a_number_of_copies(method):
     counts = RNG.integers(0, 3, len(X))
-    model = FrozenEstimator(GradientBoostingRegressor(n_estimators=5).fit(X, Y))
+    model = FrozenEstimator(
+        GradientBoostingRegressor(n_estimators=5, random_state=0).fit(X, Y)
+    )
     weighted = HStatistic(model, method=method).fit(X, sample_weight=counts)
     copied = HStatistic(model, method=method).fit(np.repeat(X, counts, axis=0))
     for name in STATISTICS:
@@ -408,7 +410,9 @@ def test_features_are_selected_by_how_much_they_interact():
 def test_two_rows_one_feature_and_constant_columns(n_rows, n_columns, method):
     rng = np.random.default_rng(0)
     table = rng.normal(size=(20, n_columns))
-    model = GradientBoostingRegressor(n_estimators=3).fit(table, table.prod(axis=1))
+    model = GradientBoostingRegressor(n_estimators=3, random_state=0).fit(
+        table, table.prod(axis=1)
+    )
     seen = table[:n_rows].copy()
     seen[:, 1:2] = 0.5
     h = HStatistic(FrozenEstimator(model), method=method, three_way=True).fit(seen)
@@ -690,6 +694,36 @@ def test_memory_until_the_warning_of_many_pairs(
     stopped()  # what is made once
     # The pairs are as large as one matrix of the results; and what is in work.
     assert peak_memory(stopped) < 2 * 8 * WIDE.shape[1] ** 2 + 1.5 * 2**20
+
+
+def test_memory_is_that_of_few_rows_at_once(wide_trees):
+    rows = np.random.default_rng(0).normal(size=(5_000, WIDE.shape[1]))
+    h = HStatistic(wide_trees, features=range(100), pairs=[(0, 1)])
+    h.fit(rows[:50])  # what is made once
+    with config_context(working_memory=4):
+        peak = peak_memory(lambda: h.fit(rows))
+    # One number per row and feature takes 4 MB.
+    assert peak < 1.5 * 8 * len(rows) * 100
+
+
+def test_very_many_triples_are_counted_and_not_listed(wide_trees):
+    h = HStatistic(wide_trees, three_way=True)
+
+    def stopped():
+        with pytest.raises(
+            CostlyInspectionWarning, match=r"4\.5e\+06 triples.*three_way"
+        ):
+            h.fit(WIDE)
+
+    assert peak_memory(stopped) < 4 * 8 * WIDE.shape[1] ** 2
+
+
+def test_triples_are_those_whose_pairs_are_there():
+    pairs = [(3, 0), (0, 1), (1, 3), (1, 2), (2, 0), (4, 3)]
+    rows = np.random.default_rng(0).normal(size=(9, 5))
+    model = frozen(lambda a, b, *others: a * b, rows)
+    h = HStatistic(model, pairs=pairs, three_way=True).fit(rows)
+    assert list(h.three_way_) == [("x0", "x1", "x2"), ("x0", "x1", "x3")]
 
 
 def test_pairs_need_a_fit():

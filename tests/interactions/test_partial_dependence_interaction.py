@@ -84,7 +84,9 @@ def test_categories_groups_and_pairs():
 
 
 def test_several_outputs_lead():
-    model = GradientBoostingClassifier(n_estimators=3).fit(X, classes(Y, 3))
+    model = GradientBoostingClassifier(n_estimators=3, random_state=0).fit(
+        X, classes(Y, 3)
+    )
     found = PartialDependenceInteraction(FrozenEstimator(model), grid_resolution=4)
     found.fit(X)
     assert found.pairwise_.shape == (3, 3, 3)

@@ -184,6 +184,28 @@ def test_sparse_coefficients_and_single_precision():
     assert explained.predictions(single).dtype == np.float32
 
 
+def test_half_precision():
+    half = X.astype(np.float16)
+    model = LinearRegression().fit(half, Y.astype(np.float16))
+    assert model.predict(half).dtype == np.float16
+    explained = explained_linear(model)
+    explained.check(as_rows(half))
+    assert explained.predictions(half).dtype == np.float16
+    model.coef_[1] += 0.1  # of the size of some hundred rounding errors
+    altered = explained_linear(model)
+    model.coef_[1] -= 0.1
+    with pytest.raises(UnreadableModelError, match="not the linear function"):
+        altered.check(as_rows(half))
+
+
+def test_steps_that_work_in_place_get_copies():
+    model = make_pipeline(StandardScaler(copy=False), Ridge()).fit(X.copy(), Y)
+    before = X.copy()
+    explained = assert_read(model, model.predict(X.copy()))
+    explained.predictions(X)
+    np.testing.assert_array_equal(X, before)
+
+
 def test_a_kernel_machine_that_is_linear_after_all():
     model = SVC(kernel="linear").fit(X, TWO)
     assert_read(model, model.decision_function(X))
@@ -201,7 +223,7 @@ def test_a_pipeline_within_a_pipeline():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (DecisionTreeRegressor(), "has no coef_"),
+        (DecisionTreeRegressor(random_state=0), "has no coef_"),
         (KNeighborsRegressor(), "has no coef_"),
         (TransformedTargetRegressor(LinearRegression()), "transforms its target"),
         (make_pipeline(PCA(), Ridge()), "PCA mixes columns"),

@@ -1,13 +1,22 @@
 """Labels, legends and titles have room, and leave it to the panels."""
 
 import pickle
+from functools import wraps
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.text import Text
 
+from sklearn_interpret import effects, importance, interactions, shapley, surrogates
 from sklearn_interpret._plotting.labels import shorten
-from sklearn_interpret.effects import PartialDependenceDisplay
+from sklearn_interpret.effects import (
+    IndividualConditionalExpectationDisplay,
+    PartialDependenceDisplay,
+)
+from tests.plotting.drawings import DRAWINGS
+
+FAMILIES = (effects, importance, interactions, shapley, surrogates)
 
 GRID = np.linspace(0, 1, 5)
 
@@ -100,3 +109,90 @@ def test_a_title_of_given_axes_stands_above_the_legend(before):
 )
 def test_names_are_not_cut_within_numbers(name, most, short):
     assert shorten(name, most) == short
+
+
+def tick_texts(figure, *, drawn):
+    """Texts of ticks; of those within the range alone, as others are not drawn."""
+    axes = [axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)]
+    return {
+        text
+        for axis in axes
+        for tick in axis.get_major_ticks()
+        for text in (tick.label1, tick.label2)
+        if not drawn
+        or np.ptp([*axis.get_view_interval(), tick.get_loc()])
+        <= (np.ptp(axis.get_view_interval()) * (1 + 1e-9))
+    }
+
+
+def texts_beyond(figure):
+    """Texts that leave a figure."""
+    figure.canvas.draw()
+    texts = set(figure.findobj(Text)) - tick_texts(figure, drawn=False)
+    texts |= tick_texts(figure, drawn=True)
+    boxes = {
+        text.get_text(): text.get_window_extent()
+        for text in texts
+        if text.get_visible() and text.get_text().strip()
+    }
+    most = figure.bbox.max + 1
+    return [
+        text
+        for text, box in boxes.items()
+        if box.min.min() < -1 or (box.max > most).any()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "draw"),
+    [(kind, draw) for kind, draws in DRAWINGS.items() for draw in draws],
+)
+def test_texts_stay_within_a_figure_without_a_layout(kind, draw, monkeypatch):
+    (kind,) = (getattr(f, kind) for f in FAMILIES if hasattr(f, kind))
+    plot = kind.plot
+
+    @wraps(plot)
+    def on_axes_of_the_user(self, ax=None, **looks):
+        return plot(self, plt.subplots()[1] if ax is None else ax, **looks)
+
+    monkeypatch.setattr(kind, "plot", on_axes_of_the_user)
+    assert texts_beyond(draw().figure_) == []
+
+
+def test_room_is_made_only_where_nobody_else_arranges_axes():
+    wide = display(1, [f"the level numbered {k}" for k in range(14)])
+    for layout in ("tight", "constrained"):
+        figure, ax = plt.subplots(layout=layout)
+        wide.plot(ax=ax)
+        assert figure.subplotpars.left == plt.rcParams["figure.subplot.left"]
+    left, _ = plt.figure().subfigures(1, 2)  # they share their margins
+    wide.plot(ax=left.subplots())
+    assert left.subplotpars.left == plt.rcParams["figure.subplot.left"]
+    place = 0.1, 0.1, 0.8, 0.8  # as the user will have it
+    moved = plt.subplots()[1]
+    moved.set_position(place)
+    for ax in (plt.figure().add_axes(place), moved):
+        wide.plot(ax=ax)
+        np.testing.assert_allclose(ax.get_position().bounds, place)
+
+
+def test_a_colour_bar_of_two_panels_stays_beside_them():
+    _, ax = plt.subplots()
+    ax.set_title("a title that has no room " * 5)
+    grid = [GRID, np.array([GRID, GRID**2])]
+    drawn = IndividualConditionalExpectationDisplay(
+        *([part] for part in (*grid, GRID)),
+        feature_names=["age"],
+        derivative_std=[GRID],
+        color_by="income",
+        color_values=GRID[:2],
+    ).plot(ax=ax)
+    panels = [one.get_position().x1 for one in drawn.axes_.flat]
+    assert max(panels) < drawn.colorbars_[0].ax.get_position().x0
+
+
+def test_texts_without_end_leave_half_of_the_figure_to_the_axes():
+    _, ax = plt.subplots()
+    ax.set_title("endless " * 100)
+    display(1).plot(ax=ax)
+    assert ax.get_position().width > 0.38

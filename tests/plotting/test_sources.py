@@ -220,10 +220,10 @@ def test_responses_are_named(model, asked, name):
     assert outputs_have_names(inspector) == (model is not MODEL or "target" in asked)
 
 
-BOOSTED = GradientBoostingClassifier(n_estimators=2).fit(X, Y > 0)
-EXPONENTIAL = GradientBoostingClassifier(n_estimators=2, loss="exponential").fit(
-    X, Y > 0
-)
+BOOSTED = GradientBoostingClassifier(n_estimators=2, random_state=0).fit(X, Y > 0)
+EXPONENTIAL = GradientBoostingClassifier(
+    n_estimators=2, loss="exponential", random_state=0
+).fit(X, Y > 0)
 COUNTS = HistGradientBoostingRegressor(loss="poisson", max_iter=2).fit(X, Y**2)
 
 
@@ -235,8 +235,18 @@ COUNTS = HistGradientBoostingRegressor(loss="poisson", max_iter=2).fit(X, Y**2)
         (TreeSHAP, EXPONENTIAL, {}, "decision function"),
         (TreeSHAP, COUNTS, {}, "log"),
         (TreeSHAP, COUNTS, {"response_method": "predict"}, "prediction"),
-        (TreeSHAP, DecisionTreeClassifier().fit(X, Y > 0), {}, "probability"),
-        (TreeSHAP, IsolationForest(n_estimators=2).fit(X), {}, "margin"),
+        (
+            TreeSHAP,
+            DecisionTreeClassifier(random_state=0).fit(X, Y > 0),
+            {},
+            "probability",
+        ),
+        (
+            TreeSHAP,
+            IsolationForest(n_estimators=2, random_state=0).fit(X),
+            {},
+            "margin",
+        ),
         (LinearSHAP, BINARY, {}, "log-odds"),
         (LinearSHAP, PoissonRegressor().fit(X, Y**2), {}, "log"),
         (ShapleyValues, BOOSTED, {}, "log-odds"),

@@ -132,3 +132,15 @@ def test_seen_and_read(name, style):
             figure = draw().figure_
             figure.set_dpi(60)
             assert too_faint(figure) == []
+
+
+@pytest.mark.parametrize(
+    "kind", ["PermutationImportanceDisplay", "HStatisticDisplay", "LimeDisplay"]
+)
+def test_no_grid_runs_through_the_numbers_in_rows(kind):
+    with plt.style.context("ggplot"):
+        figure = DRAWINGS[kind][0]().figure_
+        figure.canvas.draw()
+    (ax, *_) = figure.axes
+    lines = ax.yaxis.get_gridlines()
+    assert not any(line.get_visible() and line.get_linewidth() for line in lines)

@@ -46,7 +46,7 @@ ASKED = ["explain", "transform", "interaction_values"]
         (StackingRegressor([("forest", FOREST)]), Y),
         (make_pipeline(LinearRegression()), Y),
         (make_pipeline(PCA(), FOREST), Y),
-        (VotingClassifier([("tree", DecisionTreeClassifier())]), TWO),
+        (VotingClassifier([("tree", DecisionTreeClassifier(random_state=0))]), TWO),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -75,7 +75,7 @@ def test_an_outlier_detector_needs_no_targets():
 
 def test_a_frozen_model_that_is_not_fitted():
     with pytest.raises(NotFittedError):
-        TreeSHAP(FrozenEstimator(RandomForestRegressor())).fit(X)
+        TreeSHAP(FrozenEstimator(RandomForestRegressor(random_state=0))).fit(X)
 
 
 @pytest.mark.parametrize("name", [*ASKED, "predict", "get_feature_names_out"])
@@ -140,7 +140,11 @@ def test_a_background_that_is_not_looked_at():
 @pytest.mark.parametrize(
     ("model", "y", "method"),
     [
-        (GradientBoostingClassifier(n_estimators=2), TWO, "predict_proba"),
+        (
+            GradientBoostingClassifier(n_estimators=2, random_state=0),
+            TWO,
+            "predict_proba",
+        ),
         (
             HistGradientBoostingRegressor(loss="poisson", max_iter=2),
             np.abs(Y),
@@ -158,12 +162,24 @@ def test_functions_of_the_sum_have_no_path_dependent_values(model, y, method):
 @pytest.mark.parametrize(
     ("model", "y", "method"),
     [
-        (GradientBoostingClassifier(n_estimators=2), THREE, "predict_proba"),
-        (GradientBoostingClassifier(n_estimators=2), TWO, "predict"),
-        (GradientBoostingClassifier(n_estimators=2), TWO, "predict_log_proba"),
-        (GradientBoostingClassifier(n_estimators=2), TWO, "centered_log_proba"),
-        (RandomForestClassifier(2), TWO, "predict"),
-        (RandomForestClassifier(2), TWO, "predict_log_proba"),
+        (
+            GradientBoostingClassifier(n_estimators=2, random_state=0),
+            THREE,
+            "predict_proba",
+        ),
+        (GradientBoostingClassifier(n_estimators=2, random_state=0), TWO, "predict"),
+        (
+            GradientBoostingClassifier(n_estimators=2, random_state=0),
+            TWO,
+            "predict_log_proba",
+        ),
+        (
+            GradientBoostingClassifier(n_estimators=2, random_state=0),
+            TWO,
+            "centered_log_proba",
+        ),
+        (RandomForestClassifier(2, random_state=0), TWO, "predict"),
+        (RandomForestClassifier(2, random_state=0), TWO, "predict_log_proba"),
     ],
     ids=[
         "softmax",
@@ -195,8 +211,8 @@ def test_responses_that_are_no_methods(method):
 @pytest.mark.parametrize("target", ["no such class", 7, -1, 1.5])
 def test_unknown_targets(target):
     for model, y in (
-        (RandomForestClassifier(2), THREE),
-        (GradientBoostingClassifier(n_estimators=2), TWO),
+        (RandomForestClassifier(2, random_state=0), THREE),
+        (GradientBoostingClassifier(n_estimators=2, random_state=0), TWO),
         (FOREST, Y),
     ):
         with pytest.raises((ValueError, TypeError), match="target"):
@@ -267,7 +283,7 @@ def test_rows_without_names(on_frame, name):
 def test_missing_values_that_the_model_refuses(name, where):
     gaps = X.copy()
     gaps[3, 1] = np.nan
-    model = GradientBoostingRegressor(n_estimators=3).fit(X, Y)
+    model = GradientBoostingRegressor(n_estimators=3, random_state=0).fit(X, Y)
     background = gaps if where == "background" else None
     inspector = TreeSHAP(FrozenEstimator(model), background=background)
     if where == "rows":

@@ -127,7 +127,9 @@ def test_efficiency_and_dummies(seed, interactions):
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(20, 4))
     rows[:, 3] = 1.5
-    model = DecisionTreeRegressor(max_depth=4).fit(rows[:, :3], rng.normal(size=20))
+    model = DecisionTreeRegressor(max_depth=4, random_state=0).fit(
+        rows[:, :3], rng.normal(size=20)
+    )
     used = frozen(lambda a, b, c, d: model.predict(np.stack([a, b, c], axis=1)), rows)
     explanation = BreakDown(used, interactions=interactions).fit(rows).explain(rows)
     assert np.abs(explanation.additivity_error()).max() < 1e-10
@@ -240,7 +242,7 @@ def test_small_tables(interactions):
     np.testing.assert_array_equal(explanation.values[0], 0)
     np.testing.assert_array_equal(explanation.step_numbers[0], range(4))
     np.testing.assert_allclose(explanation.additivity_error(), 0, atol=1e-14)
-    model = DecisionTreeRegressor(max_depth=3).fit(X[:, :1], Y)
+    model = DecisionTreeRegressor(max_depth=3, random_state=0).fit(X[:, :1], Y)
     single = inspected(model, X[:, :1], interactions=interactions)
     found = single.explain(X[:5, :1])
     expected = model.predict(X[:5, :1]) - model.predict(X[:, :1]).mean()

@@ -224,7 +224,7 @@ def test_metadata_is_routed_through_a_search(regression):
 def test_what_nobody_requested_is_scikit_learns_error(regression):
     X, y = regression
     with config_context(enable_metadata_routing=True):
-        inspector = TreeSHAP(DecisionTreeRegressor())
+        inspector = TreeSHAP(DecisionTreeRegressor(random_state=0))
         inspector.set_fit_request(sample_weight=True)
         with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
             inspector.fit(X, y, sample_weight=np.ones(len(y)))

@@ -111,7 +111,7 @@ def test_what_cannot_be_drawn(forest):
     with pytest.raises(ValueError, match="shows rows: pass X"):
         draw(TreeSHAP(FrozenEstimator(model)).fit(X))
     with pytest.raises(NotFittedError):
-        draw(RandomForestRegressor(), X)
+        draw(RandomForestRegressor(random_state=0), X)
     linear = LinearRegression().fit(X, X["a"])
     with pytest.raises(TypeError, match=r"without interaction values: choose algor"):
         draw(linear, X)

@@ -100,7 +100,7 @@ def test_the_axis_says_what_is_explained(table, model, settings, text):
 
 def test_probabilities_of_boosting(table):
     X, y = table
-    model = GradientBoostingClassifier(n_estimators=5).fit(X, y > 0)
+    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, y > 0)
     display = ShapleyWaterfallDisplay.from_estimator(
         model, X, row=3, response_method="predict_proba", background=X[:20]
     )

@@ -20,6 +20,7 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from sklearn_interpret._core.trees.shapley import games
 from tests.model.trees.data import labels, several, table
 from tests.references.shapley import enumerated, leaf_by_leaf
 from tests.references.trees import goes_left
@@ -68,8 +69,16 @@ def depths(model, X):
 
 MODELS = {
     "tree": (DecisionTreeRegressor(**DEEP), "numbers", predictions),
-    "stump": (DecisionTreeRegressor(max_depth=1), "numbers", predictions),
-    "single leaf": (DecisionTreeRegressor(max_leaf_nodes=2), "constant", predictions),
+    "stump": (
+        DecisionTreeRegressor(max_depth=1, random_state=0),
+        "numbers",
+        predictions,
+    ),
+    "single leaf": (
+        DecisionTreeRegressor(max_leaf_nodes=2, random_state=0),
+        "constant",
+        predictions,
+    ),
     "tree, two classes": (DecisionTreeClassifier(**DEEP), "two", positive),
     "tree, NaN": (DecisionTreeRegressor(**DEEP), "missing", predictions),
     "tree, many outputs": (DecisionTreeRegressor(**DEEP), "several", predictions),
@@ -85,26 +94,32 @@ MODELS = {
     "forest, NaN": (RandomForestClassifier(4, **DEEP), "missing three", probabilities),
     "extra trees": (ExtraTreesRegressor(4, **DEEP), "numbers", predictions),
     "extra trees, three": (ExtraTreesClassifier(4, **DEEP), "three", probabilities),
-    "boosting": (GradientBoostingRegressor(n_estimators=5), "numbers", predictions),
+    "boosting": (
+        GradientBoostingRegressor(n_estimators=5, random_state=0),
+        "numbers",
+        predictions,
+    ),
     "boosting, init tree": (
         GradientBoostingRegressor(
-            n_estimators=4, init=DecisionTreeRegressor(max_depth=2)
+            n_estimators=4,
+            init=DecisionTreeRegressor(max_depth=2, random_state=0),
+            random_state=0,
         ),
         "numbers",
         predictions,
     ),
     "boosting, init zero": (
-        GradientBoostingRegressor(n_estimators=4, init="zero"),
+        GradientBoostingRegressor(n_estimators=4, init="zero", random_state=0),
         "numbers",
         predictions,
     ),
     "boosting, two classes": (
-        GradientBoostingClassifier(n_estimators=5),
+        GradientBoostingClassifier(n_estimators=5, random_state=0),
         "two",
         scores,
     ),
     "boosting, three classes": (
-        GradientBoostingClassifier(n_estimators=3),
+        GradientBoostingClassifier(n_estimators=3, random_state=0),
         "three",
         scores,
     ),
@@ -140,7 +155,10 @@ MODELS = {
     ),
     "bagging": (
         BaggingRegressor(
-            DecisionTreeRegressor(max_depth=4), 4, max_features=0.75, **SEED
+            DecisionTreeRegressor(max_depth=4, random_state=0),
+            4,
+            max_features=0.75,
+            **SEED,
         ),
         "numbers",
         predictions,
@@ -153,12 +171,16 @@ MODELS = {
         probabilities,
     ),
     "AdaBoost, two classes": (
-        AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=4, **SEED),
+        AdaBoostClassifier(
+            DecisionTreeClassifier(max_depth=2, random_state=0), n_estimators=4, **SEED
+        ),
         "two",
         scores,
     ),
     "AdaBoost, three classes": (
-        AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=4, **SEED),
+        AdaBoostClassifier(
+            DecisionTreeClassifier(max_depth=2, random_state=0), n_estimators=4, **SEED
+        ),
         "three",
         scores,
     ),
@@ -166,7 +188,7 @@ MODELS = {
         VotingRegressor(
             [
                 ("forest", RandomForestRegressor(2, **DEEP)),
-                ("boosting", GradientBoostingRegressor(n_estimators=3)),
+                ("boosting", GradientBoostingRegressor(n_estimators=3, random_state=0)),
             ],
             weights=[1, 3],
         ),
@@ -403,7 +425,10 @@ def test_a_group_is_no_sum_of_its_members(boosted):
 
 
 LINKED = {
-    "GradientBoosting": (GradientBoostingClassifier(n_estimators=6), "two"),
+    "GradientBoosting": (
+        GradientBoostingClassifier(n_estimators=6, random_state=0),
+        "two",
+    ),
     "HistGradientBoosting": (
         HistGradientBoostingClassifier(max_iter=8, learning_rate=0.5),
         "missing two",
@@ -415,9 +440,13 @@ def logistic(margin):
     return 1 / (1 + np.exp(-margin))
 
 
+@pytest.mark.parametrize("compared", [True, False])
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("name", LINKED)
-def test_probabilities_of_boosting_share_out_pair_by_pair(name, order):
+def test_probabilities_of_boosting_share_out_pair_by_pair(
+    name, order, compared, monkeypatch
+):
+    monkeypatch.setattr(games, "is_cheaper", lambda *_: compared)
     model, kind = LINKED[name]
     X, y = data_of(kind)
     model = model.fit(X, y)
@@ -495,7 +524,9 @@ def test_margins_that_are_almost_alike_keep_their_slope():
     y = (X[:, 0] > 0).astype(int)
     y[:3] = 1 - y[:3]
     # The second feature matters by a hair.
-    model = GradientBoostingClassifier(n_estimators=3, learning_rate=1e-9, max_depth=2)
+    model = GradientBoostingClassifier(
+        n_estimators=3, learning_rate=1e-9, max_depth=2, random_state=0
+    )
     model.fit(X, y)
     inspector = inspected(model, X[:4], response_method="predict_proba")
     explanation = inspector.explain(X[:4])
@@ -504,6 +535,61 @@ def test_margins_that_are_almost_alike_keep_their_slope():
     np.testing.assert_allclose(
         explanation.values, margins.values * (p * (1 - p)).mean(), rtol=1e-6, atol=1e-24
     )
+
+
+# Predictions
+
+
+class Counting(RandomForestRegressor):
+    """A forest that counts the rows that it is asked for."""
+
+    n_asked = 0
+
+    def predict(self, X):
+        """Predict, and count."""
+        self.n_asked += len(X)
+        return super().predict(X)
+
+
+@pytest.mark.parametrize("perturbation", ["interventional", "path_dependent"])
+def test_the_model_is_asked_in_fit_for_some_rows_and_then_no_more(perturbation):
+    X, y = data_of("numbers")
+    model = Counting(3, **DEEP).fit(X, y)
+    inspector = inspected(model, X[:30], perturbation=perturbation)
+    assert 0 < model.n_asked < 30
+    n_asked = model.n_asked
+    explanation = inspector.explain(X)
+    inspector.interaction_values(X)
+    assert model.n_asked == n_asked
+    np.testing.assert_allclose(explanation.predictions, model.predict(X), rtol=1e-12)
+
+
+def test_the_model_is_asked_for_rows_that_it_may_refuse():
+    X, y = data_of("numbers")
+    model = Counting(3, **DEEP).fit(X, y)
+    inspector = inspected(model, X[:30])
+    for gap in (np.nan, np.inf, 1e39):  # the last is infinite in single precision
+        rows, n_asked = X[:20].copy(), model.n_asked
+        rows[7, 1] = gap
+        if np.isnan(gap):
+            inspector.explain(rows)
+        else:
+            with pytest.raises(ValueError, match=r"infinity|too large"):
+                inspector.explain(rows)
+        assert model.n_asked == n_asked + 20
+
+
+@pytest.mark.parametrize("perturbation", ["interventional", "path_dependent"])
+def test_predictions_of_a_model_in_single_precision_are_those_of_its_trees(
+    perturbation,
+):
+    xgboost = pytest.importorskip("xgboost")
+    X, y = data_of("numbers")
+    model = xgboost.XGBRegressor(n_estimators=20).fit(X, y)
+    explanation = inspected(model, X, perturbation=perturbation).explain(X)
+    assert explanation.predictions.dtype == np.float64
+    assert explanation.additivity_error().max() < 1e-10
+    np.testing.assert_allclose(explanation.predictions, model.predict(X), atol=1e-5)
 
 
 # The shapes of trees
@@ -517,7 +603,7 @@ def chain(features, *, n_features, seed=0):
     n_splits = len(features)
     X = np.zeros((n_splits + 1, n_features))
     X[np.arange(1, n_splits + 1), features] = np.arange(1, n_splits + 1)
-    model = DecisionTreeRegressor().fit(X, 4.0 ** np.arange(n_splits + 1))
+    model = DecisionTreeRegressor(random_state=0).fit(X, 4.0 ** np.arange(n_splits + 1))
     assert model.get_depth() == n_splits
     leaves = model.tree_.children_left < 0
     rng = np.random.default_rng(seed)
@@ -608,7 +694,7 @@ def test_the_reference_for_many_features_is_that_for_few(perturbation):
 
 def test_a_tree_without_splits_gives_nothing_to_any_feature():
     X, _ = data_of("numbers")
-    model = DecisionTreeRegressor().fit(X, np.full(len(X), 3.0))
+    model = DecisionTreeRegressor(random_state=0).fit(X, np.full(len(X), 3.0))
     for perturbation in ("interventional", "path_dependent"):
         inspector = inspected(model, X, perturbation=perturbation)
         np.testing.assert_array_equal(inspector.transform(X), 0)

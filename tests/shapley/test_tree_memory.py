@@ -13,6 +13,7 @@ from sklearn import config_context
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 from sklearn.frozen import FrozenEstimator
 
+from sklearn_interpret._core.trees.shapley.values import TreeShare
 from sklearn_interpret.shapley import TreeSHAP
 
 FEW, MANY = 1500, 6000
@@ -124,6 +125,55 @@ def test_codes_of_a_large_background_are_made_as_they_are_needed():
         _, game = inspector._plan_and_game()
         assert not isinstance(game._codes, np.ndarray)
         assert_array_equal(inspector.transform(X[:40]), expected)
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """Orders for which shares of trees make their tables."""
+    orders = []
+
+    def make_parts(self, order):
+        orders.append(order)
+        return original(self, order)
+
+    original = TreeShare.make_parts
+    monkeypatch.setattr(TreeShare, "make_parts", make_parts)
+    return orders
+
+
+@pytest.mark.parametrize("make", [path_dependent, interventional])
+def test_tables_are_kept_for_the_next_rows(make, made):
+    X = table(400)
+    inspector = make(X)
+    plan, game = inspector._plan_and_game()
+    assert not plan.has_tables(game, 1)
+    first = inspector.transform(X)
+    assert [plan.has_tables(game, order) for order in (1, 2)] == [True, False]
+    n_made = len(made)
+    assert_array_equal(inspector.transform(X), first)
+    assert len(made) == n_made == len(plan.shares(game))
+    inspector.interaction_values(X)
+    assert plan.has_tables(game, 2)
+    assert made.count(2) == n_made
+    again = pickle.loads(pickle.dumps(inspector))
+    assert not again._plan_and_game()[1].kept
+    assert_array_equal(again.transform(X), first)
+
+
+def test_tables_are_kept_within_an_eighth_of_the_working_memory(made):
+    X = table(400)
+    inspector = path_dependent(X)
+    plan, game = inspector._plan_and_game()
+    assert len(plan.shares(game)) == 2
+    for memory, n_kept in (0.001, 0), (0.01, 1), (100, 2):
+        game.kept.clear()
+        with config_context(working_memory=memory):
+            expected = inspector.transform(X)
+            made.clear()
+            assert_allclose(inspector.transform(X), expected, atol=1e-12)
+        assert sum(size for _, size in game.kept.values()) <= memory * 2**20 / 8
+        assert len(game.kept) == n_kept
+        assert bool(made) == (n_kept < 2) == (not plan.has_tables(game, 1))
 
 
 def test_only_the_trees_of_a_share_travel():

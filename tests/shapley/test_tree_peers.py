@@ -26,7 +26,7 @@ shap = pytest.importorskip("shap", minversion="0.51")
 
 SEED = {"random_state": 0}
 MODELS = {
-    "tree": (DecisionTreeRegressor(max_depth=6), "numbers"),
+    "tree": (DecisionTreeRegressor(max_depth=6, random_state=0), "numbers"),
     "forest": (RandomForestRegressor(20, max_depth=8, **SEED), "numbers"),
     "forest, grown fully": (RandomForestRegressor(10, **SEED), "numbers"),
     "forest, many outputs": (RandomForestRegressor(10, max_depth=6, **SEED), "several"),

@@ -75,7 +75,10 @@ PIPELINES = {
 }
 CLASSIFIERS = {
     "forest": (RandomForestClassifier(5, max_depth=4, **SEED), "predict_proba"),
-    "boosting": (GradientBoostingClassifier(n_estimators=4), "decision_function"),
+    "boosting": (
+        GradientBoostingClassifier(n_estimators=4, random_state=0),
+        "decision_function",
+    ),
 }
 
 
@@ -209,3 +212,22 @@ def test_categories_of_a_frame():
     inspector = TreeSHAP(FrozenEstimator(model)).fit(X[30:42])
     expected = frame_truth(model.predict, X[:5], X[30:42], singles(X))
     np.testing.assert_allclose(inspector.explain(X[:5]).values, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", [RandomForestRegressor, GradientBoostingClassifier])
+def test_steps_that_work_in_place_leave_the_rows_as_they_are(kind):
+    before = np.random.default_rng(0).normal(1, 3, size=(40, 3))
+    rows, target = before.copy(), (before[:, 0] > 1).astype(int)
+    in_place, copying = (
+        make_pipeline(StandardScaler(copy=copy), kind(n_estimators=4, random_state=0))
+        for copy in (False, True)
+    )
+    found, expected = (
+        TreeSHAP(FrozenEstimator(pipeline.fit(before.copy(), target)))
+        .fit(rows)
+        .explain(rows)
+        for pipeline in (in_place, copying)
+    )
+    np.testing.assert_array_equal(rows, before)
+    np.testing.assert_allclose(found.values, expected.values, atol=1e-12)
+    np.testing.assert_allclose(found.predictions, expected.predictions)

@@ -41,16 +41,21 @@ NEIGHBORS = KNeighborsRegressor(3)
     [
         (HistGradientBoostingRegressor(max_iter=3), (X, Y), {}, "tree"),
         (RandomForestClassifier(3, random_state=0), (X, Y > 0), {}, "tree"),
-        (GradientBoostingClassifier(n_estimators=3), (X, Y > 0), {}, "tree"),
         (
-            make_pipeline(StandardScaler(), DecisionTreeRegressor()),
+            GradientBoostingClassifier(n_estimators=3, random_state=0),
+            (X, Y > 0),
+            {},
+            "tree",
+        ),
+        (
+            make_pipeline(StandardScaler(), DecisionTreeRegressor(random_state=0)),
             (X, Y),
             {},
             "tree",
         ),
         # Only asking the model is exact for a link of a sum.
         (
-            GradientBoostingClassifier(n_estimators=3),
+            GradientBoostingClassifier(n_estimators=3, random_state=0),
             (X, Y > 0),
             {"response_method": "predict_proba"},
             "exact",
@@ -143,7 +148,7 @@ def test_linear_models_and_weights():
 
 
 def test_how_many_rows_stand_for_absent_features():
-    trees = DecisionTreeRegressor(max_depth=3)
+    trees = DecisionTreeRegressor(max_depth=3, random_state=0)
     for model, wanted, expected in (
         (trees, {}, 150),
         (trees, {"subsample": 20}, 20),
@@ -180,7 +185,11 @@ def test_bad_parameters(params, error, message):
 @pytest.mark.parametrize(
     ("model", "y", "method"),
     [
-        (GradientBoostingClassifier(n_estimators=10), Y > 0, "predict_proba"),
+        (
+            GradientBoostingClassifier(n_estimators=10, random_state=0),
+            Y > 0,
+            "predict_proba",
+        ),
         (
             HistGradientBoostingRegressor(loss="poisson", max_iter=10),
             np.exp(Y),

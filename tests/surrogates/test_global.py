@@ -197,9 +197,11 @@ def test_one_output_of_several(table):
 def test_a_classifier_learns_labels(table):
     X, _, labels = table
     model = LogisticRegression()
-    tree = DecisionTreeClassifier(max_depth=3)
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
     one = taught(model, X, labels, surrogate=tree, min_fidelity=None)
-    learnt = DecisionTreeClassifier(max_depth=3).fit(X, model.predict(X))
+    learnt = DecisionTreeClassifier(max_depth=3, random_state=0).fit(
+        X, model.predict(X)
+    )
     assert_array_equal(one.predict(X), learnt.predict(X))
     assert one.agreement_ == learnt.score(X, model.predict(X))
     expected = r2_score(model.predict_proba(X), learnt.predict_proba(X))
@@ -222,7 +224,7 @@ def without_c(model):
 
 def test_labels_without_probabilities(table):
     X, _, labels = table
-    tree = DecisionTreeClassifier(max_depth=3)
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
     with pytest.raises(ValueError, match=r"scoring=.*decision_function.*accuracy"):
         taught(LinearSVC(), X, labels, surrogate=tree)
     with pytest.raises(ValueError, match=r"LinearSVC has no predict_proba"):
@@ -317,7 +319,9 @@ def with_dummies(X):
 )
 def test_surrogates_that_take_no_categories_get_them_encoded(surrogate):
     X, y = seasons()
-    model = make_pipeline(encoder(*NAMED), DecisionTreeRegressor(max_depth=4)).fit(X, y)
+    model = make_pipeline(
+        encoder(*NAMED), DecisionTreeRegressor(max_depth=4, random_state=0)
+    ).fit(X, y)
     one = GlobalSurrogate(FrozenEstimator(model), surrogate=surrogate).fit(X)
     design = with_dummies(X)
     assert_allclose(
@@ -328,7 +332,9 @@ def test_surrogates_that_take_no_categories_get_them_encoded(surrogate):
 
 def test_weights_go_to_encoded_surrogates():
     X, y = seasons()
-    model = make_pipeline(encoder(*NAMED), DecisionTreeRegressor(max_depth=4)).fit(X, y)
+    model = make_pipeline(
+        encoder(*NAMED), DecisionTreeRegressor(max_depth=4, random_state=0)
+    ).fit(X, y)
     one = GlobalSurrogate(FrozenEstimator(model), surrogate=Ridge())
     design = with_dummies(X)
     expected = Ridge().fit(design, model.predict(X), sample_weight=WEIGHTS)
@@ -339,11 +345,15 @@ def test_weights_go_to_encoded_surrogates():
 def test_encoded_surrogates_of_labels_and_of_several_outputs():
     X, y = seasons()
     labels = np.digitize(y, [0, 2])
-    model = make_pipeline(encoder(*NAMED), DecisionTreeClassifier(max_depth=4))
+    model = make_pipeline(
+        encoder(*NAMED), DecisionTreeClassifier(max_depth=4, random_state=0)
+    )
     model = FrozenEstimator(model.fit(X, labels))
     one = GlobalSurrogate(model, surrogate=LogisticRegression()).fit(X)
     assert one.agreement_ > 0.7
-    three = GlobalSurrogate(model, surrogate=GradientBoostingRegressor()).fit(X)
+    three = GlobalSurrogate(
+        model, surrogate=GradientBoostingRegressor(random_state=0)
+    ).fit(X)
     assert three.fidelity_ > 0.9
     assert three.predict_proba(X).shape == (80, 3)
 
@@ -387,7 +397,9 @@ def test_missing_values_where_the_model_takes_them(table):
     one = taught(DecisionTreeRegressor(max_depth=3, random_state=0), X, y)
     assert one.fidelity_ == pytest.approx(1, abs=1e-12)
     colours = pd.DataFrame({"c": ["r", "g", None, "b"] * 20, "x": X[:, 1]})
-    model = make_pipeline(encoder("c"), DecisionTreeRegressor(max_depth=2))
+    model = make_pipeline(
+        encoder("c"), DecisionTreeRegressor(max_depth=2, random_state=0)
+    )
     two = taught(model, colours, y, random_state=0)
     assert two.fidelity_ > 0.9
     whole = np.nan_to_num(X)
@@ -433,7 +445,7 @@ def test_importances(table):
 def test_several_outputs(table):
     X, y, labels = table
     both = np.stack([y, -y + X[:, 3]], axis=1)
-    for surrogate in (None, SVR(), DecisionTreeRegressor(max_depth=2)):
+    for surrogate in (None, SVR(), DecisionTreeRegressor(max_depth=2, random_state=0)):
         one = taught(LinearRegression(), X, both, surrogate=surrogate)
         f, g = one.black_box_predict(X), one.predict(X)
         assert g.shape == (80, 2)
@@ -447,7 +459,7 @@ def test_several_outputs(table):
     ):
         assert_allclose(mine, of_model)
     with pytest.raises(ValueError, match="learns one label of each row"):
-        taught(model, X, two, surrogate=DecisionTreeClassifier())
+        taught(model, X, two, surrogate=DecisionTreeClassifier(random_state=0))
 
 
 def test_independent_labels(table):
@@ -496,7 +508,7 @@ def test_constant_responses_and_one_row_have_no_r_squared(table, value):
     flat = np.ones((80, 2))
     for rows, y in ((X, np.full(80, value)), (X[:1], [value]), (flat, X[:, 0])):
         with pytest.warns(UndefinedFidelityWarning, match="R² is undefined"):
-            one = taught(DecisionTreeRegressor(), rows, y)
+            one = taught(DecisionTreeRegressor(random_state=0), rows, y)
         assert np.isnan(one.fidelity_)
         assert np.isnan(one.set_params(min_fidelity=None).fit(rows, y).fidelity_)
     one.set_params(scoring="neg_mean_absolute_error").fit(flat, X[:, 0])
@@ -530,7 +542,7 @@ BAD = {
     "a class": ({"surrogate": Ridge}, TypeError, "got the class Ridge: pass Ridge()"),
     "no estimator": ({"surrogate": 3}, TypeError, "surrogate must be an estimator"),
     "labels of numbers": (
-        {"surrogate": DecisionTreeClassifier()},
+        {"surrogate": DecisionTreeClassifier(random_state=0)},
         ValueError,
         "DecisionTreeClassifier is a classifier.*predicts none",
     ),

@@ -101,9 +101,9 @@ def test_weights_of_bins_are_differences_of_means():
     # the mean elsewhere, whatever the other feature does.
     X = np.stack(np.meshgrid(np.arange(8.0), np.arange(8.0)), axis=-1).reshape(-1, 2)
     y = X[:, 0] ** 2 + 3 * X[:, 1]
-    inspector = lime_of(DecisionTreeRegressor(), n_samples=4096, method="sampling").fit(
-        X, y
-    )
+    inspector = lime_of(
+        DecisionTreeRegressor(random_state=0), n_samples=4096, method="sampling"
+    ).fit(X, y)
     explanation = inspector.explain([[7.0, 0.0]])
     squares, ends = np.arange(8.0) ** 2, np.arange(8) > 5
     expected = [squares[ends].mean() - squares[~ends].mean(), 3 * (0.5 - 4.5)]

@@ -246,7 +246,7 @@ def test_texts_without_spaces(tokenizer):
 
 
 def test_a_tree_as_surrogate():
-    inspector = fitted(surrogate=DecisionTreeRegressor(max_depth=1))
+    inspector = fitted(surrogate=DecisionTreeRegressor(max_depth=1, random_state=0))
     explanation = inspector.explain(TEXTS[:1])
     assert explanation.standard_errors is None
     assert explanation.values.sum() == pytest.approx(1)

@@ -124,7 +124,7 @@ def test_given_axes_are_drawn_on_as_they_are(kind, regression):
 def test_a_tree_without_room_becomes_rules(regression):
     model, X = regression
     _, axes = plt.subplots(1, 3)
-    tree = DecisionTreeRegressor(max_depth=3)
+    tree = DecisionTreeRegressor(max_depth=3, random_state=0)
     display = GlobalSurrogateDisplay.from_estimator(
         model, X, surrogate=tree, ax=axes[0]
     )
@@ -270,7 +270,7 @@ def test_several_outputs(regression):
     _, X = regression
     labels = np.array(["low", "_mid", "$top$"])[np.digitize(X["first"], [-0.5, 0.5])]
     model = LogisticRegression().fit(X, labels)
-    tree = DecisionTreeRegressor(max_depth=1)
+    tree = DecisionTreeRegressor(max_depth=1, random_state=0)
     for surrogate in (tree, Ridge(), MultiOutputRegressor(tree)):
         display = GlobalSurrogateDisplay.from_estimator(
             model, X, surrogate=surrogate, random_state=0
@@ -337,7 +337,10 @@ def test_a_fitted_inspector_is_not_fitted_again(regression, monkeypatch):
 def test_labels_that_cannot_be_compared(regression):
     _, X = regression
     model = LinearSVC().fit(X, X["first"] > 0)
-    for surrogate in (DecisionTreeClassifier(max_depth=2), LogisticRegression()):
+    for surrogate in (
+        DecisionTreeClassifier(max_depth=2, random_state=0),
+        LogisticRegression(),
+    ):
         display = GlobalSurrogateDisplay.from_estimator(
             model, X, surrogate=surrogate, scoring="accuracy"
         )
@@ -365,7 +368,7 @@ def test_mixed_columns_have_their_own_names():
 
 def test_missing_values_are_in_the_rules():
     X = pd.DataFrame({"a": [1.0, 2.0, 3.0, np.nan] * 10, "n": [1, 2, 3, 4] * 10})
-    model = DecisionTreeRegressor().fit(X, np.array([0, 0, 1, 1] * 10))
+    model = DecisionTreeRegressor(random_state=0).fit(X, np.array([0, 0, 1, 1] * 10))
     tree = DecisionTreeRegressor(max_features=None, random_state=0)
     inspector = GlobalSurrogate(FrozenEstimator(model), surrogate=tree).fit(X)
     inspector.surrogate_.fit(X[["a", "n"]].assign(n=0), model.predict(X))
@@ -416,7 +419,7 @@ def test_one_row_and_an_empty_leaf(kind):
 
 def test_a_tree_that_asks_nothing(regression):
     model, X = regression
-    root = DecisionTreeRegressor(max_depth=1, min_samples_leaf=100)
+    root = DecisionTreeRegressor(max_depth=1, min_samples_leaf=100, random_state=0)
     display = GlobalSurrogateDisplay.from_estimator(
         model, X, surrogate=root, min_fidelity=None
     )
@@ -478,9 +481,11 @@ def test_absent_packages_are_named(monkeypatch):
 
 def test_thresholds_of_a_column_share_their_decimals():
     X = np.array([[0.0], [1.0], [2.0], [2.5], [2.51]])
-    model = FrozenEstimator(DecisionTreeRegressor().fit(X, np.arange(5.0)))
+    model = FrozenEstimator(
+        DecisionTreeRegressor(random_state=0).fit(X, np.arange(5.0))
+    )
     display = GlobalSurrogateDisplay.from_estimator(
-        model, X, surrogate=DecisionTreeRegressor()
+        model, X, surrogate=DecisionTreeRegressor(random_state=0)
     )
     tests = [test for test in display.trees[0]["tests"] if test]
     assert sorted(tests) == [

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_interpret._core.statistics.weighted import Moments
+
 # An interaction below these shares, of the standard deviation of the responses and of
 # their size, is rounding error.
 _OF_SPREAD = 1e-10
@@ -35,6 +37,11 @@ class Strength:
     def __setitem__(self, which, strength):
         self.numerator[which] = strength.numerator
         self.denominator[which] = strength.denominator
+
+    @classmethod
+    def of_variances(cls, numerator, denominator, floor):
+        """Of variances, of which those up to `floor` are rounding."""
+        return cls(*(np.where(v > floor, v, 0.0) for v in (numerator, denominator)))
 
     @property
     def squared(self):
@@ -68,33 +75,30 @@ def unexplained(whole, terms, weights, floor):
     :func:`rounding_floor`.
     """
     variances = _variance(whole - terms, weights), _variance(whole, weights)
-    return Strength(*(np.where(one > floor, one, 0.0) for one in variances))
+    return Strength.of_variances(*variances, floor)
 
 
-# Partial dependences at the rows are called: on each player, alone (n_rows, n_players,
-# k); on all but that player, all_but (the same shape); on a set, joint (n_rows, k).
+def overall_strengths(parts, predictions, weights, floor):
+    """Interaction of players with all others, from their :func:`overall_moments`."""
+    whole = np.broadcast_to(_variance(predictions, weights), parts.mean.shape)
+    return Strength.of_variances(parts.variance, whole, floor)
 
 
-def overall_strength(predictions, alone, all_but, player, weights, floor):
-    """Interaction of a player with all others: (k,)."""
-    terms = alone[:, player] + all_but[:, player]
-    return unexplained(predictions, terms, weights, floor)
+def overall_moments(parts, n_players, predictions, weights):
+    """Moments (n_players, k) of what each player does with all others together.
 
-
-def total_strength(predictions, alone, weights, floor):
-    """All that is not additive: (k,)."""
-    return unexplained(predictions, alone.sum(axis=1), weights, floor)
-
-
-def pair_strength(joint, alone, pair, weights, floor):
-    """Interaction of two players: (k,)."""
-    return unexplained(joint, alone[:, list(pair)].sum(axis=1), weights, floor)
-
-
-def three_way_strength(joint, pairs, alone, triple, weights, floor):
-    """Interaction of three players beyond those of their three pairs: (k,)."""
-    terms = sum(pairs) - alone[:, list(triple)].sum(axis=1)
-    return unexplained(joint, terms, weights, floor)
+    Each part has slices of rows and players, and the partial dependences at these rows
+    on each of these players alone and on all but it, (rows, players, k).
+    """
+    shape = n_players, predictions.shape[1]
+    weight, mean, m2 = np.zeros((n_players, 1)), np.zeros(shape), np.zeros(shape)
+    for rows, players, alone, all_but in parts:
+        rest = predictions[rows, None] - (alone + all_but)
+        known = Moments(weight[players], mean[players], m2[players])
+        known = known.merge(Moments.of_rows(rest, weights[rows]))
+        weight[players], mean[players] = known.weight, known.mean
+        m2[players] = known.m2
+    return Moments(weight, mean, m2)
 
 
 def symmetric(values, pairs, n_players):

@@ -32,6 +32,9 @@ from sklearn_interpret._core.statistics.weighted import student_factor
 # together is about s**d / d!. Trees and products of few players want the first, smooth
 # functions of many the second.
 _STRENGTHS = (0.15, 1.2)
+# The same where there are fewer pairs than players, who may then do little alone: with
+# 1.2, what many do together would be taken for what each does.
+_STRENGTHS_OF_FEW_PAIRS = (0.15, 3.0)
 # Of more players than these, no number of coalitions that one can afford tells terms of
 # many players from each other: the kernels give the same, and one is enough.
 _FEW_PLAYERS = 50
@@ -153,9 +156,10 @@ class _Surrogate:
     def __init__(self, pairs, kind):
         n_players = pairs.shape[1]
         coalitions = np.concatenate([np.ones((1, n_players), dtype=bool), pairs])
+        strengths = _STRENGTHS if n_players <= _FEW_PLAYERS else _STRENGTHS[:1]
         # Too few pairs for single players tell nothing of what else there is.
-        both = n_players <= _FEW_PLAYERS or len(pairs) < n_players
-        strengths = _STRENGTHS if both else _STRENGTHS[:1]
+        if len(pairs) < n_players:
+            strengths = _STRENGTHS_OF_FEW_PAIRS
         self.coalitions = coalitions
         self._processes = [kind(_Kernel(coalitions, s)) for s in strengths]
 

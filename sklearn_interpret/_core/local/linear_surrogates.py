@@ -10,7 +10,8 @@ All that selection and coefficients need of the samples are weighted means: with
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_solve, cholesky, lstsq
+from scipy.linalg import lstsq
+from scipy.linalg.lapack import dposv
 
 # A smaller difference, as a share of the largest number, is a tie: the first is taken.
 _TIE = 1e-9
@@ -57,18 +58,29 @@ class LocalMoments:
         """The regression's value where all features are zero."""
         return float(self.response[output] - self.mean[features] @ coefficients)
 
+    def sampling_errors(self, features, design, residuals, weights):
+        r"""Standard errors (size,) of coefficients for the choice of samples.
+
+        The square roots of the diagonal of :math:`G^{-1} (\sum_i \pi_i^2 r_i^2 z_i
+        z_i^T) G^{-1} / (\sum_i \pi_i)^2`, with :math:`r` the residuals of the samples
+        (n, size); they hold whatever the model is (White, 1980,
+        https://doi.org/10.2307/1912934).
+        """
+        gram = self.gram[np.ix_(features, features)]
+        scores = (residuals * weights / weights.sum())[:, None]
+        scores = (design - self.mean[features]) * scores
+        scores = scores @ least_norm(gram, np.eye(len(gram)))
+        return np.sqrt(np.einsum("ij,ij->j", scores, scores))
+
 
 def least_norm(gram, right):
     """Solution of normal equations for (p,) or (p, m); of many, the shortest."""
     if not len(gram):
         return right.copy()
-    try:
-        factor = cholesky(gram, lower=True)
-        sizes = factor.diagonal() ** 2
-        if sizes.min() > _ZERO * gram.diagonal().max():
-            return cho_solve((factor, True), right)
-    except LinAlgError:
-        pass
+    # Called for each row, where scipy's checks would take most of the time.
+    factor, solution, failed = dposv(gram, right, lower=True)
+    if not failed and (factor.diagonal() ** 2).min() > _ZERO * gram.diagonal().max():
+        return solution
     return lstsq(gram, right, cond=_ZERO)[0]
 
 
@@ -106,18 +118,3 @@ def forward(moments, output, size):
             cross = cross - column * cross[best]
             gram = gram - np.outer(column, gram[best])
     return np.array(chosen, dtype=np.intp)
-
-
-def sampling_errors(design, residuals, weights):
-    r"""Standard errors (size,) of coefficients for the choice of samples (n, size).
-
-    The square roots of the diagonal of :math:`G^{-1} (\sum_i \pi_i^2 r_i^2 z_i z_i^T)
-    G^{-1} / (\sum_i \pi_i)^2`, with :math:`r` the residuals; they hold whatever the
-    model is (White, 1980, https://doi.org/10.2307/1912934).
-    """
-    shares = weights / weights.sum()
-    centred = design - shares @ design
-    gram = (centred * shares[:, None]).T @ centred
-    inverse = least_norm(gram, np.eye(len(gram)))
-    scores = (centred * (shares * residuals)[:, None]) @ inverse
-    return np.sqrt((scores**2).sum(axis=0))

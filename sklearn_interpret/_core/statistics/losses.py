@@ -36,8 +36,12 @@ def absolute(targets, predictions):
 def relative(targets, predictions):
     """Absolute error over the size of the target, mean over outputs."""
     targets = _aligned(targets, predictions)
-    sizes = np.maximum(np.abs(targets), _EPSILON)
-    return (np.abs(predictions - targets) / sizes).mean(axis=-1)
+    return (np.abs(predictions - targets) / sizes_of(targets)).mean(axis=-1)
+
+
+def sizes_of(targets):
+    """What errors are divided by to be relative."""
+    return np.maximum(np.abs(targets), _EPSILON)
 
 
 def squared_logarithmic(targets, predictions):

@@ -1,21 +1,27 @@
 """Scores of a model over all pairs of rows, one of which lends the other some columns.
 
-The mean over pairs is the limit of the mean over random permutations. A row of weight w
-counts as w equal rows, and so as its own partner w - 1 times.
+The mean over pairs is the limit of the mean over random permutations: that over rows of
+the mean over each one's partners. A row of weight w counts as w equal rows, and so as
+its own partner w - 1 times.
 """
 
+import warnings
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from sklearn_interpret._core.statistics import losses
+from sklearn_interpret._core.statistics import losses, losses_of_pairs
 from sklearn_interpret._core.statistics.permutations import random_donors
 from sklearn_interpret._model.parallel import batch_rows, slices
+from sklearn_interpret._model.perturbation.additive import (
+    additive_linear,
+    additive_trees,
+)
 from sklearn_interpret._model.perturbation.hybrid import hybrid, responses_to_mixed
 from sklearn_interpret._model.response import is_classifier, make_response
 from sklearn_interpret._model.scoring import ROW_LOSSES, LossOfModel
-from sklearn_interpret.exceptions import UnreadableModelError
+from sklearn_interpret.exceptions import CostlyInspectionWarning, UnreadableModelError
 
 _METHODS = {
     "values": "predict",
@@ -30,6 +36,8 @@ _RELATIVE_ERROR = 1e-9
 _N_DONORS = 5
 _ROUNDING = 1e-12
 
+_A_MINUTE = 60.0
+
 
 @dataclass(frozen=True, eq=False)
 class _RowLoss:
@@ -37,6 +45,7 @@ class _RowLoss:
 
     function: object
     targets: np.ndarray
+    of_pairs: object = None  # the function of `losses_of_pairs`, where there is one
 
     def total(self, index, predictions, weights, shares):
         """Sum over rows and points of the losses of predictions (m, n_points, k).
@@ -56,6 +65,7 @@ class _CallableLoss:
 
     loss: LossOfModel
     targets: np.ndarray
+    of_pairs = None
 
     def total(self, index, predictions, weights, shares):
         """As that of `_RowLoss`."""
@@ -72,24 +82,26 @@ class _CallableLoss:
 class _SumOverPairs:
     """Sums of losses over all partners of rows, themselves too.
 
-    For each player, `positions` (n_rows,) say which of its distinct points each row
-    has, and `strata` (n_rows,) which groups of rows are partners; None is one group.
+    For each player, `shares` (n_rows,) weigh the sums of the rows, `positions` say
+    which of its distinct points each row has, and `strata` which groups of rows are
+    partners; None is one group.
     """
 
     losses: list
     weights: np.ndarray
+    shares: np.ndarray
     positions: list
     strata: list
 
     def __call__(self, player, index, predictions):
         """Sums (n_losses,) from predictions for rows `index` with a player's points."""
-        shares = self._shares(player, index, predictions.shape[1])
-        weights = self.weights[index]
+        at_points = self._at_points(player, index, predictions.shape[1])
+        of_rows = self.shares[player, index]
         return np.array(
-            [loss.total(index, predictions, weights, shares) for loss in self.losses]
+            [loss.total(index, predictions, of_rows, at_points) for loss in self.losses]
         )
 
-    def _shares(self, player, index, n_points):
+    def _at_points(self, player, index, n_points):
         """Weight of the partners at each point: (n_points,), or with strata by row."""
         positions, strata = self.positions[player], self.strata[player]
         if strata is None:
@@ -110,26 +122,101 @@ def all_pairs_scores(estimator, sample, players, metrics, strata, **loop):
     mean over rows raises a ValueError.
     """
     weights = sample.weights
-    n_pairs = np.array([_count_pairs(weights, groups) for groups in strata])
+    groups = strata if strata[0] is not None else strata[:1]
+    shares = np.stack([_shares_of_pairs(weights, of_player) for of_player in groups])
     baseline = np.empty(len(metrics))
     over_pairs = np.empty((len(players), 1, len(metrics)))
     for response, members in _by_response(metrics, estimator, sample):
-        which, row_losses = zip(*members, strict=True)
-        responses = hybrid(
-            "auto", response, sample.rows, weights, players, averaged=False, **loop
-        )
-        predictions = responses.predictions
-        own_sums = _own_sums(row_losses, weights, predictions)
-        baseline[list(which)] = own_sums / weights.sum()
-        reduce = _SumOverPairs(row_losses, weights, responses.positions, strata)
-        sums = np.stack([sum(parts) for parts in responses.outcomes(reduce)])
-        # A row of weight w is its own partner w - 1 times, or never, and not w times.
-        sums -= _own_sums(row_losses, weights * np.minimum(weights, 1), predictions)
-        over_pairs[:, 0, which] = sums / n_pairs[:, None]
+        for some, predictions, sums in _sums_over_partners(
+            response, members, sample, players, strata, shares, loop
+        ):
+            which, row_losses = zip(*some, strict=True)
+            own_sums = _own_sums(row_losses, weights, predictions)
+            baseline[list(which)] = own_sums / weights.sum()
+            # A row of weight w is its own partner w - 1 times, or never, and not w.
+            own_pairs = shares * np.minimum(weights, 1)
+            sums -= [_own_sums(row_losses, own, predictions) for own in own_pairs]
+            over_pairs[:, 0, which] = sums
+    # A difference below rounding error is none: what is ignored has no importance.
+    size = np.maximum(np.abs(over_pairs), np.abs(baseline))
+    same = np.abs(over_pairs - baseline) <= _ROUNDING * size
+    over_pairs = np.where(same, baseline, over_pairs)
     for i, metric in enumerate(metrics):
         baseline[i] = metric.as_loss(baseline[i])
         over_pairs[..., i] = metric.as_loss(over_pairs[..., i])
     return baseline, over_pairs
+
+
+def _sums_over_partners(response, members, sample, players, strata, shares, loop):
+    """Sums of losses over all partners of rows, themselves too.
+
+    Yields some of the members (position, loss), the responses to the rows as they are,
+    and the sums (n_players, n_losses). Losses of sums over players need no pairs.
+    """
+    rows, weights = sample.rows, sample.weights
+    shares = np.broadcast_to(shares, (len(players), len(weights)))
+    closed = [(i, loss) for i, loss in members if loss.of_pairs is not None]
+    additive = additive_linear(response, rows, players) if closed else None
+    if additive is None or len(closed) < len(members):
+        responses = hybrid(
+            "auto", response, rows, weights, players, averaged=False, **loop
+        )
+        if additive is None and closed:
+            additive = additive_trees(responses)
+    if additive is None:
+        closed = []
+    else:
+        sums = _closed_sums(additive, closed, weights, strata, shares, loop["on_block"])
+        yield closed, additive.predictions, sums
+    asked = [member for member in members if member not in closed]
+    if asked:
+        row_losses = [loss for _, loss in asked]
+        reduce = _SumOverPairs(row_losses, weights, shares, responses.positions, strata)
+        _warn_of_cost(responses, reduce)
+        sums = np.stack([sum(parts) for parts in responses.outcomes(reduce)])
+        yield asked, responses.predictions, sums
+
+
+def _closed_sums(additive, members, weights, strata, shares, on_block):
+    """Sums of losses over all partners of rows, (n_players, n_losses), in closed form.
+
+    For i' in the stratum of i: sum_i s_i sum_i' w_i' L(y_i, f_i - f_ij + f_i'j).
+    """
+    sums = np.empty((len(strata), len(members)))
+    for player, groups in enumerate(strata):
+        groups = np.zeros(len(weights), dtype=np.intp) if groups is None else groups
+        part = additive.part(player)
+        given = additive.sums - part, part, weights, groups
+        for place, (_, loss) in enumerate(members):
+            sums[player, place] = shares[player] @ loss.of_pairs(loss.targets, *given)
+        if on_block is not None:
+            on_block()
+    return sums
+
+
+def _warn_of_cost(responses, reduce):
+    """Say beforehand that asking a model for all pairs takes more than a minute."""
+    seconds = responses.seconds(reduce, _A_MINUTE)
+    if seconds < _A_MINUTE:
+        return
+    n_points, n_rows = responses.most_rows(), len(responses.predictions)
+    permuted = seconds * 10 * len(responses.positions) * n_rows / n_points
+    warnings.warn(
+        f'method="exact" is about to predict up to {n_points:.2g} rows, which takes '
+        f"about {_in_words(seconds)}. Half of the rows (subsample=0.5) take a quarter "
+        'of that, and method="permutation" with n_repeats=10 takes about '
+        f"{_in_words(permuted)}.",
+        CostlyInspectionWarning,
+        stacklevel=2,
+    )
+
+
+def _in_words(seconds):
+    """A duration in its largest unit, rounded."""
+    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(seconds, 1):.0f} seconds"
 
 
 def loss_increases(estimator, sample, players, shares, rng):
@@ -224,14 +311,16 @@ def _own_sums(row_losses, weights, predictions):
     )
 
 
-def _count_pairs(weights, strata):
-    """Total weight of all pairs of rows of one stratum."""
+def _shares_of_pairs(weights, strata):
+    """Each row's share of the weight, over the weight of its partners: (n_rows,)."""
     strata = np.zeros(len(weights), dtype=np.intp) if strata is None else strata
-    totals = np.bincount(strata, weights)
-    n_pairs = (totals**2).sum() - weights @ np.minimum(weights, 1)
-    if not n_pairs > 0:
-        raise ValueError("method='exact' takes pairs of rows, and X has 1 sample.")
-    return n_pairs
+    partners = np.bincount(strata, weights)[strata] - np.minimum(weights, 1)
+    if not partners.min() > 0:
+        raise ValueError(
+            'method="exact" takes pairs of rows: those that row '
+            f"{partners.argmin()} may be paired with have next to no sample_weight."
+        )
+    return weights / weights.sum() / partners
 
 
 def _by_response(metrics, estimator, sample):
@@ -264,9 +353,13 @@ def _prepared(metric, estimator, sample):
         response = replace(response, classes=None)
     else:
         targets = _indicators(metric, sample.y, response.classes)
+    # Losses of pairs have the names of losses.
+    of_pairs = getattr(losses_of_pairs, function.__name__, None)
     if function is losses.weighted_squared:
-        function = partial(function, shares=_r2_shares(targets, sample.weights))
-    return response, _RowLoss(function, targets)
+        shares = _r2_shares(targets, sample.weights)
+        function = partial(function, shares=shares)
+        of_pairs = partial(of_pairs, shares=shares)
+    return response, _RowLoss(function, targets, of_pairs)
 
 
 def _as_numbers(metric, y):

@@ -9,6 +9,7 @@ from another row, the *base*. Each distinct point goes to the model once.
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from time import perf_counter
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -99,6 +100,8 @@ class HybridResponses:
         Responses to the rows as they are.
     """
 
+    adds_players = False  # it is not known whether it does
+
     def __init__(
         self,
         response,
@@ -120,8 +123,13 @@ class HybridResponses:
         rest = [column for column in range(rows.n_columns) if column not in moved]
         parts = [*self._players, rest] if rest else self._players
         codes = np.empty((len(parts), rows.n_rows), dtype=np.int32)
-        for own, columns in zip(codes, parts, strict=True):
+        for own, columns in zip(codes, self._players, strict=False):
             own[:] = rows.encode(columns)[0]
+        if rest:  # perhaps of very many columns, whose joint labels would be large
+            alike = np.empty((len(rest), rows.n_rows), dtype=np.int32)
+            for own, column in zip(alike, rest, strict=True):
+                own[:] = rows.encode([column])[0]
+            codes[-1] = distinct(RowKeys(alike.T).whole)[1]
         self.positions = list(codes[: len(self._players)])
         self.n_points = [int(own.max()) + 1 for own in self.positions]
         self._keys = RowKeys(codes.T)
@@ -129,6 +137,7 @@ class HybridResponses:
         # the bases of their points apart, and one that only one set has, the donors.
         unique = all(own.max() + 1 == rows.n_rows for own in codes)
         self._may_repeat = not unique or len(codes) <= 2 * _MOST_PLAYERS
+        self._alone_at_points = {}
         self._cache = ResponseCache(get_config()["working_memory"] * 2**20 / 4)
 
     @cached_property
@@ -139,27 +148,42 @@ class HybridResponses:
             return plain_responses(self._response, self._rows)
         return plain_responses(self._response, self._rows.take(first))[which]
 
-    def alone(self):
-        """Partial dependence on each player at each row's own value.
+    def alone(self, player, rows=slice(None)):
+        """Partial dependence on a player at rows' own values.
+
+        Known of the players that :meth:`all_but` has passed.
 
         Returns
         -------
-        ndarray of shape (n_rows, n_players, k)
+        ndarray of shape (n_rows, k)
             The weighted mean over the sample of the response with the row's value of
             the player.
         """
-        return self._averages[0]
+        return self._alone_at_points[player][self.positions[player][rows]]
 
     def all_but(self):
-        """Partial dependence on all but one player at each row's own values.
+        """Partial dependence on all but one player at rows' own values, in parts.
 
-        Returns
-        -------
-        ndarray of shape (n_rows, n_players, k)
+        Yields
+        ------
+        rows, players : slice
+            Some of them, each pair of both once.
+        means : ndarray of shape (rows, players, k)
             The weighted mean, over the values of the player in the sample, of the
             response to the row.
         """
-        return self._averages[1]
+        n_rows, n_outputs = self.predictions.shape
+        for player, grid, block, responses in self._responses(self._alone):
+            if not block.start:
+                at_points = np.zeros((len(grid.donors), n_outputs))
+                all_but = np.empty((n_rows, 1, n_outputs))
+            at_points += np.einsum("b,bdk->dk", grid.base_shares[block], responses)
+            means = np.einsum("d,bdk->bk", grid.donor_shares, responses)
+            inside = (grid.base_of >= block.start) & (grid.base_of < block.stop)
+            all_but[inside, 0] = means[grid.base_of[inside] - block.start]
+            if block.stop == len(grid.bases):
+                self._alone_at_points[player] = at_points
+                yield slice(None), slice(player, player + 1), all_but
 
     def joint(self, sets):
         """Partial dependence on several players at each row's own values.
@@ -198,29 +222,9 @@ class HybridResponses:
             For each player, the results.
         """
         reduced = [[] for _ in self._players]
-        for which, grid, block, responses in self._responses(self._alone):
-            bases = grid.base_of
-            index = np.flatnonzero((bases >= block.start) & (bases < block.stop))
-            # Rows may be many more than bases.
-            for part in slices(len(index), len(responses)):
-                some = index[part]
-                chosen = responses[bases[some] - block.start]
-                reduced[which].append(reduce(which, some, chosen))
+        for block in self._responses(self._alone):
+            reduced[block[0]] += _reduced(reduce, *block)
         return reduced
-
-    @cached_property
-    def _averages(self):
-        """Results of `alone` and `all_but`."""
-        # Player after player is filled: each has a stretch of memory.
-        shape = len(self._players), self._rows.n_rows, self.predictions.shape[1]
-        alone, all_but = np.zeros(shape), np.empty(shape)
-        for which, grid, block, responses in self._responses(self._alone):
-            means = np.einsum("b,bdk->dk", grid.base_shares[block], responses)
-            alone[which] += means[grid.donor_of]
-            means = np.einsum("d,bdk->bk", grid.donor_shares, responses)
-            inside = (grid.base_of >= block.start) & (grid.base_of < block.stop)
-            all_but[which, inside] = means[grid.base_of[inside] - block.start]
-        return alone.swapaxes(0, 1), all_but.swapaxes(0, 1)
 
     @property
     def _alone(self):
@@ -228,7 +232,7 @@ class HybridResponses:
         return [(player,) for player in range(len(self._players))]
 
     def most_rows(self, *sets):
-        """The most rows that `alone`, `all_but` and `joint` of sets send to the model.
+        """The most rows that `all_but` and `joint` of sets send to the model.
 
         Sets of one size are the rows of an array, or a list. Fewer are sent where sets
         have points in common.
@@ -241,6 +245,27 @@ class HybridResponses:
                 n_donors = np.minimum(n_points[places].prod(axis=1), n_bases)
                 total += n_donors.sum() * (n_bases - 1)
         return total
+
+    def seconds(self, reduce, enough):
+        """About how long :meth:`outcomes` takes, or a bound on it less than `enough`.
+
+        The bound comes from the rows as they are, else the time from a batch of points:
+        calls of few rows take longer for each row.
+        """
+        start = perf_counter()
+        n_rows = len(self.predictions)
+        at_most = (perf_counter() - start) / n_rows * self.most_rows()
+        if at_most < enough:
+            return at_most
+        player = int(np.argmax(self.n_points))
+        grid = self._grid((player,))
+        block = next(grid.blocks(batch_rows(self._rows.row_bytes)))
+        start = perf_counter()
+        for part in self._of_wave([(player, grid, block)]):
+            list(_reduced(reduce, *part))
+        n_points = len(grid.donors) * (block.stop - block.start)
+        n_workers = effective_n_jobs(self._loop["n_jobs"])
+        return (perf_counter() - start) / n_points * self.most_rows() / n_workers
 
     def most_sums(self, pairs, triples):
         """No leaf of a tree is looked at."""
@@ -337,6 +362,16 @@ class HybridResponses:
             for first, last in pairwise(edges)
         ]
         return np.concatenate(list(run(responses_to_mixed, tasks, **self._loop)))
+
+
+def _reduced(reduce, which, grid, block, responses):
+    """Reduced responses of the rows whose bases are in a block, part by part."""
+    bases = grid.base_of
+    index = np.flatnonzero((bases >= block.start) & (bases < block.stop))
+    # Rows may be many more than bases.
+    for part in slices(len(index), len(responses)):
+        some = index[part]
+        yield reduce(which, some, responses[bases[some] - block.start])
 
 
 def responses_to_mixed(response, rows, columns, batches):

@@ -30,8 +30,8 @@ _MOST_STEPS = 8
 # Pairs that are listed at once, of which passes over the trees take their parts.
 _PAIRS_AT_ONCE = 2**16
 
-# Numbers that a mean over a player takes while it is made.
-_NUMBERS_OF_MEAN = 5
+# Numbers that a mean over a player takes while it is made and used.
+_NUMBERS_OF_MEAN = 8
 
 
 class HybridTrees:
@@ -73,9 +73,9 @@ class HybridTrees:
         parts, self.positions = [], []
         for columns in players:
             own = np.flatnonzero(used & np.isin(trees.model.columns, columns))
-            points, at = np.unique(self._codes[:, own], axis=0, return_inverse=True)
+            points, at = _distinct(self._codes[:, own])
             parts.append(MovedFeatures(own, points.astype(np.intp), (len(points),)))
-            self.positions.append(at.reshape(-1).astype(np.int32))
+            self.positions.append(at.astype(np.min_scalar_type(len(points))))
         self.n_points = [part.n_points for part in parts]
         self._effects = TreeEffects(ensemble, ensemble.value, ensemble.base, parts)
         self._outcomes = TreeOutcomes(self._effects)
@@ -85,6 +85,10 @@ class HybridTrees:
     def most_rows(self, *sets):
         """The model gets no row."""
         return 0
+
+    def seconds(self, reduce, enough):
+        """Little, beside responses of a model."""
+        return 0.0
 
     def most_sums(self, pairs, triples):
         """About how many sums over rows and leaves, or of like cost, are to be made.
@@ -104,16 +108,25 @@ class HybridTrees:
         return sums_of_passes(self._trees.ensemble, n_rows, n_passes, n_pairs)
 
     @property
+    def adds_players(self):
+        """Whether responses are sums of trees that each look at one player alone."""
+        trees = self._trees.ensemble
+        owner = np.empty(trees.n_features, dtype=np.intp)
+        for player, part in enumerate(self._effects.parts):
+            owner[part.features] = player
+        inner = np.flatnonzero(~trees.is_leaf & (trees.parents >= 0))
+        above = trees.feature[trees.parents[inner]]
+        same = owner[trees.feature[inner]] == owner[above]
+        return bool(self._trees.additive and same.all())
+
+    @property
     def _bytes_at_once(self):
         return get_config()["working_memory"] * 2**20 / 4
 
-    def alone(self):
+    def alone(self, player, rows=slice(None)):
         """Mean responses with one player as the row's, all else from the sample."""
         self._check_additive()
-        alone = np.empty((len(self._codes), len(self.positions), self._sums.shape[1]))
-        for player, at in enumerate(self.positions):
-            alone[:, player] = self._averages[player][at]
-        return alone
+        return self._averages[player][self.positions[player][rows]]
 
     def all_but(self):
         """Mean responses with one player from the sample, all else as the row's."""
@@ -126,7 +139,8 @@ class HybridTrees:
         bytes_of_row = _NUMBERS_OF_MEAN * 8 * len(shares) * self._sums.shape[1]
         n_words = int(most_bytes / max(bytes_of_row, 1)) // 64
         size = min(self._effects.rows_at_once, 64 * max(1, n_words))
-        return self._concatenated(self._outcomes.expectations, shares, size)
+        for rows, means in self._parts(self._outcomes.expectations, shares, size):
+            yield rows, slice(None), means
 
     def joint(self, sets):
         """Mean responses with some players as the row has them, set by set."""
@@ -184,8 +198,7 @@ class HybridTrees:
         mean = np.average(self._sums, axis=0, weights=self._weights)
         terms = self._terms([pair for pair in pairs if n_leaves[pair]], n_leaves)
         for pair in pairs:
-            first, second = (self._averages[one][self.positions[one]] for one in pair)
-            both = first + second - mean
+            both = self.alone(pair[0]) + self.alone(pair[1]) - mean
             yield both + next(terms) if n_leaves[pair] else both
 
     def _terms(self, pairs, n_leaves):
@@ -232,21 +245,36 @@ class HybridTrees:
         return total
 
     def _concatenated(self, function, given, size):
-        """Results of ``function(codes, given)`` for all rows, `size` at a time."""
+        """Results of ``function(codes, given)`` for all rows."""
+        found = None
+        for rows, part in self._parts(function, given, size):
+            if found is None:  # filled at once: a list of parts would be a second one
+                found = np.empty((len(self._codes), *part.shape[1:]))
+            found[rows] = part
+        return found
+
+    def _parts(self, function, given, size):
+        """Slices of the rows with their results, which are found `size` at a time."""
         tasks = [
             (function, self._codes[rows], given, size)
             for rows in row_tasks(len(self._codes), size)
         ]
-        found, start = None, 0
+        start = 0
         for part in self._run(_in_turn, tasks):
-            if found is None:  # filled at once: a list of parts would be a second one
-                found = np.empty((len(self._codes), *part.shape[1:]))
-            found[start : start + len(part)] = part
+            yield slice(start, start + len(part)), part
             start += len(part)
-        return found
 
     def _run(self, function, tasks):
         return reported(run_in_threads(function, tasks, **self._loop), self._on_block)
+
+
+def _distinct(codes):
+    """Distinct rows of codes, in order, and which one each row has."""
+    if codes.shape[1] == 1:  # without sorting
+        points = np.flatnonzero(np.bincount(codes[:, 0]))
+        return points[:, None], np.searchsorted(points, codes[:, 0])
+    points, at = np.unique(codes, axis=0, return_inverse=True)
+    return points, at.reshape(-1)
 
 
 def _sum_weights(made, codes, weights, size):

@@ -126,6 +126,15 @@ class Rows(ABC):
             return False
         return True
 
+    def are_within(self, limit):
+        """Whether all entries are numbers from -limit to limit, none missing."""
+        return all(
+            values.dtype.kind in "fiub"
+            and values.min(initial=0) >= -limit
+            and values.max(initial=0) <= limit
+            for values in self._number_arrays()
+        )
+
     @abstractmethod
     def followed_by(self, others):
         """These `Rows` with others, of any kind, behind them.

@@ -37,7 +37,8 @@ class Location:
         They are one between bins, categories, and a missing value and another.
         """
         squares = (self.scores - other.scores) ** 2
-        return np.where(self.codes != other.codes, 1.0, squares)
+        np.copyto(squares, 1.0, where=self.codes != other.codes)
+        return squares
 
 
 def draw_positions(probabilities, points):
@@ -153,11 +154,9 @@ class Marginals:
         """Texts such as ``"1 < age <= 3"``, (n_rows, n_columns); names without bins."""
         texts = np.empty(location.codes.shape, dtype=object)
         for j, column in enumerate(self.columns):
-            known = {
-                code: column.text(code, str(self.rows.names[j]))
-                for code in np.unique(location.codes[:, j]).tolist()
-            }
-            texts[:, j] = [known[code] for code in location.codes[:, j].tolist()]
+            codes, name = location.codes[:, j].tolist(), str(self.rows.names[j])
+            known = {code: column.text(code, name) for code in set(codes)}
+            texts[:, j] = [known[code] for code in codes]
         return texts
 
 

@@ -41,6 +41,10 @@ class SparseRows(Rows):
     def _number_arrays(self):
         return [self._csr]
 
+    def are_within(self, limit):
+        """Unknown: what is not held is a missing value to some."""
+        return False
+
     def followed_by(self, others):
         """Rows behind these, in the same format."""
         below = others.native

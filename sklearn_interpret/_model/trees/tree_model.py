@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.base import is_missing
+from sklearn_interpret._model.rows.base import copy_of, is_missing
 from sklearn_interpret._model.rows.frames import PandasRows, PolarsRows
 
 # Response = link(raw * link_scale), by the link's name.
@@ -78,6 +78,13 @@ class TreeModel:
         In the ensemble's precision, NaN where missing, categories as positions.
         """
         return self.encoder(X)
+
+    @property
+    def takes_numbers(self):
+        """Whether the model takes all finite numbers: no step or table is before it."""
+        before = TransformerEncoder | ChainedEncoder | StackingEncoder
+        levels = getattr(self.encoder, "levels", ())  # labels of categories
+        return not isinstance(self.encoder, before) and not any(levels)
 
     def raw(self, X):
         """Sum of the trees for rows: float64 of shape (n_rows, k)."""
@@ -174,7 +181,7 @@ class StepsEncoder:
     pipeline: object
 
     def __call__(self, X):
-        return self.pipeline.transform(X)
+        return self.pipeline.transform(copy_of(X))  # some steps work in place
 
 
 @dataclass(frozen=True)

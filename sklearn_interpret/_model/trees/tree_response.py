@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 from sklearn_interpret._model.parallel import LazyRows
@@ -12,6 +13,7 @@ from sklearn_interpret._model.response import (
     make_response,
     unfrozen,
 )
+from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret._model.trees import (
     _catboost,
     _lightgbm,
@@ -40,8 +42,9 @@ READABLE = (
     "work column by column"
 )
 
-# Libraries that add up in single precision differ by this much from the sum of trees.
-_TOLERANCE = 1e-5
+# Libraries that add up in single precision differ by this much from the sum of trees,
+# and those that do in double.
+_TOLERANCE, _DOUBLE = 1e-5, 1e-9
 
 # Scores that are closer than this, relative to their size, are the same: which class
 # wins must not depend on the order in which trees were added up.
@@ -133,6 +136,8 @@ class TreeResponse:
         trees, that sum.
         """
         estimator, model = self.response.estimator, self.model
+        if isinstance(unfrozen(estimator), Pipeline):
+            X = copy_of(X)  # some steps work in place
         if not self.additive:
             returned = np.asarray(getattr(estimator, self.response.method)(X))
             values = self.response.read(returned)
@@ -142,6 +147,25 @@ class TreeResponse:
             returned = model.raw_response(estimator, X)
             values = self.response.read(model.as_returned(returned))
         return values.astype(np.float32) if returned.dtype == np.float32 else values
+
+    def of_codes(self, codes):
+        """Responses (n_rows, n_outputs) of the trees to rows given by their codes."""
+        sums = self.ensemble.raw_of_codes(codes)
+        return sums if self.additive else self._linked(sums)
+
+    def agrees(self, rows):
+        """Whether the trees give what the model returns for some of the `Rows`."""
+        some = rows.take(_spots(rows.n_rows))
+        expected = self.predictions(some.native)
+        tolerance = _TOLERANCE if expected.dtype == np.float32 else _DOUBLE
+        return self._gives(expected, self.codes(some)[:], tolerance)
+
+    def takes(self, rows):
+        """Whether the model surely takes `Rows`: finite numbers, for plain splits."""
+        model, trees = self.model, self.ensemble
+        if trees.split_codes.categorical.any() or not model.takes_numbers:
+            return False
+        return rows.are_within(np.finfo(trees.precision).max)
 
     def codes(self, rows):
         """Codes of `Rows` as the trees compare them, made as they are needed."""
@@ -164,22 +188,27 @@ class TreeResponse:
 
     def check(self, X, codes):
         """Compare with the model's response to rows, given their codes."""
-        expected = self.response(X)
-        base = self.ensemble.base
-        leaves = self.ensemble.value[self.ensemble.apply_codes(codes)]
-        found, size = base + leaves.sum(axis=1), abs(base) + abs(leaves).sum(axis=1)
-        if not self.additive:
-            found = self._linked(found)
-            size = (1 + size.max(axis=1, keepdims=True)) * (1 + np.abs(expected))
-        if found.shape == expected.shape:
-            with np.errstate(invalid="ignore"):
-                if not np.any(np.abs(found - expected) > _TOLERANCE * size):
-                    return
+        if self._gives(self.response(X), codes, _TOLERANCE):
+            return
         what = "sum" if self.additive else "function"
         raise UnreadableModelError(
             f"The response of {_name(self.response)} is not the {what} of the trees "
             "that were read from it."
         )
+
+    def _gives(self, expected, codes, tolerance):
+        """Whether the trees give the expected responses to rows, given their codes."""
+        base = self.ensemble.base
+        leaves = self.ensemble.value[self.ensemble.apply_codes(codes)]
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = base + leaves.sum(axis=1)
+            size = abs(base) + abs(leaves).sum(axis=1)
+            if not self.additive:
+                found = self._linked(found)
+                size = (1 + size.max(axis=1, keepdims=True)) * (1 + np.abs(expected))
+            if found.shape != expected.shape:
+                return False
+            return not np.any(np.abs(found - expected) > tolerance * size)
 
     def _linked(self, sums):
         """The function of the sums (n, n_sums) that the response is."""
@@ -234,7 +263,7 @@ class CodedRows(LazyRows):
         These are some rows far from each other, and for each feature the first one with
         a missing or infinite value, which the model may well refuse.
         """
-        spots = [np.linspace(0, len(self) - 1, _SPOTS).astype(np.intp)]
+        spots = [_spots(len(self))]
         finite = np.ones(self.n_columns, dtype=bool)
         codes = self.empty(len(self)) if self.is_small else None
         for part in self.batches(0, len(self)):
@@ -247,6 +276,11 @@ class CodedRows(LazyRows):
             if codes is not None:
                 codes[part] = self.ensemble.codes(numbers)
         return self if codes is None else codes, np.unique(np.concatenate(spots))
+
+
+def _spots(n_rows):
+    """Positions of some rows far from each other."""
+    return np.linspace(0, n_rows - 1, min(_SPOTS, n_rows)).astype(np.intp)
 
 
 def read_trees(estimator):

@@ -246,6 +246,7 @@ class EffectDisplay(EffectSources, PanelDisplay):
 
     _what = None
     _zero = False
+    _parts = (*PanelDisplay._parts, "contours", "heatmaps", "points", "colorbars")
 
     feature_names: list[Any]
     output_names: list[Any] | None = None
@@ -257,13 +258,6 @@ class EffectDisplay(EffectSources, PanelDisplay):
     @abstractmethod
     def _effect(self, entry):
         """Numbers of one entry, as an `Effect`."""
-
-    def _publish(self, artists, lower):
-        super()._publish(artists, lower)
-        self.contours_ = [drawn.contour for drawn in artists]
-        self.heatmaps_ = [drawn.heat_map for drawn in artists]
-        self.points_ = [drawn.points for drawn in artists]
-        self.colorbars_ = [drawn.colorbar for drawn in artists]
 
     def plot(
         self,

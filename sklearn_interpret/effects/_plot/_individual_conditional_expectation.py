@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.statistics.grids import derivative
-from sklearn_interpret._plotting.colours import colours
+from sklearn_interpret._plotting.colours import OKABE_ITO
 from sklearn_interpret.effects._individual_conditional_expectation import (
     IndividualConditionalExpectation,
 )
@@ -124,6 +124,7 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
     _points, _by_fold = ("grid_values",), "fold_averages"
     _means = ("average", "curves", "derivatives", "derivative_std")
     _choices = EffectDisplay._choices | {"color_by"}
+    _parts = (*EffectDisplay._parts, "curves")
 
     grid_values: list[Any]
     curves: list[Any]
@@ -301,10 +302,11 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
             effect = _slopes(effect)
         curves = curves[:, self.curve_rows_]
         n_outputs = len(curves)
-        outputs, palette = self._outputs(n_outputs), colours(n_outputs)
+        outputs = self._outputs(n_outputs)
         panels = []
         for output in range(n_outputs):
-            series = output, outputs[output], palette[output]
+            # Titles tell the outputs: one colour is that of the legend.
+            series = output, outputs[output], OKABE_ITO[0]
             title = outputs[output] if n_outputs > 1 else None
             panel = self._line_panel(
                 effect, [series], looks, title, curves[output], self._shades()
@@ -333,7 +335,6 @@ class IndividualConditionalExpectationDisplay(EffectDisplay):
 
     def _publish(self, artists, lower):
         super()._publish(artists, lower)
-        self.curves_ = [drawn.curves for drawn in artists]
         self.spread_lines_ = [
             None if drawn is None else drawn.lines[0] for drawn in lower
         ]

@@ -24,6 +24,8 @@ class PanelDisplay(ABC):
     """Base of displays that are made of panels."""
 
     _band_text = ERROR_BAND
+    # Artists of the panels that become attributes.
+    _parts = ("lines", "bands", "fold_lines", "rug")
 
     @abstractmethod
     def to_frame(self) -> Any:
@@ -86,10 +88,8 @@ class PanelDisplay(ABC):
                     ax.tick_params(labelbottom=False)
 
     def _publish(self, artists, lower):
-        self.lines_ = [drawn.lines for drawn in artists]
-        self.bands_ = [drawn.bands for drawn in artists]
-        self.fold_lines_ = [drawn.folds for drawn in artists]
-        self.rug_ = [drawn.rug for drawn in artists]
+        for part in self._parts:
+            setattr(self, f"{part}_", [getattr(drawn, part) for drawn in artists])
 
 
 def earlier_legend(canvas):
@@ -127,6 +127,6 @@ def _draw_scales(panels, artists, canvas):
     for place, panel in enumerate(panels):
         if artists[place].scale is not None:
             pair = [ax for ax in (canvas.main[place], canvas.below[place]) if ax]
-            artists[place].colorbar = draw_colour_bar(
+            artists[place].colorbars = draw_colour_bar(
                 pair, artists[place].scale, literal(wrapped(panel.shades.name))
             )

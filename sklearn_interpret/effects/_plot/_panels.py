@@ -89,14 +89,14 @@ class Artists:
 
     lines: list = field(default_factory=list)
     bands: list = field(default_factory=list)
-    folds: list = field(default_factory=list)
+    fold_lines: list = field(default_factory=list)
     curves: Any = None
     missing: list = field(default_factory=list)
     rug: Any = None
-    contour: Any = None
-    heat_map: Any = None
+    contours: Any = None
+    heatmaps: Any = None
     points: Any = None
-    colorbar: Any = None
+    colorbars: Any = None
     scale: Any = None  # colours of the curves, for a colour bar
     entries: dict = field(default_factory=dict)  # of the legend: handles by label
 
@@ -285,7 +285,7 @@ class LinePanel:
             folds = draw_thin_lines(
                 ax, shifted, series.folds, shown, looks.fold_kw, **kind
             )
-            artists.folds.append(folds)
+            artists.fold_lines.append(folds)
             entries.setdefault(f"{len(folds)} folds", folds[0])
         if looks.band and series.low is not None:
             ends = series.low, series.high
@@ -423,14 +423,14 @@ class SurfacePanel:
         if smooth and self.bounds is None:
             style = looks.contour_kw
             shown = draw_contours(ax, *self.places, **numbers, style=style)
-            artists.contour = shown
+            artists.contours = shown
         else:
             bounds = [self._cell_bounds(side) for side in (0, 1)]
             style = looks.heatmap_kw
             shown = draw_heat_map(ax, *bounds, **numbers, style=style)
-            artists.heat_map = shown
+            artists.heatmaps = shown
         cells = None
-        if artists.heat_map is not None and self.held is not None:
+        if artists.heatmaps is not None and self.held is not None:
             cells = draw_empty_cells(ax, *bounds, ~self.held)
         elif self.counts is not None:
             cells = draw_empty_cells(ax, *self.places, self.counts == 0)
@@ -446,7 +446,7 @@ class SurfacePanel:
                 levels = list(map(level_text, self.places[side]))
                 most = {"most": NAME_LENGTH} if which == "y" else {}
                 label_levels(ax, levels, which=which, share=BESIDE_BAR, **most)
-        artists.colorbar = draw_colour_bar(ax, shown, two_lines(self.what, self.of))
+        artists.colorbars = draw_colour_bar(ax, shown, two_lines(self.what, self.of))
         return artists
 
     def _cell_bounds(self, side):

@@ -99,6 +99,7 @@ class PartialDependenceDisplay(EffectDisplay):
     _points, _by_fold = ("grid_values",), "fold_averages"
     _means = ("average", "missing_average")
     _spreads = ("standard_errors", "shape_standard_errors")
+    _parts = (*EffectDisplay._parts, "missing")
 
     grid_values: list[Any]
     average: list[Any]
@@ -141,10 +142,6 @@ class PartialDependenceDisplay(EffectDisplay):
             return panels
         missing = missing[looks.outputs]
         return [(replace(panel, missing=missing), below) for panel, below in panels]
-
-    def _publish(self, artists, lower):
-        super()._publish(artists, lower)
-        self.missing_ = [drawn.missing for drawn in artists]
 
     def _frame_blocks(self, entry):
         blocks, missing = super()._frame_blocks(entry), self._missing(entry)

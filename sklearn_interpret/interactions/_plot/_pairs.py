@@ -65,7 +65,8 @@ def name_lines(ax, groups):
     small = "small" if not two_lines or any("\n" in text for text in texts) else None
     ax.set_yticks(np.concatenate(places), texts, fontsize=small)
     ax.set_ylim(-0.6, n_lines - 0.4)
-    ax.tick_params(axis="y", length=0)
+    # A style's grid would run through the numbers in the rows.
+    ax.tick_params(axis="y", length=0, grid_linewidth=0)
     return places
 
 

@@ -21,7 +21,6 @@ from sklearn_interpret._plotting.colours import (
     sign_colours,
 )
 from sklearn_interpret._plotting.labels import (
-    CHARACTERS_PER_INCH,
     column_texts,
     literal,
     number_beside,
@@ -34,6 +33,7 @@ N_LINES = 5
 FIRST_LINE, LINE_HEIGHT = -0.85, 0.52
 ENDS_LINE = 0.55
 MOST_NAMED = 14
+SMALL_PER_INCH = 13  # small letters
 
 
 @dataclass
@@ -151,7 +151,7 @@ def _box(ax):
 
 def _lines(ax, centres, texts, n_lines):
     limits = ax.get_xlim()
-    per_character = np.ptp(limits) / axes_inches(ax)[0] / CHARACTERS_PER_INCH
+    per_character = np.ptp(limits) / axes_inches(ax)[0] / SMALL_PER_INCH
     widths = np.array([len(text) + 2 for text in texts]) * per_character
     return label_lines(centres, widths, limits, n_lines)
 

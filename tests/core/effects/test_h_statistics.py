@@ -7,12 +7,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn_interpret._core.effects.h_statistics import (
     Strength,
     greenwell_strength,
-    overall_strength,
-    pair_strength,
+    overall_moments,
+    overall_strengths,
     rounding_floor,
     symmetric,
-    three_way_strength,
-    total_strength,
     unexplained,
 )
 
@@ -28,29 +26,33 @@ def centred_square(values):
 
 
 def test_every_statistic_is_a_ratio_of_centred_sums():
-    f, pair, triple = RNG.normal(size=(3, 30, 2))
+    f, terms = RNG.normal(size=(2, 30, 2))
+    found = unexplained(f, terms, WEIGHTS, NO_FLOOR)
+    left = centred_square(f - terms)
+    assert_allclose(found.numerator, left)
+    assert_allclose(found.denominator, centred_square(f))
+    assert_allclose(found.squared, left / centred_square(f))
+    assert_allclose(found.unnormalized**2, left)
+
+
+@pytest.mark.parametrize(
+    "slices",
+    [
+        [(slice(None), slice(None))],
+        [(slice(0, 7), slice(None)), (slice(7, 30), slice(None))],
+        [(slice(None), slice(j, j + 1)) for j in range(3)],
+    ],
+)
+def test_strengths_with_all_others_from_parts(slices):
+    f = RNG.normal(size=(30, 2)) + 1e4
     alone, all_but = RNG.normal(size=(2, 30, 3, 2))
-    pairs = RNG.normal(size=(3, 30, 2))
-    a, b, c = alone.transpose(1, 0, 2)
-    others = (WEIGHTS, NO_FLOOR)
-    for found, left, whole in [
-        (pair_strength(pair, alone, (2, 0), *others), pair - a - c, pair),
-        (total_strength(f, alone, *others), f - a - b - c, f),
-        (
-            three_way_strength(triple, pairs, alone, (0, 1, 2), *others),
-            triple - pairs.sum(axis=0) + a + b + c,
-            triple,
-        ),
-    ]:
-        assert_allclose(found.numerator, centred_square(left))
-        assert_allclose(found.denominator, centred_square(whole))
-        assert_allclose(found.squared, centred_square(left) / centred_square(whole))
-        assert_allclose(found.unnormalized**2, centred_square(left))
+    parts = ((*one, alone[one], all_but[one]) for one in slices)
+    moments = overall_moments(parts, 3, f, WEIGHTS)
+    found = overall_strengths(moments, f, WEIGHTS, NO_FLOOR)
     for j in range(3):
-        found = overall_strength(f, alone, all_but, j, *others)
         left = f - alone[:, j] - all_but[:, j]
-        assert_allclose(found.numerator, centred_square(left))
-        assert_allclose(found.denominator, centred_square(f))
+        assert_allclose(found.numerator[j], centred_square(left))
+        assert_allclose(found.denominator[j], centred_square(f))
 
 
 def test_a_share_of_nothing_is_zero_and_something_of_nothing_is_undefined():

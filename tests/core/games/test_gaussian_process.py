@@ -63,7 +63,8 @@ def kernel_by_definition(p, strength, parity, constant):
 @pytest.mark.parametrize("p", [3, 4, 6])
 def test_values_are_those_of_the_smoothest_function(p, monkeypatch):
     """Against the regression in the kernel's own terms, shared out by enumeration."""
-    monkeypatch.setattr(coalition_surrogates, "_STRENGTHS", (0.7,))
+    for strengths in ("_STRENGTHS", "_STRENGTHS_OF_FEW_PAIRS"):
+        monkeypatch.setattr(coalition_surrogates, strengths, (0.7,))
     rng = np.random.default_rng(p)
     pairs = paired_design(p, 2 ** (p - 1), rng)
     numbers = np.concatenate([[2**p - 1], pairs @ (1 << np.arange(p))])
@@ -172,6 +173,40 @@ def test_intervals_cover_the_exact_values(make, n_coalitions):
             values, errors = surrogate.values(known[:, [game]])
             covered.append(np.abs(values[:, 0] - exact[:, game]) <= 1.96 * errors[:, 0])
     assert 0.90 <= np.mean(covered) <= 0.99
+
+
+def conjunction(z):
+    """One where all players are there."""
+    return (z > 0).all(axis=1) * 1.0
+
+
+def conjunction_beside_players(z):
+    """As much again comes from players alone."""
+    return conjunction(z) + z @ np.linspace(-1, 1, z.shape[1]) / 4
+
+
+def signed_product(z):
+    """The product of factors that are small where a player is not there."""
+    factors = np.where(z > 0, np.linspace(-1.5, 1.9, z.shape[1]), 0.1)
+    return factors.prod(axis=1)
+
+
+@pytest.mark.parametrize("p", [5, 9])
+@pytest.mark.parametrize(
+    "make", [conjunction, conjunction_beside_players, signed_product]
+)
+def test_intervals_of_fewer_pairs_than_players_cover_terms_of_many(make, p):
+    """What players do together alone is not taken for what each does alone."""
+    game = make(signs_of_all(p))[:, None]
+    exact = values_of_all(game)
+    rng = np.random.default_rng(p)
+    for n_coalitions in range(4, 2 * p + 2, 2):
+        covered = []
+        for _ in range(60):
+            pairs = paired_design(p, n_coalitions, rng)
+            values, errors = OddSurrogate(pairs).values(halves(game, pairs, -1))
+            covered.append(np.abs(values - exact) <= 1.96 * errors + 1e-9)
+        assert np.mean(covered) >= 0.9, n_coalitions
 
 
 def test_more_coalitions_are_better_than_a_regression_on_players_alone():

@@ -14,7 +14,6 @@ from sklearn_interpret._core.local.linear_surrogates import (
     by_weight,
     forward,
     least_norm,
-    sampling_errors,
 )
 from sklearn_interpret._core.statistics.losses import r_squared
 
@@ -121,11 +120,12 @@ def test_standard_errors_are_those_of_many_draws():
         answers = (design[:, :1] + design[:, 1:] ** 2) * (1 + design[:, :1])
         weights = np.exp(-(design**2).sum(axis=1))
         moments = LocalMoments.of_samples(design, answers, weights)
-        coefficients = moments.coefficients(np.arange(2), 0)
+        both, (answer,) = np.arange(2), answers.T
+        coefficients = moments.coefficients(both, 0)
         fitted = design @ coefficients
-        fitted += moments.intercept(np.arange(2), coefficients, 0)
+        fitted += moments.intercept(both, coefficients, 0)
         found.append(coefficients)
-        errors.append(sampling_errors(design, answers[:, 0] - fitted, weights))
+        errors.append(moments.sampling_errors(both, design, answer - fitted, weights))
     spread, error = np.std(found, axis=0), np.mean(errors, axis=0)
     np.testing.assert_allclose(error, spread, rtol=0.15)
 
@@ -135,7 +135,8 @@ def test_no_features_at_all():
     moments = LocalMoments.of_samples(design[:, :0], answers, weights)
     none = np.arange(0)
     assert moments.coefficients(none, 0).shape == (0,)
-    assert sampling_errors(design[:, :0], answers[:, 0], weights).shape == (0,)
+    args = none, design[:, :0], answers[:, 0], weights
+    assert moments.sampling_errors(*args).shape == (0,)
 
 
 @given(st.integers(0, 2**16))

@@ -83,13 +83,22 @@ def test_raw_is_the_sum_over_trees(k):
     assert trees.n_outputs == k
 
 
-def test_blocks_of_rows_change_nothing(monkeypatch):
+@pytest.mark.parametrize("n_rows", [50, 300])
+def test_blocks_of_rows_change_nothing(monkeypatch, n_rows):
     trees = random_ensemble(6, k=2)
-    X = telling_rows(trees, 50)
+    X = telling_rows(trees, n_rows)
     leaves, outputs = trees.apply(X), trees.raw(X)
     monkeypatch.setattr(module, "_PAIRS_AT_ONCE", 7)
     np.testing.assert_array_equal(trees.apply(X), leaves)
     np.testing.assert_array_equal(trees.raw(X), outputs)
+
+
+@pytest.mark.parametrize("n_rows", [1, 63, 64, 65, 700])
+def test_few_and_many_rows_reach_the_same_leaves(n_rows):
+    trees = random_ensemble(n_rows, k=2, n_categorical=1)
+    codes = trees.codes(telling_rows(trees, n_rows, n_categorical=1))
+    one_by_one = [trees.apply_codes(codes[row : row + 1]) for row in range(n_rows)]
+    np.testing.assert_array_equal(trees.apply_codes(codes), np.vstack(one_by_one))
 
 
 @pytest.mark.parametrize("depth", [150, 2000])
@@ -111,10 +120,13 @@ def test_single_leaves_and_no_trees():
     X = np.full((2, 3), np.nan)
     np.testing.assert_array_equal(trees.raw(X), [[5, 6], [5, 6]])
     np.testing.assert_array_equal(trees.apply(X), [[0, 1], [0, 1]])
+    many = np.full((200, 3), np.nan)
+    np.testing.assert_array_equal(trees.apply(many), np.tile([0, 1], (200, 1)))
     none = join_trees([], base=[1.0, 0.0], n_features=3, precision="f4")
     check_ensemble(none)
     np.testing.assert_array_equal(none.raw(X), [[1, 0], [1, 0]])
     assert none.apply(X).shape == (2, 0)
+    assert none.apply(many).shape == (200, 0)
     assert none.levels() == ()
 
 

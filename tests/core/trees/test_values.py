@@ -64,9 +64,12 @@ def rows_of(trees, n):
     return telling_rows(trees, n, n_categorical=N_CATEGORICAL)
 
 
-@pytest.fixture(params=["tables", "deep", "deeper", "wide", "single leaves"])
+@pytest.fixture(params=["pairs", "tables", "deep", "deeper", "wide", "single leaves"])
 def regime(request, monkeypatch):
     """The ways in which leaves are valued; all give the same."""
+    compared = request.param == "pairs"
+    monkeypatch.setattr(games, "worth_carrying", lambda *_: False)
+    monkeypatch.setattr(games, "is_cheaper", lambda *_: compared)
     if request.param == "wide":
         monkeypatch.setattr(tree_patterns, "MAX_PATTERN_BITS", 2)
     if request.param == "deeper":
@@ -135,10 +138,12 @@ def test_a_row_gets_the_same_alone_and_among_many(
     seed, order, most, potentials, longest, monkeypatch
 ):
     monkeypatch.setattr(games, "_FEW", 2)
+    monkeypatch.setattr(games, "is_cheaper", lambda *sizes: sizes[3] < 20)
     monkeypatch.setattr(games, "_MOST_WITH_POTENTIALS", potentials)
     monkeypatch.setattr(tree_patterns, "MAX_PATTERN_BITS", longest)
     monkeypatch.setattr(subtrees, "MAX_TABLE_CONDITIONS", most)
     monkeypatch.setattr(tree_shapley, "_UNITS_PER_PART", 2)
+    monkeypatch.setattr(games, "worth_carrying", lambda *sizes: sizes[2] <= 16)
     trees = ensemble_with_cover(seed, depth=7)
     plan = TreePlan.of_ensemble(trees)
     codes = trees.codes(rows_of(trees, 100))

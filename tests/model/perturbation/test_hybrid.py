@@ -26,6 +26,7 @@ from sklearn_interpret._model.perturbation.hybrid_trees import HybridTrees
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.exceptions import UnreadableModelError
+from tests.references.hybrid import averages
 from tests.references.memory import peak_memory
 from tests.references.models import frozen
 
@@ -99,6 +100,16 @@ def columns_of(players, chosen):
     return [j for player in chosen for j in players[player]]
 
 
+def test_columns_of_no_player_take_little_memory():
+    X = RNG.normal(size=(300, 1000))
+    response = make_response(frozen(lambda a, *others: a))
+
+    def made():
+        HybridResponses(response, as_rows(X), np.ones(len(X)), alone_in(3))
+
+    assert peak_memory(made) < 1.5 * X.nbytes
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_the_definition_with_no_row_sent_twice(name):
     X = TABLES[name]
@@ -108,11 +119,8 @@ def test_the_definition_with_no_row_sent_twice(name):
     sets = sets_of(n_columns)
     model = Recording()
     answers = HybridResponses(make_response(model), as_rows(X), weights, players)
-    alone, all_but, joint = (
-        answers.alone(),
-        answers.all_but(),
-        list(answers.joint(sets)),
-    )
+    alone, all_but = averages(answers)
+    joint = list(answers.joint(sets))
     sent = np.concatenate(model.seen)
     needed = [X]
     for player in range(n_columns):
@@ -141,7 +149,7 @@ def test_groups_and_columns_of_no_player(name):
     weights = np.ones(len(X))
     model = Recording()
     answers = HybridResponses(make_response(model), as_rows(X), weights, players)
-    alone, all_but = answers.alone(), answers.all_but()
+    alone, all_but = averages(answers)
     pairs = [(0, 1)] if len(players) == 2 else []
     (*joint,) = answers.joint(pairs)
     sent = np.concatenate(model.seen)
@@ -202,7 +210,7 @@ def test_blocks_change_nothing(name):
             alone_in(X.shape[1]),
             n_jobs=n_jobs,
         )
-        return [answers.alone(), answers.all_but(), *answers.joint(sets)]
+        return [*averages(answers), *answers.joint(sets)]
 
     expected = everything(None)
     with config_context(working_memory=1e-9):
@@ -229,11 +237,9 @@ def test_blocks_are_reported():
             alone_in(8),
             on_block=lambda: told.append(1),
         )
-        answers.alone()
+        averages(answers)
         first = len(told)
         assert first > 1
-        answers.all_but()
-        assert len(told) == first
         list(answers.joint([(0, 1)]))
         assert len(told) > first
 
@@ -256,7 +262,7 @@ def test_frames_are_sent_as_they_came():
     before = X.copy()
     response = make_response(LinearRegression(), respond)
     answers = HybridResponses(response, as_rows(X), np.ones(10), alone_in(3))
-    alone = answers.alone()[:, :, 0]
+    alone = averages(answers)[0][:, :, 0]
     filled, codes = X["c"].fillna(7).to_numpy(), X["b"].cat.codes.to_numpy()
     size = X["a"].to_numpy(dtype=float)
     assert_allclose(alone[:, 0], size * (1 + codes).mean() + filled.mean(), rtol=1e-6)
@@ -309,8 +315,10 @@ def test_what_does_not_fit_is_not_cached():
 
 TREES = np.random.default_rng(2).normal(size=(40, 3))
 TARGET = TREES[:, 0] * TREES[:, 1]
-BOOSTED = GradientBoostingRegressor(n_estimators=3).fit(TREES, TARGET)
-LINKED = GradientBoostingClassifier(n_estimators=3).fit(TREES, TARGET > 0)
+BOOSTED = GradientBoostingRegressor(n_estimators=3, random_state=0).fit(TREES, TARGET)
+LINKED = GradientBoostingClassifier(n_estimators=3, random_state=0).fit(
+    TREES, TARGET > 0
+)
 LINEAR = LinearRegression().fit(TREES, TARGET)
 
 
@@ -347,7 +355,7 @@ def test_trees_are_insisted_on(model):
             np.ones(40),
             alone_in(3),
             averaged=True,
-        ).alone()
+        ).alone(0)
 
 
 def test_the_rows_sent_are_counted_beforehand():
@@ -360,7 +368,7 @@ def test_the_rows_sent_are_counted_beforehand():
         )
         of_sizes = [[one for one in sets if len(one) == size] for size in (2, 3)]
         most = answers.most_rows(*of_sizes)
-        answers.alone()
+        averages(answers)
         list(answers.joint(sets))
         n_sent = sum(map(len, model.seen))
         assert n_sent == most if exact else n_sent <= most

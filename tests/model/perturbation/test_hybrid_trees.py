@@ -28,6 +28,7 @@ from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees.tree_response import tree_response
 from sklearn_interpret.exceptions import NonFiniteResponseError, UnreadableModelError
+from tests.references.hybrid import averages
 from tests.references.observed import mean_given, outcomes
 
 N_ROWS = 40
@@ -102,12 +103,14 @@ def sums():
         ),
         "frame": (piped.fit(named, y), named, {}),
         "constant column": (
-            GradientBoostingRegressor(n_estimators=3).fit(constant, y),
+            GradientBoostingRegressor(n_estimators=3, random_state=0).fit(constant, y),
             constant,
             {},
         ),
         "single leaves": (
-            GradientBoostingRegressor(n_estimators=3).fit(X, np.full(N_ROWS, 2.0)),
+            GradientBoostingRegressor(n_estimators=3, random_state=0).fit(
+                X, np.full(N_ROWS, 2.0)
+            ),
             X,
             {},
         ),
@@ -175,7 +178,7 @@ def columns_of(players, *which):
 
 
 def check_means(observed, ask, X, players, weights):
-    alone, all_but = observed.alone(), observed.all_but()
+    alone, all_but = averages(observed)
     assert alone.shape == all_but.shape == (len(X), len(players), ask(X).shape[1])
     for which in range(len(players)):
         own = columns_of(players, which)
@@ -227,8 +230,8 @@ def test_functions_of_sums(name):
     np.testing.assert_allclose(observed.predictions, ask(X), rtol=0, atol=1e-10)
     check_outcomes(observed, ask, X, GROUPS)
     for means in (
-        observed.alone,
-        observed.all_but,
+        lambda: observed.alone(0),
+        lambda: [*observed.all_but()],
         lambda: [*observed.joint([(0, 1)])],
     ):
         with pytest.raises(
@@ -271,7 +274,7 @@ def test_numbers_depend_neither_on_workers_nor_on_memory(monkeypatch):
         observed, _ = observe(model, X, asked, SINGLE, weights, **how)
         kept = observed.outcomes(lambda *block: block[2].sum(axis=1))
         kept = [np.concatenate(parts) for parts in kept]
-        return [observed.alone(), observed.all_but(), *observed.joint(sets), *kept]
+        return [*averages(observed), *observed.joint(sets), *kept]
 
     expected = numbers(on_block=lambda: blocks.append(1))
     assert len(blocks) > 5
@@ -344,3 +347,31 @@ def test_a_model_that_was_changed_after_its_fit_is_noticed():
     changed.predict_proba = lambda X: model.predict_proba(X)[:, ::-1]
     with pytest.raises(UnreadableModelError, match="not the function of the trees"):
         observe(changed, X, asked, SINGLE, np.ones(N_ROWS))
+
+
+@pytest.mark.parametrize(
+    ("depth", "players", "adds"),
+    [(1, SINGLE, True), (2, SINGLE, False), (3, [(0, 1, 2), (3,), (4,)], True)],
+)
+def test_trees_of_one_player_each_add_up(depth, players, adds):
+    X, _ = table()
+    X[:, 3:] = 0.0
+    y = X[:, 0] * X[:, 1] + X[:, 2]
+    model = GradientBoostingRegressor(n_estimators=5, max_depth=depth, random_state=0)
+    response = make_response(model.fit(X, y))
+    trees = hybrid(
+        "tree", response, as_rows(X), np.ones(N_ROWS), players, averaged=False
+    )
+    assert trees.adds_players is adds
+    rest = trees.predictions - sum(map(trees.alone, range(len(players))))
+    assert (np.ptp(rest) < 1e-10) == adds
+
+
+def test_functions_of_trees_do_not_add_up():
+    X, y = table()
+    model = GradientBoostingClassifier(n_estimators=5, max_depth=1, random_state=0)
+    response = make_response(model.fit(X, y > 0))
+    trees = hybrid(
+        "tree", response, as_rows(X), np.ones(N_ROWS), SINGLE, averaged=False
+    )
+    assert not trees.adds_players

@@ -352,6 +352,27 @@ def test_stored_numbers_of_sparse_matrices_are_finite_or_not():
     assert not as_rows(X).is_finite
 
 
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("container", [np.asarray, "pandas", "polars"])
+def test_numbers_lie_within_a_limit_or_not(container, dtype):
+    X = np.array([[1, 0], [0, 1]], dtype=dtype)
+    if isinstance(container, str):
+        container = pytest.importorskip(container).DataFrame
+    assert as_rows(container(X)).are_within(1)
+    assert not as_rows(container(X)).are_within(0.5)
+    if np.dtype(dtype).kind == "f":
+        for bad in (np.nan, np.inf, -np.inf, -1.5):
+            X[1, 0] = bad
+            assert not as_rows(container(X)).are_within(1)
+
+
+@pytest.mark.parametrize(
+    "X", [np.ones((2, 2), object), np.full((2, 2), "1"), sparse.csr_array(np.eye(2))]
+)
+def test_what_is_no_array_of_numbers_lies_within_no_limit(X):
+    assert not as_rows(X).are_within(10)
+
+
 def test_a_part_of_an_array_is_no_copy():
     X = np.arange(12.0).reshape(4, 3)
     part = as_rows(X).part(slice(1, 3)).native

@@ -225,7 +225,10 @@ def test_a_model_that_is_no_sum_of_trees_is_refused():
     X, y = table()
     for model, method in (
         (LinearRegression().fit(X, y), "predict"),
-        (GradientBoostingClassifier(n_estimators=2).fit(X, cut(y)), "predict_proba"),
+        (
+            GradientBoostingClassifier(n_estimators=2, random_state=0).fit(X, cut(y)),
+            "predict_proba",
+        ),
     ):
         with pytest.raises(UnreadableModelError):
             IndependentColumns(make_response(model, method), *levels_of(X))

@@ -339,7 +339,10 @@ def test_inside_of_other_models():
     )
     assert_read(bagging.fit(X, y), X)
     voting = VotingRegressor(
-        [("tree", DecisionTreeRegressor(max_depth=4)), ("boosting", regressor())]
+        [
+            ("tree", DecisionTreeRegressor(max_depth=4, random_state=0)),
+            ("boosting", regressor()),
+        ]
     )
     assert_read(voting.fit(X, y), X, missing=False)
 

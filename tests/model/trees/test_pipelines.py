@@ -208,7 +208,10 @@ def test_dense_and_sparse_outputs(kind, sparse_threshold):
         sparse_threshold=sparse_threshold,
     )
     pipeline = make_pipeline(
-        steps, SelectKBest(f_regression, k=6), MaxAbsScaler(), DecisionTreeRegressor()
+        steps,
+        SelectKBest(f_regression, k=6),
+        MaxAbsScaler(),
+        DecisionTreeRegressor(random_state=0),
     ).fit(as_container(columns, kind), y)
     model = assert_all_read(pipeline, kind)
     assert model.ensemble.n_features == 6
@@ -249,7 +252,9 @@ def test_missing_values_are_handed_on():
 def test_columns_without_any_value():
     X, y = table(missing=True)
     X[:, 1] = np.nan
-    pipeline = make_pipeline(SimpleImputer(add_indicator=True), DecisionTreeRegressor())
+    pipeline = make_pipeline(
+        SimpleImputer(add_indicator=True), DecisionTreeRegressor(random_state=0)
+    )
     model = assert_read(pipeline.fit(X, y), X)
     np.testing.assert_array_equal(model.columns, [0, 2, 3, 4, 0, 1, 2, 3, 4])
 
@@ -262,7 +267,10 @@ def test_columns_without_any_value():
     "trees, raw_method",
     [
         (RandomForestClassifier(4, random_state=0), "predict_proba"),
-        (GradientBoostingClassifier(n_estimators=4), "decision_function"),
+        (
+            GradientBoostingClassifier(n_estimators=4, random_state=0),
+            "decision_function",
+        ),
         (HistGradientBoostingClassifier(max_iter=4), "decision_function"),
     ],
     ids=str,
@@ -424,7 +432,9 @@ def test_bagging_of_pipelines(kind, max_features):
     """The members are given arrays, whatever the rows come in."""
     columns, y = mixed()
     X = as_container(columns, kind)
-    member = make_pipeline(prepared("array"), DecisionTreeRegressor(max_depth=4))
+    member = make_pipeline(
+        prepared("array"), DecisionTreeRegressor(max_depth=4, random_state=0)
+    )
     estimator = BaggingRegressor(
         member, n_estimators=3, max_features=max_features, random_state=0
     )
@@ -449,7 +459,9 @@ def test_bagging_of_classifying_pipelines_on_some_columns():
 def test_bagging_of_pipelines_on_sparse_rows():
     X, y = table()
     X = sparse.csr_array(np.round(X) * (np.abs(X) > 1))
-    member = make_pipeline(MaxAbsScaler(), DecisionTreeRegressor(max_depth=4))
+    member = make_pipeline(
+        MaxAbsScaler(), DecisionTreeRegressor(max_depth=4, random_state=0)
+    )
     estimator = BaggingRegressor(member, n_estimators=3, max_features=4, random_state=0)
     assert_read(estimator.fit(X, y), X)
 
@@ -458,7 +470,7 @@ def test_voting_within_a_pipeline():
     X, y = table()
     voting = VotingRegressor(
         [
-            ("tree", DecisionTreeRegressor(max_depth=3)),
+            ("tree", DecisionTreeRegressor(max_depth=3, random_state=0)),
             (
                 "scaled",
                 make_pipeline(
@@ -489,7 +501,9 @@ def test_boosting_that_goes_on_from_a_pipeline(last):
     X, y = table()
     start = make_pipeline(TargetEncoder(), SplineTransformer(), last)
     X = np.round(X, 1)
-    estimator = GradientBoostingRegressor(n_estimators=4, init=start).fit(X, y)
+    estimator = GradientBoostingRegressor(
+        n_estimators=4, init=start, random_state=0
+    ).fit(X, y)
     model = assert_read(estimator, X, missing=False)
     np.testing.assert_array_equal(model.columns[-5:], range(5))
 
@@ -501,7 +515,7 @@ def test_steps_that_need_double_precision():
     start = make_pipeline(
         FrozenEstimator(encoder), HistGradientBoostingRegressor(max_iter=5)
     )
-    estimator = GradientBoostingRegressor(n_estimators=2, init=start)
+    estimator = GradientBoostingRegressor(n_estimators=2, init=start, random_state=0)
     estimator.fit(X, np.array([1.0, -5.0, 7.0, 0.0])[X[:, 0]])
     model = assert_read(estimator, X.astype(float), missing=False)
     assert len(np.unique(model.raw(X))) == 4
@@ -538,11 +552,15 @@ def test_rows_are_read_with_metadata_routing():
     "pipeline, reason",
     [
         (
-            make_pipeline(StandardScaler(), PCA(), DecisionTreeRegressor()),
+            make_pipeline(
+                StandardScaler(), PCA(), DecisionTreeRegressor(random_state=0)
+            ),
             "Pipeline can't be read: its step 'pca': PCA mixes columns. Known to work",
         ),
         (
-            VotingRegressor([("a", make_pipeline(PCA(), DecisionTreeRegressor()))]),
+            VotingRegressor(
+                [("a", make_pipeline(PCA(), DecisionTreeRegressor(random_state=0)))]
+            ),
             "VotingRegressor can't be read: its member Pipeline can't be read: its "
             "step 'pca': PCA mixes",
         ),
@@ -568,7 +586,7 @@ def test_last_steps_that_hand_on_are_refused():
 
 
 def test_texts_have_no_columns():
-    pipeline = make_pipeline(CountVectorizer(), DecisionTreeRegressor())
+    pipeline = make_pipeline(CountVectorizer(), DecisionTreeRegressor(random_state=0))
     pipeline.fit(["one text", "another", "one more"], [1, 2, 3])
     reason = r"step 'countvectorizer' \(CountVectorizer\) does not tell how many col"
     with pytest.raises(UnreadableModelError, match=reason):
@@ -577,8 +595,10 @@ def test_texts_have_no_columns():
 
 def test_steps_that_were_exchanged():
     X, y = table()
-    pipeline = make_pipeline(StandardScaler(), DecisionTreeRegressor()).fit(X, y)
-    pipeline.steps[-1] = "other", DecisionTreeRegressor().fit(X[:, :3], y)
+    pipeline = make_pipeline(
+        StandardScaler(), DecisionTreeRegressor(random_state=0)
+    ).fit(X, y)
+    pipeline.steps[-1] = "other", DecisionTreeRegressor(random_state=0).fit(X[:, :3], y)
     reason = "its last step was fitted on 3 columns, and is given 5"
     with pytest.raises(UnreadableModelError, match=reason):
         read_trees(pipeline)
@@ -586,4 +606,6 @@ def test_steps_that_were_exchanged():
 
 def test_what_is_not_fitted_says_so():
     with pytest.raises(NotFittedError):
-        read_trees(make_pipeline(StandardScaler(), DecisionTreeRegressor()))
+        read_trees(
+            make_pipeline(StandardScaler(), DecisionTreeRegressor(random_state=0))
+        )

@@ -80,7 +80,9 @@ def test_boosting_classifiers(parameters, n_classes):
 
 def test_leaves_of_boosting():
     X, y = table()
-    estimator = GradientBoostingClassifier(n_estimators=5).fit(X, labels(y, 3))
+    estimator = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(
+        X, labels(y, 3)
+    )
     model = read_trees(estimator)
     rows = telling_inputs(model, X, missing=False)
     assert_same_leaves(model, rows, estimator.apply(rows).reshape(len(rows), -1))
@@ -89,17 +91,21 @@ def test_leaves_of_boosting():
 @pytest.mark.parametrize(
     "start",
     [
-        DecisionTreeRegressor(max_depth=3),
+        DecisionTreeRegressor(max_depth=3, random_state=0),
         RandomForestRegressor(4, random_state=0),
         HistGradientBoostingRegressor(max_iter=5),
         HistGradientBoostingRegressor(max_iter=5, categorical_features=[0]),
-        GradientBoostingRegressor(n_estimators=3, init=DecisionTreeRegressor()),
+        GradientBoostingRegressor(
+            n_estimators=3, init=DecisionTreeRegressor(random_state=0), random_state=0
+        ),
     ],
     ids=str,
 )
 def test_boosting_that_goes_on_from_trees(start):
     X, y = table()
-    estimator = GradientBoostingRegressor(n_estimators=5, init=start).fit(X, y)
+    estimator = GradientBoostingRegressor(
+        n_estimators=5, init=start, random_state=0
+    ).fit(X, y)
     model = assert_read(estimator, X, missing=False)
     assert model.ensemble.precision == np.float32
 
@@ -108,10 +114,12 @@ def test_boosting_that_goes_on_from_trees_of_another_precision():
     """The start compares in float64 what was cast to float32 before."""
     X, y = table()
     start = HistGradientBoostingRegressor(max_iter=5, categorical_features=[0])
-    estimator = GradientBoostingRegressor(n_estimators=5, init=start).fit(X, y)
+    estimator = GradientBoostingRegressor(
+        n_estimators=5, init=start, random_state=0
+    ).fit(X, y)
     model = read_trees(estimator)
     plain = GradientBoostingRegressor(
-        n_estimators=5, init=HistGradientBoostingRegressor(max_iter=5)
+        n_estimators=5, init=HistGradientBoostingRegressor(max_iter=5), random_state=0
     ).fit(X, y)
     rows = telling_inputs(read_trees(plain), X, n_rows=500, missing=False)
     rows[:, 0] = np.resize(X[:, 0], 500)
@@ -128,18 +136,23 @@ def test_boosting_that_goes_on_from_trees_of_another_precision():
 )
 def test_boosting_that_starts_from_no_trees(start, reason):
     X, y = table()
-    estimator = GradientBoostingRegressor(n_estimators=2, init=start).fit(X, abs(y))
+    estimator = GradientBoostingRegressor(
+        n_estimators=2, init=start, random_state=0
+    ).fit(X, abs(y))
     with pytest.raises(UnreadableModelError, match=reason):
         read_trees(estimator)
 
 
 @pytest.mark.parametrize(
     "start",
-    [DecisionTreeClassifier(max_depth=2), DummyClassifier(strategy="stratified")],
+    [
+        DecisionTreeClassifier(max_depth=2, random_state=0),
+        DummyClassifier(strategy="stratified"),
+    ],
 )
 def test_boosting_that_starts_from_probabilities(start):
     X, y = table()
-    estimator = GradientBoostingClassifier(n_estimators=2, init=start)
+    estimator = GradientBoostingClassifier(n_estimators=2, init=start, random_state=0)
     with pytest.raises(UnreadableModelError, match="log-odds"):
         read_trees(estimator.fit(X, labels(y, 2)))
 
@@ -194,7 +207,7 @@ def test_missing_against_all_others():
     estimator = HistGradientBoostingRegressor(max_iter=3, min_samples_leaf=1).fit(X, y)
     model = assert_read(estimator, X, infinite=True)
     assert np.isinf(model.ensemble.threshold[0])
-    assert_read(DecisionTreeRegressor().fit(X, y), X)
+    assert_read(DecisionTreeRegressor(random_state=0).fit(X, y), X)
 
 
 def test_cover_of_hist_boosting():

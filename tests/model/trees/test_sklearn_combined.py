@@ -41,7 +41,11 @@ from tests.model.trees.data import labels, table
         {"max_features": 0.6},
         {"max_features": 0.8, "bootstrap_features": True},
         {"estimator": RandomForestRegressor(3, random_state=0), "max_features": 3},
-        {"estimator": GradientBoostingRegressor(n_estimators=4, max_depth=2)},
+        {
+            "estimator": GradientBoostingRegressor(
+                n_estimators=4, max_depth=2, random_state=0
+            )
+        },
         {"estimator": HistGradientBoostingRegressor(max_iter=4), "max_features": 4},
         {
             "estimator": BaggingRegressor(
@@ -90,7 +94,7 @@ def test_bagging_classifiers(parameters, n_classes):
 def test_bagging_of_scores(n_classes):
     """The scores add up, the probabilities do not."""
     X, y = table()
-    member = GradientBoostingClassifier(n_estimators=3)
+    member = GradientBoostingClassifier(n_estimators=3, random_state=0)
     estimator = BaggingClassifier(
         member, n_estimators=3, max_features=4, random_state=0
     )
@@ -134,7 +138,7 @@ def test_voting_regressor():
     X, y = table()
     estimator = VotingRegressor(
         [
-            ("tree", DecisionTreeRegressor(max_depth=4)),
+            ("tree", DecisionTreeRegressor(max_depth=4, random_state=0)),
             ("forest", RandomForestRegressor(3, random_state=0)),
             ("gone", "drop"),
             ("boosting", HistGradientBoostingRegressor(max_iter=4)),
@@ -157,7 +161,10 @@ def test_voting_of_trees_with_and_without_categories():
     boosting = HistGradientBoostingRegressor(max_iter=4, categorical_features=[0])
     X[:, 0] = np.abs(X[:, 0])
     estimator = VotingRegressor(
-        [("tree", DecisionTreeRegressor(max_depth=4)), ("boosting", boosting)]
+        [
+            ("tree", DecisionTreeRegressor(max_depth=4, random_state=0)),
+            ("boosting", boosting),
+        ]
     ).fit(X, y)
     model = assert_read(estimator, X)
     np.testing.assert_array_equal(model.columns, [0, 1, 2, 3, 4, 0, 1, 2, 3, 4])
@@ -168,7 +175,7 @@ def test_voting_classifier(n_classes):
     X, y = table()
     estimator = VotingClassifier(
         [
-            ("tree", DecisionTreeClassifier(max_depth=4)),
+            ("tree", DecisionTreeClassifier(max_depth=4, random_state=0)),
             ("forest", RandomForestClassifier(3, random_state=0)),
         ],
         voting="soft",
@@ -185,7 +192,9 @@ def test_voting_classifier(n_classes):
 def test_ada_boost_classifier(n_classes, depth):
     X, y = table()
     estimator = AdaBoostClassifier(
-        DecisionTreeClassifier(max_depth=depth), n_estimators=6, random_state=0
+        DecisionTreeClassifier(max_depth=depth, random_state=0),
+        n_estimators=6,
+        random_state=0,
     ).fit(X, labels(y, n_classes, names=True))
     model = assert_read(estimator, X, missing=False)
     assert model.raw_method == "decision_function"
@@ -195,7 +204,7 @@ def test_ada_boost_classifier(n_classes, depth):
 def test_ada_boost_that_stops_early():
     X, y = table()
     estimator = AdaBoostClassifier(
-        DecisionTreeClassifier(), n_estimators=6, random_state=0
+        DecisionTreeClassifier(random_state=0), n_estimators=6, random_state=0
     )
     model = assert_read(estimator.fit(X, labels(y, 3)), X, missing=False)
     assert model.ensemble.n_trees == 1
@@ -221,11 +230,17 @@ def test_ada_boost_that_stops_early():
         ),
         (
             VotingRegressor(
-                [("a", DecisionTreeRegressor()), ("b", LinearRegression())]
+                [
+                    ("a", DecisionTreeRegressor(random_state=0)),
+                    ("b", LinearRegression()),
+                ]
             ),
             "its member LinearRegression",
         ),
-        (StackingRegressor([("a", DecisionTreeRegressor())]), "no model of trees"),
+        (
+            StackingRegressor([("a", DecisionTreeRegressor(random_state=0))]),
+            "no model of trees",
+        ),
         (
             make_pipeline(StandardScaler(), LinearRegression()),
             "its last step LinearRegression",
@@ -246,7 +261,9 @@ def test_refused_regressors(estimator, reason):
     "estimator, reason",
     [
         (
-            VotingClassifier([("a", DecisionTreeClassifier())], voting="hard"),
+            VotingClassifier(
+                [("a", DecisionTreeClassifier(random_state=0))], voting="hard"
+            ),
             "voting='soft' is",
         ),
         (
@@ -293,14 +310,14 @@ def test_the_message_says_what_can_be_read():
 @pytest.mark.parametrize(
     "estimator",
     [
-        DecisionTreeRegressor(),
-        RandomForestClassifier(),
-        IsolationForest(),
-        GradientBoostingRegressor(),
+        DecisionTreeRegressor(random_state=0),
+        RandomForestClassifier(random_state=0),
+        IsolationForest(random_state=0),
+        GradientBoostingRegressor(random_state=0),
         HistGradientBoostingClassifier(),
-        BaggingRegressor(),
-        VotingRegressor([("a", DecisionTreeRegressor())]),
-        AdaBoostClassifier(),
+        BaggingRegressor(random_state=0),
+        VotingRegressor([("a", DecisionTreeRegressor(random_state=0))]),
+        AdaBoostClassifier(random_state=0),
     ],
     ids=lambda estimator: type(estimator).__name__,
 )

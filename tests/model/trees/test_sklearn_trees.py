@@ -24,9 +24,13 @@ from tests.model.trees.data import labels, several, table
 
 REGRESSORS = {
     "tree": DecisionTreeRegressor(random_state=0),
-    "stump": DecisionTreeRegressor(max_depth=1),
-    "poisson tree": DecisionTreeRegressor(criterion="poisson", max_depth=6),
-    "absolute error": DecisionTreeRegressor(criterion="absolute_error", max_depth=4),
+    "stump": DecisionTreeRegressor(max_depth=1, random_state=0),
+    "poisson tree": DecisionTreeRegressor(
+        criterion="poisson", max_depth=6, random_state=0
+    ),
+    "absolute error": DecisionTreeRegressor(
+        criterion="absolute_error", max_depth=4, random_state=0
+    ),
     "pruned": DecisionTreeRegressor(ccp_alpha=0.05, random_state=0),
     "best first": DecisionTreeRegressor(max_leaf_nodes=9, random_state=0),
     "extra tree": ExtraTreeRegressor(random_state=0),
@@ -38,7 +42,9 @@ REGRESSORS = {
 }
 CLASSIFIERS = {
     "tree": DecisionTreeClassifier(random_state=0, max_depth=5),
-    "entropy": DecisionTreeClassifier(criterion="entropy", class_weight="balanced"),
+    "entropy": DecisionTreeClassifier(
+        criterion="entropy", class_weight="balanced", random_state=0
+    ),
     "extra tree": ExtraTreeClassifier(random_state=0, min_samples_leaf=3),
     "forest": RandomForestClassifier(8, random_state=0, max_samples=0.4),
     "extra trees": ExtraTreesClassifier(6, random_state=0, max_depth=4),
@@ -102,7 +108,7 @@ def test_leaves(name):
 def test_thresholds_that_no_single_precision_number_equals():
     """Middles of neighbouring float32 numbers are thresholds in float64."""
     X = np.float32(8) + np.arange(40, dtype=np.float32)[:, None] * np.float32(2**-20)
-    estimator = DecisionTreeRegressor().fit(X, np.arange(40) % 2)
+    estimator = DecisionTreeRegressor(random_state=0).fit(X, np.arange(40) % 2)
     thresholds = estimator.tree_.threshold[estimator.tree_.feature >= 0]
     assert (thresholds != thresholds.astype(np.float32)).any()
     model = assert_read(estimator, X)
@@ -113,7 +119,7 @@ def test_thresholds_that_no_single_precision_number_equals():
 def test_columns_of_whole_numbers_and_truth_values():
     rng = np.random.default_rng(0)
     X = rng.integers(-(2**40), 2**40, size=(100, 2))
-    estimator = DecisionTreeRegressor().fit(X, rng.normal(size=100))
+    estimator = DecisionTreeRegressor(random_state=0).fit(X, rng.normal(size=100))
     assert_same_leaves(read_trees(estimator), X, estimator.apply(X))
     X = rng.random((100, 3)) < 0.5
     estimator = RandomForestRegressor(5, random_state=0).fit(X, rng.normal(size=100))
@@ -123,7 +129,7 @@ def test_columns_of_whole_numbers_and_truth_values():
 def test_deep_tree():
     X = np.arange(300.0)[:, None]
     y = np.exp2(np.minimum(X[:, 0], 290.0))
-    estimator = DecisionTreeRegressor().fit(X, y)
+    estimator = DecisionTreeRegressor(random_state=0).fit(X, y)
     model = assert_read(estimator, X)
     assert model.ensemble.depth.max() > 100
     assert_same_leaves(model, X, estimator.apply(X))
@@ -131,13 +137,17 @@ def test_deep_tree():
 
 def test_tree_of_a_single_leaf():
     X, y = table()
-    model = assert_read(DecisionTreeRegressor().fit(X, np.ones(len(y))), X)
+    model = assert_read(
+        DecisionTreeRegressor(random_state=0).fit(X, np.ones(len(y))), X
+    )
     assert model.ensemble.n_nodes == 1
     assert_read(RandomForestClassifier(2, random_state=0).fit(X, np.ones(len(y))), X)
 
 
 def test_single_feature_and_single_row():
-    assert_read(DecisionTreeRegressor().fit([[1.0]], [2.0]), np.array([[1.0]]))
+    assert_read(
+        DecisionTreeRegressor(random_state=0).fit([[1.0]], [2.0]), np.array([[1.0]])
+    )
 
 
 @pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_array])
@@ -172,7 +182,9 @@ def test_frames():
 def test_cover_is_the_weight_of_training_rows():
     X, y = table()
     weights = np.random.default_rng(1).uniform(0.1, 3, size=len(y))
-    estimator = DecisionTreeRegressor(max_depth=4).fit(X, y, sample_weight=weights)
+    estimator = DecisionTreeRegressor(max_depth=4, random_state=0).fit(
+        X, y, sample_weight=weights
+    )
     model = assert_read(estimator, X)
     leaves = model.ensemble.apply(model.encode(X))[:, 0]
     reached = np.bincount(leaves, weights, minlength=model.ensemble.n_nodes)

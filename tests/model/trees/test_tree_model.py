@@ -27,10 +27,10 @@ def foreign(library, name, **parameters):
 
 
 MODELS = {
-    "tree": lambda: DecisionTreeRegressor(max_depth=4),
+    "tree": lambda: DecisionTreeRegressor(max_depth=4, random_state=0),
     "forest": lambda: RandomForestClassifier(4, max_depth=4, random_state=0),
     "isolation": lambda: IsolationForest(n_estimators=4, random_state=0),
-    "boosting": lambda: GradientBoostingClassifier(n_estimators=4),
+    "boosting": lambda: GradientBoostingClassifier(n_estimators=4, random_state=0),
     "hist": lambda: HistGradientBoostingRegressor(max_iter=4),
     "categories": lambda: HistGradientBoostingRegressor(
         max_iter=4, categorical_features=[0]
@@ -40,7 +40,7 @@ MODELS = {
     ),
     "voting": lambda: VotingRegressor(
         [
-            ("tree", DecisionTreeRegressor(max_depth=3)),
+            ("tree", DecisionTreeRegressor(max_depth=3, random_state=0)),
             ("boosting", HistGradientBoostingRegressor(categorical_features=[0])),
         ]
     ),

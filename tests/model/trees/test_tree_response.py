@@ -14,9 +14,12 @@ from sklearn.ensemble import (
 )
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees.tree_response import tree_response
 from sklearn_interpret.exceptions import UnreadableModelError
 from tests.model.trees.data import labels, several, table
@@ -41,7 +44,10 @@ ADDITIVE = {
         RandomForestRegressor(5, **SEEDED).fit(X, several(Y)),
         {"target": 1},
     ),
-    "boosted": (GradientBoostingRegressor(n_estimators=5).fit(X, Y), {}),
+    "boosted": (
+        GradientBoostingRegressor(n_estimators=5, random_state=0).fit(X, Y),
+        {},
+    ),
     "frozen": (
         FrozenEstimator(HistGradientBoostingRegressor(max_iter=5).fit(X, Y)),
         {"response_method": ["decision_function", "predict"]},
@@ -52,7 +58,10 @@ ADDITIVE = {
         {"target": 0},
     ),
     "probabilities": (ExtraTreesClassifier(5, **SEEDED).fit(X, THREE), {}),
-    "of a class": (DecisionTreeClassifier().fit(X, THREE), {"target": "late"}),
+    "of a class": (
+        DecisionTreeClassifier(random_state=0).fit(X, THREE),
+        {"target": "late"},
+    ),
     "of several targets": (RandomForestClassifier(5, **SEEDED).fit(X, BOTH), {}),
     "one column of these": (
         RandomForestClassifier(5, **SEEDED).fit(X, BOTH),
@@ -60,7 +69,7 @@ ADDITIVE = {
     ),
     "scores": (hist_classifier(THREE), {"response_method": "decision_function"}),
     "score": (
-        GradientBoostingClassifier(n_estimators=5).fit(X, TWO),
+        GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, TWO),
         {"response_method": "decision_function"},
     ),
     "against the score": (
@@ -142,3 +151,34 @@ def test_trees_that_are_not_the_model_are_found_out():
     codes = trees.ensemble.codes(trees.model.encode(X))
     with pytest.raises(UnreadableModelError, match="Doubled is not the sum of the"):
         trees.check(X, codes)
+
+
+@pytest.mark.parametrize(("shift", "agrees"), [(0.0, True), (1e-7, False)])
+def test_a_model_agrees_with_its_trees_to_rounding(shift, agrees):
+    class Shifted(RandomForestRegressor):
+        def predict(self, X):
+            return super().predict(X) + shift * np.abs(Y).max()
+
+    trees = tree_response(make_response(Shifted(3, **SEEDED).fit(X, Y)))
+    for n_rows in (1, 5, len(X)):
+        assert trees.agrees(as_rows(X[:n_rows])) == agrees
+
+
+def test_rows_that_a_model_surely_takes():
+    forest, boosted = (
+        RandomForestRegressor(3),
+        HistGradientBoostingRegressor(max_iter=3),
+    )
+    scaled = make_pipeline(StandardScaler(), forest)
+    by_category = boosted.set_params(categorical_features=[0])
+    codes = np.column_stack([np.arange(len(X)) % 3, X[:, 1:]])
+    large = np.where(np.eye(*X.shape) > 0, 1e39, X)  # infinite in single precision
+    for model, rows, takes in (
+        (forest, X, True),
+        (forest, large, False),
+        (DecisionTreeRegressor(), np.where(np.eye(*X.shape) > 0, np.nan, X), False),
+        (scaled, X, False),
+        (by_category, codes, False),
+    ):
+        fitted = model.fit(codes if model is by_category else X, Y)
+        assert tree_response(make_response(fitted)).takes(as_rows(rows)) == takes

@@ -380,7 +380,10 @@ def test_inside_of_a_voting_regressor():
     """Splits of the kinds x < t and x <= t, in one ensemble."""
     X, y = table()
     estimator = VotingRegressor(
-        [("tree", DecisionTreeRegressor(max_depth=4)), ("boosting", regressor())]
+        [
+            ("tree", DecisionTreeRegressor(max_depth=4, random_state=0)),
+            ("boosting", regressor()),
+        ]
     ).fit(X, y)
     model = assert_read_single(estimator, X, missing=False)
     assert not model.ensemble.strict

@@ -4,19 +4,28 @@ A game returns the gains of all terms (see `tables`) at leaves, for patterns: bi
 whether the row meets the condition of slot i.
 """
 
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 
 import numpy as np
 
 from sklearn_interpret._core.statistics.weighted import shares_of
-from sklearn_interpret._core.trees.shapley import subtrees
+from sklearn_interpret._core.trees.shapley.carried import (
+    carried_values,
+    split_blocks,
+    worth_carrying,
+)
+from sklearn_interpret._core.trees.shapley.pairs import (
+    is_cheaper,
+    pair_blocks,
+    pair_bytes,
+    pair_values,
+)
 from sklearn_interpret._core.trees.shapley.patterns import (
     PatternFinder,
     RootPaths,
     all_met,
     distinct_patterns,
-    packed,
 )
 from sklearn_interpret._core.trees.shapley.potentials import (
     comparison_potentials,
@@ -29,14 +38,11 @@ from sklearn_interpret._core.trees.shapley.tables import (
     comparison_gains,
     comparison_tables,
     pattern_bits,
-    table_sizes,
     terms,
 )
 
 # Rows of a background that are counted at once, so that they stay in the cache.
 _ROWS_AT_ONCE = 2048
-# Numbers of tables that are kept from one call to the next: 64 megabytes.
-_MOST_KEPT = 2**23
 # Leaves with fewer patterns than this are valued together, else one by one.
 _FEW = 16
 # Pairs of rows that are compared at once.
@@ -65,6 +71,7 @@ class PathDependentGame:
         self.ensemble = ensemble
         self.paths = paths
         self.chances = node_chances(ensemble, paths) if chances is None else chances
+        self.kept = {}  # tables, by order and first tree: see `TreeShare.parts`
 
     @classmethod
     def against(cls, ensemble, paths, codes):
@@ -76,9 +83,24 @@ class PathDependentGame:
         """What makes the game of some trees from these and their paths."""
         return partial(type(self), chances=self.chances[nodes])
 
-    def can_value_leaves(self, plan, order):
-        """Whether `gains` has all that it needs for every leaf: it always has."""
-        return True
+    def is_direct(self, plan, n_rows, order):
+        """Whether so many rows are rather carried down the trees one by one."""
+        kept = plan.has_tables(self, order)
+        return worth_carrying(self._n_leaves, self.paths.n_players, n_rows, order, kept)
+
+    def direct_values(self, plan, codes, order):
+        """Values of rows without tables: (n_keys, n_rows)."""
+        return carried_values(plan, self._splits, codes, order)
+
+    @cached_property
+    def _n_leaves(self):
+        """Number of leaves with 0, 1, 2, ... conditions."""
+        return np.bincount(self.paths.n_conditions[self.ensemble.is_leaf])
+
+    @cached_property
+    def _splits(self):
+        """The trees' splits as `direct_values` needs them."""
+        return split_blocks(self.ensemble, self.paths, self.chances)
 
     def leaf_tables(self, units, order):
         """LeafTables of all leaves of units, those of the first units first."""
@@ -163,13 +185,11 @@ class PathDependentGame:
 
     def base_values(self):
         """Mean raw output under the cover: (k,)."""
-        weight = np.ones(self.ensemble.n_nodes)
-        parents = self.ensemble.parents
-        shares = _cover_shares(self.ensemble)
-        for level in self.ensemble.levels()[1:]:
-            weight[level] = weight[parents[level]] * shares[level]
-        leaf = self.ensemble.is_leaf
-        return self.ensemble.base + weight[leaf] @ self.ensemble.value[leaf]
+        weight = _cover_shares(self.ensemble)
+        for above, level in pairwise(self.ensemble.levels()):
+            splits = above[~self.ensemble.is_leaf[above]]
+            weight[level] *= np.repeat(weight[splits], 2)  # siblings are side by side
+        return self.ensemble.base + weight @ self.ensemble.value
 
 
 class InterventionalGame:
@@ -186,14 +206,17 @@ class InterventionalGame:
         a slice of rows.
     weights : ndarray of shape (n_rows,)
         Their weights.
+    most_kept : float, default=inf
+        Bytes that may be kept of what comparisons of rows need.
     """
 
-    def __init__(self, ensemble, paths, codes, weights):
+    def __init__(self, ensemble, paths, codes, weights, most_kept=np.inf):
         self.ensemble = ensemble
         self.paths = paths
         self._codes = codes
         self.shares = shares_of(weights)
-        self._tables = {}
+        self.kept = {}
+        self.most_kept = most_kept
 
     @property
     def codes(self):
@@ -204,20 +227,36 @@ class InterventionalGame:
         """What makes the game of some trees from these and their paths."""
         return partial(type(self), codes=self.codes, weights=self.shares)
 
-    def can_value_leaves(self, plan, order):
-        """Whether `gains` has tables: where they are small enough to be kept."""
-        if order not in self._tables:
-            flat = [part for part in plan.units if not part.is_deep]
-            n_conditions = [part.n_conditions.ravel() for part in flat]
-            n_numbers = sum(table_sizes(part, order).sum() for part in n_conditions)
-            self._tables[order] = None
-            if flat and n_numbers <= _MOST_KEPT:
-                tables = self.leaf_tables(flat, order)
-                start = np.zeros(self.ensemble.n_nodes, dtype=np.intp)
-                leaves = np.concatenate([part.leaves.ravel() for part in flat])
-                start[leaves] = tables.start
-                self._tables[order] = LeafTables(tables.numbers, start)
-        return self._tables[order] is not None
+    def is_direct(self, plan, n_rows, order):
+        """Whether so many rows are rather compared with the background one by one."""
+        n_players, n_others = self.paths.n_players, len(self._codes)
+        kept = plan.has_tables(self, order)
+        return is_cheaper(self._n_leaves, n_players, n_others, n_rows, order, kept)
+
+    @cached_property
+    def _n_leaves(self):
+        """Number of leaves with 0, 1, 2, ... conditions."""
+        return np.bincount(self.paths.n_conditions[self.ensemble.is_leaf])
+
+    def direct_values(self, plan, codes, order, weights=None):
+        """Values of rows without tables: (n_keys, n_rows).
+
+        `weights` (n_rows, n_background_rows) are those of the comparisons; None gives
+        each background row its share.
+        """
+        if weights is None:
+            weights = np.broadcast_to(self.shares, (len(codes), len(self.shares)))
+        blocks = self._blocks_of_pairs
+        if blocks is None:
+            blocks = pair_blocks(self.ensemble, self.paths, self.codes, self.most_kept)
+        return pair_values(blocks, self.paths, codes, weights, order)
+
+    @cached_property
+    def _blocks_of_pairs(self):
+        """What `direct_values` needs of the background, where that is kept."""
+        if pair_bytes(self.ensemble, self.paths, len(self._codes)) > self.most_kept:
+            return None
+        return list(pair_blocks(self.ensemble, self.paths, self.codes))
 
     def leaf_tables(self, units, order):
         """As :meth:`PathDependentGame.leaf_tables`."""
@@ -258,19 +297,6 @@ class InterventionalGame:
         for start in range(0, len(self._codes), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
             yield self.shares[rows], self._codes[rows]
-
-    def gains(self, leaves, conditions, met, order):
-        """As :meth:`PathDependentGame.gains`, from the tables kept."""
-        d, n_leaves, m = met.shape
-        patterns = packed(met)
-        if d > subtrees.MAX_TABLE_CONDITIONS:
-            owner = np.repeat(np.arange(n_leaves), m)
-            found = self.deep_gains(leaves, owner, patterns.ravel(), order)
-            return found.reshape(-1, n_leaves, m)
-        tables = self._tables[order]
-        places = tables.start[leaves, None] + patterns
-        term = np.arange(len(terms(d, order)))[:, None, None]
-        return tables.numbers[places + (term << d)]
 
     def deep_gains(self, leaves, owner, patterns, order):
         """As :meth:`PathDependentGame.deep_gains`."""

@@ -79,6 +79,12 @@ class PatternFinder:
         roots = [np.empty(0, dtype=np.intp), *(group.root for group in groups)]
         self.root_paths = RootPaths(ensemble, paths, np.concatenate(roots))
 
+    @property
+    def nbytes(self):
+        """Memory of what was made ready; that of the units is theirs."""
+        levels = self.root_paths.levels
+        return sum(array.nbytes for level in levels for array in level)
+
     def find(self, codes):
         """Patterns of rows at each group of units, (n_units, n_rows)."""
         by_group = [
@@ -186,14 +192,6 @@ def _at_and_above(ensemble, nodes):
         nodes = np.unique(nodes[nodes >= 0])
         nodes = nodes[~needed[nodes]]
     return needed
-
-
-def packed(met):
-    """Patterns (...) of conditions that are met or not: (d, ...), bool."""
-    patterns = np.zeros(met.shape[1:], dtype=_pattern_dtype(len(met)))
-    for slot, held in enumerate(met):
-        patterns |= held.astype(patterns.dtype) << patterns.dtype.type(slot)
-    return patterns
 
 
 def distinct_patterns(patterns, n_bits):

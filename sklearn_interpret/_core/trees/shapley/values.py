@@ -2,20 +2,18 @@
 
 Trees are cut into units (`subtrees`). What a unit gives to its players depends on a
 row's pattern there only, so it is looked up in a table. Leaves that are too
-deep for a table are valued at the patterns that occur. Of few rows all leaves are
-valued at once instead, without tables (`LeafBlock`): `value_blocks` chooses.
+deep for a table are valued at the patterns that occur. Few rows are valued by the game
+itself, without tables: `value_blocks` chooses.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise, starmap
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from sklearn_interpret._core.trees.shapley.patterns import (
     PatternFinder,
-    all_met,
     distinct_patterns,
 )
 from sklearn_interpret._core.trees.shapley.subtrees import cut_into_units
@@ -28,8 +26,6 @@ _AT_ONCE = 2**17
 # Rows that are worked on together, at most.
 MOST_AT_ONCE = 4096
 _DEEP_AT_ONCE = 64
-# Up to so many rows are valued leaf by leaf.
-_FEW_ROWS = 16
 _SPLITS_PER_UNIT = 3
 _UNITS_PER_PART = 256
 # Numbers in the tables of a share of the trees, of interactions: 64 megabytes.
@@ -53,7 +49,6 @@ class TreePlan:
     ensemble: TreeEnsemble
     players: np.ndarray | None
     paths: TreePaths
-    _leaf_blocks: dict = field(default_factory=dict, repr=False)
 
     @classmethod
     def of_ensemble(cls, ensemble, players=None, *, n_players=None):
@@ -84,6 +79,11 @@ class TreePlan:
         edges = pairwise(self.trees_of_shares.tolist())
         return [TreeShare(self, game, slice(start, stop)) for start, stop in edges]
 
+    def has_tables(self, game, order):
+        """Whether a game has kept all tables for values or interactions."""
+        n_kept = sum(of_order == order for of_order, _ in game.kept)
+        return n_kept > 0 and n_kept == len(self.trees_of_shares) - 1
+
     def n_keys(self, order):
         """Number of totals: one for each output, and player or pair of players."""
         return self.ensemble.n_outputs * self.paths.n_players**order
@@ -101,12 +101,6 @@ class TreePlan:
         used = self.ensemble.value[units.leaves].any(axis=1)[..., None]
         keys = np.where((keys >= 0) & used, keys + outputs, -1)
         return keys.reshape(len(units), -1)
-
-    def leaf_blocks(self, order):
-        """All leaves, as few rows need them; made once."""
-        if order not in self._leaf_blocks:
-            self._leaf_blocks[order] = leaf_blocks(self, order)
-        return self._leaf_blocks[order]
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +131,21 @@ class TreeShare:
         game = self.game.of_nodes(nodes)
         return _share_alone, (ensemble, plan.players, plan.paths.n_players, game)
 
-    def parts(self, order):
+    def parts(self, order, most_kept):
+        """As :meth:`make_parts`: those that the game has kept, or new ones.
+
+        New ones are kept if all that is kept then takes at most `most_kept` bytes.
+        """
+        kept, key = self.game.kept, (order, self.trees.start)
+        if key in kept:
+            return kept[key][0]
+        parts = list(self.make_parts(order))
+        size = sum(map(_part_bytes, parts))
+        if size + sum(known for _, known in kept.values()) <= most_kept:
+            kept[key] = parts, size
+        return parts
+
+    def make_parts(self, order):
         """Units whose patterns are found together: a PatternFinder, and tables by kind.
 
         Tables are as `_lookups` gives them; None for deep units.
@@ -163,6 +171,13 @@ class TreeShare:
                     here.append(of_kind[start:stop])
                     tables.append(lookup and lookup[start - end[0] : stop - end[0]])
             yield PatternFinder(plan.ensemble, plan.paths, here), tables
+
+
+def _part_bytes(part):
+    """Memory of a PatternFinder, and of its tables."""
+    finder, lookups = part
+    tables = (table for lookup in lookups if lookup for table, _ in lookup)
+    return finder.nbytes + sum(table.nbytes for table in tables)
 
 
 def _share_alone(ensemble, players, n_players, game):
@@ -212,7 +227,14 @@ def add_blocks(into, blocks):
 
 
 def value_blocks(
-    plan, game, codes, order=1, *, rows_at_once=MOST_AT_ONCE, run=one_by_one
+    plan,
+    game,
+    codes,
+    order=1,
+    *,
+    rows_at_once=MOST_AT_ONCE,
+    most_kept=0,
+    run=one_by_one,
 ):
     """Parts of what sums to Shapley values, or to interaction values of pairs, of rows.
 
@@ -228,6 +250,8 @@ def value_blocks(
         1 for Shapley values, 2 for interaction values.
     rows_at_once : int
         How many rows are worked on together.
+    most_kept : int, default=0
+        Bytes of tables that the game may keep for the next call.
     run : callable, default=one_by_one
         Calls a function that yields with each of some tuples of arguments; what it
         yields, in order.
@@ -238,17 +262,19 @@ def value_blocks(
         Some rows, and their totals over one share of the trees: by output and player,
         or pair of players.
     """
-    if len(codes) <= _FEW_ROWS and game.can_value_leaves(plan, order):
-        values = leafwise_values(plan, game, codes, order)
-        return iter([(slice(0, len(codes)), values)])
-    tasks = [(share, codes, order, rows_at_once) for share in plan.shares(game)]
+    if game.is_direct(plan, len(codes), order):
+        starts = range(0, len(codes), rows_at_once)
+        parts = (slice(start, start + rows_at_once) for start in starts)
+        return ((rows, game.direct_values(plan, codes[rows], order)) for rows in parts)
+    shares = plan.shares(game)
+    tasks = [(share, codes, order, rows_at_once, most_kept) for share in shares]
     return run(_share_blocks, tasks)
 
 
-def _share_blocks(share, codes, order, rows_at_once):
+def _share_blocks(share, codes, order, rows_at_once, most_kept):
     """Sums over a share of the trees, block by block of rows."""
     codes = np.asarray(codes)  # a memory map is slow to take parts of
-    parts = list(share.parts(order))
+    parts = share.parts(order, most_kept)
     for start in range(0, len(codes), rows_at_once):
         rows = slice(start, start + rows_at_once)
         totals = np.zeros((share.plan.n_keys(order), len(codes[rows])))
@@ -352,70 +378,4 @@ def rescaled_values(plan, games, codes, order, factors, **blocks):
         values = shapley_values(plan, game, codes, order, **blocks)
         values *= factor
         totals += values
-    return totals
-
-
-# Gains of leaves that are found together, for each row: what they need stays in the
-# cache.
-_GAINS_AT_ONCE = 2**14
-
-
-@dataclass(frozen=True, eq=False)
-class LeafBlock:
-    """Leaves with equally many conditions, and what their gains add to.
-
-    Parameters
-    ----------
-    leaves : ndarray of shape (n_leaves,), intp
-        Nodes.
-    conditions : ndarray of shape (d, n_leaves), int32
-        Their conditions.
-    sums : csr_array of shape (n_keys, n_terms * n_leaves)
-        Values of the leaves, where their gains are to be added to a total: by output,
-        and player or pair of players.
-    """
-
-    leaves: np.ndarray
-    conditions: np.ndarray
-    sums: csr_array
-
-
-def leaf_blocks(plan, order):
-    """All leaves of a plan that have terms of this order: list of LeafBlock."""
-    nodes = np.flatnonzero(plan.ensemble.is_leaf)
-    d = plan.paths.n_conditions[nodes]
-    blocks = []
-    for size in np.unique(d[d >= order]):
-        group = nodes[d == size]
-        step = max(1, _GAINS_AT_ONCE // len(terms(size, order)))
-        for start in range(0, len(group), step):
-            leaves = group[start : start + step]
-            conditions = plan.paths.of_nodes(leaves)
-            sums = _sums(plan, leaves, conditions, order)
-            blocks.append(LeafBlock(leaves, conditions, sums))
-    return blocks
-
-
-def _sums(plan, leaves, conditions, order):
-    """Matrix that adds up gains (n_terms * n_leaves, ...)."""
-    n_players = plan.paths.n_players
-    members = np.array(terms(len(conditions), order)).T
-    players = np.sort(plan.paths.player[conditions[members]], axis=0)
-    key = np.ravel_multi_index(tuple(players), (n_players,) * order).ravel()
-    values = np.tile(plan.ensemble.value[leaves].T, len(members[0]))
-    output, at = np.nonzero(values)
-    row = output * n_players**order + key[at]
-    return csr_array(
-        (values[output, at], (row, at)), shape=(plan.n_keys(order), len(key))
-    )
-
-
-def leafwise_values(plan, game, codes, order):
-    """Values of few rows: (n_keys, n_rows)."""
-    met = all_met(plan.ensemble, plan.paths, codes)
-    totals = np.zeros((plan.n_keys(order), len(codes)))
-    for block in plan.leaf_blocks(order):
-        held = met[block.conditions]
-        gains = game.gains(block.leaves, block.conditions, held, order)
-        totals += block.sums @ gains.reshape(-1, len(codes))
     return totals

@@ -11,6 +11,8 @@ import numpy as np
 WORD = np.dtype("<u8")
 _ALL = WORD.type(2**64 - 1)
 
+# Words of the sets of nodes' rows that are worked on at once: they stay in the cache.
+_WORDS_AT_ONCE = 2**19
 # Bytes of sets that are weighed at once.
 _OCTETS_AT_ONCE = 2**14
 
@@ -108,6 +110,58 @@ class RowBits:
             left = self.ensemble.goes_left(nodes, np.full(len(nodes), code))
             sets[left] |= rows
         return sets
+
+
+class LeafFinder:
+    """Finds the leaf of each tree that rows reach, for many rows at once.
+
+    The leaves of a tree are numbered; each bit of the number of the leaf that a row
+    reaches is whether it is in the union of the leaves with this bit.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    """
+
+    def __init__(self, ensemble):
+        self.ensemble = ensemble
+        self.leaves = np.flatnonzero(ensemble.is_leaf)
+        self._first = np.searchsorted(self.leaves, ensemble.roots)
+        sizes = np.diff(np.append(self._first, len(self.leaves)))
+        tree = np.repeat(np.arange(ensemble.n_trees), sizes)
+        number = np.arange(len(self.leaves)) - self._first[tree]
+        self._dtype = np.min_scalar_type(number.max(initial=0))
+        self._unions = []
+        for bit in range(int(number.max(initial=0)).bit_length()):
+            on = np.flatnonzero(number >> bit & 1)
+            trees, starts = np.unique(tree[on], return_index=True)
+            self._unions.append((trees, self.leaves[on], starts))
+
+    @property
+    def rows_at_once(self):
+        """How many rows are best looked at together."""
+        return 64 * max(4, _WORDS_AT_ONCE // self.ensemble.n_nodes)
+
+    def find(self, codes):
+        """Leaves that rows reach: (n_trees, n_rows), intp."""
+        trees = self.ensemble
+        bits = RowBits(trees, codes)
+        reached = np.empty((trees.n_nodes, bits.n_words), dtype=WORD)
+        reached[trees.roots] = bits.valid
+        for nodes in trees.levels()[1:]:
+            left, right = nodes[::2], nodes[1::2]
+            splits = trees.parents[left]
+            here, to_left = reached.take(splits, axis=0), bits.lefts(splits)
+            to_left &= here
+            reached[left], reached[right] = to_left, here ^ to_left
+        number = np.zeros((trees.n_trees, len(codes)), dtype=self._dtype)
+        for bit, (among, leaves, starts) in enumerate(self._unions):
+            union = np.bitwise_or.reduceat(reached.take(leaves, axis=0), starts, axis=0)
+            octets = union.view(np.uint8)
+            on = np.unpackbits(octets, axis=1, count=len(codes), bitorder="little")
+            number[among] |= on.astype(self._dtype) << self._dtype.type(bit)
+        return self.leaves.take(number + self._first[:, None])
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from sklearn_interpret._core.statistics.grids import AT_ONCE, search_among
+from sklearn_interpret._core.trees.structure.bits import LeafFinder
 
 # Fields with an entry for each node that does not refer to other nodes.
 NODE_FIELDS = (
@@ -19,6 +20,8 @@ NODE_FIELDS = (
 
 # Pairs of a row and a tree that are routed at once: some tens of megabytes.
 _PAIRS_AT_ONCE = 2**19
+# Fewer rows, and trees of more nodes, are routed faster row by row.
+_MANY_ROWS, _MOST_NODES = 64, 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -384,8 +387,8 @@ class TreeEnsemble:
     def apply_codes(self, codes):
         """Leaf that each row reaches in each tree, rows given by their codes."""
         leaves = np.empty((len(codes), self.n_trees), dtype=np.intp)
-        for rows in self._blocks(len(codes)):
-            leaves[rows] = self._route(codes[rows])
+        for rows, found in self._routed(codes):
+            leaves[rows] = found.T
         return leaves
 
     def raw(self, X):
@@ -395,13 +398,25 @@ class TreeEnsemble:
     def raw_of_codes(self, codes):
         """Raw output of rows given by their codes."""
         outputs = np.empty((len(codes), self.n_outputs))
-        for rows in self._blocks(len(codes), self.n_outputs):
-            outputs[rows] = self.value[self._route(codes[rows])].sum(axis=1)
+        for rows, leaves in self._routed(codes, self.n_outputs):
+            outputs[rows] = self.value.take(leaves, axis=0).sum(axis=0)
         return outputs + self.base
 
-    def _blocks(self, n_rows, width=1):
+    @cached_property
+    def _leaf_finder(self):
+        return LeafFinder(self)
+
+    def _routed(self, codes, width=1):
+        """Some rows after the other, and their leaves (n_trees, n)."""
         step = max(1, _PAIRS_AT_ONCE // max(1, self.n_trees * width))
-        return (slice(start, start + step) for start in range(0, n_rows, step))
+        route = self._route
+        small = 0 < self.n_nodes <= _MOST_NODES * self.n_trees
+        if small and len(codes) >= _MANY_ROWS:
+            route = self._leaf_finder.find
+            step = min(step, self._leaf_finder.rows_at_once)
+        for start in range(0, len(codes), step):
+            rows = slice(start, start + step)
+            yield rows, route(codes[rows])
 
     def _route(self, codes):
         """One step down for all pairs of a row and a tree that are still under way."""
@@ -415,7 +430,7 @@ class TreeEnsemble:
             at = np.where(left, self.left[at], self.right[at])
             node[under_way] = at
             under_way = under_way[~self.is_leaf[at]]
-        return node.reshape(len(codes), self.n_trees)
+        return node.reshape(len(codes), self.n_trees).T
 
     def part(self, trees, nodes):
         """Consecutive trees, with all their nodes; they compare the same codes."""

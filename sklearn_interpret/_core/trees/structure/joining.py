@@ -237,16 +237,18 @@ def _last_rounded_to(numbers):
 
 def _column(trees, name, dtype):
     parts = [getattr(tree, name) for tree in trees]
-    if all(np.ndim(part) == 0 for part in parts):  # one number for all nodes
-        sizes = np.array([len(tree.left) for tree in trees], dtype=np.intp)
-        return np.repeat(np.array(parts, dtype=dtype), sizes)
-    parts = [
-        np.asarray(part, dtype=dtype)
-        if np.ndim(part)
-        else np.full(len(tree.left), part)
-        for tree, part in zip(trees, parts, strict=True)
-    ]
-    return np.concatenate(parts, dtype=dtype)
+    # Most are arrays already, of very many trees.
+    if not all(isinstance(part, np.ndarray) and part.ndim for part in parts):
+        sizes = [len(tree.left) for tree in trees]
+        if all(np.ndim(part) == 0 for part in parts):  # one number for all nodes
+            return np.repeat(np.array(parts, dtype=dtype), sizes)
+        parts = [
+            np.asarray(part) if np.ndim(part) else np.full(size, part)
+            for size, part in zip(sizes, parts, strict=True)
+        ]
+    if not parts:
+        return np.empty(0, dtype=dtype)
+    return np.concatenate(parts, dtype=dtype, casting="unsafe")
 
 
 _NO_TABLE = np.zeros((0, 0), dtype=bool)

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
+
+from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +22,8 @@ class TreePaths:
 
     Parameters
     ----------
+    ensemble : TreeEnsemble
+        The trees.
     player : ndarray of shape (n_nodes,), intp
         Player of the split *above* each node, -1 at roots.
     previous : ndarray of shape (n_nodes,), intp
@@ -30,24 +33,15 @@ class TreePaths:
         Position of the node's condition among those of any node below; -1 at roots.
     n_conditions : ndarray of shape (n_nodes,), intp
         How many conditions each node needs.
-    starts, strides : ndarray of shape (n_nodes,), intp
-        Position of the node's first condition in `conditions`, and how many places
-        there are from one of its conditions to the next.
-    conditions : ndarray, int32
-        The conditions, each named by its node: level by level, those in the first
-        slots first. Those of a node's parent are in the same slots, one of them
-        replaced by the node itself, or the node behind them.
     n_players : int
         Number of players.
     """
 
+    ensemble: TreeEnsemble
     player: np.ndarray
     previous: np.ndarray
     slot: np.ndarray
     n_conditions: np.ndarray
-    starts: np.ndarray
-    strides: np.ndarray
-    conditions: np.ndarray
     n_players: int
 
     @classmethod
@@ -62,25 +56,19 @@ class TreePaths:
             n_players = int(np.max(players, initial=-1)) + 1
         shape = (ensemble.n_nodes,)
         player, previous, slot = (np.full(shape, -1, dtype=np.intp) for _ in range(3))
-        n_conditions, starts, strides = (np.zeros(shape, np.intp) for _ in range(3))
-        # Conditions of the nodes of a level, and their players, by slot; -1 behind.
-        above, who = np.empty((2, 0, ensemble.n_trees), dtype=np.int32)
-        none = np.empty(0, dtype=np.intp)
-        blocks, n_before = [above.ravel()], 0
-        for nodes, below in pairwise((*ensemble.levels(), none)):
-            starts[nodes] = n_before + np.arange(len(nodes))
-            strides[nodes] = len(nodes)
-            blocks.append(above.ravel())
-            n_before += above.size
-            at = np.flatnonzero(~ensemble.is_leaf[nodes])
-            splits, above, who = nodes[at], above.take(at, axis=1), who.take(at, axis=1)
+        n_conditions = np.zeros(shape, dtype=np.intp)
+        splits = ensemble.roots[~ensemble.is_leaf[ensemble.roots]]
+        # Conditions of the splits of a level, and their players, by slot; -1 behind.
+        above, who = np.empty((2, 0, len(splits)), dtype=np.int32)
+        while len(splits):
             new = players[ensemble.feature[splits]].astype(np.int32)
-            again = np.nonzero(who == new)  # in which slot the player is already
+            # In which slot the player is already.
+            again = np.divmod(np.flatnonzero(who == new), len(splits))
             place, last = n_conditions[splits], np.full(len(splits), -1)
             count = place + 1
             place[again[1]], last[again[1]] = again[0], above[again]
             count[again[1]] -= 1
-            children = below.reshape(len(splits), 2)
+            children = np.column_stack([ensemble.left[splits], ensemble.right[splits]])
             for into, values in (
                 (player, new),
                 (previous, last),
@@ -88,33 +76,54 @@ class TreePaths:
                 (n_conditions, count),
             ):
                 into[children] = values[:, None]
-            above = _one_level_down(above, place, children)
-            who = _one_level_down(who, place, new[:, None])
-        return cls(
-            player=player,
-            previous=previous,
-            slot=slot,
-            n_conditions=n_conditions,
-            starts=starts,
-            strides=strides,
-            conditions=np.concatenate(blocks),
-            n_players=n_players,
-        )
+            at = np.flatnonzero(~ensemble.is_leaf[children])
+            up, splits = at // 2, children.ravel()[at]
+            above = _one_level_down(above, up, place[up], splits)
+            who = _one_level_down(who, up, place[up], new[up])
+        return cls(ensemble, player, previous, slot, n_conditions, n_players)
+
+    @cached_property
+    def _lists(self):
+        """Where the conditions of each node start, from one to the next, and all."""
+        starts, strides = np.zeros((2, self.ensemble.n_nodes), dtype=np.intp)
+        above = np.empty((0, self.ensemble.n_trees), dtype=np.int32)
+        blocks, n_before, last = [], 0, self.ensemble.roots[:0]
+        for nodes in self.ensemble.levels():
+            if len(last):  # not at the roots
+                up = np.arange(len(nodes)) // 2
+                splits = np.flatnonzero(~self.ensemble.is_leaf[last])
+                above = _one_level_down(above, splits[up], self.slot[nodes], nodes)
+            starts[nodes] = n_before + np.arange(len(nodes))
+            strides[nodes] = len(nodes)
+            blocks.append(above.ravel())
+            n_before, last = n_before + above.size, nodes
+        return starts, strides, np.concatenate(blocks or [above.ravel()])
+
+    @property
+    def conditions(self):
+        """Conditions of all nodes, each named by its node: int32.
+
+        Level by level, those in the first slots first. Those of a node's parent are in
+        the same slots, one of them replaced by the node itself, or the node behind
+        them.
+        """
+        return self._lists[2]
 
     def of_nodes(self, nodes):
         """Conditions (d, m) by slot of nodes (m,) that all need d of them."""
         d = self.n_conditions[nodes[0]] if len(nodes) else 0
-        slots = np.arange(d)[:, None]
-        return self.conditions[self.starts[nodes] + slots * self.strides[nodes]]
+        starts, strides, conditions = self._lists
+        return conditions[starts[nodes] + np.arange(d)[:, None] * strides[nodes]]
 
     def conditions_of(self, nodes):
         """Conditions of any nodes, by slot: position of its node, and name, of each."""
         counts = self.n_conditions[nodes]
         which = np.repeat(np.arange(len(nodes)), counts)
         slot = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
-        place = np.repeat(self.starts[nodes], counts)
-        place += slot * np.repeat(self.strides[nodes], counts)
-        return which, self.conditions[place]
+        starts, strides, conditions = self._lists
+        place = np.repeat(starts[nodes], counts)
+        place += slot * np.repeat(strides[nodes], counts)
+        return which, conditions[place]
 
     def code_intervals(self, ensemble):
         """Lowest and highest code with which numbers meet each condition."""
@@ -142,11 +151,10 @@ class TreePaths:
         return steps
 
 
-def _one_level_down(above, place, new):
-    """Lists of the children of splits: as above, but for one new entry."""
-    n_above, n_splits = above.shape
-    below = np.empty((max(n_above, place.max(initial=-1) + 1), n_splits, 2), np.int32)
-    below[:n_above] = above[:, :, None]
-    below[n_above:] = -1
-    below[place, np.arange(n_splits)] = new
-    return below.reshape(len(below), 2 * n_splits)
+def _one_level_down(above, up, place, new):
+    """Lists of nodes: those of the nodes above, at `up`, but for one entry."""
+    n_slots = max(len(above), place.max(initial=-1) + 1)
+    below = np.full((n_slots, len(up)), -1, dtype=np.int32)
+    above.take(up, axis=1, out=below[: len(above)], mode="clip")
+    below[place, np.arange(len(up))] = new
+    return below

@@ -1,0 +1,308 @@
+r"""Path-dependent values of few rows: products of factors carried down the trees.
+
+With the factors :math:`f_k(t)` of `tables`, condition c gives its player the integral
+of :math:`(a_c - z_c) G_c(t) / f_c(t)`, where G sums the products of the leaves below,
+times their values. Where a later split of the same player takes its place, what is
+below is taken out again. Three facts save work:
+
+- all failed conditions of a leaf get the same, the integral of :math:`-G / (1 - t)`: a
+  sum H without points tells it, and is needed only where a condition fails first;
+- of the two children of a split exactly one is met, or none where the player failed
+  further up: then the split gives nothing;
+- in a leaf's own condition the factor cancels: no product is made for leaves.
+
+Interaction values of player j are the gains of the others in the game in which the
+factor of j is its gain :math:`a_j - z_j` at each leaf.
+"""
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from sklearn_interpret._core.trees.shapley.patterns import features_with_gaps, lefts
+from sklearn_interpret._core.trees.shapley.subtrees import MAX_TABLE_CONDITIONS
+from sklearn_interpret._core.trees.shapley.tables import quadrature
+
+# Nodes of the trees that are worked on together, and numbers: they stay in the cache.
+_NODES_AT_ONCE = 2**15
+_AT_ONCE = 2**19
+# Divides products that are exactly zero, where no row meets a condition by chance.
+_TINY = 1e-300
+# Time of a number in the tables of leaves over that of a number carried; what a leaf
+# counts at most, and if its table is kept; how many times larger tables of pairs are.
+_COST_OF_TABLES = 4
+_MOST_OF_LEAF, _KEPT_LEAF = 1500, 40
+_SIZE_OF_PAIRS = 2.5
+
+
+@dataclass(frozen=True, eq=False)
+class SplitBlock:
+    """Splits of some trees, level by level, those with most splits below first.
+
+    Parameters
+    ----------
+    nodes : ndarray of shape (n,), intp
+        The splits, as nodes of the ensemble.
+    levels : list of tuple of int
+        For each level where its splits start, where those with two splits and with any
+        split below end, and where the level ends.
+    up, first, second : ndarray of shape (n,), intp
+        Position of the split above, and of the splits below; n where there is none.
+    previous : ndarray of shape (n,), intp
+        Position of the node whose condition the split's player has to meet already; n
+        where there is none.
+    side : ndarray of shape (n,), uint8
+        Whether the node is the left (2) or the right (1) child of the split above.
+    player, above : ndarray of shape (n,), intp
+        Player of the split, and of the split above.
+    chance, chance_before : ndarray of shape (n,)
+        Chance of the condition of each node, and of the one at `previous`; 1 where
+        there is none.
+    left, right, absent : ndarray of shape (k, n)
+        Values of children that are leaves, else 0, and what both are worth by chance.
+    feature, rank : ndarray of shape (n,)
+        What the split compares.
+    n_points : int
+        Number of points of the quadrature.
+    """
+
+    nodes: np.ndarray
+    levels: list
+    up: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    previous: np.ndarray
+    side: np.ndarray
+    player: np.ndarray
+    above: np.ndarray
+    chance: np.ndarray
+    chance_before: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    absent: np.ndarray
+    feature: np.ndarray
+    rank: np.ndarray
+    n_points: int
+
+    @classmethod
+    def of_nodes(cls, ensemble, paths, chances, start, stop):
+        """Block of whole trees, whose nodes are start to stop."""
+        inner = start + np.flatnonzero(~ensemble.is_leaf[start:stop])
+        left, right = ensemble.left[inner], ensemble.right[inner]
+        n_leaves = ensemble.is_leaf[left].astype(np.uint16) + ensemble.is_leaf[right]
+        # Short integers are sorted fast.
+        kind = 3 * ensemble.depth[inner].astype(np.uint16) + n_leaves
+        order = np.argsort(kind, kind="stable")
+        nodes, left, right = inner[order], left[order], right[order]
+        n_levels = int(kind.max(initial=0)) // 3 + 1
+        ends = np.searchsorted(kind[order], np.arange(3 * n_levels + 1)).tolist()
+        n = len(nodes)
+        place = np.full(stop - start + 1, n)
+        place[nodes - start] = np.arange(n)
+        below = place[left - start], place[right - start]
+        parent, previous = ensemble.parents[nodes], paths.previous[left]
+        values = ensemble.value[left].T, ensemble.value[right].T
+        return cls(
+            nodes=nodes,
+            levels=[tuple(ends[i : i + 4]) for i in range(0, 3 * n_levels, 3)],
+            up=place[np.maximum(parent - start, -1)],
+            first=np.minimum(*below),
+            second=np.maximum(*below),
+            previous=place[np.maximum(previous - start, -1)],
+            side=1 + (ensemble.left[parent] == nodes).astype(np.uint8),
+            player=paths.player[left],
+            above=np.maximum(paths.player[nodes], 0),
+            chance=np.where(parent < 0, 1.0, chances[nodes]),
+            chance_before=np.where(previous < 0, 1.0, chances[previous]),
+            left=values[0],
+            right=values[1],
+            absent=values[0] * chances[left] + values[1] * chances[right],
+            feature=ensemble.feature[nodes],
+            rank=ensemble.split_codes.rank[nodes],
+            n_points=max(1, -(-int(paths.n_conditions[start:stop].max()) // 2)),
+        )
+
+    def situations(self, ensemble, codes):
+        """Where rows go, and the conditions that they meet: Situations."""
+        gaps = features_with_gaps(ensemble, codes)
+        left = codes.take(self.feature, axis=1) <= self.rank
+        odd = np.flatnonzero((gaps | ensemble.split_codes.categorical)[self.feature])
+        if len(odd):
+            left[:, odd] = lefts(ensemble, self.nodes[odd], codes, gaps).T
+        met = np.ones((len(codes), len(self.nodes) + 1), dtype=bool)
+        held = np.ones(left.shape, dtype=bool)
+        failed = np.zeros(left.shape, dtype=bool)
+        sent = 1 + left.view(np.uint8)  # as `side`; 0 where the player has failed
+        for start, *_, stop in self.levels[1:]:
+            here, side = slice(start, stop), self.side[start:stop]
+            came = sent.take(self.up[here], axis=1)
+            np.equal(came, side, out=met[:, here])
+            np.equal(came, 3 - side, out=failed[:, here])
+            held[:, here] = met.take(self.previous[here], axis=1)
+            sent[:, here] *= held[:, here]
+        met = met[:, :-1]
+        return Situations(left, met, failed, held)
+
+    def leaf_worths(self, at):
+        """What children that are leaves are worth, present and absent, by output."""
+        worths = []
+        for left, right, absent in zip(self.left, self.right, self.absent, strict=True):
+            present = np.where(at.left, left, right)
+            present *= at.held
+            worths.append((present, absent))
+        return worths
+
+    def without(self, at, player):
+        """The game of what a player gains: block, situations, and worths of leaves.
+
+        Its factors are 1 on the way down, and its gain is in the leaves.
+        """
+        mine, theirs = self.player == player, self.above == player
+        theirs[: self.levels[0][-1]] = False  # roots
+        gain = np.where(theirs, at.met - self.chance, 0.0)
+        for start, *_, stop in self.levels[1:]:
+            here = slice(start, stop)
+            gain[:, here] += gain.take(self.up[here], axis=1) * ~theirs[here]
+        worths = [
+            [
+                np.where(mine, present - absent, gain * part)
+                for part in (present, absent)
+            ]
+            for present, absent in self.leaf_worths(at)
+        ]
+        block = replace(
+            self,
+            chance=np.where(theirs, 1.0, self.chance),
+            chance_before=np.where(mine, 1.0, self.chance_before),
+        )
+        at = replace(
+            at, met=at.met | theirs, failed=at.failed & ~theirs, held=at.held | mine
+        )
+        return block, at, worths
+
+
+@dataclass(frozen=True, eq=False)
+class Situations:
+    """Where rows are at splits: each bool of shape (n_rows, n).
+
+    Parameters
+    ----------
+    left : ndarray
+        Whether a row goes to the left.
+    met, failed : ndarray
+        Whether it meets the condition of the split's node, and whether it fails it but
+        meets all that this was merged from.
+    held : ndarray
+        Whether it meets what is asked of the split's player further up.
+    """
+
+    left: np.ndarray
+    met: np.ndarray
+    failed: np.ndarray
+    held: np.ndarray
+
+
+def carried_values(plan, blocks, codes, order):
+    """Values of rows, as `value_blocks` has them: (n_keys, n_rows)."""
+    n_outputs, n_players = plan.ensemble.n_outputs, plan.paths.n_players
+    totals = np.zeros((n_outputs, *[n_players] * order, len(codes)))
+    for block in blocks:
+        # Of large trees few points at a time.
+        t, weights = quadrature(2 * block.n_points - 1)
+        n_points = min(max(1, _AT_ONCE // len(block.nodes)), len(t))
+        starts = range(0, len(t), n_points)
+        rules = [(t[i : i + n_points], weights[i : i + n_points]) for i in starts]
+        width = (n_points + 1) * len(block.nodes)
+        step = min(max(1, _AT_ONCE // width), len(codes))
+        buffers = np.empty((2, width * step))  # used again and again
+        for start in range(0, len(codes), step):
+            into = totals[..., start : start + step]
+            at = block.situations(plan.ensemble, codes[start : start + step])
+            if order == 1:
+                _add_gains(block, at, block.leaf_worths(at), rules, buffers, into)
+                continue
+            for player in np.unique(block.player):
+                gains = np.zeros((n_outputs, n_players, into.shape[-1]))
+                _add_gains(*block.without(at, player), rules, buffers, gains)
+                into[:, :player, player] += gains[:, :player] / 2
+    return totals.reshape(plan.n_keys(order), len(codes))
+
+
+def _add_gains(block, at, worths, rules, buffers, into):
+    """Add what rows get to totals by output, player and row."""
+    for rule in rules:
+        _add_points(block, at, worths, rule, buffers, into)
+
+
+def _add_points(block, at, worths, rule, buffers, into):
+    """Add some points of the quadrature."""
+    t, weights = rule
+    points, rest = t[:, None, None], 1 - t[:, None, None]
+    met, held = at.met.astype(np.float64), at.held.astype(np.float64)
+    shape = (len(t) + 1, *met.shape)
+    products, sums = (part[: np.prod(shape)].reshape(shape) for part in buffers)
+    products, below, failing = products[:-1], sums[:-1], sums[-1]
+    chance = rest * block.chance
+    before = np.maximum(rest * block.chance_before, _TINY)
+    np.multiply(points, met, out=products)
+    products += chance
+    np.multiply(points, held, out=below)
+    below += before
+    products /= below
+    for start, *_, stop in block.levels[1:]:
+        products[..., start:stop] *= products.take(block.up[start:stop], axis=2)
+    # What leaves gain, and what they lose where they are met: no factor of their own.
+    of_leaves = np.stack([weights, weights * t / (1 - t)])
+    gained, lost = (of_leaves @ products.reshape(len(t), -1)).reshape(2, *met.shape)
+    weights = weights[:, None, None]
+    mine = (weights * (1 - block.chance) / (points + chance))[:, 0]
+    earlier = (weights * (1 - block.chance_before) / (points + before))[:, 0]
+    for output, (present, absent) in enumerate(worths):
+        np.multiply(points, present, out=below)
+        below += rest * absent
+        below *= products
+        np.multiply(absent, gained, out=failing)
+        failing += present * lost
+        for start, both, some, _ in block.levels[-2::-1]:
+            sums[..., start:some] += sums.take(block.first[start:some], axis=2)
+            sums[..., start:both] += sums.take(block.second[start:both], axis=2)
+        here = (present - absent) * gained
+        here -= np.einsum("qn,qrn->rn", earlier, below)
+        here *= held
+        above = np.einsum("qn,qrn->rn", mine, below)
+        above *= met
+        above -= at.failed * failing
+        for row, gains in enumerate(zip(here, above, strict=True)):
+            for player, gain in zip((block.player, block.above), gains, strict=True):
+                into[output, :, row] += np.bincount(player, gain, into.shape[1])
+
+
+def split_blocks(ensemble, paths, chances):
+    """All trees that split, some at a time: list of SplitBlock."""
+    ends = np.append(ensemble.roots, ensemble.n_nodes)
+    run = ends[:-1] // _NODES_AT_ONCE
+    edges = np.append(ends[:-1][np.diff(run, prepend=-1) > 0], ensemble.n_nodes)
+    blocks = [
+        SplitBlock.of_nodes(ensemble, paths, chances, start, stop)
+        for start, stop in pairwise(edges)
+    ]
+    return [block for block in blocks if len(block.nodes)]
+
+
+def worth_carrying(n_leaves, n_players, n_rows, order, kept):
+    """Whether carrying takes less time for so many rows than tables.
+
+    `n_leaves` are the numbers of leaves with 0, 1, 2, ... conditions; `kept` is whether
+    the tables are made already.
+    """
+    d = np.arange(len(n_leaves))
+    n_carried = n_leaves.sum() * (len(d) // 2)
+    # Of deep leaves only what occurs is valued.
+    sizes = np.minimum(d * 2.0**d, _MOST_OF_LEAF)
+    if kept:
+        sizes[: MAX_TABLE_CONDITIONS + 1] = _KEPT_LEAF
+    n_tabled = n_leaves @ sizes
+    if order == 2:  # a game for each player, and tables of pairs
+        n_carried, n_tabled = n_carried * n_players, n_tabled * _SIZE_OF_PAIRS
+    return n_rows * n_carried <= _COST_OF_TABLES * n_tabled

@@ -1,0 +1,349 @@
+r"""Values of few rows, each compared with the rows of a background.
+
+A leaf gives something to a pair of rows only if one of them meets what the other fails
+(see `tables.comparison_integrals`). Most leaves drop out on the way down: with a row go
+those rows of the background that meet all that it fails itself. Nothing is made that
+depends on the patterns of rows, so that the first row is cheap.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import comb
+
+from sklearn_interpret._core.trees.shapley.subtrees import MAX_TABLE_CONDITIONS
+from sklearn_interpret._core.trees.shapley.tables import comparison_integrals
+from sklearn_interpret._core.trees.structure.bits import WORD, RowBits, set_bits
+from sklearn_interpret._core.trees.structure.levels import Levels
+
+# Memory of one block: 64 megabytes.
+_BYTES_PER_BLOCK = 2**26
+# Background rows in one block.
+_ROWS_PER_BLOCK = 2**10
+# With more rows, what the background fails at leaves is found for all of it.
+_FEW_ROWS = 2
+# Splits whose children's sets are made at once, so that they stay in the cache.
+_SPLITS_AT_ONCE = 512
+# The members of all sets of eight players.
+_OCTETS = np.arange(256, dtype=np.uint8)[:, None]
+_MEMBERS = np.unpackbits(_OCTETS, axis=1, bitorder="little").astype(np.float64)
+
+
+@dataclass(eq=False)
+class PairBlock:
+    """Some trees, and the rows of the background that rows are compared with there.
+
+    Sets of players are bits of integers, as many as it takes: the first axis.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees, and others.
+    levels : Levels
+        Their nodes, in the order of what is said of nodes, splits, and leaves below.
+    bits : RowBits
+        The rows of the background.
+    rows : slice
+        Which of all its rows these are.
+    feature, rank : ndarray of shape (n_splits,)
+        Of the splits, as `TreeEnsemble` and `SplitCodes` have them.
+    player : ndarray of shape (n_words, n_splits), unsigned integers
+        The player of each split, as a set.
+    n_players : int
+        Number of players.
+    value : ndarray of shape (n_leaves, k)
+        Of the leaves.
+    met : ndarray of shape (n_row_words, n_nodes), uint64
+        Rows of the background that meet the condition of each node, as bits.
+    failed : ndarray of shape (n_words, n_leaves, n_rows), unsigned integers, or None
+        Players whose conditions rows of the background fail; None while rows are few.
+    n_compared : int
+        How many rows were compared so far without it.
+    """
+
+    ensemble: object
+    levels: Levels
+    bits: RowBits
+    rows: slice
+    feature: np.ndarray
+    rank: np.ndarray
+    player: np.ndarray
+    n_players: int
+    value: np.ndarray
+    met: np.ndarray
+    failed: np.ndarray | None = None
+    n_compared: int = 0
+
+    @classmethod
+    def of_trees(cls, ensemble, paths, roots, bits, rows):
+        """The block of the trees with these roots, and RowBits of background rows."""
+        levels = Levels.below(ensemble, roots)
+        splits = levels.splits
+        children = ensemble.left[splits]
+        left = _lefts(bits, splits)
+        return cls(
+            ensemble=ensemble,
+            levels=levels,
+            bits=bits,
+            rows=rows,
+            feature=ensemble.feature[splits],
+            rank=ensemble.split_codes.rank[splits].astype(np.int32),
+            player=_as_sets(paths.n_players).take(paths.player[children], axis=1),
+            n_players=paths.n_players,
+            value=ensemble.value[levels.leaves],
+            met=_met(levels, paths.previous[children], left, bits.valid),
+        )
+
+    def values(self, codes, weights, order, integrals):
+        """Values (n_rows, k, n_players, ...) of rows; see `pair_values`."""
+        self.n_compared += len(codes)
+        if self.failed is None and self.n_compared > _FEW_ROWS:
+            lefts = _lefts(self.bits, self.levels.splits)
+            self.failed = _failed(self.levels, self.player, lefts, self.bits.n_rows)
+        rows = zip(codes, weights[:, self.rows], strict=True)
+        return np.array([self._values(*row, order, integrals) for row in rows])
+
+    def _values(self, codes, weights, order, integrals):
+        """Values of one row."""
+        leaves, lost, others = self._compared(codes)
+        which, other = set_bits(others)
+        gained = self._gained(leaves.take(which), other)
+        # The integral depends on how many conditions only one of the two meets.
+        case = _sizes(gained) * integrals.shape[2]
+        case += _sizes(lost).take(which)
+        weight = weights.take(other)
+        parts = [part.ravel().take(case) * weight for part in integrals]
+        sums = _sums if order == 1 else _sums_of_pairs
+        values = self.value.take(leaves, axis=0)
+        return sums(gained, lost, which, parts, values, self.n_players)
+
+    def _compared(self, codes):
+        """Leaves that count; what a row fails there; the others that meet all this."""
+        levels, left = self.levels, self._row_lefts(codes)
+        n_words, n_nodes = len(self.player), len(levels.nodes)
+        lost = np.zeros((n_words, n_nodes), dtype=self.player.dtype)
+        others = np.empty_like(self.met)
+        others[:, : levels.n_roots] = self.met[:, : levels.n_roots]
+        for splits, *sides in levels.steps():
+            above, player = levels.split_places[splits], self.player[:, splits]
+            lost_above, others_above = lost.take(above, 1), others.take(above, 1)
+            fails = left[splits] * player
+            for side, failed in zip(sides, (fails ^ player, fails), strict=True):
+                here = np.bitwise_or(lost_above, failed, out=lost[:, side])
+                fine = ~(here & player).any(axis=0)
+                fine = np.negative(fine.view(np.int8)).astype(np.int64).view(WORD)
+                here = np.bitwise_or(self.met[:, side], fine, out=others[:, side])
+                here &= others_above
+        others = others.take(levels.leaf_places, axis=1)
+        leaves = np.flatnonzero(np.bitwise_or.reduce(others, axis=0))
+        lost = lost.take(levels.leaf_places.take(leaves), axis=1)
+        return leaves, lost, np.ascontiguousarray(others.take(leaves, axis=1).T)
+
+    def _row_lefts(self, codes):
+        """Which splits send a row to the left."""
+        trees, taken = self.ensemble, codes.take(self.feature)
+        missing = codes == trees.split_codes.missing
+        if len(trees.categories_left) or missing.any():
+            return trees.goes_left(self.levels.splits, taken)
+        return taken <= self.rank
+
+    def _gained(self, leaves, others):
+        """Players whose conditions others fail at leaves (n,), increasing."""
+        if self.failed is not None:
+            place = leaves * self.bits.n_rows + others
+            return self.failed.reshape(len(self.player), -1).take(place, axis=1)
+        levels = self.levels
+        first = levels.leaf_places.take(leaves)
+        at, word, bit = first.copy(), others >> 6, (others & 63).astype(WORD)
+        gained = np.zeros((len(self.player), len(leaves)), dtype=self.player.dtype)
+        for _, side, _ in reversed([*levels.steps()]):
+            # Those at lower levels come last.
+            some = slice(np.searchsorted(first, side.start), None)
+            here = at[some]
+            met = (self.met[word[some], here] >> bit[some]) & WORD.type(1)
+            split = levels.split_above.take(here)
+            fails = (met == 0) * self.player.take(split, axis=1)
+            gained[:, some] |= fails
+            at[some] = levels.split_places.take(split)
+        return gained
+
+
+def _as_sets(n_players):
+    """Each player as a set: (n_words, n_players)."""
+    size = next((n for n in (1, 2, 4) if n_players <= 8 * n), 8)
+    dtype, players = np.dtype(f"<u{size}"), np.arange(n_players)
+    sets = np.zeros((-(-n_players // (8 * size)), n_players), dtype=dtype)
+    bits = dtype.type(1) << (players % (8 * size)).astype(dtype)
+    sets[players // (8 * size), players] = bits
+    return sets
+
+
+def _lefts(bits, splits):
+    """Rows that splits send to the left, and none else: (n_splits, n_row_words)."""
+    left = bits.lefts(splits)
+    left &= bits.valid
+    return left
+
+
+def _met(levels, previous, left, valid):
+    """Rows that meet each condition, as bits: (n_row_words, n_nodes)."""
+    place = np.zeros(levels.nodes.max() + 1, dtype=np.intp)
+    place[levels.nodes] = np.arange(len(levels.nodes))
+    met = np.empty((len(valid), len(levels.nodes)), dtype=WORD)
+    met[:, : levels.n_roots] = valid[:, None]
+    for splits, *sides in levels.steps():
+        before = previous[splits]
+        at = np.flatnonzero(before >= 0)
+        before = place.take(before.take(at))
+        met[:, sides[0]] = left[splits].T
+        met[:, sides[1]] = (left[splits] ^ valid).T
+        for side in sides:
+            met[:, side.start + at] &= met.take(before, axis=1)
+    return met
+
+
+def _failed(levels, player, left, n_rows):
+    """Players whose conditions rows fail at leaves: (n_words, n_leaves, n_rows)."""
+    is_leaf = np.zeros(len(levels.nodes), dtype=bool)
+    is_leaf[levels.leaf_places] = True
+    shape = len(player), len(levels.leaf_places), n_rows
+    failed = np.zeros(shape, dtype=player.dtype)
+    n_leaves = np.count_nonzero(is_leaf[: levels.n_roots])
+    below = np.zeros((shape[0], levels.n_roots - n_leaves, n_rows), player.dtype)
+    for splits, *sides in levels.steps():
+        above, lefts, bits = below, left[splits].view(np.uint8), player[:, splits, None]
+        ends = is_leaf[sides[0].start : sides[1].stop].reshape(2, -1)
+        below = np.empty((shape[0], np.count_nonzero(~ends), n_rows), player.dtype)
+        # Where the leaves and splits among the left children go, and the right ones.
+        at = [[n_leaves, 0], [n_leaves + ends[0].sum(), (~ends[0]).sum()]]
+        n_leaves += ends.sum()
+        for start in range(0, len(lefts), _SPLITS_AT_ONCE):
+            some = slice(start, start + _SPLITS_AT_ONCE)
+            fails = np.empty_like(above[:, some])
+            fails[:] = np.unpackbits(
+                lefts[some], axis=1, count=n_rows, bitorder="little"
+            )
+            fails *= bits[:, some]
+            for side in (1, 0):  # rows that go left fail on the right
+                sets = above[:, some] | fails
+                fails ^= bits[:, some]
+                for kind, kept in enumerate((ends[side, some], ~ends[side, some])):
+                    kept, into = np.flatnonzero(kept), (failed, below)[kind]
+                    here = slice(at[side][kind], at[side][kind] + len(kept))
+                    into[:, here] = sets.take(kept, axis=1)
+                    at[side][kind] = here.stop
+    return failed
+
+
+def _sizes(sets):
+    """Number of members of sets (n_words, n)."""
+    return np.bitwise_count(sets).sum(axis=0, dtype=np.intp)
+
+
+def _sums(gained, lost, which, parts, values, n_players):
+    """Values by output and player."""
+    lost_parts = np.bincount(which, parts[1], len(values))
+    return [
+        _by_member(gained, parts[0] * value.take(which), n_players)
+        + _by_member(lost, lost_parts * value, n_players)
+        for value in values.T
+    ]
+
+
+def _by_member(sets, weights, n_players):
+    """Total weight of the sets (n_words, n) that each player is in."""
+    sums = [np.bincount(part, weights, 256) for part in _octets(sets, n_players)]
+    return (np.array(sums) @ _MEMBERS).ravel()[:n_players]
+
+
+def _octets(sets, n_players):
+    """Each eight players' bits of sets (n_words, n): list of arrays (n,)."""
+    octets = [part for word in sets[..., None].view(np.uint8) for part in word.T]
+    return octets[: -(-n_players // 8)]
+
+
+def _sums_of_pairs(gained, lost, which, parts, values, n_players):
+    """Interaction values by output and pair of players."""
+    lost_parts = np.bincount(which, parts[2], len(values))
+    lost_here = lost.take(which, axis=1)
+    sums = []
+    for value in values.T:
+        of_pairs = value.take(which)
+        mixed = _by_members(gained, lost_here, parts[1] * of_pairs, n_players)
+        total = _by_members(gained, gained, parts[0] * of_pairs, n_players)
+        total += _by_members(lost, lost, lost_parts * value, n_players)
+        sums.append(total + mixed + mixed.T)
+    return np.triu(sums, 1)
+
+
+def _by_members(first, second, weights, n_players):
+    """Total weight where one player is in the first set, another one in the second."""
+    rows = []
+    for one in _octets(first, n_players):
+        row = []
+        for other in _octets(second, n_players):
+            both = one * np.intp(256) + other
+            sums = np.bincount(both, weights, 2**16).reshape(256, 256)
+            row.append(_MEMBERS.T @ sums @ _MEMBERS)
+        rows.append(row)
+    return np.block(rows)[:n_players, :n_players]
+
+
+def pair_blocks(ensemble, paths, codes, most_bytes=np.inf):
+    """Blocks of all trees and rows of a background, one after the other.
+
+    Each takes about so much memory at most, if a tree with 64 rows does.
+    """
+    n_pairs = min(most_bytes, _BYTES_PER_BLOCK) / _bytes_of_pair(paths)
+    ends = np.append(ensemble.roots[1:], ensemble.n_nodes)
+    largest = np.max(ends - ensemble.roots)
+    n_rows = int(np.clip(n_pairs / largest, 64, _ROWS_PER_BLOCK))
+    block = (ends - 1) // max(1, int(n_pairs / min(n_rows, len(codes))))
+    trees = np.split(ensemble.roots, np.flatnonzero(np.diff(block)) + 1)
+    for start in range(0, len(codes), n_rows):
+        rows = slice(start, start + n_rows)
+        bits = RowBits(ensemble, codes[rows])
+        for roots in trees:
+            yield PairBlock.of_trees(ensemble, paths, roots, bits, rows)
+
+
+def pair_values(blocks, paths, codes, weights, order):
+    """Values of rows from all blocks: (n_keys, n_rows).
+
+    `weights` (n_rows, n_background_rows) are those of the comparisons.
+    """
+    integrals = comparison_integrals(int(paths.n_conditions.max(initial=0)), order)
+    totals = sum(block.values(codes, weights, order, integrals) for block in blocks)
+    return totals.reshape(len(codes), -1).T
+
+
+def pair_bytes(ensemble, paths, n_rows):
+    """Memory of the blocks for so many rows of a background."""
+    return ensemble.n_nodes * (n_rows * _bytes_of_pair(paths) + 64)
+
+
+def _bytes_of_pair(paths):
+    """Memory for each node and row of the background; half of the nodes are leaves."""
+    return _as_sets(paths.n_players)[:, 0].nbytes / 2 + 1 / 8
+
+
+def is_cheaper(leaf_counts, n_players, n_others, n_rows, order, kept):
+    """Whether comparing so many rows takes less time than tables do.
+
+    From the numbers of leaves by how many conditions they have; `kept` is whether the
+    tables are made already. The factors are microseconds that were measured.
+    """
+    d = np.arange(len(leaf_counts))
+    n_leaves, n_words = leaf_counts.sum(), -(-n_others // 64)
+    # A leaf's d conditions are met by one of two rows with a probability of 0.6 ** d.
+    n_pairs = n_others * (leaf_counts @ 0.6**d)
+    n_tables = (n_players / 8) ** 2 if order == 2 else 0  # see `_by_members`
+    of_row = 250 + 400 * n_tables + 0.008 * n_leaves * (n_words + 1)
+    of_row += (0.04 + 0.01 * n_tables) * n_pairs
+    compared = n_rows * of_row + 0.004 * n_leaves * n_others * (n_rows > _FEW_ROWS)
+    is_flat = d <= MAX_TABLE_CONDITIONS
+    n_numbers = leaf_counts[is_flat] @ (comb(d, order) * 2.0**d)[is_flat]
+    n_deep = leaf_counts[~is_flat].sum()
+    looked_up = 3 * (n_leaves - n_deep) + 120 * n_deep + 0.005 * n_leaves * n_rows
+    made = 0 if kept else 0.15 / order * n_numbers + 0.005 * n_leaves * n_others
+    return bool(compared < made + looked_up)
