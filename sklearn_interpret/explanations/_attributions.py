@@ -360,5 +360,3 @@ class AttributionTransformerMixin(TransformerMixin):
         names, outputs = self._names_out(input_features, self._attributed())
         both = [f"{name}{output}" for name in names for output in outputs]
         return np.array(both, dtype=object)
-
-

@@ -266,7 +266,9 @@ class RowExplanation(BaseExplanation):
     def _summary(self):
         words, counts = np.unique(self.status.astype(str), return_counts=True)
         order = np.argsort(-counts, kind="stable")
-        return [", ".join(f"{counts[k]} {words[k]}" for k in order)] if len(self) else []
+        return (
+            [", ".join(f"{counts[k]} {words[k]}" for k in order)] if len(self) else []
+        )
 
     def _html_table(self):
         head = ["row", "status", "distance", "changes"]
@@ -283,8 +285,6 @@ class RowExplanation(BaseExplanation):
                     for j, a, b in zip(features, old, new, strict=True)
                 ]
                 distance = f"{self.distances[one]:.4g}"
-                body.append(
-                    [str(row), self.status[row], distance, "; ".join(changes)]
-                )
+                body.append([str(row), self.status[row], distance, "; ".join(changes)])
         caption = f"{type(self).__name__}: {self._size()}; the first rows"
         return caption, head, body

@@ -1,2 +1,4 @@
 """Rules for rows: anchors."""
+
+
 class RuleExplanation: ...

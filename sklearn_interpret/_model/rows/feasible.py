@@ -99,7 +99,8 @@ class FeasibleRows:
                 values[:, j] = rows.numbers(j)
             else:
                 values[:, j] = [
-                    np.nan if label != label or label is None
+                    np.nan
+                    if label != label or label is None
                     else codes.get(label_key(label), -1)
                     for label in rows.values(j).tolist()
                 ]
@@ -111,7 +112,9 @@ class FeasibleRows:
         Categories too, by the position of their level, for `possible_levels` among
         them.
         """
-        low, high = (np.tile(part, (len(values), 1)) for part in (self._low, self._high))
+        low, high = (
+            np.tile(part, (len(values), 1)) for part in (self._low, self._high)
+        )
         for j, possible in enumerate(self.possible_levels):
             if possible is not None:
                 low[:, j], high[:, j] = 0, len(possible) - 1
@@ -141,7 +144,9 @@ class FeasibleRows:
                 column = self._possible_level(j, np.rint(column), origins[:, j])
             else:
                 column = self._held(j, column, low[:, j], high[:, j])
-            values[:, j] = np.where(values[:, j] == origins[:, j], origins[:, j], column)
+            values[:, j] = np.where(
+                values[:, j] == origins[:, j], origins[:, j], column
+            )
         return values
 
     def _possible_level(self, j, codes, own):
@@ -193,10 +198,14 @@ class FeasibleRows:
         if not columns:
             return rows.take(index).native
         first = np.zeros(len(values), dtype=np.intp)
-        donors = self.known.take(first).tiles(0, len(values), 1).replaced(
-            columns,
-            [self._native_column(j, values[:, j], changed[:, j]) for j in columns],
-            [np.arange(len(values))[:, None]] * len(columns),
+        donors = (
+            self.known.take(first)
+            .tiles(0, len(values), 1)
+            .replaced(
+                columns,
+                [self._native_column(j, values[:, j], changed[:, j]) for j in columns],
+                [np.arange(len(values))[:, None]] * len(columns),
+            )
         )
         both = rows.followed_by(type(rows)(donors))
         below = rows.n_rows + np.arange(len(values))
@@ -204,7 +213,7 @@ class FeasibleRows:
         return both.mixed(index, places)
 
     def _native_column(self, j, values, changed):
-        """New values of a column in its dtype; any possible one where nothing changed."""
+        """New values of a column in its dtype; some other where nothing changed."""
         if self.levels[j] is None:
             # Of those that did not change, some may be none that the dtype holds.
             return self.known.cast(j, np.where(changed, values, values[changed][0]))
