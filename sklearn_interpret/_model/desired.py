@@ -69,6 +69,11 @@ class Wish:
             )
         return cls(estimator, response, wanted=int(found[0]))
 
+    @property
+    def is_other(self):
+        """Whether any class but a row's own is wished."""
+        return self.interval is None and self.wanted is None
+
     def answers(self, X):
         """Class positions (n,) that the model predicts; None for intervals."""
         if self.interval is not None:
@@ -90,19 +95,19 @@ class Wish:
             of_log_odds = self.response.method == "decision_function"
             other = -scores if of_log_odds else 1 - scores
             scores = np.hstack([other, scores])
-        position = own if self.wanted is None else np.full(len(scores), self.wanted)
+        position = own if self.is_other else np.full(len(scores), self.wanted)
         rows = np.arange(len(scores))
         chosen = scores[rows, position]
         scores[rows, position] = -np.inf
         margins = chosen - scores.max(axis=1)
-        return -margins if self.wanted is None else margins
+        return -margins if self.is_other else margins
 
     def holds(self, X, own=None):
         """Whether the model answers rows as wished, (n,), when it is asked."""
         if self.interval is not None:
             return self.margins(X) >= 0
         answers = self.answers(X)
-        return answers != own if self.wanted is None else answers == self.wanted
+        return answers != own if self.is_other else answers == self.wanted
 
 
 def _interval(desired):

@@ -81,7 +81,7 @@ class Task:
 
     def decode(self, values, index):
         """Changed copies of the rows at `index`, as the model takes them."""
-        return self.feasible.decode(values, self.rows, index)
+        return self.feasible.decode(values, self.values[index], self.rows, index)
 
     def margins(self, values, index):
         """By how much the model's answers are as wished; values that may be taken."""

@@ -3,7 +3,10 @@
 import numpy as np
 
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
-from sklearn_interpret._model.rows.base import label_key
+from sklearn_interpret._model.rows.base import is_missing, label_key
+
+# Whole numbers up to here are floats too.
+_LARGEST_INTEGER = 2.0**53
 
 
 class FeasibleRows:
@@ -54,8 +57,8 @@ class FeasibleRows:
         self._directions = np.zeros(known.n_columns)
         for j, direction in directions.items():
             self._directions[j] = 1 if direction == "increase" else -1
-        self._low = np.full(known.n_columns, -np.inf)
-        self._high = np.full(known.n_columns, np.inf)
+        limits = [self._limits_of_dtype(j) for j in range(known.n_columns)]
+        self._low, self._high = np.array(limits).T
         self.possible_levels = [
             levels and np.ones(len(levels), dtype=bool) for levels in self.levels
         ]
@@ -66,13 +69,26 @@ class FeasibleRows:
                     label_key(level) in allowed for level in self.levels[j]
                 ]
             else:
-                self._low[j], self._high[j] = limits
+                low, high = np.clip(limits, self._low[j], self._high[j])
+                self._low[j] = np.ceil(low) if self.integer[j] else low
+                self._high[j] = np.floor(high) if self.integer[j] else high
         self.costs = self._costs(weights, distance)
 
     def _levels_of(self, j):
         """Levels of a category, in the natural order, missing ones left out."""
         _, labels = self.known.encode_column(j)
-        return [label for label in labels if label == label]
+        return [label for label in labels if not is_missing(label)]
+
+    def _limits_of_dtype(self, j):
+        """The lowest and highest whole number of a column; no limits of others."""
+        if not self.integer[j]:
+            return -np.inf, np.inf
+        native = self.known.column(j).dtype  # nullable ones name that of numpy
+        dtype = np.dtype(getattr(native, "numpy_dtype", self.known.values(j).dtype))
+        if dtype.kind not in "iu":
+            return -_LARGEST_INTEGER, _LARGEST_INTEGER
+        bounds = np.iinfo(dtype)
+        return max(bounds.min, -_LARGEST_INTEGER), min(bounds.max, _LARGEST_INTEGER)
 
     def _costs(self, weights, distance):
         """What a unit of each column costs, or a change of category."""
@@ -99,9 +115,7 @@ class FeasibleRows:
                 values[:, j] = rows.numbers(j)
             else:
                 values[:, j] = [
-                    np.nan
-                    if label != label or label is None
-                    else codes.get(label_key(label), -1)
+                    np.nan if is_missing(label) else codes.get(label_key(label), -1)
                     for label in rows.values(j).tolist()
                 ]
         return values
@@ -118,13 +132,13 @@ class FeasibleRows:
         for j, possible in enumerate(self.possible_levels):
             if possible is not None:
                 low[:, j], high[:, j] = 0, len(possible) - 1
-        low[:, self.integer] = np.ceil(low[:, self.integer])
-        high[:, self.integer] = np.floor(high[:, self.integer])
         up, down = self._directions > 0, self._directions < 0
         low[:, up] = np.maximum(low, values)[:, up]
         high[:, down] = np.minimum(high, values)[:, down]
         outside = ~((values >= low) & (values <= high))  # missing ones too
-        outside[:, self.categorical] &= np.isnan(values[:, self.categorical])
+        # A category may leave a level that is unknown, or not possible, if any way.
+        free = self.categorical & (self._directions == 0)
+        outside[:, free] &= np.isnan(values[:, free])
         fixed = outside | ~self.vary
         return np.where(fixed, values, low), np.where(fixed, values, high)
 
@@ -135,8 +149,9 @@ class FeasibleRows:
         holds; a level that is not possible becomes the origin's.
         """
         low, high = self.limits(origins)
+        same = (values == origins) | np.isnan(values)
         values = np.clip(values, low, high)
-        for j in range(values.shape[1]):
+        for j in np.flatnonzero(~same.all(axis=0)).tolist():
             column = values[:, j]
             if self.integer[j]:
                 column = np.rint(column)
@@ -144,10 +159,8 @@ class FeasibleRows:
                 column = self._possible_level(j, np.rint(column), origins[:, j])
             else:
                 column = self._held(j, column, low[:, j], high[:, j])
-            values[:, j] = np.where(
-                values[:, j] == origins[:, j], origins[:, j], column
-            )
-        return values
+            values[:, j] = column
+        return np.where(same, origins, values)
 
     def _possible_level(self, j, codes, own):
         known = codes >= 0
@@ -160,7 +173,8 @@ class FeasibleRows:
         dtype = self.known.values(j).dtype
         if dtype.kind != "f" or dtype.itemsize >= 8:
             return values
-        held = values.astype(dtype)
+        largest = np.finfo(dtype).max
+        held = np.clip(values, -largest, largest).astype(dtype)
         held = np.where(held > high, np.nextafter(held, dtype.type(-np.inf)), held)
         held = np.where(held < low, np.nextafter(held, dtype.type(np.inf)), held)
         return held.astype(np.float64)
@@ -176,15 +190,17 @@ class FeasibleRows:
         changes[:, self.categorical] = changed[:, self.categorical]
         return np.nan_to_num(changes, nan=0.0, posinf=np.inf)
 
-    def decode(self, values, rows, index):
+    def decode(self, values, origins, rows, index):
         """Encoded rows in the native container: cells that changed in those at `index`.
 
         Parameters
         ----------
         values : ndarray of shape (m, n_columns)
             Encoded rows.
+        origins : ndarray of shape (m, n_columns)
+            The rows that they come from, encoded.
         rows : Rows
-            The rows that they come from.
+            Rows that hold these.
         index : ndarray of shape (m,), int
             Which of these each comes from.
 
@@ -192,8 +208,7 @@ class FeasibleRows:
         -------
         native container of m rows
         """
-        own = self.encode(rows)[index]
-        changed = (values != own) & ~(np.isnan(values) & np.isnan(own))
+        changed = (values != origins) & ~(np.isnan(values) & np.isnan(origins))
         columns = np.flatnonzero(changed.any(axis=0)).tolist()
         if not columns:
             return rows.take(index).native

@@ -1,0 +1,1 @@
+"""Programs over arrays and searches for near points."""

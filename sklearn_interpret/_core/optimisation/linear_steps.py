@@ -1,0 +1,139 @@
+"""Cheapest steps to a value of a linear function, where not all of it is paid for."""
+
+import numpy as np
+
+
+def penalised_steps(values, gradients, gaps, weights, low, high):
+    r"""Minimise costs and a weighted squared gap, by the gap's linear model.
+
+    .. math:: \min_{z} \sum_j |z_j| + w \max(0, \text{gap} - g (z - v))^2, \qquad
+        \text{low} \le z \le \text{high}
+
+    Columns are filled in the order of their gradients, each as long as it closes more
+    of the gap than it costs: a knapsack of fractions.
+
+    Parameters
+    ----------
+    values : ndarray of shape (m, n_columns)
+        Points v at which the gaps are known.
+    gradients : ndarray of shape (m, n_columns)
+        By how much a unit of a column closes the gap.
+    gaps : ndarray of shape (m,)
+        What is missing at these points, negative where there is more than enough.
+    weights : ndarray of shape (m,)
+        Weights of the squared gaps.
+    low, high : ndarray of shape (m, n_columns)
+        Limits.
+
+    Returns
+    -------
+    ndarray of shape (m, n_columns)
+    """
+    cheapest = np.clip(0.0, low, high)
+    missing = gaps - (gradients * (cheapest - values)).sum(axis=1)
+    slopes = np.abs(gradients)
+    upwards = gradients > 0
+    room = np.where(upwards, high - cheapest, cheapest - low)
+    # Towards zero there is no room left; on the other side each step costs.
+    room = np.where(np.where(upwards, cheapest < 0, cheapest > 0), 0.0, room)
+    order = np.argsort(-slopes, axis=1, kind="stable")
+    slopes = np.take_along_axis(slopes, order, axis=1)
+    room = np.take_along_axis(room, order, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        closed = np.where(slopes > 0, slopes * room, 0.0)
+        before = np.zeros_like(closed)
+        np.cumsum(closed[:, :-1], axis=1, out=before[:, 1:])
+        worth = missing[:, None] - before - 0.5 / (weights[:, None] * slopes)
+        steps = np.where(slopes > 0, worth / slopes, 0.0)
+    steps = np.clip(np.nan_to_num(steps), 0.0, room)
+    amounts = np.empty_like(steps)
+    np.put_along_axis(amounts, order, steps, axis=1)
+    return cheapest + np.sign(gradients) * amounts
+
+
+def penalised_descent(start, low, high, evaluate, slopes, *, aim, max_iter):
+    r"""Minimise :math:`\lambda \max(0, a - m(z))^2 + \sum_j |z_j|`, lambda raised.
+
+    Each step is that of the margin's linear model within a distance that it can be
+    trusted for. Lambda is raised tenfold where a point has settled that lacks margin.
+
+    Parameters
+    ----------
+    start : ndarray of shape (m, n_columns)
+        Where descents begin.
+    low, high : ndarray of shape (m, n_columns)
+        Limits.
+    evaluate : callable
+        ``evaluate(z, rows)``: the nearest possible points and their margins.
+    slopes : callable
+        ``slopes(z, rows)``: gradients of the margins.
+    aim : float
+        The margin a.
+    max_iter : int
+        Largest number of steps.
+
+    Returns
+    -------
+    ndarray of shape (m, n_columns)
+        The nearest points with a margin of at least zero, or the last ones.
+    """
+    rows = np.arange(len(start))
+    points, margins = evaluate(start, rows)
+    gradients = slopes(points, rows)
+    nearest = _Nearest(points, margins)
+    steepest = np.abs(gradients).max(axis=1, initial=0)
+    active = rows[steepest > 0]
+    weights, trust = np.zeros(len(rows)), np.full(len(rows), np.inf)
+    lacking = np.maximum(aim - margins[active], aim)
+    weights[active] = 1 / (steepest[active] * lacking)
+    for _ in range(max_iter):
+        if not len(active):
+            break
+        at, weight = points[active], weights[active]
+        gaps, reach = aim - margins[active], trust[active, None]
+        new = penalised_steps(
+            at,
+            gradients[active],
+            gaps,
+            weight,
+            np.maximum(low[active], at - reach),
+            np.minimum(high[active], at + reach),
+        )
+        new, new_margins = evaluate(new, active)
+        nearest.update(new, new_margins, active)
+        before = _objective(at, gaps, weight)
+        saved = before - _objective(new, aim - new_margins, weight)
+        moved = np.abs(new - at).max(axis=1)
+        better = saved > 1e-9 * before
+        trust[active] = np.where(
+            better, np.maximum(trust[active], 2 * moved), moved / 4
+        )
+        done = active[better]
+        points[done], margins[done] = new[better], new_margins[better]
+        if len(done):
+            gradients[done] = slopes(points[done], done)
+        length = np.abs(points[active]).max(axis=1)
+        settled = np.where(better, saved < 1e-3 * before, moved <= 1e-3 * length)
+        raised = active[settled]
+        weights[raised] *= 10
+        trust[raised] = np.inf
+        active = active[~(settled & (margins[active] >= 0))]
+    return nearest.points
+
+
+class _Nearest:
+    """The nearest points with a margin of at least zero so far."""
+
+    def __init__(self, points, margins):
+        self.points = points.copy()
+        self._costs = np.where(margins >= 0, np.abs(points).sum(axis=1), np.inf)
+
+    def update(self, points, margins, rows):
+        costs = np.where(margins >= 0, np.abs(points).sum(axis=1), np.inf)
+        taken = (costs < self._costs[rows]) | np.isinf(self._costs[rows])
+        self.points[rows[taken]] = points[taken]
+        self._costs[rows[taken]] = costs[taken]
+
+
+def _objective(points, gaps, weights):
+    return np.abs(points).sum(axis=1) + weights * np.maximum(gaps, 0) ** 2

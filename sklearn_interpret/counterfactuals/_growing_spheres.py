@@ -1,0 +1,162 @@
+"""Growing spheres."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret.counterfactuals._heuristic import (
+    BaseHeuristicCounterfactual,
+    nearest_of_each,
+)
+
+_MOST_LAYERS = 60
+# Each layer is so much thicker than the one within.
+_THICKENING = 1.2
+# How many rows of a sphere are followed.
+_FOLLOWED = 2
+
+
+class GrowingSpheres(BaseHeuristicCounterfactual):
+    r"""Counterfactuals from layers of growing spheres (Laugel et al. 2018).
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any predictor; a clone of it is fitted. Pass a fitted one as
+        ``FrozenEstimator(model)``.
+    """
+
+    _parameter_constraints = {
+        **BaseHeuristicCounterfactual._parameter_constraints,
+        "n_samples": [Interval(Integral, 1, 10**6, closed="both")],
+        "first_radius": [Interval(Real, 0, None, closed="neither")],
+        "decrease": [Interval(Real, 1, None, closed="neither")],
+    }
+
+    _tried: ClassVar[str] = "near the rows of fit, nor in the spheres"
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        desired: Any = "other",
+        target: Any = None,
+        features_to_vary: Any = None,
+        permitted_range: dict | None = None,
+        direction: dict | None = None,
+        categorical_features: Any = "auto",
+        max_changes: int | None = None,
+        distance: str | dict = "mad",
+        n_counterfactuals: int = 1,
+        n_samples: int = 500,
+        first_radius: float = 1.0,
+        decrease: float = 2.0,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.desired = desired
+        self.target = target
+        self.features_to_vary = features_to_vary
+        self.permitted_range = permitted_range
+        self.direction = direction
+        self.categorical_features = categorical_features
+        self.max_changes = max_changes
+        self.distance = distance
+        self.n_counterfactuals = n_counterfactuals
+        self.n_samples = n_samples
+        self.first_radius = first_radius
+        self.decrease = decrease
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _prepare(self, sample, wish, feasible):
+        super()._prepare(sample, wish, feasible)
+        rng = check_random_state(self.random_state)
+        shape = self.n_samples, len(feasible.vary)
+        directions = rng.normal(size=shape)
+        self._is_number = feasible.vary & ~feasible.categorical
+        directions[:, ~self._is_number] = 0
+        lengths = np.linalg.norm(directions, axis=1, keepdims=True)
+        self._directions = np.divide(
+            directions, lengths, out=directions, where=lengths > 0
+        )
+        self._depths = rng.uniform(size=(self.n_samples, 1))
+        self._chances = rng.uniform(size=shape)
+        self._new_levels = self._draw_levels(rng.uniform(size=shape), feasible)
+
+    def _draw_levels(self, points, feasible):
+        """The level that each sample changes a category to."""
+        levels = np.zeros(points.shape)
+        for j in np.flatnonzero(feasible.vary & feasible.categorical).tolist():
+            possible = np.flatnonzero(feasible.possible_levels[j])
+            if len(possible):
+                levels[:, j] = possible[(points[:, j] * len(possible)).astype(np.intp)]
+            else:
+                self._chances[:, j] = np.inf
+        return levels
+
+    def _rows_each(self):
+        return self.n_samples
+
+    def _candidates(self, task, index, starts, owner):
+        values, of = [starts[:0]], [owner[:0]]
+
+        def met(rows, inner, outer):
+            """Which rows have some as wished in their layer; the nearest are kept."""
+            samples, its = self._layer(task, index[rows], inner, outer)
+            holds = task.holds(samples, its)
+            samples, its = samples[holds], its[holds]
+            near = nearest_of_each(task.distances(samples, its), its, _FOLLOWED)
+            values.append(samples[near])
+            of.append(its[near])
+            return np.isin(index[rows], its)
+
+        radius = np.full(len(index), float(self.first_radius))
+        rows = np.arange(len(index))
+        for _ in range(_MOST_LAYERS):
+            rows = rows[met(rows, 0 * radius[rows], radius[rows])]
+            radius[rows] /= self.decrease
+            if not len(rows):
+                break
+        reach = self._reach(task, index, starts, owner)
+        thickness, rows = radius.copy(), np.arange(len(index))
+        for _ in range(_MOST_LAYERS):
+            rows = rows[radius[rows] < reach[rows]]
+            if not len(rows):
+                break
+            outer = radius[rows] + thickness[rows]
+            rows_met = met(rows, radius[rows], outer)
+            radius[rows] = outer
+            thickness[rows] *= _THICKENING
+            rows = rows[~rows_met]
+        return np.concatenate(values), np.concatenate(of)
+
+    def _reach(self, task, index, starts, owner):
+        """How far spheres may grow: to the nearest known row as wished."""
+        reach = np.full(len(index), np.inf)
+        changes = task.feasible.changes(starts, task.values[owner])
+        lengths = np.linalg.norm(changes * task.feasible.costs, axis=1)
+        np.minimum.at(reach, np.searchsorted(index, owner), lengths)
+        return reach
+
+    def _layer(self, task, index, inner, outer):
+        """Rows drawn between two spheres around each of some rows."""
+        size = max(self._is_number.sum(), 1)
+        inner, outer = inner[:, None, None], outer[:, None, None]
+        share = (inner / outer) ** size
+        radius = outer * (share + self._depths * (1 - share)) ** (1 / size)
+        origins = task.values[index][:, None]
+        steps = self._directions * (radius / task.feasible.costs)
+        values = origins + steps
+        changed = task.feasible.categorical & (self._chances < -np.expm1(-outer))
+        values = np.where(changed, self._new_levels, values)
+        of = np.repeat(index, self.n_samples)
+        return task.projected(values.reshape(len(of), -1), of), of

@@ -1,0 +1,248 @@
+"""Base of the heuristic methods: near known rows, polishing, rows that are apart."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from sklearn_interpret._core.optimisation.coordinate_search import coordinate_search
+from sklearn_interpret._core.optimisation.polishing import Polishing
+from sklearn_interpret._model.parallel import batch_rows, run, slices
+from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
+
+# Of the known rows, so many of the nearest are asked about, and as many of the others.
+_ASKED = 16
+# How many rows as wished are followed for each explained row, and shrunk in the end.
+_STARTS, _SHRUNK = 4, 3
+# Values of a number that are tried.
+_GRID = 16
+_MOST_STEPS = 100
+# Further counterfactuals are so far from each other, in distances of the nearest.
+_APART = 0.5
+
+
+@dataclass
+class _Apart:
+    """Whether rows are as wished, and far enough from what was found already."""
+
+    task: object
+    index: np.ndarray
+    distances: np.ndarray
+    found: list
+
+    def __call__(self, values, index):
+        place = np.searchsorted(self.index, index)
+        holds = np.ones(len(values), dtype=bool)
+        for others in self.found:
+            distances = self.task.feasible.distances(values, others[place])
+            holds &= distances >= self.distances[place]
+        if holds.any():
+            holds[holds] = self.task.holds(values[holds], index[holds])
+        return holds
+
+
+def nearest_of_each(distances, owner, number):
+    """Positions of the nearest so many rows of each owner, nearest first."""
+    order = np.lexsort((distances, owner))
+    rank = np.arange(len(order)) - np.searchsorted(owner[order], owner[order])
+    return order[rank < number]
+
+
+class BaseHeuristicCounterfactual(BaseCounterfactual):
+    """Base of the methods that look for rows as wished, and then polish them.
+
+    A subclass looks for rows (`_candidates`); near known rows are candidates always.
+    """
+
+    # Where rows were looked for in vain.
+    _tried: ClassVar[str]
+
+    def _prepare(self, sample, wish, feasible):
+        values = feasible.encode(sample.rows)
+        # Rows that stand twice count once, missing ones being equal.
+        _, first = np.unique(
+            np.nan_to_num(values, nan=np.inf), axis=0, return_index=True
+        )
+        self._known = values[first]
+        native = sample.rows.take(first).native
+        self._known_answers = wish.answers(native)
+        self._known_hold = None if wish.is_other else wish.holds(native)
+        self._grid_columns, self._grid_values = self._make_grid(feasible)
+
+    def _make_grid(self, feasible):
+        """Columns and values that are tried by themselves: quantiles and levels."""
+        columns, values = [], []
+        for j in np.flatnonzero(feasible.vary).tolist():
+            possible = feasible.possible_levels[j]
+            if possible is None:
+                known = np.unique(self._known[:, j])
+                known = known[np.isfinite(known)]
+                places = np.linspace(0, len(known) - 1, min(_GRID, len(known)))
+                tried = known[np.rint(places).astype(np.intp)]
+            else:
+                tried = np.flatnonzero(possible)
+            columns.append(np.full(len(tried), j))
+            values.append(tried)
+        return np.concatenate(columns), np.concatenate(values).astype(np.float64)
+
+    @abstractmethod
+    def _candidates(self, task, index, starts, owner):
+        """Rows that may be as wished, and the explained rows that they are for.
+
+        `starts` are some that are as wished, those of a row together, nearest first.
+        """
+
+    @abstractmethod
+    def _rows_each(self):
+        """How many rows the model is asked about at once for each explained row."""
+
+    def _search(self, task, index):
+        together = max(1, batch_rows(task.rows.row_bytes) // self._rows_each())
+        together = min(together, -(-len(index) // effective_n_jobs(self.n_jobs)))
+        blocks = [(task, index[part]) for part in slices(len(index), together)]
+        for found in run(
+            self._search_block, blocks, n_jobs=self.n_jobs, verbose=self.verbose
+        ):
+            yield from found
+
+    def _search_block(self, task, index):
+        """`Found` of some rows, which the model is asked about together."""
+        pool, owner = self._pool(task, index)
+        found, with_one = [[] for _ in index], index
+        apart = _Apart(task, index, np.zeros(len(index)), [])
+        for _ in range(self.n_counterfactuals):
+            use = np.isin(owner, with_one)
+            nearest, with_one = self._nearest(task, pool[use], owner[use], apart)
+            if not len(with_one):
+                break
+            place = np.searchsorted(index, with_one)
+            for k, values in zip(place, nearest, strict=True):
+                found[k].append(values)
+            if not apart.found:
+                apart.distances[place] = _APART * task.distances(nearest, with_one)
+            further = task.values[index]
+            further[place] = nearest
+            apart.found.append(further)
+        return [self._found_of(values) for values in found]
+
+    def _found_of(self, values):
+        """`Found` of one row; says why it holds less than is asked for."""
+        if len(values) == self.n_counterfactuals:
+            return Found(np.stack(values))
+        most = self.max_changes
+        limit = "" if most is None else f" with at most {most} changes"
+        if not values:
+            n_columns = self._known.shape[1]
+            return Found(
+                np.empty((0, n_columns)),
+                f"no row as wished{limit} was met {self._tried}",
+            )
+        return Found(
+            np.stack(values), f"only {len(values)} rows{limit} were met that are apart"
+        )
+
+    def _nearest(self, task, pool, owner, apart):
+        """The nearest row as wished of those that have one, and whose it is."""
+        pool, owner = self._polished(task, pool, owner, apart, Polishing.undo)
+        few = nearest_of_each(task.distances(pool, owner), owner, _SHRUNK)
+        pool, owner = self._polished(
+            task, pool[few], owner[few], apart, Polishing.polish
+        )
+        first = nearest_of_each(task.distances(pool, owner), owner, 1)
+        return pool[first], owner[first]
+
+    def _polished(self, task, pool, owner, apart, how):
+        """Rows as wished, polished, that do not change more than they may."""
+        holds = np.zeros(len(pool), dtype=bool) if not len(pool) else apart(pool, owner)
+        feasible = task.feasible
+        polishing = Polishing(
+            pool[holds],
+            task.values[owner[holds]],
+            owner[holds],
+            costs=feasible.costs,
+            has_units=~feasible.categorical,
+            holds=apart,
+            projected=task.projected,
+        )
+        how(polishing)
+        values, owner = polishing.values, owner[holds]
+        few = self._n_changed(task, values, owner) <= self._most_changes
+        return values[few], owner[few]
+
+    @property
+    def _most_changes(self):
+        return np.inf if self.max_changes is None else self.max_changes
+
+    def _n_changed(self, task, values, index):
+        return (task.feasible.changes(values, task.values[index]) > 0).sum(axis=1)
+
+    def _pool(self, task, index):
+        """Rows that may be as wished, and the explained rows that they are for."""
+        starts, owner = self._known_starts(task, index)
+        found = [(starts, owner), self._candidates(task, index, starts, owner)]
+        if self.max_changes is not None:
+            found.append((self._by_coordinates(task, index), index))
+        pool, owner = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return pool, owner
+
+    def _known_starts(self, task, index):
+        """Known rows as wished, as near as they may become, that are so still."""
+        values, owner = [], []
+        for i in index:
+            wished = self._known_hold
+            if wished is None:
+                wished = self._known_answers != task.own[i]
+            known = self._known[wished]
+            at = np.full(len(known), i)
+            known = task.projected(known, at)
+            order = np.argsort(task.distances(known, at), kind="stable")
+            rest = order[_ASKED:]
+            spread = np.linspace(0, len(rest) - 1, min(_ASKED, len(rest)))
+            order = np.append(order[:_ASKED], rest[np.rint(spread).astype(np.intp)])
+            values.append(known[order])
+            owner.append(at[order])
+        values, owner = np.concatenate(values), np.concatenate(owner)
+        if not len(values):
+            return values, owner
+        holds = task.holds(values, owner)
+        values, owner = values[holds], owner[holds]
+        number = max(_STARTS, 4 * (self.n_counterfactuals - 1))
+        nearest = nearest_of_each(task.distances(values, owner), owner, number)
+        return values[nearest], owner[nearest]
+
+    def _by_coordinates(self, task, index, aim=0.0):
+        """Rows found by changing single cells, to values that others have."""
+        grid = self._grid_columns, self._grid_values
+        vary = np.flatnonzero(task.feasible.vary)
+        columns = np.concatenate([grid[0], vary])
+
+        def moves(values, rows):
+            own = task.values[index[rows]]
+            cells = np.hstack(
+                [np.broadcast_to(grid[1], (len(rows), len(grid[1]))), own[:, vary]]
+            )
+            trials = np.repeat(values, len(columns), axis=0)
+            of = np.repeat(rows, len(columns))
+            trials[np.arange(len(trials)), np.tile(columns, len(rows))] = cells.ravel()
+            trials = task.projected(trials, index[of])
+            before = np.repeat(values, len(columns), axis=0)
+            moved = ((trials != before) & ~np.isnan(trials)).any(axis=1)
+            return trials[moved], of[moved]
+
+        def price(values, rows):
+            at = index[rows]
+            return task.distances(values, at), self._n_changed(task, values, at)
+
+        return coordinate_search(
+            task.values[index],
+            moves,
+            lambda values, rows: task.margins(values, index[rows]),
+            price,
+            aim=aim,
+            most_changes=self._most_changes,
+            max_iter=_MOST_STEPS,
+        )
