@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -240,16 +240,23 @@ class BaseCounterfactual(TransformerMixin, BaseInspector):
         index = np.flatnonzero(~task.fulfilled)
         if not len(index):
             return found
-        for row, of_row in zip(index, self._search(task, index), strict=True):
-            found[row] = self._checked(task, row, of_row)
+        searched = list(self._search(task, index))
+        sizes = [len(of_row.values) for of_row in searched]
+        if not sum(sizes):
+            holds = np.zeros(0, dtype=bool)
+        else:
+            values = np.concatenate([of_row.values for of_row in searched])
+            holds = task.holds(values, np.repeat(index, sizes))
+        parts = np.split(holds, np.cumsum(sizes)[:-1])
+        for row, of_row, kept in zip(index, searched, parts, strict=True):
+            found[row] = self._kept(task, row, of_row, kept)
         return found
 
-    def _checked(self, task, row, found):
-        """What holds when the model is asked again, without more than is asked for."""
+    def _kept(self, task, row, found, holds):
+        """What holds, the nearest first, without more than is asked for."""
         if not len(found.values):
             return found
         own = np.full(len(found.values), row)
-        holds = task.holds(found.values, own)
         order = np.argsort(task.distances(found.values, own), kind="stable")
         kept = order[holds[order]][: self.n_counterfactuals]
         reason = found.reason
@@ -260,9 +267,7 @@ class BaseCounterfactual(TransformerMixin, BaseInspector):
             for name in ("low", "high")
             if getattr(found, name) is not None
         }
-        return Found(
-            found.values[kept], reason, found.impossible, found.lower_bound, **boxes
-        )
+        return replace(found, values=found.values[kept], reason=reason, **boxes)
 
     def transform(self, X: Any) -> NDArray[Any]:
         """The nearest row as wished, for each of some rows.

@@ -212,28 +212,27 @@ class FeasibleRows:
         columns = np.flatnonzero(changed.any(axis=0)).tolist()
         if not columns:
             return rows.take(index).native
-        first = np.zeros(len(values), dtype=np.intp)
-        donors = (
-            self.known.take(first)
-            .tiles(0, len(values), 1)
-            .replaced(
-                columns,
-                [self._native_column(j, values[:, j], changed[:, j]) for j in columns],
-                [np.arange(len(values))[:, None]] * len(columns),
-            )
+        vectors, codes = zip(
+            *(self._native_column(j, values[:, j], changed[:, j]) for j in columns),
+            strict=True,
         )
+        tiles = self.known.part(slice(0, 1)).tiles(0, 1, len(values))
+        donors = tiles.replaced(columns, vectors, codes)
         both = rows.followed_by(type(rows)(donors))
         below = rows.n_rows + np.arange(len(values))
         places = {j: np.where(changed[:, j], below, index) for j in columns}
         return both.mixed(index, places)
 
     def _native_column(self, j, values, changed):
-        """New values of a column in its dtype; some other where nothing changed."""
+        """New values of a column: a vector of its dtype, and places in it, (1, m).
+
+        Of cells that did not change, some may be none that the dtype holds: any other.
+        """
+        values = np.where(changed, values, values[changed][0])
         if self.levels[j] is None:
-            # Of those that did not change, some may be none that the dtype holds.
-            return self.known.cast(j, np.where(changed, values, values[changed][0]))
-        codes = np.where(changed, values, values[changed][0]).astype(np.intp)
-        return self.known.cast(j, [self.levels[j][code] for code in codes])
+            return self.known.cast(j, values), np.arange(len(values))[None]
+        codes = values.astype(np.intp)
+        return self.known.cast(j, self.levels[j]), codes[None]
 
 
 def _unit(kind, values, weights):
