@@ -9,6 +9,7 @@ from inspect import signature
 from itertools import cycle, islice
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -17,6 +18,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from sklearn_interpret.counterfactuals import GrowingSpheres, WachterCounterfactual
 from sklearn_interpret.effects import (
     AccumulatedLocalEffects,
     ConditionalDependence,
@@ -109,6 +111,31 @@ EFFECTS = {
             "confidence_level": 0.8,
             "confidence_method": "bootstrap",
             "n_bootstraps": 5,
+        },
+    ],
+}
+
+# Of a class and of a prediction alike: intervals are for both.
+COUNTERFACTUALS = {
+    GrowingSpheres: [
+        {"desired": (0.6, None), "n_samples": 20, "random_state": 0},
+        {
+            "desired": (0.6, None),
+            "n_samples": 20,
+            "features_to_vary": [0, 1, 3],
+            "permitted_range": {0: (-3, 3)},
+            "direction": {1: "increase"},
+            "n_counterfactuals": 2,
+            "random_state": 0,
+        },
+    ],
+    WachterCounterfactual: [
+        {"desired": (0.6, None)},
+        {
+            "desired": (0.6, 0.9),
+            "method": "search",
+            "max_changes": 2,
+            "distance": {0: 2.0},
         },
     ],
 }
@@ -256,6 +283,7 @@ SURROGATES = {
 }
 
 ARGUMENTS = {
+    **COUNTERFACTUALS,
     **EFFECTS,
     **IMPORTANCE,
     **INTERACTIONS,
@@ -348,7 +376,16 @@ def instances_for_any_data(estimator_class):
         first = first | {"feature_groups": {"half": slice(None, None, 2)}}
     if not wraps_a_model(estimator_class):
         return [estimator_class(**first)]
-    return [estimator_class(model, **first) for model in models(estimator_class)[:2]]
+    return [
+        estimator_class(model, **first | _wish_for_any_data(first, model))
+        for model in models(estimator_class)[:2]
+    ]
+
+
+def _wish_for_any_data(arguments, model):
+    """An interval needs a class where there are many: a classifier gets any other."""
+    classifies = "desired" in arguments and is_classifier(model)
+    return {"desired": "other"} if classifies else {}
 
 
 def instances(estimator_class):

@@ -8,7 +8,14 @@ from importlib.resources import files
 import pytest
 
 import sklearn_interpret
-from sklearn_interpret import effects, importance, interactions, shapley, surrogates
+from sklearn_interpret import (
+    counterfactuals,
+    effects,
+    importance,
+    interactions,
+    shapley,
+    surrogates,
+)
 from tests.instances import wraps_a_model
 
 PUBLIC = [
@@ -242,6 +249,24 @@ SURROGATES = {
 }
 
 
+WISH = {
+    "desired": "other",
+    "target": None,
+    "features_to_vary": None,
+    "permitted_range": None,
+    "direction": None,
+    "categorical_features": "auto",
+    "max_changes": None,
+    "distance": "mad",
+    "n_counterfactuals": 1,
+}
+COUNTERFACTUALS = {
+    "GrowingSpheres": {"n_samples": 500, "first_radius": 1.0, "decrease": 2.0},
+    "WachterCounterfactual": {"tolerance": 1e-3, "max_iter": 100, "method": "auto"},
+}
+WORK = {"random_state": None, "n_jobs": None, "verbose": 0}
+
+
 def in_order(own):
     """A class's own parameters and defaults, then what all have, with its defaults."""
     return (
@@ -252,6 +277,10 @@ def in_order(own):
 
 
 PROMISED = {
+    **{
+        getattr(counterfactuals, name): {**WISH, **own, **WORK}
+        for name, own in COUNTERFACTUALS.items()
+    },
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
     **{getattr(surrogates, name): own for name, own in LOCAL_SURROGATES.items()},
     **{getattr(effects, name): {**FIRST, **own, **LAST} for name, own in OWN.items()},
@@ -302,6 +331,7 @@ def test_fit_takes_the_same_everywhere(public_class):
 def test_public_modules():
     assert sorted(PUBLIC) == [
         "sklearn_interpret.base",
+        "sklearn_interpret.counterfactuals",
         "sklearn_interpret.effects",
         "sklearn_interpret.estimator_checks",
         "sklearn_interpret.exceptions",

@@ -22,13 +22,107 @@ _FOLLOWED = 2
 
 
 class GrowingSpheres(BaseHeuristicCounterfactual):
-    r"""Counterfactuals from layers of growing spheres (Laugel et al. 2018).
+    r"""Counterfactuals in growing spheres (Laugel et al.).
+
+    Rows are drawn in spheres around the explained row, smaller ones until none of them
+    is as wished, then in layers farther and farther out until some are. Changes that
+    are not needed are undone, the others are made as small as the wish allows.
 
     Parameters
     ----------
     estimator : estimator
         Any predictor; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
+    desired : "other", class label or (low, high), default="other"
+        What the model should answer: any other class, a class, an interval of the
+        probability of the positive class or of `target`; of a regressor an interval of
+        the prediction. None is an open end.
+    target : class label or int, default=None
+        The class whose probability, or the output of which, `desired` is an interval.
+    features_to_vary : list of ints or strs, or bool mask, default=None
+        Features that may change; None means all.
+    permitted_range : dict, default=None
+        What features may become: (low, high) of a number, a list of levels of a
+        category. A number that lies outside already stays as it is.
+    direction : dict, default=None
+        Which way features may go: "increase" or "decrease".
+    categorical_features : "auto", None, or list of ints or strs, default="auto"
+        Features without order, or a boolean mask of them; None means none. "auto" takes
+        categories, strings and booleans by dtype.
+    max_changes : int, default=None
+        How many features may change at most.
+    distance : {"mad", "std", "gower"} or dict, default="mad"
+        Changes add up, each in units of its feature's median absolute deviation (the
+        standard deviation where that is zero), standard deviation, or range over the
+        number of features; a change of a category counts as one unit. A dict gives the
+        cost of a unit, or of a change of a category, and leaves "mad" for the others.
+    n_counterfactuals : int, default=1
+        How many rows are looked for. Each is at least half as far from those before it
+        as the nearest is from the explained row.
+    n_samples : int, default=500
+        How many rows are drawn in each sphere and layer.
+    first_radius : float, default=1.0
+        Radius of the first sphere, in the unit of `distance`.
+    decrease : float, default=2.0
+        By what the radius is divided as long as rows in the sphere are as wished.
+    random_state : int, RandomState or None, default=None
+        Draws directions, depths and new categories, once in `fit`.
+    n_jobs : int or None, default=None
+        Workers, which share the rows to explain.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
+
+    Raises
+    ------
+    ValueError
+        In `fit`: a wish, a range, a direction or a distance that the model or the
+        table has no place for.
+    TypeError
+        In `fit`: a sparse table.
+
+    See Also
+    --------
+    WachterCounterfactual : Descends to the wish.
+
+    Notes
+    -----
+    Directions are drawn once, and are the same for all rows and radii. Between radii a
+    and b, rows are spread evenly; categories change with the probability
+    :math:`1 - \exp(-b)`. Each layer is a fifth thicker than the one within.
+
+    Near rows of `fit` that the model answers as wished, moved to what the explained row
+    may become, are candidates too: what is returned is no farther than they are when
+    they are polished in the same way. Polishing undoes changes, the costliest first,
+    and then moves the numbers back by bisection, as long as the model answers as
+    wished. The rows of a call are worked on together: each question goes to the model
+    for all of them.
+
+    References
+    ----------
+    Laugel, T., Lesot, M.-J., Marsala, C., Renard, X. & Detyniecki, M. (2018).
+    Comparison-based inverse classification for interpretability in machine learning.
+    Proceedings of IPMU 2018. https://doi.org/10.1007/978-3-319-91473-2_9
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from sklearn_interpret.counterfactuals import GrowingSpheres
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(n_estimators=20, random_state=0)
+    >>> inspector = GrowingSpheres(model, max_changes=3, random_state=0).fit(X, y)
+    >>> explanation = inspector.explain(X[50:52])
+    >>> explanation.status
+    array(['found', 'found'], dtype=object)
+    >>> bool((inspector.predict(explanation.rows) != inspector.predict(X[50:52])).all())
+    True
     """
 
     _parameter_constraints = {

@@ -21,6 +21,8 @@ _STARTS, _SHRUNK = 4, 3
 # Values of a number that are tried.
 _GRID = 16
 _MOST_STEPS = 100
+# Known rows for a first look at the response.
+_SOME_ROWS = 10
 # Further counterfactuals are so far from each other, in distances of the nearest.
 _APART = 0.5
 
@@ -68,10 +70,13 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
             np.nan_to_num(values, nan=np.inf), axis=0, return_index=True
         )
         self._known = values[first]
-        native = sample.rows.take(first).native
+        rows = sample.rows.take(first)
+        native = rows.native
         self._known_answers = wish.answers(native)
         self._known_hold = None if wish.is_other else wish.holds(native)
         self._grid_columns, self._grid_values = self._make_grid(feasible)
+        places = np.linspace(0, rows.n_rows - 1, min(_SOME_ROWS, rows.n_rows))
+        self._some_rows = rows.take(np.rint(places).astype(np.intp))
 
     def _make_grid(self, feasible):
         """Columns and values that are tried by themselves: quantiles and levels."""
@@ -185,7 +190,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         starts, owner = self._known_starts(task, index)
         found = [(starts, owner), self._candidates(task, index, starts, owner)]
         if self.max_changes is not None:
-            found.append((self._by_coordinates(task, index), index))
+            found.append((self._by_coordinates(task, index)[0], index))
         pool, owner = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return pool, owner
 
@@ -214,8 +219,8 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         nearest = nearest_of_each(task.distances(values, owner), owner, number)
         return values[nearest], owner[nearest]
 
-    def _by_coordinates(self, task, index, aim=0.0):
-        """Rows found by changing single cells, to values that others have."""
+    def _by_coordinates(self, task, index, aim=0.0, max_iter=_MOST_STEPS):
+        """Rows found by changing cells to values that others have; number of steps."""
         grid = self._grid_columns, self._grid_values
         vary = np.flatnonzero(task.feasible.vary)
         columns = np.concatenate([grid[0], vary])
@@ -244,5 +249,5 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
             price,
             aim=aim,
             most_changes=self._most_changes,
-            max_iter=_MOST_STEPS,
+            max_iter=max_iter,
         )

@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.optimisation.linear_steps import penalised_descent
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
@@ -17,8 +18,6 @@ from sklearn_interpret.counterfactuals._heuristic import (
 
 # Half the difference that a derivative is taken over, in the unit of a feature.
 _STEP = 1e-4
-# Known rows that tell whether the response has derivatives.
-_TRIED_ROWS = 10
 # A second difference of less than this part of the first is that of a smooth response.
 _CURVED = 0.1
 _ROUNDING = 1e-11
@@ -27,6 +26,125 @@ _DESCENTS = 2
 
 
 class WachterCounterfactual(BaseHeuristicCounterfactual):
+    r"""Counterfactuals by descent to the wish (Wachter et al.).
+
+    The distance from the explained row is made small together with what the model's
+    answer lacks to be as wished, which counts more and more until it lacks nothing.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any predictor; a clone of it is fitted. Pass a fitted one as
+        ``FrozenEstimator(model)``.
+    desired : "other", class label or (low, high), default="other"
+        What the model should answer: any other class, a class, an interval of the
+        probability of the positive class or of `target`; of a regressor an interval of
+        the prediction. None is an open end.
+    target : class label or int, default=None
+        The class whose probability, or the output of which, `desired` is an interval.
+    features_to_vary : list of ints or strs, or bool mask, default=None
+        Features that may change; None means all.
+    permitted_range : dict, default=None
+        What features may become: (low, high) of a number, a list of levels of a
+        category. A number that lies outside already stays as it is.
+    direction : dict, default=None
+        Which way features may go: "increase" or "decrease".
+    categorical_features : "auto", None, or list of ints or strs, default="auto"
+        Features without order, or a boolean mask of them; None means none. "auto" takes
+        categories, strings and booleans by dtype.
+    max_changes : int, default=None
+        How many features may change at most.
+    distance : {"mad", "std", "gower"} or dict, default="mad"
+        Changes add up, each in units of its feature's median absolute deviation (the
+        standard deviation where that is zero), standard deviation, or range over the
+        number of features; a change of a category counts as one unit. A dict gives the
+        cost of a unit, or of a change of a category, and leaves "mad" for the others.
+    n_counterfactuals : int, default=1
+        How many rows are looked for. Each is at least half as far from those before it
+        as the nearest is from the explained row.
+    tolerance : float, default=1e-3
+        How far beyond the bound of the wish the descent aims, in the unit of the
+        response.
+    max_iter : int, default=100
+        Largest number of steps of a descent.
+    method : {"auto", "search"}, default="auto"
+        "search" changes one feature after the other to values that it has in `fit`.
+        "auto" descends along differences of the response where they look smooth, and
+        searches elsewhere, as with trees.
+    random_state : int, RandomState or None, default=None
+        Not used: nothing is random.
+    n_jobs : int or None, default=None
+        Workers, which share the rows to explain.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    method_ : {"differences", "search"}
+        How rows are found.
+    n_iter_ : int
+        Steps of the longest descent from some rows of `fit`, for comparison with
+        `max_iter`. Computed on access.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
+
+    Raises
+    ------
+    ValueError
+        In `fit`: a wish, a range, a direction or a distance that the model or the
+        table has no place for.
+    TypeError
+        In `fit`: a sparse table.
+
+    See Also
+    --------
+    GrowingSpheres : Draws rows around the explained one.
+
+    Notes
+    -----
+    Minimised is
+
+    .. math:: \lambda \max(0, y' - f(x'))^2 + d(x, x'),
+
+    where f is by how much the answer is as wished, y' is the `tolerance`, and
+    :math:`\lambda` grows until f is not negative. f is the score of the wished class
+    less the best of the others, or the distance to the nearer end of an interval.
+
+    With differences, each step solves this for a linear f: features are changed in the
+    order of their slopes in the unit of `distance`, each as long as that pays, within a
+    distance that shrinks where f turns out not to be linear. The search takes the
+    single change that is worth most, and raises :math:`\lambda` where none is.
+
+    Near rows of `fit` that are as wished are candidates too, and all candidates are
+    polished as by :class:`GrowingSpheres`.
+
+    References
+    ----------
+    Wachter, S., Mittelstadt, B. & Russell, C. (2017). Counterfactual explanations
+    without opening the black box: automated decisions and the GDPR. Harvard Journal of
+    Law & Technology, 31, 841. https://doi.org/10.48550/arXiv.1711.00399
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn_interpret.counterfactuals import WachterCounterfactual
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> inspector = WachterCounterfactual(
+    ...     LogisticRegression(max_iter=1000),
+    ...     desired="virginica",
+    ...     features_to_vary=["petal length (cm)", "petal width (cm)"],
+    ... )
+    >>> names = load_iris().target_names
+    >>> explanation = inspector.fit(X, names[y]).explain(X[60:61])
+    >>> explanation.to_frame()["feature"].tolist()
+    ['petal length (cm)']
+    >>> inspector.predict(explanation.rows).tolist()
+    ['virginica']
+    """
+
     _parameter_constraints = {
         **BaseHeuristicCounterfactual._parameter_constraints,
         "tolerance": [Interval(Real, 0, None, closed="neither")],
@@ -79,17 +197,15 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         low, high = wish.interval or (-np.inf, np.inf)
         # In a narrow interval the margin cannot be larger than half of it.
         self._aim = min(self.tolerance, (high - low) / 2)
-        smooth = self.method == "auto" and self._is_smooth(sample, wish, feasible)
+        smooth = self.method == "auto" and self._is_smooth(wish, feasible)
         self.method_ = "differences" if smooth else "search"
 
-    def _is_smooth(self, sample, wish, feasible):
+    def _is_smooth(self, wish, feasible):
         """Whether differences of the response look as those of a smooth one."""
         if not len(self._numbers):
             return False
-        rows = sample.rows
-        places = np.linspace(0, rows.n_rows - 1, min(_TRIED_ROWS, rows.n_rows))
-        task = Task(wish, feasible, rows.take(np.rint(places).astype(np.intp)))
-        index = np.arange(len(places))
+        task = Task(wish, feasible, self._some_rows)
+        index = np.arange(task.rows.n_rows)
         below, above, _ = self._on_both_sides(task, task.values, index)
         own = task.margins(task.values, index)[:, None]
         first, second = np.abs(above - below), np.abs(above - 2 * own + below)
@@ -126,10 +242,28 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         return 2 * len(self._numbers) * (_DESCENTS + 2)
 
     def _candidates(self, task, index, starts, owner):
+        values, of, _ = self._descended(task, index, starts, owner)
+        return values, of
+
+    def _descended(self, task, index, starts, owner):
+        """Rows that were found, whose they are, and the number of steps."""
         if self.method_ == "search":
-            return self._by_coordinates(task, index, self._aim), index
+            values, n_steps = self._by_coordinates(
+                task, index, self._aim, self.max_iter
+            )
+            return values, index, n_steps
         begins, of = self._begins(task, index, starts, owner)
-        return self._descended(task, begins, of), of
+        values, n_steps = self._along_slopes(task, begins, of)
+        return values, of, n_steps
+
+    @property
+    def n_iter_(self):
+        """Steps of the longest descent from some rows of `fit`, computed here."""
+        check_is_fitted(self)
+        task = Task(self._wish, self._feasible, self._some_rows)
+        index = np.flatnonzero(~task.fulfilled)
+        none = task.values[:0], index[:0]
+        return self._descended(task, index, *none)[2] if len(index) else 0
 
     def _begins(self, task, index, starts, owner):
         """Where descents begin: at the rows, changed in a category, and at known rows.
@@ -152,8 +286,8 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
             of.append(which[best])
         return np.concatenate(values), np.concatenate(of)
 
-    def _descended(self, task, begins, of):
-        """Rows at the ends of descents along the numbers that vary."""
+    def _along_slopes(self, task, begins, of):
+        """Rows at the ends of descents along the numbers that vary; their steps."""
         numbers = self._numbers
         costs, origins = task.feasible.costs[numbers], task.values[of][:, numbers]
         low, high = task.feasible.limits(task.values[of])
@@ -186,7 +320,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
             return gradients
 
         start = scaled(begins, np.arange(len(begins)))
-        points = penalised_descent(
+        points, n_steps = penalised_descent(
             start, low, high, evaluate, slopes, aim=self._aim, max_iter=self.max_iter
         )
-        return encoded(points, np.arange(len(begins)))
+        return encoded(points, np.arange(len(begins))), n_steps

@@ -18,6 +18,7 @@ from sklearn_interpret.estimator_checks._results import (
     assert_same,
     everything,
     expect_error,
+    nearest_rows,
     responses,
 )
 from sklearn_interpret.estimator_checks._tables import (
@@ -35,6 +36,7 @@ from sklearn_interpret.exceptions import (
     LowFidelityWarning,
     UndefinedFidelityWarning,
 )
+from sklearn_interpret.explanations import RowExplanation
 
 # Values that no estimator can take, for the parameters that all share.
 _BAD_VALUES = {
@@ -188,6 +190,8 @@ def check_rows_are_independent(estimator):
 
 def _numbers(response):
     """Numbers by row: of an array, a frame, an explanation, or its table."""
+    if isinstance(response, RowExplanation):
+        return np.column_stack(nearest_rows(response))
     if hasattr(response, "to_frame") and not hasattr(response, "values"):
         response = response.to_frame()
     return np.asarray(getattr(response, "values", response))

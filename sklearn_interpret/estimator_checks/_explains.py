@@ -6,16 +6,23 @@ from html import escape
 
 import numpy as np
 
-from sklearn_interpret.estimator_checks._results import assert_same
+from sklearn_interpret.estimator_checks._results import assert_same, nearest_rows
 from sklearn_interpret.estimator_checks._tables import (
     N_ROWS,
     NAMES,
     fitted,
     named_table,
     numeric_table,
+    pandas_mixed,
+    prepared,
+    target_for,
 )
-from sklearn_interpret.exceptions import AdditivityWarning
-from sklearn_interpret.explanations import BaseExplanation, Explanation
+from sklearn_interpret.exceptions import AdditivityWarning, NoCounterfactualWarning
+from sklearn_interpret.explanations import (
+    BaseExplanation,
+    Explanation,
+    RowExplanation,
+)
 
 _ODD_NAMES = ("<b>length</b>", "width & more", '"height"', "count > 1", "'age'")
 
@@ -89,11 +96,18 @@ def check_explanation_escapes_names(inspector):
 
 
 def check_explanation_equals_transform(inspector):
-    """`transform` has the values of `explain`, the outputs of a feature together."""
+    """`transform` has the values of `explain`, the outputs of a feature together.
+
+    Where rows are explained by rows, it has the nearest of these.
+    """
     if not hasattr(inspector, "transform"):
         return
     local = fitted(inspector)
     explanation = local.explain(numeric_table())
+    if isinstance(explanation, RowExplanation):
+        nearest, _ = nearest_rows(explanation)
+        np.testing.assert_array_equal(local.transform(numeric_table()), nearest)
+        return
     flat = explanation.values.reshape(N_ROWS, -1)
     np.testing.assert_array_equal(local.transform(numeric_table()), flat)
     features, outputs = explanation.feature_names, explanation.output_names
@@ -112,3 +126,94 @@ def check_interaction_values_add_up(inspector):
     assert pairs.shape == (*values.shape[:2], *values.shape[1:])
     np.testing.assert_array_equal(pairs, pairs.swapaxes(1, 2))
     assert_same(pairs.sum(axis=2), values, "sums of interaction values")
+
+
+def check_rows_found_are_as_wished(inspector):
+    """The model, asked about the rows that were found, answers as wished.
+
+    Of inspectors with `desired`, as are all that follow.
+    """
+    if not hasattr(inspector, "desired"):
+        return
+    local, X = fitted(inspector), numeric_table()
+    explanation = _found(local, X)
+    assert explanation.valid.all()
+    assert (np.diff(explanation.origin) >= 0).all()
+    has_row = np.isin(np.arange(N_ROWS), explanation.origin)
+    as_words = np.isin(explanation.status, ["found", "unchanged"])
+    np.testing.assert_array_equal(has_row, as_words)
+    assert all(explanation.reasons[~has_row]), "a row without a reason"
+    _check_answers(local, explanation)
+    unchanged = (explanation.status == "unchanged")[explanation.origin]
+    assert not explanation.n_changed[unchanged].any()
+    assert explanation.n_changed[~unchanged].all()
+    if getattr(local, "max_changes", None) is not None:
+        assert (explanation.n_changed <= local.max_changes).all()
+
+
+def _found(local, X):
+    """Rows for rows; that there are none for some is no failure."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoCounterfactualWarning)
+        return local.explain(X)
+
+
+def _check_answers(local, explanation):
+    """Rows found get the class, or a response in the interval, that is desired."""
+    rows, desired = explanation.rows, local.desired
+    labels = local.predict(rows)
+    if isinstance(desired, tuple | list):
+        low, high = (np.nan if end is None else end for end in desired)
+        responses = labels
+        if hasattr(local, "predict_proba"):
+            responses = local.predict_proba(rows)[:, 1]
+        assert_same(explanation.predictions, responses, "predictions of rows found")
+        assert not (explanation.predictions < low).any()
+        assert not (explanation.predictions > high).any()
+    elif desired == "other":
+        own = local.predict(explanation.data)[explanation.origin]
+        assert (labels != own).all()
+    else:
+        assert (labels == desired).all()
+
+
+def check_rows_found_keep_what_is_fixed(inspector):
+    """Frozen features are as they were to the last bit, in the same dtypes.
+
+    Ranges and directions are kept, whole numbers stay whole, and levels are known.
+    """
+    if not hasattr(inspector, "desired"):
+        return
+    limits = {
+        "features_to_vary": [0, 1, 2, 3],
+        "permitted_range": {0: (-1.25, 1.75)},
+        "direction": {1: "increase", 2: "decrease"},
+    }
+    X = numeric_table()
+    local = prepared(inspector, **limits).fit(X, target_for(inspector))
+    explanation = _found(local, X)
+    before, after = X[explanation.origin], explanation.rows
+    assert after.dtype == X.dtype
+    np.testing.assert_array_equal(after[:, 4], before[:, 4])
+    assert (after[:, 1] >= before[:, 1]).all()
+    assert (after[:, 2] <= before[:, 2]).all()
+    changed = after[:, 0] != before[:, 0]
+    assert (np.abs(after[changed, 0] - 0.25) <= 1.5).all()
+
+
+def check_rows_found_keep_the_container(inspector):
+    """Rows found in a frame have its columns, dtypes and levels."""
+    if not hasattr(inspector, "desired"):
+        return
+    X = pandas_mixed()
+    X = X[[name for name in X.columns if X[name].dtype.kind in "iuf"]]
+    before = X.copy(deep=True)
+    limits = {"features_to_vary": [0, 1], "permitted_range": None, "direction": None}
+    local = prepared(inspector, **limits, distance="mad").fit(X, target_for(inspector))
+    explanation = _found(local, X)
+    assert X.equals(before)
+    assert explanation.rows.dtypes.equals(X.dtypes)
+    origins = X.iloc[explanation.origin]
+    frozen = X.columns[2:]
+    kept = explanation.rows[frozen].to_numpy() == origins[frozen].to_numpy()
+    assert kept.all()

@@ -86,6 +86,19 @@ def _require(condition, where, left, right):
         raise AssertionError(f"{where} differs: {left!r} is not {right!r}")
 
 
+def nearest_rows(explanation):
+    """The nearest row found for each explained row, and its distance; NaN for none.
+
+    Of an explanation of rows of numbers by rows.
+    """
+    rows, first = np.unique(explanation.origin, return_index=True)
+    nearest = np.full(np.shape(explanation.data), np.nan)
+    nearest[rows] = np.asarray(explanation.rows)[first]
+    distances = np.full(len(explanation), np.nan)
+    distances[rows] = explanation.distances[first]
+    return nearest, distances
+
+
 def rows_repeated(value, counts):
     """A result in which every axis of rows is repeated, row i `counts[i]` times."""
     if isinstance(value, Mapping):

@@ -31,16 +31,18 @@ def coordinate_search(origins, moves, margins, price, *, aim, most_changes, max_
 
     Returns
     -------
-    ndarray of shape (m, n_columns)
+    points : ndarray of shape (m, n_columns)
         Points, whether or not they have the margin.
+    n_steps : int
+        Moves of the longest search.
     """
     values, rows = origins.copy(), np.arange(len(origins))
     gaps = np.maximum(aim - margins(values, rows), 0.0) ** 2
     costs, _ = price(values, rows)
     weights, active = np.zeros(len(values)), rows
-    for _ in range(max_iter):
-        if not len(active):
-            break
+    n_steps = 0
+    while len(active) and n_steps < max_iter:
+        n_steps += 1
         trials, of = moves(values[active], active)
         trial_costs, n_changed = price(trials, of)
         trial_gaps = np.maximum(aim - margins(trials, of), 0.0) ** 2
@@ -57,7 +59,7 @@ def coordinate_search(origins, moves, margins, price, *, aim, most_changes, max_
             costs[row], weights[row] = trial_costs[best], weight
             moved.append(row)
         active = np.array(moved, dtype=np.intp)
-    return values
+    return values, n_steps
 
 
 def _best_move(closed, paid, possible, weight):

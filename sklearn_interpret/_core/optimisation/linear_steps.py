@@ -74,8 +74,10 @@ def penalised_descent(start, low, high, evaluate, slopes, *, aim, max_iter):
 
     Returns
     -------
-    ndarray of shape (m, n_columns)
+    points : ndarray of shape (m, n_columns)
         The nearest points with a margin of at least zero, or the last ones.
+    n_steps : int
+        Steps of the longest descent.
     """
     rows = np.arange(len(start))
     points, margins = evaluate(start, rows)
@@ -86,9 +88,9 @@ def penalised_descent(start, low, high, evaluate, slopes, *, aim, max_iter):
     weights, trust = np.zeros(len(rows)), np.full(len(rows), np.inf)
     lacking = np.maximum(aim - margins[active], aim)
     weights[active] = 1 / (steepest[active] * lacking)
-    for _ in range(max_iter):
-        if not len(active):
-            break
+    n_steps = 0
+    while len(active) and n_steps < max_iter:
+        n_steps += 1
         at, weight = points[active], weights[active]
         gaps, reach = aim - margins[active], trust[active, None]
         new = penalised_steps(
@@ -118,7 +120,7 @@ def penalised_descent(start, low, high, evaluate, slopes, *, aim, max_iter):
         weights[raised] *= 10
         trust[raised] = np.inf
         active = active[~(settled & (margins[active] >= 0))]
-    return nearest.points
+    return nearest.points, n_steps
 
 
 class _Nearest:
