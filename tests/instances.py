@@ -365,7 +365,9 @@ def models(inspector_class):
         ]
     if inspector_class in OF_PAIRS:
         return [LinearRegression(), of_trees[1]]
-    linear = [LinearRegression(), LogisticRegression()]
+    # scikit-learn's check of a `max_iter` takes it for that of the model too.
+    more_steps = {"max_iter": 1000} if inspector_class in COUNTERFACTUALS else {}
+    linear = [LinearRegression(), LogisticRegression(**more_steps)]
     return linear if inspector_class in OF_LINES else [*linear, of_trees[1]]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -124,6 +125,19 @@ class BaseCounterfactual(TransformerMixin, BaseInspector):
         "distance": [StrOptions({"mad", "std", "gower"}), dict],
         "n_counterfactuals": [Interval(Integral, 1, None, closed="left")],
     }
+
+    def _check_rows(self, X, *, reset):
+        if sparse.issparse(X):
+            raise TypeError(
+                f"{type(self).__name__} takes no sparse X: a row near another has "
+                "entries anywhere. Pass X.toarray()."
+            )
+        return super()._check_rows(X, reset=reset)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
 
     def _make_response(self):
         return Wish.of(self.estimator_, self.desired, self.target)
@@ -306,6 +320,7 @@ class BaseCounterfactual(TransformerMixin, BaseInspector):
         Returns
         -------
         ndarray of str objects
+            The names.
         """
         check_is_fitted(self)
         return np.asarray(check_feature_names_in(self, input_features), dtype=object)

@@ -257,7 +257,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         return values, of, n_steps
 
     @property
-    def n_iter_(self):
+    def n_iter_(self) -> int:
         """Steps of the longest descent from some rows of `fit`, computed here."""
         check_is_fitted(self)
         task = Task(self._wish, self._feasible, self._some_rows)

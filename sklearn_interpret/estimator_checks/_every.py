@@ -263,8 +263,9 @@ def check_refit_forgets(estimator):
     table, wider = numeric_table(), named_table()
     wider["more"] = np.arange(N_ROWS) % 7
     own = prepared(estimator).get_params(deep=False)
-    # The counts of repeats and samples stay small.
-    kept = {name: own[name] for name in own if name.startswith(("estimator", "n_"))}
+    # The counts of repeats and samples stay small, and a wish one for the model.
+    first = ("estimator", "n_", "desired")
+    kept = {name: own[name] for name in own if name.startswith(first)}
     defaults = prepared(type(estimator)(**kept)).get_params(deep=False) | kept
     again, y = fitted(estimator), target_for(estimator)
     own_way = prepared(estimator).set_params(**own).fit(table, y)

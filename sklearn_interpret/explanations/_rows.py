@@ -37,6 +37,18 @@ class RowExplanation(BaseExplanation):
     status : array-like of shape (n_rows,), str
         One word for each explained row: "found", "unchanged" (the model answered as
         wished already), "impossible" or "failed".
+    predictions : array-like of shape (n_found[, n_outputs]), default=None
+        The model's responses to the rows found.
+    data : {ndarray, sparse matrix, DataFrame} of n_rows rows, default=None
+        The explained rows, which have to be given.
+    feature_names : sequence of str, default=None
+        A name for each feature; None makes up ``x0``, ``x1``...
+    output_names : sequence, default=None
+        A class label or position for each output; None makes up positions.
+    response_name : str, default=None
+        What the response is: "prediction", "probability"...
+    target_name : str, default=None
+        Name of the target.
     reasons : array-like of shape (n_rows,), str, default=None
         Why nothing was found; empty where something was.
     lower_bounds : array-like of shape (n_rows,), default=None
@@ -46,20 +58,8 @@ class RowExplanation(BaseExplanation):
     low, high : array-like of shape (n_found, n_features), default=None
         A box around each row in which the model answers as wished everywhere; equal
         to the row's value where it has no room, NaN for categories.
-    predictions : array-like of shape (n_found[, n_outputs]), default=None
-        The model's responses to the rows found.
     original_predictions : array-like of shape (n_rows[, n_outputs]), default=None
         The model's responses to the explained rows.
-    data : {ndarray, sparse matrix, DataFrame} of n_rows rows
-        The explained rows.
-    feature_names : sequence of str, default=None
-        A name for each feature; None makes up ``x0``, ``x1``...
-    output_names : sequence, default=None
-        A class label or position for each output; None makes up positions.
-    response_name : str, default=None
-        What the response is: "prediction", "probability"...
-    target_name : str, default=None
-        Name of the target.
 
     Raises
     ------
