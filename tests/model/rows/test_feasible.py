@@ -1,0 +1,262 @@
+"""What rows may become, how far that is, and the way back to the container."""
+
+import numpy as np
+import pytest
+
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.feasible import FeasibleRows
+from tests.model import containers
+
+LEVELS = ["low", "mid", "high"]
+
+
+def feasible_of(X, weights=None, categorical=None, **limits):
+    """Rows that may change anywhere, but for what is given."""
+    rows = as_rows(X)
+    categorical = rows.detected_categorical if categorical is None else categorical
+    defaults = {
+        "vary": np.ones(rows.n_columns, dtype=bool),
+        "ranges": {},
+        "directions": {},
+        "distance": "mad",
+    }
+    weights = np.ones(rows.n_rows) if weights is None else weights
+    return FeasibleRows(
+        rows, weights, categorical=categorical, **{**defaults, **limits}
+    )
+
+
+def frame(library):
+    """Columns of many dtypes, in a frame of a library."""
+    module = pytest.importorskip(library)
+    columns = {
+        "real": [0.5, 1.5, 2.5, 9.0],
+        "whole": [1, 2, 3, 4],
+        "single": [0.1, 0.2, 0.3, 0.4],
+        "small": [1, 2, 3, 100],
+        "size": ["low", "high", "low", "high"],
+        "text": ["a", "b", "a", "c"],
+        "flag": [True, False, True, True],
+    }
+    if library == "pandas":
+        size = module.CategoricalDtype(LEVELS, ordered=True)
+        dtypes = {"single": "float32", "small": "int8", "size": size}
+        return module.DataFrame(columns).astype(dtypes)
+    dtypes = {
+        "single": module.Float32,
+        "small": module.Int8,
+        "size": module.Enum(LEVELS),
+    }
+    return module.DataFrame(columns, schema_overrides=dtypes)
+
+
+frames = pytest.mark.parametrize("library", ["pandas", "polars"])
+
+
+@pytest.mark.parametrize(
+    ("distance", "expected"),
+    [
+        # Deviations from the median 2: 1, 0, 2, 1, of the second column 0, 0, 0, 4.
+        ("mad", [1.0, 1 / np.sqrt(3)]),
+        ("std", [1 / np.sqrt(1.25), 1 / np.sqrt(3)]),
+        ("gower", [1 / 3 / 2, 1 / 4 / 2]),
+        ({1: 7.0}, [1.0, 7.0]),
+    ],
+)
+def test_costs_of_a_unit(distance, expected):
+    X = np.array([[1.0, 5.0], [2.0, 5.0], [4.0, 5.0], [3.0, 9.0]])
+    np.testing.assert_allclose(feasible_of(X, distance=distance).costs, expected)
+
+
+def test_costs_of_constant_and_missing_columns():
+    X = np.array([[1.0, np.nan, np.nan], [1.0, np.nan, 3.0], [1.0, np.nan, 5.0]])
+    np.testing.assert_allclose(feasible_of(X).costs, [1, 1, 1])
+
+
+def test_weights_are_repeated_rows():
+    X = np.random.default_rng(0).normal(size=(9, 3))
+    counts = np.arange(9)
+    weighted = feasible_of(X, counts.astype(float))
+    repeated = feasible_of(np.repeat(X, counts, axis=0))
+    np.testing.assert_allclose(weighted.costs, repeated.costs)
+
+
+def test_a_change_of_category_costs_one():
+    X = np.array([["a", "x"], ["b", "y"], ["c", "y"]], dtype=object)
+    feasible = feasible_of(X)
+    values = feasible.encode(as_rows(X))
+    np.testing.assert_array_equal(values, [[0, 0], [1, 1], [2, 1]])
+    np.testing.assert_array_equal(
+        feasible.distances(values, values[[2, 2, 2]]), [2, 1, 0]
+    )
+
+
+def test_missing_and_unseen_levels():
+    known = np.array([["a"], ["b"], [None]], dtype=object)
+    feasible = feasible_of(known)
+    assert feasible.levels == [["a", "b"]]
+    seen = as_rows(np.array([["b"], ["z"], [None], [np.nan]], dtype=object))
+    values = feasible.encode(seen)
+    np.testing.assert_array_equal(values, [[1], [-1], [np.nan], [np.nan]])
+    # An unseen level may change to a known one, and stays where it does not.
+    np.testing.assert_array_equal(feasible.projected(values, values), values)
+    to_first = feasible.projected(np.zeros((4, 1)), values)
+    np.testing.assert_array_equal(to_first, [[0], [0], [np.nan], [np.nan]])
+
+
+def test_missing_levels_of_nullable_texts():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame({"t": pandas.array(["b", None, "a"], dtype="string")})
+    feasible = feasible_of(X)
+    assert feasible.levels == [["a", "b"]]
+    np.testing.assert_array_equal(feasible.encode(as_rows(X)), [[1], [np.nan], [0]])
+
+
+def test_numbers_stay_within_ranges_and_directions():
+    X = np.array([[0.0, 0.0, 0.0], [5.0, 1.0, 2.0]])
+    feasible = feasible_of(
+        X, ranges={0: (-1, 2)}, directions={1: "increase", 2: "decrease"}
+    )
+    low, high = feasible.limits(X)
+    np.testing.assert_array_equal(low, [[-1, 0, -np.inf], [5, 1, -np.inf]])
+    np.testing.assert_array_equal(high, [[2, np.inf, 0], [5, np.inf, 2]])
+    projected = feasible.projected(np.full((2, 3), 7.0), X)
+    np.testing.assert_array_equal(projected, [[2, 7, 0], [5, 7, 2]])
+
+
+def test_what_does_not_vary_is_kept():
+    X = np.array([[0.1, 0.2], [np.nan, 0.4]])
+    feasible = feasible_of(X, vary=np.array([True, False]))
+    projected = feasible.projected(np.full((2, 2), 9.0), X)
+    np.testing.assert_array_equal(projected, [[9, 0.2], [np.nan, 0.4]])
+
+
+def test_a_missing_value_replaces_none():
+    X = np.array([[0.1, 0.2]])
+    feasible = feasible_of(X)
+    np.testing.assert_array_equal(
+        feasible.projected(np.array([[np.nan, 3]]), X), [[0.1, 3]]
+    )
+
+
+def test_whole_numbers_and_their_range():
+    X = np.array([[1, 100], [2, 200]], dtype=np.uint8)
+    feasible = feasible_of(X, ranges={1: (99.5, 180.5)})
+    origins = feasible.encode(as_rows(X))
+    projected = feasible.projected(np.array([[-3.2, 99.1], [300.0, 7.0]]), origins)
+    # 200 is outside of its range, and stays.
+    np.testing.assert_array_equal(projected, [[0, 100], [255, 200]])
+    native = feasible.decode(projected, origins, as_rows(X), np.arange(2))
+    np.testing.assert_array_equal(native, projected)
+    assert native.dtype == np.uint8
+
+
+def test_whole_numbers_of_nullable_columns():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame({"n": pandas.array([1, None, 3], dtype="Int8")})
+    feasible = feasible_of(X)
+    origins = feasible.encode(as_rows(X))
+    projected = feasible.projected(np.full((3, 1), 1e6), origins)
+    np.testing.assert_array_equal(projected, [[127], [np.nan], [127]])
+    native = feasible.decode(projected, origins, as_rows(X), np.arange(3))
+    assert native["n"].dtype == X["n"].dtype
+    assert native["n"].isna().tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("value", [0.1, 1 / 3, -0.7, 1e300])
+def test_small_floats_are_held_exactly_and_within_limits(value):
+    X = np.array([[0.0], [1.0]], dtype=np.float32)
+    feasible = feasible_of(X, ranges={0: (-0.7, 1 / 3)})
+    origins = feasible.encode(as_rows(X[:1]))
+    projected = feasible.projected(np.array([[value]]), origins)
+    assert projected[0, 0] == np.float32(projected[0, 0])
+    assert -0.7 <= projected[0, 0] <= 1 / 3
+
+
+def test_levels_that_are_not_possible_become_the_rows_own():
+    X = np.array([["a"], ["b"], ["c"]], dtype=object)
+    feasible = feasible_of(X, ranges={0: ["a", "b"]})
+    origins = feasible.encode(as_rows(X))
+    projected = feasible.projected(np.full((3, 1), 2.0), origins)
+    np.testing.assert_array_equal(projected, origins)
+    projected = feasible.projected(np.full((3, 1), 1.0), origins)
+    np.testing.assert_array_equal(projected, np.ones((3, 1)))
+
+
+@frames
+def test_ordered_levels_go_one_way(library):
+    X = frame(library)
+    place = list(X.columns).index("size")
+    feasible = feasible_of(X, directions={place: "increase"})
+    origins = feasible.encode(as_rows(X))
+    for level in range(len(LEVELS)):
+        values = origins.copy()
+        values[:, place] = level
+        found = feasible.projected(values, origins)[:, place]
+        assert (found >= origins[:, place]).all()
+
+
+@frames
+def test_decoded_rows_have_the_same_dtypes(library):
+    X = frame(library)
+    rows, feasible = as_rows(X), feasible_of(X)
+    origins = feasible.encode(rows)
+    index = np.array([3, 0, 0])
+    values = feasible.projected(origins[index[::-1]] + 0.3, origins[index])
+    native = feasible.decode(values, origins[index], rows, index)
+    assert list(native.columns) == list(X.columns)
+    assert list(native.dtypes) == list(X.dtypes)
+    np.testing.assert_array_equal(feasible.encode(as_rows(native)), values)
+
+
+@frames
+def test_unchanged_rows_are_the_rows(library):
+    X = frame(library)
+    rows, feasible = as_rows(X), feasible_of(X)
+    index = np.array([2, 1, 1])
+    origins = feasible.encode(rows)[index]
+    native = feasible.decode(origins, origins, rows, index)
+    assert native.equals(rows.take(index).native)
+
+
+def test_frozen_cells_keep_all_their_bits():
+    """A whole number of 64 bits is no float: it comes from the row, not from codes."""
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame({"id": [2**62 + 1, 2**53 + 1], "x": [0.0, 1.0]})
+    rows, feasible = as_rows(X), feasible_of(X)
+    origins = feasible.encode(rows)
+    values = origins.copy()
+    values[:, 1] = 7.0
+    native = feasible.decode(values, origins, rows, np.arange(2))
+    assert native["id"].tolist() == [2**62 + 1, 2**53 + 1]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        containers.pandas_numbers,
+        containers.pandas_categories,
+        containers.pandas_default_text,
+    ],
+)
+def test_any_column_comes_back(make):
+    X = make()
+    rows, feasible = as_rows(X), feasible_of(X)
+    origins = feasible.encode(rows)
+    index = np.arange(rows.n_rows)
+    donors = origins[::-1]
+    values = feasible.projected(donors, origins)
+    native = feasible.decode(values, origins, rows, index)
+    assert native.dtypes.equals(X.dtypes)
+    np.testing.assert_array_equal(feasible.encode(as_rows(native)), values)
+
+
+def test_the_input_is_left_alone():
+    X = np.array([[0.0, 1.0], [2.0, 3.0]])
+    X.setflags(write=False)
+    feasible = feasible_of(X)
+    values = feasible.encode(as_rows(X)) + 1.0
+    before = values.copy()
+    native = feasible.decode(values, X, as_rows(X), np.arange(2))
+    np.testing.assert_array_equal(values, before)
+    np.testing.assert_array_equal(native, X + 1)

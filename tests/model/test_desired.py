@@ -1,0 +1,116 @@
+"""Wishes: what may be asked for, and when it is fulfilled."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
+
+from sklearn_interpret._model.desired import Wish
+
+X, TWO = make_classification(60, 4, random_state=0)
+_, THREE = make_classification(
+    60, 4, n_informative=3, n_redundant=0, n_classes=3, random_state=0
+)
+NAMES = np.array(["a", "b", "other"])
+
+CLASSIFIERS = [
+    LogisticRegression(),
+    LinearSVC(),
+    RandomForestClassifier(5, max_depth=3, random_state=0),
+    KNeighborsClassifier(3),
+]
+
+
+@pytest.mark.parametrize("y", [TWO, THREE, NAMES[TWO]], ids=["two", "three", "texts"])
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda m: type(m).__name__)
+def test_any_other_class(model, y):
+    model = model.fit(X, y)
+    wish = Wish.of(model, "other")
+    own = wish.answers(X[:1])[[0] * len(X)]
+    expected = model.predict(X) != model.predict(X[:1])
+    np.testing.assert_array_equal(wish.holds(X, own), expected)
+    margins = wish.margins(X, own)
+    np.testing.assert_array_equal(margins[margins != 0] > 0, expected[margins != 0])
+
+
+@pytest.mark.parametrize("y", [TWO, THREE, NAMES[TWO]], ids=["two", "three", "texts"])
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda m: type(m).__name__)
+def test_a_class(model, y):
+    model = model.fit(X, y)
+    for desired in model.classes_:
+        wish = Wish.of(model, desired)
+        expected = model.predict(X) == desired
+        np.testing.assert_array_equal(wish.holds(X), expected)
+        margins = wish.margins(X)
+        np.testing.assert_array_equal(margins[margins != 0] > 0, expected[margins != 0])
+
+
+def test_a_class_that_is_called_other():
+    model = LogisticRegression().fit(X, NAMES[TWO + 1])
+    wish = Wish.of(model, "other")
+    assert not wish.is_other
+    np.testing.assert_array_equal(wish.holds(X), model.predict(X) == "other")
+
+
+@pytest.mark.parametrize(
+    ("desired", "low", "high"),
+    [((0.6, None), 0.6, 1), ((None, 0.3), 0, 0.3), ([0.2, 0.8], 0.2, 0.8)],
+)
+def test_an_interval_of_a_probability(desired, low, high):
+    model = LogisticRegression().fit(X, TWO)
+    probability = model.predict_proba(X)[:, 1]
+    wish = Wish.of(model, desired)
+    expected = (probability >= low) & (probability <= high)
+    np.testing.assert_array_equal(wish.holds(X), expected)
+    of_first = Wish.of(model, desired, target=0)
+    expected = (1 - probability >= low) & (1 - probability <= high)
+    np.testing.assert_array_equal(of_first.holds(X), expected)
+
+
+def test_an_interval_of_one_of_three_classes():
+    model = LogisticRegression().fit(X, THREE)
+    wish = Wish.of(model, (0.5, None), target=2)
+    expected = model.predict_proba(X)[:, 2] >= 0.5
+    np.testing.assert_array_equal(wish.holds(X), expected)
+
+
+def test_an_interval_of_a_prediction():
+    model = LinearRegression().fit(X, X[:, 0] + X[:, 1])
+    wish = Wish.of(model, (-0.5, 0.5))
+    predicted = model.predict(X)
+    np.testing.assert_array_equal(wish.holds(X), np.abs(predicted) <= 0.5)
+    np.testing.assert_allclose(wish.margins(X), 0.5 - np.abs(predicted))
+
+
+@pytest.mark.parametrize(
+    ("model", "desired", "target", "words"),
+    [
+        (LogisticRegression().fit(X, TWO), "no class", None, ["desired", "no class"]),
+        (LogisticRegression().fit(X, TWO), 5, None, ["desired", "5"]),
+        (
+            LogisticRegression().fit(X, TWO),
+            (0.8, 0.2),
+            None,
+            ["desired", "low <= high"],
+        ),
+        (LogisticRegression().fit(X, TWO), (None, None), None, ["desired"]),
+        (LogisticRegression().fit(X, TWO), (float("nan"), 1), None, ["desired"]),
+        (LogisticRegression().fit(X, TWO), (0.5, None), 7, ["target", "7"]),
+        (
+            LogisticRegression().fit(X, THREE),
+            (0.5, None),
+            None,
+            ["target", "3 classes"],
+        ),
+        (LinearRegression().fit(X, TWO), "other", None, ["desired", "interval"]),
+        (LinearRegression().fit(X, TWO), 1.5, None, ["desired", "interval"]),
+        (LinearRegression().fit(X, TWO), (True, 2), None, ["desired", "interval"]),
+    ],
+)
+def test_wishes_that_cannot_be(model, desired, target, words):
+    with pytest.raises(ValueError) as error:
+        Wish.of(model, desired, target)
+    assert all(word in str(error.value) for word in words)
