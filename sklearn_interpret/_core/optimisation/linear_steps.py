@@ -2,6 +2,9 @@
 
 import numpy as np
 
+# A point that moves by less than this part of its distance has settled.
+_STILL = 1e-5
+
 
 def penalised_steps(values, gradients, gaps, weights, low, high):
     r"""Minimise costs and a weighted squared gap, by the gap's linear model.
@@ -115,12 +118,12 @@ def penalised_descent(start, low, high, evaluate, slopes, *, aim, max_iter):
         if len(done):
             gradients[done] = slopes(points[done], done)
         length = np.abs(points[active]).max(axis=1)
-        settled = np.where(better, saved < 1e-3 * before, moved <= 1e-3 * length)
+        settled = np.where(better, saved < 1e-3 * before, moved <= _STILL * length)
         raised = active[settled]
         weights[raised] *= 10
-        trust[raised] = np.inf
+        trust[raised] *= 10
         active = active[~(settled & (margins[active] >= 0))]
-    return nearest.points, n_steps
+    return np.where(nearest.found[:, None], nearest.points, points), n_steps
 
 
 class _Nearest:
@@ -128,11 +131,16 @@ class _Nearest:
 
     def __init__(self, points, margins):
         self.points = points.copy()
-        self._costs = np.where(margins >= 0, np.abs(points).sum(axis=1), np.inf)
+        self._costs = np.full(len(points), np.inf)
+        self.update(points, margins, np.arange(len(points)))
+
+    @property
+    def found(self):
+        return np.isfinite(self._costs)
 
     def update(self, points, margins, rows):
         costs = np.where(margins >= 0, np.abs(points).sum(axis=1), np.inf)
-        taken = (costs < self._costs[rows]) | np.isinf(self._costs[rows])
+        taken = costs < self._costs[rows]
         self.points[rows[taken]] = points[taken]
         self._costs[rows[taken]] = costs[taken]
 

@@ -1,0 +1,124 @@
+"""Changes undone and shrunk while something holds."""
+
+import numpy as np
+import pytest
+
+from sklearn_interpret._core.optimisation.polishing import Polishing
+
+
+def polishing_of(values, origins, holds, projected=None, costs=None, has_units=None):
+    n_columns = values.shape[1]
+    return Polishing(
+        values,
+        origins,
+        np.arange(len(values)),
+        costs=np.ones(n_columns) if costs is None else np.asarray(costs),
+        has_units=np.ones(n_columns, dtype=bool) if has_units is None else has_units,
+        holds=holds,
+        projected=projected or (lambda values, index: values),
+    )
+
+
+def undone_one_by_one(value, origin, costs, holds):
+    """The plain way: a pass from the costliest change to the cheapest."""
+    value = value.copy()
+    for j in np.argsort(-np.abs(value - origin) * costs, kind="stable"):
+        trial = value.copy()
+        trial[j] = origin[j]
+        if holds(trial[None], None)[0]:
+            value = trial
+    return value
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_undone_as_one_by_one(seed):
+    rng = np.random.default_rng(seed)
+    weights, costs = rng.uniform(0.1, 1, size=6), rng.uniform(0.1, 1, size=6)
+    origins, values = np.zeros((10, 6)), rng.uniform(1, 3, size=(10, 6))
+
+    def holds(values, index):
+        return values @ weights >= 1.5
+
+    polishing = polishing_of(values, origins, holds, costs=costs)
+    polishing.undo()
+    for found, value in zip(polishing.values, values, strict=True):
+        expected = undone_one_by_one(value, np.zeros(6), costs, holds)
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_shrunk_to_the_bound():
+    def holds(values, index):
+        return values @ [1.0, 2.0] >= 3.0
+
+    polishing = polishing_of(np.array([[9.0, 9.0]]), np.zeros((1, 2)), holds)
+    polishing.polish()
+    np.testing.assert_allclose(polishing.values, [[0.0, 1.5]], rtol=1e-5)
+    assert holds(polishing.values, None)
+
+
+def test_steps_are_shrunk_together():
+    """Bounds that do not depend on each other are all reached."""
+
+    def holds(values, index):
+        return (values >= [0.25, 0.5, 0.75]).all(axis=1)
+
+    polishing = polishing_of(np.full((4, 3), 10.0), np.zeros((4, 3)), holds)
+    polishing.polish()
+    np.testing.assert_allclose(polishing.values, [[0.25, 0.5, 0.75]] * 4, rtol=1e-5)
+    assert holds(polishing.values, None).all()
+
+
+def test_whole_numbers_stay_whole():
+    def holds(values, index):
+        return values[:, 0] >= 3.2
+
+    polishing = polishing_of(
+        np.array([[90.0]]),
+        np.zeros((1, 1)),
+        holds,
+        lambda values, index: np.rint(values),
+    )
+    polishing.polish()
+    assert polishing.values.tolist() == [[4.0]]
+
+
+def test_categories_are_undone_or_kept():
+    def holds(values, index):
+        return values[:, 0] == 2
+
+    polishing = polishing_of(
+        np.array([[2.0, 5.0]]),
+        np.zeros((1, 2)),
+        holds,
+        has_units=np.zeros(2, dtype=bool),
+    )
+    polishing.polish()
+    assert polishing.values.tolist() == [[2.0, 0.0]]
+
+
+def test_what_is_missing_stays():
+    values, origins = np.array([[np.nan, 2.0]]), np.array([[np.nan, 0.0]])
+    polishing = polishing_of(values, origins, lambda values, index: values[:, 1] >= 1)
+    polishing.polish()
+    np.testing.assert_allclose(polishing.values, [[np.nan, 1.0]], rtol=1e-5)
+
+
+def test_each_point_asks_for_itself():
+    bounds = np.array([1.0, 2.0, 4.0])
+    seen = []
+
+    def holds(values, index):
+        seen.append(len(index))
+        return values[:, 0] >= bounds[index]
+
+    polishing = polishing_of(np.full((3, 1), 8.0), np.zeros((3, 1)), holds)
+    polishing.polish()
+    np.testing.assert_allclose(polishing.values[:, 0], bounds, rtol=1e-5)
+    assert (polishing.values[:, 0] >= bounds).all()
+    assert max(seen) == 3
+
+
+def test_no_points():
+    polishing = polishing_of(np.empty((0, 2)), np.empty((0, 2)), None)
+    polishing.polish()
+    assert polishing.values.shape == (0, 2)
