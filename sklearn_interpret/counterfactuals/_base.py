@@ -225,8 +225,10 @@ class BaseCounterfactual(TransformerMixin, BaseInspector):
         status[task.fulfilled] = "unchanged"
         _warn_of_failures(status, found)
         response = self._wish.response
-        single = response(rows.native).shape[1] == 1
-        predictions, original = response(native), response(rows.native)
+        original = response(rows.native)
+        single = original.shape[1] == 1
+        # A model takes no table without rows.
+        predictions = response(native) if len(origin) else original[:0]
         return RowExplanation(
             native,
             origin,

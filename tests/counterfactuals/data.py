@@ -1,0 +1,108 @@
+"""Tables and models that counterfactuals are tested on."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+LEVELS = ["low", "mid", "high"]
+NUMBERS = ["a", "b", "n", "small", "single"]
+TEXTS = ["job", "size", "text"]
+
+
+def mixed(n_rows=120, seed=0):
+    """A frame of numbers, whole numbers, categories and flags, and two classes."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "a": rng.normal(size=n_rows),
+            "b": rng.exponential(size=n_rows),
+            "n": rng.integers(0, 9, n_rows),
+            "small": rng.integers(0, 100, n_rows).astype("uint8"),
+            "single": rng.normal(size=n_rows).astype("float32"),
+            "job": pd.Categorical(rng.choice(list("wxyz"), n_rows)),
+            "size": pd.Categorical(rng.choice(LEVELS, n_rows), LEVELS, ordered=True),
+            "text": rng.choice(["u", "v", "t"], n_rows),
+            "flag": rng.random(n_rows) < 0.4,
+        }
+    )
+    score = X.a + X.b + 0.3 * X.n * (X.job == "x") + X.single * (X.text == "u")
+    score += 0.5 * X["size"].cat.codes + X.flag + rng.normal(size=n_rows) * 0.3
+    return X, (score > score.median()).astype(int).to_numpy()
+
+
+class Scores(ClassifierMixin, BaseEstimator):
+    """A quick classifier of mixed frames: a smooth score, or one that goes in steps."""
+
+    def __init__(self, steps=False):
+        self.steps = steps
+
+    def fit(self, X, y=None):
+        """Nothing is learned."""
+        self.classes_ = np.array([0, 1])
+        self.n_features_in_, self.feature_names_in_ = X.shape[1], np.array(X.columns)
+        return self
+
+    def decision_function(self, X):
+        """The score."""
+        numbers = [X[name].to_numpy().astype(float) for name in NUMBERS]
+        if self.steps:
+            numbers = [np.floor(2 * column) / 2 for column in numbers]
+        a, b, n, small, single = numbers
+        job, size, text = (X[name].astype(object).to_numpy() for name in TEXTS)
+        score = a + b + 0.2 * n * (job == "x") + single * (text == "u") - 2
+        score += 0.5 * (size == "high") + X["flag"].to_numpy() + 0.01 * small
+        return score + 0.5 * np.sin(a)
+
+    def predict_proba(self, X):
+        """The logistic function of the score."""
+        second = 1 / (1 + np.exp(-self.decision_function(X)))
+        return np.stack([1 - second, second], axis=1)
+
+    def predict(self, X):
+        """Whether the score is positive."""
+        return (self.decision_function(X) > 0).astype(int)
+
+
+def pipeline(model, scaled=True):
+    """A model of frames of any kind."""
+    categories = make_column_selector(dtype_exclude=["number", "bool"])
+    encoder = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), categories),
+        remainder=StandardScaler() if scaled else "passthrough",
+    )
+    return make_pipeline(encoder, model)
+
+
+def polars_mixed(table):
+    """A mixed frame of pandas as one of polars."""
+    polars = pytest.importorskip("polars")
+    kinds = {"job": polars.Categorical, "size": polars.Enum(LEVELS)}
+    columns = {name: table[name].to_list() for name in table}
+    schema = {name: kinds[name] for name in table if name in kinds}
+    return polars.DataFrame(columns, schema_overrides=schema)
+
+
+def polars_forest(columns):
+    """A forest on some columns of a frame of polars."""
+    texts = [name for name in columns if name in TEXTS]
+    encoder = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), texts), remainder="passthrough"
+    )
+    return make_pipeline(encoder, RandomForestClassifier(5, random_state=0))
+
+
+def logistic():
+    """A logistic regression on mixed frames."""
+    return pipeline(LogisticRegression())
+
+
+def forest(n_estimators=20):
+    """A forest on mixed frames."""
+    model = RandomForestClassifier(n_estimators, max_depth=6, random_state=0)
+    return pipeline(model, scaled=False)

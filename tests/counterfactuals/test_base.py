@@ -1,0 +1,286 @@
+"""What all counterfactual methods share: wishes, limits, containers, statuses."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from sklearn_interpret.counterfactuals import GrowingSpheres, WachterCounterfactual
+from sklearn_interpret.exceptions import NoCounterfactualWarning
+from tests.counterfactuals.data import (
+    Scores,
+    forest,
+    mixed,
+    polars_forest,
+    polars_mixed,
+)
+
+QUICK = {
+    GrowingSpheres: {"n_samples": 50, "random_state": 0},
+    WachterCounterfactual: {},
+}
+every_method = pytest.mark.parametrize("method", QUICK, ids=lambda c: c.__name__)
+X, y = mixed()
+SMOOTH = Scores().fit(X)
+
+
+def made(method, model, **parameters):
+    """An inspector of a fitted model."""
+    return method(FrozenEstimator(model), **{**QUICK[method], **parameters})
+
+
+@every_method
+def test_another_class(method):
+    explanation = made(method, SMOOTH).fit(X).explain(X[:10])
+    assert explanation.status.tolist() == ["found"] * 10
+    assert explanation.valid.all()
+    assert (SMOOTH.predict(explanation.rows) != SMOOTH.predict(X[:10])).all()
+    np.testing.assert_allclose(
+        explanation.predictions, SMOOTH.decision_function(explanation.rows)
+    )
+    np.testing.assert_allclose(
+        explanation.original_predictions, SMOOTH.decision_function(X[:10])
+    )
+    assert (explanation.distances > 0).all()
+
+
+@every_method
+def test_a_class_of_three(method):
+    names = np.array(["a", "b", "c"])[np.digitize(X.a, [-0.5, 0.5])]
+    model = LogisticRegression(max_iter=1000).fit(X[["a", "b"]], names)
+    inspector = made(method, model, desired="b").fit(X[["a", "b"]])
+    explanation = inspector.explain(X[["a", "b"]][:12])
+    fulfilled = model.predict(X[["a", "b"]][:12]) == "b"
+    assert ((explanation.status == "unchanged") == fulfilled).all()
+    assert (model.predict(explanation.rows) == "b").all()
+    assert explanation.predictions.shape == (12, 3)
+    same = explanation.rows[fulfilled].to_numpy() == X[["a", "b"]][:12][fulfilled]
+    assert same.to_numpy().all()
+    assert not explanation.distances[fulfilled].any()
+
+
+@every_method
+def test_an_interval_of_a_probability(method):
+    inspector = made(method, SMOOTH, desired=(0.4, 0.6)).fit(X)
+    explanation = inspector.explain(X[:10])
+    probability = SMOOTH.predict_proba(explanation.rows)[:, 1]
+    assert ((probability >= 0.4) & (probability <= 0.6)).all()
+    np.testing.assert_allclose(explanation.predictions, probability)
+    assert explanation.response_name == "probability"
+
+
+@every_method
+def test_an_interval_of_the_probability_of_a_class(method):
+    inspector = made(method, SMOOTH, desired=(0.7, None), target=0).fit(X)
+    explanation = inspector.explain(X[:6])
+    assert (SMOOTH.predict_proba(explanation.rows)[:, 0] >= 0.7).all()
+
+
+@every_method
+def test_an_interval_of_a_prediction(method):
+    numbers = X[["a", "b"]].to_numpy()
+    model = LinearRegression().fit(numbers, numbers @ [1.0, 2.0])
+    inspector = made(method, model, desired=(3.0, None), distance={0: 1.0, 1: 1.0})
+    explanation = inspector.fit(numbers).explain(numbers[:5])
+    assert (model.predict(explanation.rows) >= 3).all()
+    if method is WachterCounterfactual:
+        # A unit of the second feature is worth two of the prediction.
+        missing = np.maximum(3 - model.predict(numbers[:5]), 0)
+        np.testing.assert_allclose(explanation.distances, missing / 2, rtol=1e-3)
+
+
+@every_method
+def test_limits_are_kept(method):
+    limits = {
+        "features_to_vary": ["a", "n", "size", "job", "single", "small"],
+        "permitted_range": {"n": (2, 6), "job": ["x", "y"], "small": (10, 90.5)},
+        "direction": {"a": "increase", "size": "decrease"},
+    }
+    model = Scores(steps=True).fit(X)
+    inspector = made(method, model, n_counterfactuals=2, **limits).fit(X)
+    with pytest.warns(NoCounterfactualWarning):
+        explanation = inspector.explain(X[:20])
+    before = X.iloc[explanation.origin].reset_index(drop=True)
+    after = explanation.rows.reset_index(drop=True)
+    assert len(after) > 10
+    assert after.dtypes.equals(X.dtypes)
+    frozen = ["b", "text", "flag"]
+    assert after[frozen].equals(before[frozen])
+    assert (after.a >= before.a).all()
+    assert (after["size"].cat.codes <= before["size"].cat.codes).all()
+    for name, low, high in (("n", 2, 6), ("small", 10, 90)):
+        assert (after[name].between(low, high) | (after[name] == before[name])).all()
+    assert (after.job.isin(["x", "y"]) | (after.job == before.job)).all()
+
+
+@every_method
+@pytest.mark.parametrize("most", [1, 2])
+def test_few_changes(method, most):
+    inspector = made(method, SMOOTH, max_changes=most, n_counterfactuals=2).fit(X)
+    explanation = inspector.explain(X[:8])
+    assert (explanation.n_changed <= most).all()
+    assert (explanation.n_changed > 0).all()
+    assert (explanation.status == "found").sum() >= 6
+
+
+@every_method
+def test_several_are_apart(method):
+    inspector = made(method, SMOOTH, n_counterfactuals=3).fit(X)
+    explanation = inspector.explain(X[:6])
+    for row in explanation:
+        assert len(row.rows) == 3
+        assert (np.diff(row.distances) >= 0).all()
+        encoded = inspector._feasible.encode(
+            inspector._check_rows(row.rows, reset=False)
+        )
+        for one in range(3):
+            apart = inspector._feasible.distances(
+                encoded, np.repeat(encoded[[one]], 3, axis=0)
+            )
+            assert np.delete(apart, one).min() >= row.distances[0] / 2 * (1 - 1e-9)
+
+
+@every_method
+def test_the_first_of_several_is_the_only_one(method):
+    one = made(method, SMOOTH).fit(X).explain(X[:5])
+    several = made(method, SMOOTH, n_counterfactuals=2).fit(X).explain(X[:5])
+    first = np.unique(several.origin, return_index=True)[1]
+    assert (several.distances[first] <= one.distances * (1 + 1e-3)).all()
+
+
+@every_method
+def test_what_is_missing_stays_missing(method):
+    numbers = X[["a", "b", "n"]].to_numpy(dtype=float)
+    numbers[::3, 0] = np.nan
+    model = HistGradientBoostingClassifier(max_iter=5).fit(numbers, y)
+    explanation = made(method, model).fit(numbers).explain(numbers[:12])
+    before = numbers[explanation.origin]
+    np.testing.assert_array_equal(np.isnan(explanation.rows), np.isnan(before))
+    assert (explanation.status == "found").sum() >= 10
+
+
+@every_method
+def test_unseen_levels(method):
+    odd = X[:4].copy()
+    odd["text"] = ["new", "u", "new", "v"]
+    inspector = made(method, SMOOTH).fit(X)
+    explanation = inspector.explain(odd)
+    assert (SMOOTH.predict(explanation.rows) != SMOOTH.predict(odd)).all()
+    kept = ~explanation.changed[:, X.columns.get_loc("text")]
+    assert (explanation.rows.text.to_numpy()[kept] == odd.text.to_numpy()[kept]).all()
+
+
+@every_method
+@pytest.mark.parametrize(
+    "columns",
+    [["job", "text", "flag", "size"], ["a", "b", "n"], ["flag"], ["a", "job"]],
+    ids=["categories", "numbers", "flag", "both"],
+)
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_tables_of_one_kind(method, columns, library):
+    table = X[columns]
+    table = table if library == "pandas" else polars_mixed(table)
+    model = forest(5) if library == "pandas" else polars_forest(columns)
+    model.fit(table, y)
+    inspector = made(method, model).fit(table)
+    explanation = _quietly(inspector, table[:4])
+    own = model.predict(table[:4])[explanation.origin]
+    assert (model.predict(explanation.rows) != own).all()
+    assert type(explanation.rows) is type(table)
+    assert list(explanation.rows.dtypes) == list(table.dtypes)
+    assert len(set(model.predict(table))) == 1 or len(explanation.rows)
+
+
+def _quietly(inspector, rows):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoCounterfactualWarning)
+        return inspector.explain(rows)
+
+
+@every_method
+def test_a_table_of_flags(method):
+    flags = np.random.default_rng(0).random((60, 4)) < 0.5
+    model = DecisionTreeClassifier().fit(flags, flags[:, 0] & flags[:, 1])
+    explanation = made(method, model).fit(flags).explain(flags[:8])
+    assert explanation.rows.dtype == bool
+    assert (model.predict(explanation.rows) != model.predict(flags[:8])).all()
+
+
+@every_method
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.coo_matrix])
+def test_sparse_tables_are_refused(method, kind):
+    numbers = X[["a", "b"]].to_numpy()
+    model = LogisticRegression().fit(numbers, y)
+    with pytest.raises(TypeError, match="sparse"):
+        made(method, model).fit(kind(numbers))
+    inspector = made(method, model).fit(numbers)
+    with pytest.raises(TypeError, match="sparse"):
+        inspector.explain(kind(numbers))
+
+
+@every_method
+def test_nothing_found(method):
+    numbers = X[["a", "b"]].to_numpy()
+    model = LinearRegression().fit(numbers, numbers @ [1.0, 2.0])
+    inspector = made(
+        method, model, desired=(1e6, None), permitted_range={0: (-3, 3), 1: (0, 5)}
+    )
+    inspector.fit(numbers)
+    with pytest.warns(NoCounterfactualWarning, match="3 of 3 rows; row 0: no row"):
+        explanation = inspector.explain(numbers[:3])
+    assert explanation.status.tolist() == ["failed"] * 3
+    assert all(explanation.reasons)
+    assert explanation.rows.shape == (0, 2)
+    with pytest.warns(NoCounterfactualWarning):
+        assert np.isnan(inspector.transform(numbers[:3])).all()
+
+
+@every_method
+def test_transform_of_a_mixed_table(method):
+    inspector = made(method, SMOOTH).fit(X)
+    nearest = inspector.transform(X[:3])
+    assert nearest.dtype == object
+    expected = inspector.explain(X[:3]).rows
+    assert nearest.tolist() == expected.astype(object).to_numpy().tolist()
+    assert inspector.get_feature_names_out().tolist() == list(X.columns)
+
+
+@every_method
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"desired": "no"}, "desired='no'"),
+        ({"features_to_vary": ["aa"]}, "features_to_vary"),
+        ({"features_to_vary": []}, "features_to_vary is empty"),
+        ({"permitted_range": {"aa": (0, 1)}}, "permitted_range"),
+        ({"permitted_range": {"a": 3}}, "permitted_range has 3 for 'a'; a pair"),
+        ({"permitted_range": {"a": (2, 1)}}, "low exceeds high"),
+        ({"permitted_range": {"job": "x"}}, "a list of its levels"),
+        ({"permitted_range": {"job": ["q"]}}, "unknown level 'q'"),
+        ({"direction": {"a": "up"}}, "direction has 'up' for 'a'"),
+        ({"direction": {"job": "increase"}}, "whose categories have no order"),
+        ({"distance": "euclid"}, "distance"),
+        ({"distance": {"a": 0}}, "distance has the cost 0"),
+        ({"distance": {"aa": 1}}, "distance"),
+        ({"max_changes": 0}, "max_changes"),
+        ({"n_counterfactuals": 0}, "n_counterfactuals"),
+        ({"categorical_features": ["aa"]}, "categorical_features"),
+    ],
+)
+def test_bad_parameters(method, parameters, words):
+    with pytest.raises(ValueError, match=words):
+        made(method, SMOOTH, **parameters).fit(X)
+
+
+@every_method
+def test_the_index_of_a_frame_stays_with_its_rows(method):
+    named = X[:4].set_index(pd.Index(list("pqrs")))
+    explanation = made(method, SMOOTH).fit(X).explain(named)
+    assert explanation.data.index.tolist() == list("pqrs")
+    assert explanation[2].data.index.tolist() == ["r"]
