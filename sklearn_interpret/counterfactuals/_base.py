@@ -77,12 +77,15 @@ class Task:
     def __init__(self, wish, feasible, rows):
         self.wish, self.feasible, self.rows = wish, feasible, rows
         self.values = feasible.encode(rows)
+        self._returning = feasible.returning(rows, self.values)
         self.own = wish.answers(rows.native)
         self.fulfilled = wish.holds(rows.native, self.own)
 
     def decode(self, values, index):
         """Changed copies of the rows at `index`, as the model takes them."""
-        return self.feasible.decode(values, self.values[index], self.rows, index)
+        return self.feasible.decode(
+            values, self.values[index], self.rows, index, self._returning
+        )
 
     def margins(self, values, index):
         """By how much the model's answers are as wished; values that may be taken."""

@@ -190,7 +190,25 @@ class FeasibleRows:
         changes[:, self.categorical] = changed[:, self.categorical]
         return np.nan_to_num(changes, nan=0.0, posinf=np.inf)
 
-    def decode(self, values, origins, rows, index):
+    def returning(self, rows, values):
+        """Columns whose cells are the same after `encode` and `decode`.
+
+        Not those with missing or unknown entries, nor those of any objects.
+        """
+        returning = np.zeros(rows.n_columns, dtype=bool)
+        for j, levels in enumerate(self.levels):
+            own = values[:, j]
+            if rows.column(j).dtype != self.known.column(j).dtype:
+                continue
+            if levels is None:
+                plain = rows.values(j).dtype.kind in "fiu"
+                returning[j] = plain and (np.abs(own) < _LARGEST_INTEGER).all()
+            else:
+                plain = all(type(level) in (str, bool) for level in levels)
+                returning[j] = plain and (own >= 0).all()
+        return returning
+
+    def decode(self, values, origins, rows, index, returning):
         """Encoded rows in the native container: cells that changed in those at `index`.
 
         Parameters
@@ -203,36 +221,51 @@ class FeasibleRows:
             Rows that hold these.
         index : ndarray of shape (m,), int
             Which of these each comes from.
+        returning : ndarray of shape (n_columns,), bool
+            Columns whose cells may be decoded without having changed.
 
         Returns
         -------
         native container of m rows
         """
         changed = (values != origins) & ~(np.isnan(values) & np.isnan(origins))
-        columns = np.flatnonzero(changed.any(axis=0)).tolist()
-        if not columns:
-            return rows.take(index).native
-        vectors, codes = zip(
-            *(self._native_column(j, values[:, j], changed[:, j]) for j in columns),
-            strict=True,
-        )
-        tiles = self.known.part(slice(0, 1)).tiles(0, 1, len(values))
-        donors = tiles.replaced(columns, vectors, codes)
-        both = rows.followed_by(type(rows)(donors))
-        below = rows.n_rows + np.arange(len(values))
-        places = {j: np.where(changed[:, j], below, index) for j in columns}
-        return both.mixed(index, places)
+        any_changed = changed.any(axis=0)
+        mixed = rows.take(index)
+        columns = np.flatnonzero(any_changed & ~returning).tolist()
+        if columns:
+            tiles = self.known.part(slice(0, 1)).tiles(0, 1, len(values))
+            donors = self._replaced(tiles, columns, values, changed)
+            both = rows.followed_by(type(rows)(donors))
+            below = rows.n_rows + np.arange(len(values))
+            places = {j: np.where(changed[:, j], below, index) for j in columns}
+            mixed = type(rows)(both.mixed(index, places))
+        columns = np.flatnonzero(any_changed & returning).tolist()
+        if columns:
+            everywhere = np.ones_like(changed)
+            tiles = mixed.tiles(0, len(values), 1)
+            return self._replaced(tiles, columns, values, everywhere)
+        return mixed.native
+
+    def _replaced(self, tiles, columns, values, changed):
+        """Repeated rows in which some columns are the encoded ones, where changed."""
+        cells = (self._native_column(j, values[:, j], changed[:, j]) for j in columns)
+        vectors, codes = zip(*cells, strict=True)
+        shape = tiles.n_rows, tiles.repeats
+        codes = [
+            np.broadcast_to(places, len(values)).reshape(shape) for places in codes
+        ]
+        return tiles.replaced(columns, vectors, codes)
 
     def _native_column(self, j, values, changed):
-        """New values of a column: a vector of its dtype, and places in it, (1, m).
+        """New values of a column: a vector of its dtype, and places in it, (m,).
 
         Of cells that did not change, some may be none that the dtype holds: any other.
         """
         values = np.where(changed, values, values[changed][0])
         if self.levels[j] is None:
-            return self.known.cast(j, values), np.arange(len(values))[None]
+            return self.known.cast(j, values), np.arange(len(values))
         codes = values.astype(np.intp)
-        return self.known.cast(j, self.levels[j]), codes[None]
+        return self.known.cast(j, self.levels[j]), codes
 
 
 def _unit(kind, values, weights):

@@ -50,6 +50,15 @@ def frame(library):
     return module.DataFrame(columns, schema_overrides=dtypes)
 
 
+def decoded(feasible, values, X, index=None):
+    """Encoded rows in the container of `X`, from its rows at `index`."""
+    rows = as_rows(X)
+    index = np.arange(rows.n_rows) if index is None else index
+    origins = feasible.encode(rows)
+    returning = feasible.returning(rows, origins)
+    return feasible.decode(values, origins[index], rows, index, returning)
+
+
 frames = pytest.mark.parametrize("library", ["pandas", "polars"])
 
 
@@ -146,7 +155,7 @@ def test_whole_numbers_and_their_range():
     projected = feasible.projected(np.array([[-3.2, 99.1], [300.0, 7.0]]), origins)
     # 200 is outside of its range, and stays.
     np.testing.assert_array_equal(projected, [[0, 100], [255, 200]])
-    native = feasible.decode(projected, origins, as_rows(X), np.arange(2))
+    native = decoded(feasible, projected, X)
     np.testing.assert_array_equal(native, projected)
     assert native.dtype == np.uint8
 
@@ -158,7 +167,7 @@ def test_whole_numbers_of_nullable_columns():
     origins = feasible.encode(as_rows(X))
     projected = feasible.projected(np.full((3, 1), 1e6), origins)
     np.testing.assert_array_equal(projected, [[127], [np.nan], [127]])
-    native = feasible.decode(projected, origins, as_rows(X), np.arange(3))
+    native = decoded(feasible, projected, X)
     assert native["n"].dtype == X["n"].dtype
     assert native["n"].isna().tolist() == [False, True, False]
 
@@ -203,7 +212,7 @@ def test_decoded_rows_have_the_same_dtypes(library):
     origins = feasible.encode(rows)
     index = np.array([3, 0, 0])
     values = feasible.projected(origins[index[::-1]] + 0.3, origins[index])
-    native = feasible.decode(values, origins[index], rows, index)
+    native = decoded(feasible, values, X, index)
     assert list(native.columns) == list(X.columns)
     assert list(native.dtypes) == list(X.dtypes)
     np.testing.assert_array_equal(feasible.encode(as_rows(native)), values)
@@ -215,7 +224,7 @@ def test_unchanged_rows_are_the_rows(library):
     rows, feasible = as_rows(X), feasible_of(X)
     index = np.array([2, 1, 1])
     origins = feasible.encode(rows)[index]
-    native = feasible.decode(origins, origins, rows, index)
+    native = decoded(feasible, origins, X, index)
     assert native.equals(rows.take(index).native)
 
 
@@ -227,7 +236,7 @@ def test_frozen_cells_keep_all_their_bits():
     origins = feasible.encode(rows)
     values = origins.copy()
     values[:, 1] = 7.0
-    native = feasible.decode(values, origins, rows, np.arange(2))
+    native = decoded(feasible, values, X)
     assert native["id"].tolist() == [2**62 + 1, 2**53 + 1]
 
 
@@ -246,7 +255,7 @@ def test_any_column_comes_back(make):
     index = np.arange(rows.n_rows)
     donors = origins[::-1]
     values = feasible.projected(donors, origins)
-    native = feasible.decode(values, origins, rows, index)
+    native = decoded(feasible, values, X, index)
     assert native.dtypes.equals(X.dtypes)
     np.testing.assert_array_equal(feasible.encode(as_rows(native)), values)
 
@@ -257,6 +266,6 @@ def test_the_input_is_left_alone():
     feasible = feasible_of(X)
     values = feasible.encode(as_rows(X)) + 1.0
     before = values.copy()
-    native = feasible.decode(values, X, as_rows(X), np.arange(2))
+    native = decoded(feasible, values, X)
     np.testing.assert_array_equal(values, before)
     np.testing.assert_array_equal(native, X + 1)
