@@ -132,7 +132,7 @@ COUNTERFACTUALS = {
     WachterCounterfactual: [
         {"desired": (0.6, None)},
         {
-            "desired": (0.6, 0.9),
+            "desired": (0.4, 2.0),
             "method": "search",
             "max_changes": 2,
             "distance": {0: 2.0},
@@ -314,11 +314,13 @@ COSTLY = {
     BreakDown,
     ExactShapley,
     GlobalSurrogate,
+    GrowingSpheres,
     KernelSHAP,
     LimeImage,
     LimeTabular,
     ShapleySampling,
     ShapleyValues,
+    WachterCounterfactual,
 }
 
 
@@ -354,9 +356,11 @@ def models(inspector_class):
         forest = RandomForestClassifier(3, max_depth=4, **whole)
         return [of_trees[0], forest, of_trees[1]]
     if inspector_class in COSTLY:
+        # scikit-learn's check of a `max_iter` fits the model too.
+        more_steps = {"max_iter": 1000} if inspector_class in COUNTERFACTUALS else {}
         return [
             DecisionTreeRegressor(max_depth=3, random_state=0),
-            LogisticRegression(),
+            LogisticRegression(**more_steps),
         ]
     if inspector_class in REFITTING:
         return [
@@ -365,9 +369,7 @@ def models(inspector_class):
         ]
     if inspector_class in OF_PAIRS:
         return [LinearRegression(), of_trees[1]]
-    # scikit-learn's check of a `max_iter` takes it for that of the model too.
-    more_steps = {"max_iter": 1000} if inspector_class in COUNTERFACTUALS else {}
-    linear = [LinearRegression(), LogisticRegression(**more_steps)]
+    linear = [LinearRegression(), LogisticRegression()]
     return linear if inspector_class in OF_LINES else [*linear, of_trees[1]]
 
 

@@ -143,7 +143,8 @@ def check_rows_found_are_as_wished(inspector):
     as_words = np.isin(explanation.status, ["found", "unchanged"])
     np.testing.assert_array_equal(has_row, as_words)
     assert all(explanation.reasons[~has_row]), "a row without a reason"
-    _check_answers(local, explanation)
+    if len(explanation.origin):  # a model takes no table without rows
+        _check_answers(local, explanation)
     unchanged = (explanation.status == "unchanged")[explanation.origin]
     assert not explanation.n_changed[unchanged].any()
     assert explanation.n_changed[~unchanged].all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -264,11 +265,8 @@ class RowExplanation(BaseExplanation):
         return f"n_rows={n_rows}, n_features={n_features}, n_found={n_found}"
 
     def _summary(self):
-        words, counts = np.unique(self.status.astype(str), return_counts=True)
-        order = np.argsort(-counts, kind="stable")
-        return (
-            [", ".join(f"{counts[k]} {words[k]}" for k in order)] if len(self) else []
-        )
+        counts = Counter(self.status).most_common()
+        return [", ".join(f"{n} {word}" for word, n in counts)] if counts else []
 
     def _html_table(self):
         head = ["row", "status", "distance", "changes"]

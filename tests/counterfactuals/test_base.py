@@ -166,6 +166,61 @@ def test_what_is_missing_stays_missing(method):
 
 
 @every_method
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_what_is_missing_in_a_frame_stays_missing(method, library):
+    module = pytest.importorskip(library)
+    real, whole = X["a"].tolist(), X["n"].tolist()
+    real[::4] = [None] * len(real[::4])
+    single = np.where(np.arange(len(X)) % 5, X["single"], np.nan).tolist()
+    table = module.DataFrame({"a": real, "n": whole, "single": single})
+    if library == "pandas":
+        table = table.astype({"single": "float32"})
+    model = HistGradientBoostingClassifier(max_iter=5).fit(table, y)
+    explanation = _quietly(made(method, model).fit(table), table[:8])
+    assert list(explanation.rows.dtypes) == list(table.dtypes)
+    before = np.asarray(table[:8], dtype=float)[explanation.origin]
+    after = np.asarray(explanation.rows, dtype=float)
+    np.testing.assert_array_equal(np.isnan(after), np.isnan(before))
+    own = model.predict(table[:8])
+    assert (model.predict(explanation.rows) != own[explanation.origin]).all()
+    # Where nothing is found, no value of a number that is there changes the class.
+    rows = np.asarray(table[:8], dtype=float)
+    for row in np.flatnonzero(explanation.status == "failed"):
+        missing = np.isnan(rows[row])
+        steps = [
+            [np.nan]
+            if missing[j]
+            else np.linspace(np.nanmin(known), np.nanmax(known), 40)
+            for j, known in enumerate(np.asarray(table, dtype=float).T)
+        ]
+        grid = np.array(np.meshgrid(*steps)).reshape(3, -1).T
+        frame = module.DataFrame(dict(zip(table.columns, grid.T, strict=True)))
+        assert (model.predict(frame) == own[row]).all()
+
+
+@every_method
+def test_small_floats_stay_small(method):
+    numbers = X[["a", "b", "n"]].to_numpy(dtype=np.float32)
+    model = LogisticRegression().fit(numbers, y)
+    explanation = made(method, model).fit(numbers).explain(numbers[:6])
+    assert explanation.rows.dtype == np.float32
+    assert (model.predict(explanation.rows) != model.predict(numbers[:6])).all()
+
+
+@every_method
+def test_workers_find_the_same(method):
+    numbers = X[["a", "b"]].to_numpy()
+    model = LogisticRegression().fit(numbers, y)
+    one, two = (
+        made(method, model, n_jobs=n_jobs, n_counterfactuals=2).fit(numbers)
+        for n_jobs in (1, 2)
+    )
+    np.testing.assert_allclose(
+        one.explain(numbers[:4]).rows, two.explain(numbers[:4]).rows, rtol=1e-10
+    )
+
+
+@every_method
 def test_unseen_levels(method):
     odd = X[:4].copy()
     odd["text"] = ["new", "u", "new", "v"]
