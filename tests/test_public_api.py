@@ -302,6 +302,7 @@ def test_fit_takes_the_same_everywhere(public_class):
 def test_public_modules():
     assert sorted(PUBLIC) == [
         "sklearn_interpret.base",
+        "sklearn_interpret.counterfactuals",
         "sklearn_interpret.effects",
         "sklearn_interpret.estimator_checks",
         "sklearn_interpret.exceptions",

@@ -1,0 +1,9 @@
+"""What would have to change for another answer, and what is enough for this one."""
+
+from sklearn_interpret.counterfactuals._anchors import Anchors
+from sklearn_interpret.counterfactuals._anchors_text import AnchorsText
+
+__all__ = [
+    "Anchors",
+    "AnchorsText",
+]
