@@ -189,7 +189,7 @@ def check_rows_are_independent(estimator):
 def _numbers(response):
     """Numbers by row: of an array, a frame, an explanation, or its table."""
     if hasattr(response, "to_frame") and not hasattr(response, "values"):
-        response = response.to_frame()
+        response = response.to_frame().select_dtypes("number")
     return np.asarray(getattr(response, "values", response))
 
 

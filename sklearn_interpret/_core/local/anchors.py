@@ -269,8 +269,8 @@ class _Judge:
             self._n_looks += 1
             level = np.log(self._n_looks * (self._n_looks + 1) / self._search.delta)
             # Fewer draws are not enough, were the answer kept on all of them.
-            fewest = np.ceil(level / -np.log(wished)) if wished < 1 else n_most
-            start, stop = stop, int(min(max(2 * stop, fewest), n_most))
+            fewest = max(int(np.ceil(level / -np.log(wished))), _FIRST_DRAWS)
+            start, stop = stop, min(max(2 * stop, fewest), n_most)
             n_kept += self._neighbours.count([rule], [n_most + start], [n_most + stop])
             low, high = kl_bounds(n_kept, np.array([stop]), level)
             mean = n_kept[0] / stop
