@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -123,7 +123,8 @@ class Anchors(BaseAnchors):
     True
     """
 
-    _least_coverage = 0.005
+    _least_coverage: ClassVar[float] = 0.005
+    _better: ClassVar[str] = "more bins (discretize), or a lower precision"
 
     _parameter_constraints = {
         **BaseAnchors._parameter_constraints,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -35,7 +35,9 @@ class BaseAnchors(BaseInspector):
     """
 
     # Rules of less coverage are not extended.
-    _least_coverage = 0.0
+    _least_coverage: ClassVar[float] = 0.0
+    # What may help where no rule is found.
+    _better: ClassVar[str] = "a lower precision"
 
     _parameter_constraints = {
         **{
@@ -123,7 +125,7 @@ class BaseAnchors(BaseInspector):
             first = np.flatnonzero(~found)[0]
             warnings.warn(
                 f"No rule was found for {np.count_nonzero(~found)} of {len(found)} "
-                f"rows; row {first}: {reasons[first]}.",
+                f"rows; row {first}: {reasons[first]}. Try {self._better}.",
                 NoAnchorWarning,
                 stacklevel=2,
             )
