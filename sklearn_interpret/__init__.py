@@ -6,6 +6,7 @@ from sklearn_interpret._version import __version__
 
 _submodules = [
     "base",
+    "counterfactuals",
     "effects",
     "estimator_checks",
     "exceptions",

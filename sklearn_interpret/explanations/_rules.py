@@ -31,8 +31,8 @@ class Condition:
         Position of the column.
     name : str
         Its name.
-    low, high : float, default=-inf, inf
-        The value is larger than `low`, and `high` at most.
+    low, high : float, default=None
+        The value is larger than `low`, and `high` at most; None is no limit.
     levels : tuple, default=None
         The value is one of these; NaN and None stand for missing values. None means
         that the interval counts.
@@ -48,17 +48,16 @@ class Condition:
 
     feature: int
     name: str
-    low: float = -np.inf
-    high: float = np.inf
+    low: float | None = None
+    high: float | None = None
     levels: tuple | None = None
 
     def __str__(self) -> str:
         if self.levels is None:
-            lower = f"{self.low:.4g} < {self.name}"
-            if self.high == np.inf:
+            if self.high is None:
                 return f"{self.name} > {self.low:.4g}"
-            upper = f" <= {self.high:.4g}"
-            return (self.name if self.low == -np.inf else lower) + upper
+            lower = "" if self.low is None else f"{self.low:.4g} < "
+            return f"{lower}{self.name} <= {self.high:.4g}"
         if len(self.levels) > 1:
             return f"{self.name} in {{{', '.join(map(entry_text, self.levels))}}}"
         (level,) = self.levels
@@ -77,11 +76,14 @@ class Condition:
         Returns
         -------
         ndarray of shape (n_samples,), bool
+            True where it holds.
         """
         rows = as_rows(X)
         if self.levels is None:
             values = rows.numbers(self.feature)
-            return (values > self.low) & (values <= self.high)
+            low = -np.inf if self.low is None else self.low
+            high = np.inf if self.high is None else self.high
+            return (values > low) & (values <= high)
         codes, labels = rows.encode_column(self.feature)
         levels = set(map(label_key, self.levels))
         return np.array([label_key(label) in levels for label in labels], bool)[codes]
@@ -119,6 +121,7 @@ class WordCondition:
         Returns
         -------
         ndarray of shape (n_samples,), bool
+            True where it holds.
         """
         key = self.word, self.number
         return np.array([key in self.split(text).keys for text in as_texts(X)], bool)
@@ -143,8 +146,6 @@ class RuleExplanation(BaseExplanation):
         What the model predicts for each row: a class label, or a number.
     status : array-like of shape (n_rows,), str
         "found" where the precision is proved to be as wished, else "failed".
-    reasons : array-like of shape (n_rows,), str, default=None
-        Why no rule of the wished precision was found; empty where one was.
     predictions : array-like of shape (n_rows[, n_outputs]), default=None
         The model's responses to the rows.
     data : {ndarray, sparse matrix, DataFrame, list} of n_rows rows, default=None
@@ -157,6 +158,8 @@ class RuleExplanation(BaseExplanation):
         What the response is: "prediction", "probability"...
     target_name : str, default=None
         Name of the target.
+    reasons : array-like of shape (n_rows,), str, default=None
+        Why no rule of the wished precision was found; empty where one was.
 
     Raises
     ------

@@ -138,8 +138,8 @@ def test_rules_are_as_wide_as_any(iris):
     rng = np.random.default_rng(2)
     edges = np.quantile(X, [0.25, 0.5, 0.75], axis=0, method="inverted_cdf")
     for one, row in zip(explanation[::3], rows[::3], strict=True):
-        ends = [np.r_[-np.inf, edges[:, j], np.inf] for j in range(4)]
-        bins = [np.searchsorted(ends[j][1:-1], row[j]) for j in range(4)]
+        ends = [[None, *edges[:, j].tolist(), None] for j in range(4)]
+        bins = [np.searchsorted(edges[:, j], row[j]) for j in range(4)]
         conditions = [
             Condition(j, f"x{j}", ends[j][bins[j]], ends[j][bins[j] + 1])
             for j in range(4)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
@@ -129,14 +130,14 @@ def test_places_of_words():
 def test_a_tokenizer_of_chinese():
     model = Having()
     model.words = ("喜欢",)
-    inspector = around(
-        model, ["我喜欢", "猫"], tokenizer=lambda text: ["我", "喜欢", "猫"]
-    )
-    inspector.tokenizer = None
-    inspector.split_expression = ""
-    model.words = ("喜",)
-    explanation = inspector.fit(["我喜欢", "猫"]).explain(["我喜欢猫"])
-    assert words_of(explanation) == ["喜"]
+
+    def tokenizer(text):
+        return [word for word in ("我", "喜欢", "猫") if word in text]
+
+    inspector = around(model, ["我喜欢", "猫"], tokenizer=tokenizer)
+    explanation = inspector.explain(["我喜欢猫"])
+    assert words_of(explanation) == ["喜欢"]
+    assert explanation.coverage[0] == 0.5
 
 
 @pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Series, pl.Series])
@@ -148,16 +149,19 @@ def test_containers(kind):
     pd.testing.assert_frame_equal(found, expected)
 
 
+# Few draws are not enough for all texts.
+@pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.NoAnchorWarning")
 @pytest.mark.parametrize("replacement", ["mask", "corpus"])
 def test_results_depend_on_the_text_and_the_seed_alone(replacement):
     model = make_pipeline(CountVectorizer(), LogisticRegression(C=10))
-    params = {"random_state": 0, "n_samples": 100, "replacement": replacement}
+    params = {"random_state": 0, "n_samples": 200, "replacement": replacement}
     inspector = AnchorsText(model, **params).fit(TEXTS, SPAM)
     expected = inspector.explain(TEXTS).to_frame()
     alone = pd.concat(inspector.explain([text]).to_frame() for text in TEXTS)
     pd.testing.assert_frame_equal(alone.reset_index(drop=True), expected)
     other = pickle.loads(pickle.dumps(inspector)).set_params(n_jobs=2)
-    pd.testing.assert_frame_equal(other.explain(TEXTS).to_frame(), expected)
+    with parallel_config("threading"):
+        pd.testing.assert_frame_equal(other.explain(TEXTS).to_frame(), expected)
 
 
 def test_texts_without_words():

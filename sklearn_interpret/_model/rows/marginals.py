@@ -249,7 +249,7 @@ class _Numeric(_Marginal):
         """What a bin is like, as keywords of a `Condition`."""
         if code > len(self._edges):
             return {"levels": (np.nan,)}
-        low, high = np.array([-np.inf, *self._edges, np.inf])[code : code + 2].tolist()
+        low, high = [None, *self._edges.tolist(), None][code : code + 2]
         return {"low": low, "high": high}
 
     def text(self, code, name):
