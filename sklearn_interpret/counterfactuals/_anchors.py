@@ -37,7 +37,8 @@ class Anchors(BaseAnchors):
     precision : float, default=0.95
         How often the model has to keep its answer under a rule.
     delta : float, default=0.1
-        Probability that the precision is beyond one of its bounds.
+        Probability that the precision is below its lower bound, and as much for the
+        upper one.
     tau : float, default=0.15
         By how much rules may be less precise than the best of their size, and still be
         extended in place of them.
@@ -89,10 +90,9 @@ class Anchors(BaseAnchors):
     Rules grow by one condition at a time, from the `beam_size` most precise ones, which
     KL-LUCB tells from the others by few perturbed rows. All rules have the same draws,
     made in `fit`, and a perturbed row that two rules share is predicted once. A rule
-    that seems precise enough is judged by draws that had no part in the search: the
-    bounds of its precision are those of Chernoff for each look at them, whose
-    probabilities to fail sum up to `delta`. It is returned if the lower bound reaches
-    `precision`, unless a wider one is found.
+    that seems precise enough is judged by draws that had no part in the search. Its
+    bounds are Chernoff's, and each look at the draws, of any rule of the row, has its
+    share of `delta`. The widest rule whose lower bound reaches `precision` is returned.
 
     Where no rule is found, the explanation has the most precise one, with "failed" as
     its status. Rules that hold for less than 0.5 % of the rows of `fit` are not

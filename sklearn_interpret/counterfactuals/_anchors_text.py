@@ -31,7 +31,8 @@ class AnchorsText(TextInputMixin, BaseAnchors):
     precision : float, default=0.95
         How often the model has to keep its answer under a rule.
     delta : float, default=0.1
-        Probability that the precision is beyond one of its bounds.
+        Probability that the precision is below its lower bound, and as much for the
+        upper one.
     tau : float, default=0.15
         By how much rules may be less precise than the best of their size, and still be
         extended in place of them.

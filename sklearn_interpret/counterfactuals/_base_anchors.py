@@ -135,7 +135,7 @@ class BaseAnchors(BaseInspector):
             [anchor.low for anchor in anchors],
             [anchor.high for anchor in anchors],
             [anchor.coverage for anchor in anchors],
-            answers=np.asarray(self.estimator_.predict(rows.native)),
+            answers=np.asarray(self._response.raw(rows.native)).tolist(),
             status=np.where(found, "found", "failed"),
             reasons=reasons,
             data=rows.native,

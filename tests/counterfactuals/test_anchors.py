@@ -6,14 +6,16 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import validate_data
 
 from sklearn_interpret.counterfactuals import Anchors
@@ -314,3 +316,54 @@ def test_perturbed_rows_are_asked_once():
     asked.clear()
     inspector.explain(X[:1])
     assert 0 < sum(asked) < 5000
+
+
+def test_a_model_that_scales_in_place(numbers):
+    model = make_pipeline(StandardScaler(copy=False), DecisionTreeClassifier())
+    model.fit(numbers.copy(), numbers[:, 0] > 0)
+    X = numbers.copy()
+    inspector = Anchors(FrozenEstimator(model), discretize=2, random_state=0)
+    (rule,) = inspector.fit(X).explain(X[[X[:, 0].argmax()]]).rules
+    assert [condition.feature for condition in rule] == [0]
+    np.testing.assert_array_equal(X, numbers)
+
+
+@noise
+def test_several_outputs(numbers):
+    Y = np.column_stack([numbers[:, 0] > 0, numbers[:, 1] > 0]).astype(int)
+    row = numbers[np.abs(numbers[:, :2]).min(axis=1).argmax()][None]
+    for model in (DecisionTreeClassifier(), DecisionTreeRegressor()):
+        inspector = Anchors(model, discretize=2, random_state=0, n_samples=500)
+        explanation = inspector.fit(numbers, Y).explain(row)
+        assert {condition.feature for condition in explanation.rules[0]} == {0, 1}
+        assert explanation.answers[0] == (row[0, :2] > 0).tolist()
+
+
+@given(
+    st.integers(0, 10**6),
+    st.integers(1, 5),
+    st.sampled_from([2, 4, False]),
+    st.sampled_from([0.6, 0.9]),
+)
+@settings(max_examples=15, deadline=None)
+@noise
+def test_any_table(seed, n_columns, discretize, precision):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(4, size=(30, n_columns)).astype(float)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    weights = rng.normal(size=n_columns)
+    inspector = by_rule(
+        lambda X: np.nan_to_num(X, nan=-1) @ weights > 0,
+        X,
+        discretize=discretize,
+        precision=precision,
+        n_samples=100,
+    )
+    explanation = inspector.explain(X[:4])
+    assert explanation.holds(X)[:, :4].diagonal().all()
+    np.testing.assert_allclose(explanation.coverage, explanation.holds(X).mean(axis=1))
+    found = explanation.status == "found"
+    np.testing.assert_array_equal(explanation.precision_low >= precision, found)
+    alone = inspector.explain(X[3:4])
+    assert alone.text(0) == explanation.text(3)
+    assert alone.precision[0] == explanation.precision[3]

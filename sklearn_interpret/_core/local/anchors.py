@@ -254,7 +254,7 @@ class _Judge:
     """Bounds of the precision of rules, from draws that had no part in their choice.
 
     The k-th look at any of them gets the share 1 / (k (k + 1)) of delta: the chance
-    that one of these bounds fails is at most delta.
+    that one of the lower bounds fails is at most delta, and so for the upper ones.
     """
 
     def __init__(self, search, neighbours):
