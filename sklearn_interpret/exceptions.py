@@ -9,6 +9,7 @@ __all__ = [
     "InspectionWarning",
     "LowFidelityWarning",
     "LowWeightWarning",
+    "NoAnchorWarning",
     "NoCounterfactualWarning",
     "NonFiniteResponseError",
     "RefitWarning",
@@ -46,6 +47,10 @@ class FixedSumWarning(InspectionWarning):
 
 class LowFidelityWarning(InspectionWarning):
     """A surrogate follows the model poorly: it explains little of it."""
+
+
+class NoAnchorWarning(InspectionWarning):
+    """No rule of the wished precision was found, for some row."""
 
 
 class NoCounterfactualWarning(InspectionWarning):

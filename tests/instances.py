@@ -18,7 +18,12 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklearn_interpret.counterfactuals import GrowingSpheres, WachterCounterfactual
+from sklearn_interpret.counterfactuals import (
+    Anchors,
+    AnchorsText,
+    GrowingSpheres,
+    WachterCounterfactual,
+)
 from sklearn_interpret.effects import (
     AccumulatedLocalEffects,
     ConditionalDependence,
@@ -85,6 +90,22 @@ class OwnScore(Named):
     def __call__(self, estimator, X, y, sample_weight=None):
         return estimator.score(X, y, sample_weight=sample_weight)
 
+
+COUNTERFACTUALS = {
+    Anchors: [
+        {"precision": 0.7, "n_samples": 32, "max_anchor_size": 1, "random_state": 0},
+        {"precision": 0.8, "n_samples": 32, "max_anchor_size": 2, "random_state": 0},
+        {
+            "precision": 0.8,
+            "n_samples": 32,
+            "max_anchor_size": 1,
+            "discretize": 2,
+            "categorical_features": [3],
+            "tolerance": 1.0,
+            "random_state": 0,
+        },
+    ],
+}
 
 EFFECTS = {
     PartialDependence: [
@@ -293,7 +314,7 @@ ARGUMENTS = {
 
 # Inspectors of texts, which the contract's tables say nothing to: their own tests hold
 # them to the promises that make sense for texts.
-OF_TEXTS = {LimeText}
+OF_TEXTS = {AnchorsText, LimeText}
 
 # Inspectors that fit the model again, to parts of the rows, or look for its own
 # importances. Boosting has none of these, and bounds its leaves in rows, so that a
@@ -311,6 +332,7 @@ OF_LINES = {LinearSHAP}
 # Inspectors that call the model often, or fit another. The first set of arguments, for
 # all rows, is for scikit-learn's checks alone, and the models are quick.
 COSTLY = {
+    Anchors,
     BreakDown,
     ExactShapley,
     GlobalSurrogate,

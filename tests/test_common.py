@@ -89,11 +89,16 @@ nothing_found = pytest.mark.filterwarnings(
 )
 # Of a model that is no better than chance no feature is worth its place.
 nothing_selected = pytest.mark.filterwarnings("ignore:No features were selected")
+# The tables are noise, of which few rules are precise.
+no_anchors = pytest.mark.filterwarnings(
+    "ignore::sklearn_interpret.exceptions.NoAnchorWarning"
+)
 
 
 # Some of scikit-learn's tables have one row, or constant columns.
 @nothing_selected
 @nothing_found
+@no_anchors
 @pytest.mark.filterwarnings(
     "ignore::sklearn_interpret.exceptions.ConstantFeatureWarning"
 )
@@ -110,6 +115,7 @@ def test_scikit_learn_check(estimator, check):
 
 @nothing_selected
 @nothing_found
+@no_anchors
 @with_own_checks(
     [
         estimator

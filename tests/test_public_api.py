@@ -239,6 +239,34 @@ LOCAL_SURROGATES = {
 }
 
 
+ANCHORS = {
+    "precision": 0.95,
+    "delta": 0.1,
+    "tau": 0.15,
+    "beam_size": 4,
+    "max_anchor_size": None,
+    "n_samples": 2000,
+    "n_coverage_samples": 10000,
+}
+OF_ANCHORS = {"tolerance": None, "random_state": None, "n_jobs": None, "verbose": 0}
+ANCHORS_OF = {
+    "Anchors": {
+        **ANCHORS,
+        "discretize": True,
+        "categorical_features": "auto",
+        **OF_ANCHORS,
+    },
+    "AnchorsText": {
+        **ANCHORS,
+        "replacement": "mask",
+        "mask_token": None,
+        "tokenizer": None,
+        "split_expression": r"\W+",
+        "bow": True,
+        **OF_ANCHORS,
+    },
+}
+
 SURROGATES = {
     "GlobalSurrogate": {
         "surrogate": None,
@@ -281,6 +309,7 @@ PROMISED = {
         getattr(counterfactuals, name): {**WISH, **own, **WORK}
         for name, own in COUNTERFACTUALS.items()
     },
+    **{getattr(counterfactuals, name): own for name, own in ANCHORS_OF.items()},
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
     **{getattr(surrogates, name): own for name, own in LOCAL_SURROGATES.items()},
     **{getattr(effects, name): {**FIRST, **own, **LAST} for name, own in OWN.items()},

@@ -1,6 +1,8 @@
-"""Counterfactuals: what would have to change for the model to answer as wished."""
+"""What would have to change for another answer, and what is enough for this one."""
 
+from sklearn_interpret.counterfactuals._anchors import Anchors
+from sklearn_interpret.counterfactuals._anchors_text import AnchorsText
 from sklearn_interpret.counterfactuals._growing_spheres import GrowingSpheres
 from sklearn_interpret.counterfactuals._wachter import WachterCounterfactual
 
-__all__ = ["GrowingSpheres", "WachterCounterfactual"]
+__all__ = ["Anchors", "AnchorsText", "GrowingSpheres", "WachterCounterfactual"]

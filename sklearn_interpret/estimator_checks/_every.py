@@ -193,7 +193,7 @@ def _numbers(response):
     if isinstance(response, RowExplanation):
         return np.column_stack(nearest_rows(response))
     if hasattr(response, "to_frame") and not hasattr(response, "values"):
-        response = response.to_frame()
+        response = response.to_frame().select_dtypes("number")
     return np.asarray(getattr(response, "values", response))
 
 

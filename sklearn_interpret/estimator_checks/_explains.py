@@ -22,6 +22,7 @@ from sklearn_interpret.explanations import (
     BaseExplanation,
     Explanation,
     RowExplanation,
+    RuleExplanation,
 )
 
 _ODD_NAMES = ("<b>length</b>", "width & more", '"height"', "count > 1", "'age'")
@@ -51,7 +52,8 @@ def check_explanation_adds_up(inspector):
 def check_explanation_describes_the_rows(inspector):
     """An explanation has the rows and names that belong to it.
 
-    One of attributions has an entry for every row and feature.
+    One of attributions has an entry for every row and feature; the rules of one of
+    rules hold for their rows.
     """
     frame = named_table()
     explanation = fitted(inspector, frame).explain(frame)
@@ -63,6 +65,8 @@ def check_explanation_describes_the_rows(inspector):
     assert len(set(explanation.feature_names)) == len(explanation.feature_names)
     if isinstance(explanation, Explanation):
         _check_attributions(explanation, frame)
+    if isinstance(explanation, RuleExplanation):
+        _check_rules(explanation, frame)
 
 
 def _check_attributions(explanation, frame):
@@ -79,6 +83,20 @@ def _check_attributions(explanation, frame):
     )
     if explanation.columns is None and explanation._features_are_columns:
         assert explanation.feature_names == NAMES
+
+
+def _check_rules(explanation, frame):
+    """Rules that hold for their rows, coverage as counted, precision within bounds."""
+    holds = explanation.holds(frame)
+    assert holds.shape == (N_ROWS, N_ROWS)
+    assert holds.diagonal().all()
+    np.testing.assert_allclose(explanation.coverage, holds.mean(axis=1))
+    assert (explanation.precision_low <= explanation.precision).all()
+    assert (explanation.precision <= explanation.precision_high).all()
+    assert set(explanation.status) <= {"found", "failed"}
+    table = explanation.to_frame()
+    assert table.index.equals(frame.index)
+    assert table["rule"].tolist() == [explanation.text(i) for i in range(N_ROWS)]
 
 
 def check_explanation_escapes_names(inspector):

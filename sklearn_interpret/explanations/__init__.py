@@ -6,12 +6,18 @@ from sklearn_interpret.explanations._attributions import (
 )
 from sklearn_interpret.explanations._base import BaseExplanation
 from sklearn_interpret.explanations._rows import RowExplanation
-from sklearn_interpret.explanations._rules import RuleExplanation
+from sklearn_interpret.explanations._rules import (
+    Condition,
+    RuleExplanation,
+    WordCondition,
+)
 
 __all__ = [
     "AttributionTransformerMixin",
     "BaseExplanation",
+    "Condition",
     "Explanation",
     "RowExplanation",
     "RuleExplanation",
+    "WordCondition",
 ]

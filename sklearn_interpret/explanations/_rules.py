@@ -1,4 +1,333 @@
 """Rules for rows: anchors."""
 
+from __future__ import annotations
 
-class RuleExplanation: ...
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_interpret._core.local.tokens import feature_name
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.base import is_missing, label_key
+from sklearn_interpret._model.rows.samples import as_texts
+from sklearn_interpret.explanations._base import (
+    SHOWN_ROWS,
+    BaseExplanation,
+    entry_text,
+    optional_library,
+)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition on a feature of a table: an interval, or some levels.
+
+    Parameters
+    ----------
+    feature : int
+        Position of the column.
+    name : str
+        Its name.
+    low, high : float, default=None
+        The value is larger than `low`, and `high` at most; None is no limit.
+    levels : tuple, default=None
+        The value is one of these; NaN and None stand for missing values. None means
+        that the interval counts.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.explanations import Condition
+    >>> print(Condition(0, "age", low=30, high=37))
+    30 < age <= 37
+    >>> print(Condition(1, "job", levels=("cook", "nurse")))
+    job in {cook, nurse}
+    """
+
+    feature: int
+    name: str
+    low: float | None = None
+    high: float | None = None
+    levels: tuple | None = None
+
+    def __str__(self) -> str:
+        if self.levels is None:
+            if self.high is None:
+                return f"{self.name} > {self.low:.4g}"
+            lower = "" if self.low is None else f"{self.low:.4g} < "
+            return f"{lower}{self.name} <= {self.high:.4g}"
+        if len(self.levels) > 1:
+            return f"{self.name} in {{{', '.join(map(entry_text, self.levels))}}}"
+        (level,) = self.levels
+        if is_missing(level):
+            return f"{self.name} is missing"
+        return f"{self.name} = {entry_text(level)}"
+
+    def holds(self, X: Any) -> NDArray[np.bool_]:
+        """Whether the condition holds for each of some rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), bool
+            True where it holds.
+        """
+        rows = as_rows(X)
+        if self.levels is None:
+            values = rows.numbers(self.feature)
+            low = -np.inf if self.low is None else self.low
+            high = np.inf if self.high is None else self.high
+            return (values > low) & (values <= high)
+        codes, labels = rows.encode_column(self.feature)
+        levels = set(map(label_key, self.levels))
+        return np.array([label_key(label) in levels for label in labels], bool)[codes]
+
+
+@dataclass(frozen=True)
+class WordCondition:
+    """A condition on a text: that it has a word.
+
+    Parameters
+    ----------
+    word : str
+        The word.
+    number : int
+        Which of its occurrences there has to be, counted from 1; 0 means any.
+    split : callable
+        ``split(text).keys`` are the pairs of word and number that a text has.
+    """
+
+    word: str
+    number: int
+    split: Callable = field(repr=False, compare=False)
+
+    def __str__(self) -> str:
+        return repr(feature_name((self.word, self.number)))
+
+    def holds(self, X: Any) -> NDArray[np.bool_]:
+        """Whether each of some texts has the word.
+
+        Parameters
+        ----------
+        X : list, array or Series of str
+            Texts.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), bool
+            True where it holds.
+        """
+        key = self.word, self.number
+        return np.array([key in self.split(text).keys for text in as_texts(X)], bool)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleExplanation(BaseExplanation):
+    """Rules under which the model keeps its answer, one for each explained row.
+
+    Parameters
+    ----------
+    rules : sequence of n_rows sequences of conditions
+        The conditions of each rule, all of which have to hold: :class:`Condition` of
+        tables, :class:`WordCondition` of texts. A rule without conditions always holds.
+    precision : array-like of shape (n_rows,)
+        How often the model keeps its answer where the rule holds.
+    precision_low, precision_high : array-like of shape (n_rows,)
+        Bounds of the precision.
+    coverage : array-like of shape (n_rows,)
+        Share of the rows of `fit` for which the rule holds.
+    answers : array-like of shape (n_rows,)
+        What the model predicts for each row: a class label, or a number.
+    status : array-like of shape (n_rows,), str
+        "found" where the precision is proved to be as wished, else "failed".
+    predictions : array-like of shape (n_rows[, n_outputs]), default=None
+        The model's responses to the rows.
+    data : {ndarray, sparse matrix, DataFrame, list} of n_rows rows, default=None
+        The explained rows, in the container in which they were given.
+    feature_names : sequence of str, default=None
+        A name for each feature; None takes those that come up in rules.
+    output_names : sequence, default=None
+        A class label or position for each output; None makes up positions.
+    response_name : str, default=None
+        What the response is: "prediction", "probability"...
+    target_name : str, default=None
+        Name of the target.
+    reasons : array-like of shape (n_rows,), str, default=None
+        Why no rule of the wished precision was found; empty where one was.
+
+    Raises
+    ------
+    ValueError
+        Parts that do not fit each other, or that are not numbers.
+
+    Notes
+    -----
+    ``explanation[index]`` takes rows, whose axis is kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_interpret.explanations import Condition, RuleExplanation
+    >>> rule = Condition(0, "age", high=37.0), Condition(1, "job", levels=("b",))
+    >>> explanation = RuleExplanation(
+    ...     rules=[rule],
+    ...     precision=[0.98],
+    ...     precision_low=[0.95],
+    ...     precision_high=[1.0],
+    ...     coverage=[0.25],
+    ...     answers=["yes"],
+    ...     status=["found"],
+    ... )
+    >>> explanation
+    RuleExplanation(n_rows=1)
+    age <= 37 and job = b: yes (precision 0.98, coverage 0.25)
+    >>> explanation.holds(np.array([[30, "b"], [30, "a"]], dtype=object))
+    array([[ True, False]])
+    """
+
+    rules: np.ndarray
+    precision: np.ndarray
+    precision_low: np.ndarray
+    precision_high: np.ndarray
+    coverage: np.ndarray
+    answers: np.ndarray
+    status: np.ndarray
+    reasons: np.ndarray | None = field(default=None, kw_only=True)
+
+    _numbers: ClassVar[tuple] = (
+        "precision",
+        "precision_low",
+        "precision_high",
+        "coverage",
+    )
+    _objects: ClassVar[tuple] = ("rules", "answers", "status", "reasons")
+    _arrays_by_row: ClassVar[tuple] = (
+        *BaseExplanation._arrays_by_row,
+        *_numbers,
+        *_objects,
+    )
+
+    def __post_init__(self):
+        self._set("rules", [tuple(rule) for rule in self.rules])
+        n_rows = len(self)
+        if self.reasons is None:
+            self._set("reasons", [""] * n_rows)
+        for name in self._numbers:
+            self._set_array(name, (n_rows,))
+        for name in self._objects:
+            entries = list(getattr(self, name))
+            if len(entries) != n_rows:
+                raise ValueError(
+                    f"{name} has {len(entries)} entries, but rules has {n_rows}."
+                )
+            array = np.empty(n_rows, dtype=object)
+            array[:] = entries
+            self._set(name, array)
+        if self.feature_names is None:
+            met = (str(getattr(c, "name", c)) for rule in self.rules for c in rule)
+            self._set("feature_names", tuple(dict.fromkeys(met)))
+        outputs = () if self.predictions is None else np.shape(self.predictions)[1:]
+        self._check_common_fields(len(tuple(self.feature_names)), outputs)
+
+    def __len__(self) -> int:
+        """Return the number of explained rows."""
+        return len(self.rules)
+
+    def text(self, row: int) -> str:
+        """Return the rule of a row in words.
+
+        Parameters
+        ----------
+        row : int
+            Position of the row.
+
+        Returns
+        -------
+        str
+            Its conditions; "always" without any.
+        """
+        return " and ".join(map(str, self.rules[row])) or "always"
+
+    def holds(self, X: Any) -> NDArray[np.bool_]:
+        """Find the rows for which each rule holds.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame, list or Series of str}
+            Rows of a table, or texts, as the explained ones.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_samples), bool
+            For each rule, whether it holds for each of the rows of `X`.
+        """
+        n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+        holds = np.ones((len(self), n_samples), dtype=bool)
+        known = {}
+        for of_rule, rule in zip(holds, self.rules, strict=True):
+            for condition in rule:
+                if condition not in known:
+                    known[condition] = condition.holds(X)
+                of_rule &= known[condition]
+        return holds
+
+    def to_frame(self):
+        """Return the rules as a table, one row for each explained row.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns "rule" (in words), "answer", "precision", "precision_low",
+            "precision_high", "coverage", "status" and "reason". The index is that of
+            `data`, if `data` is of pandas.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        pandas = optional_library("pandas", "RuleExplanation.to_frame")
+        columns = {
+            "rule": [self.text(row) for row in range(len(self))],
+            "answer": self.answers,
+            **{name: getattr(self, name) for name in self._numbers},
+            "status": self.status,
+            "reason": self.reasons,
+        }
+        frame = pandas.DataFrame(columns, index=self._index(pandas))
+        return frame.infer_objects()
+
+    def _size(self):
+        return f"n_rows={len(self)}"
+
+    def _summary(self):
+        shown = range(min(len(self), SHOWN_ROWS))
+        lines = [
+            f"{self.text(row)}: {entry_text(self.answers[row])} (precision "
+            f"{self.precision[row]:.3g}, coverage {self.coverage[row]:.3g})"
+            for row in shown
+        ]
+        return lines + ["..."] * (len(self) > SHOWN_ROWS)
+
+    def _html_table(self):
+        head = ["row", "rule", "answer", "precision", "coverage", "status"]
+        body = []
+        for row in range(min(len(self), SHOWN_ROWS)):
+            low, high = self.precision_low[row], self.precision_high[row]
+            body.append(
+                [
+                    str(row),
+                    self.text(row),
+                    entry_text(self.answers[row]),
+                    f"{self.precision[row]:.3g} ({low:.3g} to {high:.3g})",
+                    f"{self.coverage[row]:.3g}",
+                    ": ".join(filter(None, [self.status[row], self.reasons[row]])),
+                ]
+            )
+        return f"{type(self).__name__}: {self._size()}; the first rows", head, body

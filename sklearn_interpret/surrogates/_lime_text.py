@@ -1,6 +1,5 @@
 """Linear surrogates around texts: what a prediction loses without some of its words."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,9 +10,9 @@ import numpy as np
 
 from sklearn_interpret._choosing import output_position
 from sklearn_interpret._core.local.masks import sized_masks
-from sklearn_interpret._core.local.tokens import Splitter, feature_name
+from sklearn_interpret._core.local.tokens import feature_name
 from sklearn_interpret._model.parallel import batch_rows
-from sklearn_interpret._model.rows.samples import TextRows, as_texts
+from sklearn_interpret._texts import TextInputMixin, copied_bytes
 from sklearn_interpret.surrogates._base import BaseLocalSurrogate, MaskSampler
 from sklearn_interpret.surrogates._local_explanation import (
     LocalExplanation,
@@ -21,8 +20,6 @@ from sklearn_interpret.surrogates._local_explanation import (
 )
 from sklearn_interpret.surrogates._local_fits import by_output, fields_of
 
-# Of a pointer to a piece, while copies are joined, and of a letter.
-_POINTER_BYTES, _LETTER_BYTES = 8, 2
 # Of words that raise and lower the response; the colour-blind can tell them apart.
 UP_RGB, DOWN_RGB = (213, 94, 0), (0, 114, 178)
 # Black letters stay readable on the strongest, and the weakest is still seen.
@@ -259,7 +256,7 @@ def highlight(weight, largest):
     return LEAST_ALPHA + (MOST_ALPHA - LEAST_ALPHA) * min(1.0, abs(weight) / largest)
 
 
-class LimeText(BaseLocalSurrogate):
+class LimeText(TextInputMixin, BaseLocalSurrogate):
     r"""Linear surrogates of a model of texts, one around each text (LIME).
 
     The model predicts copies of a text in which some of its words are left out. A
@@ -385,10 +382,7 @@ class LimeText(BaseLocalSurrogate):
 
     _parameter_constraints = {
         **BaseLocalSurrogate._parameter_constraints,
-        "tokenizer": [callable, None],
-        "split_expression": [str],
-        "bow": ["boolean"],
-        "mask_token": [str, None],
+        **TextInputMixin._text_constraints,
     }
 
     def __init__(
@@ -428,26 +422,8 @@ class LimeText(BaseLocalSurrogate):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _check_rows(self, X, *, reset):
-        rows = as_texts(X)
-        if reset:
-            self._check_expression()
-            self._like = rows.take([0])
-        elif type(rows.native) is not type(self._like.native):
-            rows = TextRows(self._like.like(list(rows.native)))
-        return rows
-
-    def _check_expression(self):
-        try:
-            re.compile(self.split_expression)
-        except re.error as error:
-            raise ValueError(
-                f"split_expression={self.split_expression!r} is no regular expression: "
-                f"{error}."
-            ) from error
-
     def _prepare(self, sample):
-        self._split = Splitter(self.split_expression, self.tokenizer, self.bow)
+        self._split = self._make_splitter()
 
     def _make_sampler(self, seed):
         split = partial(
@@ -475,18 +451,11 @@ class LimeText(BaseLocalSurrogate):
             ],
         )
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        return tags
-
 
 def _parts(text, split, like, mask_token):
     """A text for `MaskSampler`: number of words, how to copy, copies at once."""
     tokens = split(text)
-    masked = len(tokens.features) * len(mask_token or "")
-    size = _LETTER_BYTES * (len(text) + masked) + _POINTER_BYTES * len(tokens.features)
+    size = copied_bytes(text, tokens, mask_token)
 
     def make_copies(kept):
         return like.like(tokens.copies(kept, mask_token))

@@ -30,11 +30,15 @@ class Tokens:
         """Copies of the text with features kept (n_copies, n_features), a list of str.
 
         `mask_token` stands in place of each word that is left out; None leaves nothing.
+        An array of the shape of `kept` has what stands there, for each of them.
         """
         if not self.keys:
             return ["".join(self.pieces)] * len(kept)
         pieces, between = np.array(self.pieces, dtype=object), self.features < 0
-        absent = np.where(between, pieces, mask_token or "")
+        if isinstance(mask_token, np.ndarray):
+            absent = mask_token[:, self.features]
+        else:
+            absent = np.where(between, pieces, mask_token or "")
         copies = np.where(kept[:, self.features] | between, pieces, absent)
         return ["".join(copy) for copy in copies.tolist()]
 

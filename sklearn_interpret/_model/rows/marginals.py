@@ -194,6 +194,10 @@ class _Nominal(_Marginal):
         known = [self._known.get(label_key(label), -1) for label in labels]
         return np.zeros(len(codes)), np.array(known, dtype=np.intp)[codes]
 
+    def condition(self, code):
+        """What a category is like, as keywords of a `Condition`."""
+        return {"levels": (self.labels[code],)}
+
     def text(self, code, name):
         if code < 0:
             return f"{name} is new"
@@ -240,6 +244,13 @@ class _Numeric(_Marginal):
 
     def locate(self, rows, j):
         return self._locate(rows.numbers(j))
+
+    def condition(self, code):
+        """What a bin is like, as keywords of a `Condition`."""
+        if code > len(self._edges):
+            return {"levels": (np.nan,)}
+        low, high = [None, *self._edges.tolist(), None][code : code + 2]
+        return {"low": low, "high": high}
 
     def text(self, code, name):
         edges = self._edges

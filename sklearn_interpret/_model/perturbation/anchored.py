@@ -1,0 +1,56 @@
+"""Rows of a table that are changed to meet conditions on some of their columns."""
+
+import numpy as np
+
+from sklearn_interpret._model.parallel import batch_rows, slices
+from sklearn_interpret._model.rows.marginals import draw_positions
+
+
+class AnchoredRows:
+    """Known rows in which some columns take values of other rows.
+
+    Parameters
+    ----------
+    rows : Rows
+        The known rows.
+    weights : ndarray of shape (n_rows,)
+        Their weights.
+    n_draws : int
+        How many of them are drawn, with replacement.
+    seed : int
+        Of all that is random.
+    """
+
+    def __init__(self, rows, weights, n_draws, seed):
+        self.rows, self.shares = rows, weights / weights.sum()
+        self._n_draws, self._seed = n_draws, seed
+        points = np.random.default_rng(seed).random(n_draws)
+        self.drawn = draw_positions(self.shares, points)
+
+    def blocks(self, draws, changed, allowed):
+        """Yield the rows drawn, with changed columns, as native containers.
+
+        Parameters
+        ----------
+        draws : ndarray of shape (m,), int
+            Which draws.
+        changed : ndarray of shape (m, n_changeable), bool
+            Which columns are changed in each.
+        allowed : list of (int, ndarray of int)
+            For each column that may change, its position, and the rows that its new
+            values come from: as often as by chance, whatever the other columns are.
+        """
+        columns = np.flatnonzero(changed.any(axis=0)).tolist()
+        index = self.drawn[draws]
+        donors = {}
+        for k in columns:
+            column, sources = allowed[k]
+            at = np.flatnonzero(changed[:, k])
+            points = np.random.default_rng([self._seed, column]).random(self._n_draws)
+            shares = self.shares[sources]
+            taken = draw_positions(shares / shares.sum(), points[draws[at]])
+            donors[column] = index.copy()
+            donors[column][at] = sources[taken]
+        for part in slices(len(index), batch_rows(self.rows.row_bytes)):
+            some = {column: places[part] for column, places in donors.items()}
+            yield self.rows.mixed(index[part], some)

@@ -1,0 +1,56 @@
+"""What inspectors of texts share: how texts come in, and are split into words."""
+
+import re
+
+import numpy as np
+
+from sklearn_interpret._core.local.tokens import Splitter
+from sklearn_interpret._model.rows.samples import TextRows, as_texts
+
+
+class TextInputMixin:
+    """Takes texts in place of tables, and splits them as its parameters say.
+
+    These are `tokenizer`, `split_expression` and `bow`.
+    """
+
+    _text_constraints = {
+        "tokenizer": [callable, None],
+        "split_expression": [str],
+        "bow": ["boolean"],
+        "mask_token": [str, None],
+    }
+
+    def _check_rows(self, X, *, reset):
+        rows = as_texts(X)
+        if reset:
+            self._check_expression()
+            self._like = rows.take(np.array([0]))
+        elif type(rows.native) is not type(self._like.native):
+            rows = TextRows(self._like.like(list(rows.native)))
+        return rows
+
+    def _check_expression(self):
+        try:
+            re.compile(self.split_expression)
+        except re.error as error:
+            raise ValueError(
+                f"split_expression={self.split_expression!r} is no regular expression: "
+                f"{error}."
+            ) from error
+
+    def _make_splitter(self):
+        return Splitter(self.split_expression, self.tokenizer, self.bow)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+def copied_bytes(text, tokens, mask_token):
+    """Approximate memory of joining a masked copy of a text, in bytes."""
+    # Of a pointer to a piece, and of a letter.
+    n_pieces = len(tokens.features)
+    return 2 * (len(text) + n_pieces * len(mask_token or "")) + 8 * n_pieces

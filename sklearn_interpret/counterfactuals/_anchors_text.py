@@ -1,0 +1,250 @@
+"""Anchors of texts: words that are enough for a prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from sklearn_interpret._core.local.anchors import Neighbours
+from sklearn_interpret._model._sklearn_compat import StrOptions
+from sklearn_interpret._model.parallel import batch_rows, slices
+from sklearn_interpret._model.perturbation.perturbed import plain_responses
+from sklearn_interpret._texts import TextInputMixin, copied_bytes
+from sklearn_interpret.counterfactuals._base_anchors import BaseAnchors
+from sklearn_interpret.explanations import WordCondition
+
+
+class AnchorsText(TextInputMixin, BaseAnchors):
+    r"""Words that are enough for the prediction of a text (anchors).
+
+    The rule of a text is a set of its words. Where they stand, the model nearly always
+    gives the answer that it gives to the text, whatever becomes of the other words.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any predictor of texts, such as a pipeline that begins with a vectorizer; a
+        clone of it is fitted. Pass a fitted one as ``FrozenEstimator(model)``.
+    precision : float, default=0.95
+        How often the model has to keep its answer under a rule.
+    delta : float, default=0.1
+        Probability that the precision is below its lower bound, and as much for the
+        upper one.
+    tau : float, default=0.15
+        By how much rules may be less precise than the best of their size, and still be
+        extended in place of them.
+    beam_size : int, default=4
+        How many rules of each size are extended.
+    max_anchor_size : int or None, default=None
+        How many words a rule has at most; None means any number.
+    n_samples : int, default=2000
+        By how many copies of a text a rule is compared with others, and by how many new
+        ones it is judged, at most.
+    n_coverage_samples : int, default=10000
+        How many texts of `fit` are kept to count coverage on.
+    replacement : {"mask", "corpus"}, default="mask"
+        What stands in place of a word that is left out: `mask_token`, or a word of the
+        texts of `fit`, as often as it stands there.
+    mask_token : str, default=None
+        Stands in place of a word that is left out; None leaves nothing there.
+    tokenizer : callable, default=None
+        ``tokenizer(text)``: the words of a text as a list of str, as they stand in it
+        and in their order. What stands between them stays where it is. None splits by
+        `split_expression`.
+    split_expression : str, default=r"\W+"
+        Regular expression of what stands between words; ``""`` splits into letters.
+    bow : bool, default=True
+        Whether a word is one wherever it stands, as in a bag of words. False leaves out
+        each of its places on its own, for models that look at the order of words.
+    tolerance : float or None, default=None
+        How far a regressor's prediction may be from the text's and still be the same
+        answer; None takes half of the standard deviation of its predictions in `fit`.
+        Classifiers have to predict the text's class.
+    random_state : int, RandomState or None, default=None
+        Draws which words are left out, once in `fit`.
+    n_jobs : int or None, default=None
+        Workers, which share the texts to explain.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    classes_ : ndarray
+        Class labels of a classifier.
+
+    Raises
+    ------
+    TypeError
+        `X` is a single text, no container of texts, or has entries that are no str.
+    ValueError
+        In `fit`: no texts, a `split_expression` that is no regular expression.
+
+    See Also
+    --------
+    Anchors : For tables, and how rules are found.
+
+    Notes
+    -----
+    In `fit` and `explain`, `X` is a list, a one-dimensional array or a pandas or polars
+    Series of str. The model gets texts in the container of `fit`. There is no
+    `n_features_in_`.
+
+    The precision of a rule is the probability that the model keeps its answer when its
+    words stay, and each other word is left out with probability one half. Coverage is
+    the share of the texts of `fit` that have all words of the rule.
+
+    References
+    ----------
+    Ribeiro, M. T., Singh, S. & Guestrin, C. (2018). Anchors: high-precision
+    model-agnostic explanations. Proceedings of the AAAI Conference on Artificial
+    Intelligence 32. https://doi.org/10.1609/aaai.v32i1.11491
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn_interpret.counterfactuals import AnchorsText
+    >>> texts = ["win a free phone", "free free money", "nice song", "a song for you"]
+    >>> labels = ["spam", "spam", "fine", "fine"]
+    >>> model = make_pipeline(CountVectorizer(), LogisticRegression())
+    >>> inspector = AnchorsText(model, random_state=0).fit(texts, labels)
+    >>> inspector.explain(["a free phone for everyone"]).text(0)
+    "'free'"
+    """
+
+    _parameter_constraints = {
+        **BaseAnchors._parameter_constraints,
+        **TextInputMixin._text_constraints,
+        "replacement": [StrOptions({"mask", "corpus"})],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        precision: float = 0.95,
+        delta: float = 0.1,
+        tau: float = 0.15,
+        beam_size: int = 4,
+        max_anchor_size: int | None = None,
+        n_samples: int = 2000,
+        n_coverage_samples: int = 10000,
+        replacement: str = "mask",
+        mask_token: str | None = None,
+        tokenizer: Callable[[str], Sequence[str]] | None = None,
+        split_expression: str = r"\W+",
+        bow: bool = True,
+        tolerance: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.precision = precision
+        self.delta = delta
+        self.tau = tau
+        self.beam_size = beam_size
+        self.max_anchor_size = max_anchor_size
+        self.n_samples = n_samples
+        self.n_coverage_samples = n_coverage_samples
+        self.replacement = replacement
+        self.mask_token = mask_token
+        self.tokenizer = tokenizer
+        self.split_expression = split_expression
+        self.bow = bow
+        self.tolerance = tolerance
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _prepare(self, sample):
+        self._split = self._make_splitter()
+        self._texts_with, words, counts = {}, {}, []
+        for place, text in enumerate(sample.rows):
+            tokens = self._split(text)
+            for key in tokens.keys:
+                self._texts_with.setdefault(key, []).append(place)
+            for feature in tokens.features[tokens.features >= 0].tolist():
+                number = words.setdefault(tokens.keys[feature][0], len(words))
+                counts += [0.0] * (number == len(counts))
+                counts[number] += self._shares[place]
+        self._words = np.array(list(words), dtype=object)
+        self._ends = np.cumsum(counts)
+
+    def _around(self, rows, keeps):
+        kept_of, others_of = lru_cache(8)(self._kept), lru_cache(8)(self._others)
+        responses = plain_responses(self._response, rows)
+        for text, own in zip(rows, responses, strict=True):
+            tokens = self._split(text)
+            n_words = len(tokens.keys)
+            copies = _Copies(self._response, self._like, text, tokens, self.mask_token)
+            copies.kept = kept_of(n_words)
+            if self.replacement == "corpus" and len(self._words):
+                copies.others = self._words, others_of(n_words)
+
+            def ask(draws, changed, own=own, copies=copies):
+                return keeps(own, copies.responses(draws, changed))
+
+            covered = np.zeros((len(self._shares), n_words), dtype=bool)
+            for feature, key in enumerate(tokens.keys):
+                covered[self._texts_with.get(key, []), feature] = True
+
+            def condition(feature, keys=tokens.keys):
+                return WordCondition(*keys[feature], self._split)
+
+            yield Neighbours(copies.kept, ask, covered, self._shares), condition
+
+    def _kept(self, n_words):
+        """Which words each draw keeps: (2 n_samples, n_words)."""
+        rng = np.random.default_rng([self._seed, n_words])
+        return rng.random((2 * self.n_samples, n_words)) < 0.5
+
+    def _others(self, n_words):
+        """Which word of the corpus stands in place of each, if it is not kept."""
+        rng = np.random.default_rng([self._seed, n_words, 1])
+        points = rng.random((2 * self.n_samples, n_words)) * self._ends[-1]
+        places = np.searchsorted(self._ends, points, side="right")
+        return np.minimum(places, len(self._ends) - 1)
+
+
+class _Copies:
+    """Copies of a text without some of its words; the model is asked once about each.
+
+    `kept` says which words each draw keeps; `others` are words, and which of them
+    stands in place of each word in each draw, or None for `mask_token`.
+    """
+
+    kept = others = None
+
+    def __init__(self, response, like, text, tokens, mask_token):
+        self._response, self._like = response, like
+        self._tokens, self._mask_token = tokens, mask_token
+        self._at_once = batch_rows(copied_bytes(text, tokens, mask_token))
+        self._known = {}
+
+    def responses(self, draws, changed):
+        """Responses to draws in which changed words are put back: (m, n_outputs)."""
+        copies = [
+            copy
+            for part in slices(len(draws), self._at_once)
+            for copy in self._copies(draws[part], changed[part])
+        ]
+        fresh = [copy for copy in dict.fromkeys(copies) if copy not in self._known]
+        for part in slices(len(fresh), self._at_once):
+            some = fresh[part]
+            responses = self._response(self._like.like(some))
+            self._known.update(zip(some, responses, strict=True))
+        return np.array([self._known[copy] for copy in copies])
+
+    def _copies(self, draws, changed):
+        masks = self._mask_token
+        if self.others is not None:
+            words, places = self.others
+            masks = words[places[draws]]
+        return self._tokens.copies(self.kept[draws] | changed, masks)

@@ -1,0 +1,177 @@
+"""Base of the anchors: rules under which a model keeps its answer."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.local.anchors import AnchorSearch
+from sklearn_interpret._core.statistics.weighted import Moments
+from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret._model.parallel import run, slices
+from sklearn_interpret._model.perturbation.perturbed import plain_responses
+from sklearn_interpret._model.response import is_classifier, make_response
+from sklearn_interpret.base import BaseInspector
+from sklearn_interpret.exceptions import NoAnchorWarning
+from sklearn_interpret.explanations import RuleExplanation
+
+_LARGEST_SEED = np.iinfo(np.int32).max
+# Pieces of work for each worker.
+_TASKS_PER_WORKER = 4
+
+
+class BaseAnchors(BaseInspector):
+    """Base of the anchors.
+
+    A subclass gets ready in `fit` (`_prepare`), and says how samples are perturbed
+    (`_around`).
+    """
+
+    # Rules of less coverage are not extended.
+    _least_coverage: ClassVar[float] = 0.0
+    # What may help where no rule is found.
+    _better: ClassVar[str] = "a lower precision"
+
+    _parameter_constraints = {
+        **{
+            name: constraint
+            for name, constraint in BaseInspector._parameter_constraints.items()
+            if name not in ("response_method", "subsample")
+        },
+        "precision": [Interval(Real, 0, 1, closed="neither")],
+        "delta": [Interval(Real, 0, 1, closed="neither")],
+        "tau": [Interval(Real, 0, 1, closed="neither")],
+        "beam_size": [Interval(Integral, 1, None, closed="left")],
+        "max_anchor_size": [Interval(Integral, 1, None, closed="left"), None],
+        "n_samples": [Interval(Integral, 1, 2**24, closed="both")],
+        "n_coverage_samples": [Interval(Integral, 1, None, closed="left")],
+        "tolerance": [Interval(Real, 0, None, closed="left"), None],
+    }
+
+    def _make_response(self):
+        return make_response(self.estimator_, "predict")
+
+    def _choose_sample(self, rows, y, weights):
+        sample = super()._choose_sample(rows, y, weights)
+        rng = check_random_state(self.random_state)
+        self._seed = rng.randint(_LARGEST_SEED)
+        return sample.draw(self.n_coverage_samples, rng, stratified=False)
+
+    def _inspect(self, sample, response, on_block):
+        self._response = response
+        self._known = plain_responses(response, sample.rows)
+        self._shares = sample.weights / sample.weights.sum()
+        self._margins = self._make_margins()
+        self._prepare(sample)
+        on_block()
+
+    def _make_margins(self):
+        """How far from a row's own response the same answer may be, by output."""
+        if is_classifier(self.estimator_):
+            return 0.5
+        if self.tolerance is not None:
+            return float(self.tolerance)
+        moments = Moments.of_rows(self._known, self._shares)
+        return np.sqrt(moments.variance) / 2
+
+    @abstractmethod
+    def _prepare(self, sample):
+        """Draw all that is random, and look at the rows of `fit`."""
+
+    @abstractmethod
+    def _around(self, rows, keeps):
+        """Yield the `Neighbours` and conditions of each row.
+
+        ``keeps(own, responses)`` says for which responses the answer is that of `own`.
+        """
+
+    def explain(self, X: Any) -> RuleExplanation:
+        """Find a rule for each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, ...)
+            Samples, as `fit` takes them: rows of a table, or texts.
+
+        Returns
+        -------
+        RuleExplanation
+            Rules in the order of the samples, their precision and coverage.
+
+        Warns
+        -----
+        NoAnchorWarning
+            No rule of the wished precision was found for some sample.
+        """
+        check_is_fitted(self)
+        rows = self._check_rows(X, reset=False)
+        step = rows.n_rows
+        n_workers = effective_n_jobs(self.n_jobs)
+        if n_workers > 1:
+            step = -(-rows.n_rows // (_TASKS_PER_WORKER * n_workers))
+        tasks = [(self, rows.part(part)) for part in slices(rows.n_rows, step)]
+        parts = run(_search_all, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
+        anchors, rules = zip(*(pair for part in parts for pair in part), strict=True)
+        found = np.array([anchor.found for anchor in anchors])
+        reasons = [self._reason(anchor) for anchor in anchors]
+        if not found.all():
+            first = np.flatnonzero(~found)[0]
+            warnings.warn(
+                f"No rule was found for {np.count_nonzero(~found)} of {len(found)} "
+                f"rows; row {first}: {reasons[first]}. Try {self._better}.",
+                NoAnchorWarning,
+                stacklevel=2,
+            )
+        return RuleExplanation(
+            rules,
+            [anchor.precision for anchor in anchors],
+            [anchor.low for anchor in anchors],
+            [anchor.high for anchor in anchors],
+            [anchor.coverage for anchor in anchors],
+            answers=np.asarray(self._response.raw(rows.native)).tolist(),
+            status=np.where(found, "found", "failed"),
+            reasons=reasons,
+            data=rows.native,
+            feature_names=getattr(rows, "names", None),
+            response_name=self._response_name,
+            target_name=self._target_name,
+        )
+
+    def _reason(self, anchor):
+        if anchor.found:
+            return ""
+        return (
+            f"the precision of the best rule is proved to be at least {anchor.low:.3g} "
+            f"only, not {self.precision:g}"
+        )
+
+    def _keeps(self, own, responses):
+        """Whether responses (m, n_outputs) are the same answer as a row's own."""
+        return (np.abs(responses - own) <= self._margins).all(axis=1)
+
+    def _search(self, rows):
+        """An `Anchor` and the conditions of its rule, for each row."""
+        search = AnchorSearch(
+            self.precision,
+            self.delta,
+            self.tau,
+            self.beam_size,
+            self.max_anchor_size,
+            self._least_coverage,
+        )
+        found = []
+        for neighbours, conditions in self._around(rows, self._keeps):
+            anchor = search(neighbours)
+            found.append((anchor, tuple(conditions(j) for j in anchor.rule)))
+        return found
+
+
+def _search_all(inspector, rows):
+    return inspector._search(rows)
