@@ -1,0 +1,1 @@
+"""Programs and searches over arrays: linear, over boxes of cells."""

@@ -1,0 +1,311 @@
+"""The cheapest point at which sums over boxes are as wished, as a linear program.
+
+In each column ordered binaries say from which cell on the point lies; shares of the boxes
+of a tree add up to one, and those on a side of a cell are no more than the binary allows
+(Cui et al. 2015; Parmentier and Vidal 2021).
+"""
+
+from dataclasses import dataclass, replace
+from time import monotonic
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import coo_array
+
+# Points are the same if their costs differ by less, relatively; the unit of the
+# objective, as the solver stops at an absolute gap too.
+GAP, _UNIT = 2e-7, 1e3
+# By how much solvers miss constraints that are scaled to about one.
+_SLACK = 4e-6
+_INFEASIBLE = 2  # a status of milp
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What is known of the cheapest point.
+
+    Parameters
+    ----------
+    point : ndarray of shape (p,) or None
+        The cheapest found.
+    lower_bound : float
+        No point as wished costs less; infinite where there is none.
+    """
+
+    point: np.ndarray | None
+    lower_bound: float
+
+
+def cheapest_point(boxes, point, time_limit, step=0.0):
+    """Search for a point as wished that is cheaper than a known one, or prove it best.
+
+    Parameters
+    ----------
+    boxes : BoxSums
+        The sums.
+    point : ndarray of shape (p,) or None
+        A point as wished.
+    time_limit : float
+        Seconds.
+    step : float, default=0.0
+        By how much costs differ at least, where that is known.
+
+    Returns
+    -------
+    Solved
+    """
+    end = monotonic() + time_limit
+    most = np.inf if point is None else boxes.cost(point[None])[0]
+    below = most if np.isinf(most) else most - max(GAP * most, step / 2)
+    reduced = within_reach(boxes, below)
+    if reduced is None:
+        return Solved(point, most)
+    program = _Program(reduced, below)
+    for slack in (0.0, _SLACK):
+        found = program.solve(max(end - monotonic(), 1e-3), slack)
+        if found.status == _INFEASIBLE:
+            return Solved(point, most)
+        lower = min(program.bound(found.mip_dual_bound), most)
+        if found.x is None:
+            break
+        better = program.point(found.x)
+        if boxes.holds(better[None])[0]:
+            cost = boxes.cost(better[None])[0]
+            if cost < most:
+                point, most = better, cost
+            break
+    proved = lower >= most - max(5 * GAP * most, step / 2)
+    return Solved(point, most if proved else lower)
+
+
+def within_reach(boxes, most):
+    """The same with cells and boxes alone that points of a cost may have; None if none.
+
+    Boxes stay as they are; cells out of reach have infinite costs.
+    """
+    boxes = replace(boxes, costs=[np.where(c <= most, c, np.inf) for c in boxes.costs])
+    while True:
+        kept, part, total = _reachable_boxes(boxes, most)
+        if kept is None:
+            return None
+        if not kept.all():
+            boxes = _taken(boxes, kept)
+            continue
+        costs = _reachable_cells(boxes, part, total, most)
+        if costs is None:
+            return None
+        same = sum(np.isfinite(cost).sum() for cost in costs) == sum(
+            np.isfinite(cost).sum() for cost in boxes.costs
+        )
+        boxes = replace(boxes, costs=costs)
+        if same:
+            return boxes
+
+
+def _taken(boxes, kept):
+    return replace(
+        boxes,
+        tree=boxes.tree[kept],
+        low=boxes.low[kept],
+        high=boxes.high[kept],
+        gains=boxes.gains[kept],
+    )
+
+
+def _reachable_boxes(boxes, most):
+    """Which boxes some point of the cost reaches, what each column costs it, and all."""
+    part = np.empty(boxes.low.shape)
+    for j, cost in enumerate(boxes.costs):
+        part[:, j] = _least(cost, boxes.low[:, j], boxes.high[:, j], boxes.own[j])
+    total = part.sum(axis=1)
+    kept = np.isfinite(total) & (total <= most * (1 + 1e-12))
+    starts = _tree_starts(boxes.tree)
+    gains = np.where(kept[:, None], boxes.gains, -np.inf)
+    best = np.maximum.reduceat(gains, starts, axis=0)
+    spare = best.sum(axis=0) - boxes.needs
+    if not (spare >= 0).all():
+        return None, None, None
+    sizes = np.diff(np.append(starts, len(boxes.tree)))
+    kept &= (np.repeat(best, sizes, axis=0) - gains <= spare).all(axis=1)
+    return kept, part, total
+
+
+def _least(cost, low, high, own):
+    """The least cost among consecutive cells; numbers cost more the farther they are."""
+    at = np.minimum(np.maximum(low, own), high)
+    falls, rises = cost[1:] <= cost[:-1], cost[1:] >= cost[:-1]
+    if falls[:own].all() and rises[own:].all():
+        return cost[at]
+    cells = np.arange(len(cost))
+    within = (cells >= low[:, None]) & (cells <= high[:, None])
+    return np.where(within, cost, np.inf).min(axis=1)
+
+
+def _reachable_cells(boxes, part, total, most):
+    """Costs of the cells, infinite where no sums as wished are left; None if nowhere."""
+    starts = _tree_starts(boxes.tree)
+    costs = []
+    for j, cost in enumerate(boxes.costs):
+        cells = np.flatnonzero(np.isfinite(cost))
+        low, high = boxes.low[:, j], boxes.high[:, j]
+        # Between the ends of boxes cells differ by their cost alone.
+        near = (low <= cells[:, None]) & (high >= cells[:, None])
+        near &= (total - part[:, j]) + cost[cells][:, None] <= most * (1 + 1e-12)
+        enough = np.ones(len(cells), dtype=bool)
+        for gains, need in zip(boxes.gains.T, boxes.needs, strict=True):
+            best = np.maximum.reduceat(np.where(near, gains, -np.inf), starts, axis=1)
+            enough &= best.sum(axis=1) >= need
+        if not enough.any():
+            return None
+        costs.append(np.full(len(cost), np.inf))
+        costs[j][cells[enough]] = cost[cells[enough]]
+    return costs
+
+
+def _tree_starts(tree):
+    return np.flatnonzero(np.diff(tree, prepend=-1))
+
+
+class _Program:
+    """Variables: binaries of all columns, shares of all boxes, changes of columns."""
+
+    def __init__(self, boxes, most):
+        self.boxes, self.most = boxes, most
+        self.groups = [self._grouped(j) for j in range(len(boxes.own))]
+        sizes = [len(cells) - 1 for _, cells in self.groups]
+        self.first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+        self.n_binaries = self.first[-1]
+        self.n_shares = len(boxes.tree)
+        limited = boxes.most_changes < len(boxes.own)
+        self.n_changes = len(boxes.own) if limited else 0
+        self.scale = _UNIT / most if np.isfinite(most) and most > 0 else 1.0
+        self.rows = []
+        self._order()
+        self._share_out()
+        self._wish()
+        self._cost()
+        if limited:
+            self._limit_changes()
+
+    def _grouped(self, j):
+        """Cells of a column that no box tells apart: where they start; the cheapest."""
+        boxes, cost = self.boxes, self.boxes.costs[j]
+        ends = np.concatenate([boxes.low[:, j], boxes.high[:, j] + 1])
+        starts = np.unique(np.clip(ends, 0, len(cost)))
+        starts = np.union1d(starts[starts < len(cost)], [0])
+        cheapest = np.array(
+            [
+                start + part.argmin()
+                for start, part in zip(starts, np.split(cost, starts[1:]), strict=True)
+            ]
+        )
+        finite = np.isfinite(cost[cheapest])
+        return starts[finite], cheapest[finite]
+
+    def _row(self, columns, values, low, high):
+        """Add a constraint."""
+        self.rows.append((columns, values, low, high))
+
+    def _order(self):
+        for start, stop in zip(self.first[:-1], self.first[1:], strict=True):
+            for k in range(start, stop - 1):
+                self._row([k, k + 1], [1, -1], 0, np.inf)
+
+    def _share_out(self):
+        boxes = self.boxes
+        for of_tree in np.split(np.arange(self.n_shares), _tree_starts(boxes.tree)[1:]):
+            shares = self.n_binaries + of_tree
+            self._row(shares, np.ones(len(shares)), 1, 1)
+            low, high = boxes.low[of_tree], boxes.high[of_tree]
+            for j, (starts, _) in enumerate(self.groups):
+                n_groups = len(starts)
+                # Groups in which boxes begin and after which they end.
+                begin = np.searchsorted(starts, low[:, j])
+                end = np.searchsorted(starts, high[:, j], side="right")
+                for group in np.unique(begin[begin > 0]):
+                    right = shares[begin >= group]
+                    binary = self.first[j] + group - 1
+                    self._row([*right, binary], [*[1.0] * len(right), -1.0], -np.inf, 0)
+                for group in np.unique(end[end < n_groups]):
+                    left = shares[end <= group]
+                    binary = self.first[j] + group - 1
+                    self._row([*left, binary], [1.0] * (len(left) + 1), -np.inf, 1)
+
+    def _wish(self):
+        shares = self.n_binaries + np.arange(self.n_shares)
+        self.wishes = slice(len(self.rows), len(self.rows) + len(self.boxes.needs))
+        for gains, need in zip(self.boxes.gains.T, self.boxes.needs, strict=True):
+            size = np.abs(gains).max(initial=0) or 1.0
+            self._row(shares, gains / size, need / size, np.inf)
+
+    def _cost(self):
+        """The objective, and no more than the cost known."""
+        self.objective = np.zeros(self.n_binaries + self.n_shares + self.n_changes)
+        self.constant = 0.0
+        for j, (_, cells) in enumerate(self.groups):
+            costs = self.boxes.costs[j][cells]
+            self.constant += costs[0]
+            self.objective[self.first[j] : self.first[j + 1]] = np.diff(costs)
+        if np.isfinite(self.most):
+            binaries = np.arange(self.n_binaries)
+            costs = self.objective[: self.n_binaries] * self.scale
+            high = (self.most - self.constant) * self.scale
+            self._row(binaries, costs, -np.inf, high)
+
+    def _limit_changes(self):
+        changes = self.n_binaries + self.n_shares + np.arange(self.n_changes)
+        self._row(changes, np.ones(len(changes)), 0, self.boxes.most_changes)
+        for j, (_, cells) in enumerate(self.groups):
+            own = np.flatnonzero(cells == self.boxes.own[j])
+            if not len(own):
+                self._row([changes[j]], [1.0], 1, 1)
+                continue
+            # 1 - change <= u_own - u_(own + 1)
+            columns, values, least = [changes[j]], [1.0], 1.0
+            if own[0] > 0:
+                columns.append(self.first[j] + own[0] - 1)
+                values.append(1.0)
+            else:
+                least = 0.0
+            if own[0] < len(cells) - 1:
+                columns.append(self.first[j] + own[0])
+                values.append(-1.0)
+            self._row(columns, values, least, np.inf)
+
+    def solve(self, time_limit, slack):
+        """What the solver returns, where sums must exceed what is needed by a slack."""
+        sizes = [len(columns) for columns, _, _, _ in self.rows]
+        matrix = coo_array(
+            (
+                np.concatenate([values for _, values, _, _ in self.rows]),
+                (
+                    np.repeat(np.arange(len(self.rows)), sizes),
+                    np.concatenate([columns for columns, _, _, _ in self.rows]),
+                ),
+            ),
+            shape=(len(self.rows), len(self.objective)),
+        )
+        kinds = np.zeros(len(self.objective))
+        kinds[: self.n_binaries] = 1
+        low, high = (np.array([row[k] for row in self.rows]) for k in (2, 3))
+        low[self.wishes] += slack
+        return milp(
+            self.objective * self.scale,
+            integrality=kinds,
+            bounds=Bounds(0, 1),
+            constraints=LinearConstraint(matrix.tocsr(), low, high),
+            options={"time_limit": time_limit, "mip_rel_gap": GAP},
+        )
+
+    def bound(self, dual):
+        """A bound on costs from one on the objective."""
+        lower = 0.0 if dual is None or not np.isfinite(dual) else dual / self.scale
+        return max(lower + self.constant, 0.0)
+
+    def point(self, solution):
+        """The cells that a solution stands for."""
+        point = np.empty(len(self.groups), dtype=np.intp)
+        for j, (_, cells) in enumerate(self.groups):
+            binaries = solution[self.first[j] : self.first[j + 1]]
+            point[j] = cells[int((binaries > 0.5).sum())]
+        return point
