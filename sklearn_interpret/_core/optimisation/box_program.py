@@ -18,6 +18,10 @@ GAP, _UNIT = 2e-7, 1e3
 # By how much solvers miss constraints that are scaled to about one.
 _SLACK = 4e-6
 _INFEASIBLE = 2  # a status of milp
+# The share of the time in which any better point is sought.
+_ANY = 0.6
+# Boxes that are compared with each other.
+_MOST_BOXES = 4000
 
 
 @dataclass(frozen=True)
@@ -54,26 +58,25 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
     -------
     Solved
     """
-    end = monotonic() + time_limit
-    most = np.inf if point is None else boxes.cost(point[None])[0]
-    below = most if np.isinf(most) else most - max(GAP * most, step / 2)
-    reduced = within_reach(boxes, below)
-    if reduced is None:
-        return Solved(point, most)
-    program = _Program(reduced, below)
-    for slack in (0.0, _SLACK):
-        found = program.solve(max(end - monotonic(), 1e-3), slack)
-        if found.status == _INFEASIBLE:
+    start = monotonic()
+    while True:
+        most = np.inf if point is None else boxes.cost(point[None])[0]
+        below = most if np.isinf(most) else most - max(GAP * most, step / 2)
+        reduced = within_reach(boxes, below)
+        if reduced is None:
             return Solved(point, most)
-        lower = min(program.bound(found.mip_dual_bound), most)
-        if found.x is None:
+        program = _Program(reduced, below)
+        # Any cheaper point is found, or none proved, sooner than the best.
+        left = start + _ANY * time_limit - monotonic()
+        status, better = program.any_point(left)
+        if status == _INFEASIBLE:
+            return Solved(point, most)
+        if better is None:
             break
-        better = program.point(found.x)
-        if boxes.holds(better[None])[0]:
-            cost = boxes.cost(better[None])[0]
-            if cost < most:
-                point, most = better, cost
-            break
+        point = boxes.refined(better)
+    lower, better = program.best_point(start + time_limit - monotonic())
+    if better is not None:
+        point, most = better, boxes.cost(better[None])[0]
     proved = lower >= most - max(5 * GAP * most, step / 2)
     return Solved(point, most if proved else lower)
 
@@ -84,9 +87,12 @@ def within_reach(boxes, most):
     Boxes stay as they are; cells out of reach have infinite costs.
     """
     boxes = replace(boxes, costs=[np.where(c <= most, c, np.inf) for c in boxes.costs])
+    paired = False
     while True:
         kept, part, total = _reachable_boxes(boxes, most)
-        if kept is None:
+        if kept is not None and kept.all() and not paired:
+            kept, paired = _reachable_with_others(boxes, part, most), True
+        if kept is None or not kept.any():
             return None
         if not kept.all():
             boxes = _taken(boxes, kept)
@@ -100,6 +106,33 @@ def within_reach(boxes, most):
         boxes = replace(boxes, costs=costs)
         if same:
             return boxes
+
+
+def _reachable_with_others(boxes, part, most):
+    """Which boxes are left if each needs boxes of all other trees that it meets."""
+    n_boxes = len(boxes.tree)
+    kept = np.ones(n_boxes, dtype=bool)
+    if n_boxes > _MOST_BOXES:
+        return kept
+    meet = np.ones((n_boxes, n_boxes), dtype=bool)
+    cost = np.zeros((n_boxes, n_boxes), dtype=np.float32)
+    for low, high, of_column in zip(boxes.low.T, boxes.high.T, part.T, strict=True):
+        overlap = low[:, None] <= high
+        meet &= overlap & overlap.T
+        if of_column.any():
+            of_column = of_column.astype(np.float32)
+            cost += np.maximum(of_column[:, None], of_column)
+    meet &= cost <= most * (1 + 1e-4)  # single precision
+    starts = _tree_starts(boxes.tree)
+    while True:
+        enough = kept.copy()
+        for gains, need in zip(boxes.gains.T, boxes.needs, strict=True):
+            best = np.maximum.reduceat(np.where(meet, gains, -np.inf), starts, axis=1)
+            enough &= best.sum(axis=1) >= need
+        if enough.sum() == kept.sum():
+            return kept
+        kept = enough
+        meet &= kept
 
 
 def _taken(boxes, kept):
@@ -272,7 +305,35 @@ class _Program:
                 values.append(-1.0)
             self._row(columns, values, least, np.inf)
 
-    def solve(self, time_limit, slack):
+    def any_point(self, time_limit):
+        """A status, and any point as wished or None."""
+        for slack in (0.0, _SLACK):
+            found = self._solved(0 * self.objective, time_limit, slack)
+            if found.x is None:
+                return found.status, None
+            point = self.point(found.x)
+            if self.boxes.holds(point[None])[0]:
+                return found.status, point
+        return found.status, None
+
+    def best_point(self, time_limit):
+        """A lower bound on costs, and the best point found or None."""
+        lower = 0.0
+        for slack in (0.0, _SLACK):
+            found = self._solved(self.objective * self.scale, time_limit, slack)
+            if found.status == _INFEASIBLE:
+                return np.inf, None
+            dual = found.mip_dual_bound
+            if dual is not None and np.isfinite(dual):
+                lower = max(dual / self.scale + self.constant, 0.0)
+            if found.x is None:
+                break
+            point = self.point(found.x)
+            if self.boxes.holds(point[None])[0]:
+                return lower, point
+        return lower, None
+
+    def _solved(self, objective, time_limit, slack):
         """What the solver returns, where sums must exceed what is needed by a slack."""
         sizes = [len(columns) for columns, _, _, _ in self.rows]
         matrix = coo_array(
@@ -290,17 +351,16 @@ class _Program:
         low, high = (np.array([row[k] for row in self.rows]) for k in (2, 3))
         low[self.wishes] += slack
         return milp(
-            self.objective * self.scale,
+            objective,
             integrality=kinds,
             bounds=Bounds(0, 1),
             constraints=LinearConstraint(matrix.tocsr(), low, high),
-            options={"time_limit": time_limit, "mip_rel_gap": GAP},
+            options={
+                "time_limit": max(time_limit, 0.01),
+                "mip_rel_gap": GAP,
+                "presolve": False,  # takes longer than it saves here
+            },
         )
-
-    def bound(self, dual):
-        """A bound on costs from one on the objective."""
-        lower = 0.0 if dual is None or not np.isfinite(dual) else dual / self.scale
-        return max(lower + self.constant, 0.0)
 
     def point(self, solution):
         """The cells that a solution stands for."""
