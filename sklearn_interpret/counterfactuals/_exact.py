@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -14,6 +15,8 @@ from sklearn_interpret.counterfactuals._exact_trees import Settings, TreeSearch
 
 # Relative difference of distances that are the same.
 _SAME = 1e-6
+# What may make a wish impossible.
+_LIMITS = ("permitted_range", "direction", "features_to_vary", "max_changes")
 
 
 class ExactCounterfactual(BaseCounterfactual):
@@ -62,7 +65,7 @@ class ExactCounterfactual(BaseCounterfactual):
         self.verbose = verbose
 
     def _prepare(self, sample, wish, feasible):
-        self._search_of_model = TreeSearch(wish, feasible, sample.rows, self.margin)
+        self._searcher = TreeSearch(wish, feasible, sample.rows, self.margin)
 
     def _search(self, task, index):
         return run(
@@ -74,16 +77,31 @@ class ExactCounterfactual(BaseCounterfactual):
 
     def _search_row(self, task, row):
         settings = Settings(self.time_limit, self.objective, self.max_changes)
-        values, lower = self._search_of_model.found(
-            task, row, settings, task.feasible
-        )
+        values, lower = self._searcher.found(task, row, settings, task.feasible)
         if values is not None:
             return Found(values[None], lower_bound=lower)
         nothing = np.empty((0, task.values.shape[1]))
-        if lower < np.inf:
-            reason = "nothing was found within the time limit"
-            return Found(nothing, reason, lower_bound=lower)
-        return Found(nothing, "impossible", impossible=True, lower_bound=lower)
+        if lower == np.inf:
+            reason = self._why_impossible(task, row, settings)
+            return Found(nothing, reason, impossible=True, lower_bound=lower)
+        reason = f"nothing was found within time_limit={self.time_limit}"
+        return Found(nothing, reason, lower_bound=lower)
+
+    def _why_impossible(self, task, row, settings):
+        """The limit without which there would be a row as wished."""
+        for name in _LIMITS:
+            if getattr(self, name) is None:
+                continue
+            free, without = settings, task.feasible
+            if name == "max_changes":
+                free = replace(settings, max_changes=None)
+            else:
+                without = task.feasible.without(name)
+            if self._searcher.found(task, row, free, without)[0] is not None:
+                return f"{name} leaves no row that the model answers as wished"
+        if all(getattr(self, name) is None for name in _LIMITS):
+            return "the model answers no row as wished"
+        return "no single limit is the reason: several of them together are"
 
     def _proofs(self, found, task):
         lower = np.array([of_row.lower_bound for of_row in found])

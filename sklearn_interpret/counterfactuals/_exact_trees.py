@@ -72,7 +72,7 @@ class TreeSearch:
             best, lower = self._best_way(space, own, settings, end, sure)
             if best is None:
                 break
-            best = task.projected(best[None], np.array([row]))[0]
+            best = feasible.projected(best[None], task.values[[row]])[0]
             if task.holds(best[None], np.array([row]))[0]:
                 break
         return best, lower
@@ -140,7 +140,7 @@ def _solved(boxes, starts, settings, end):
     """A point by heuristics, and if there is time the best."""
     if settings.objective == "n_changed":
         return _fewest_changes(boxes, starts, settings, end)
-    point = boxes.near_point(starts)
+    point = boxes.near_point(starts, thorough=settings.time_limit > 0)
     if not settings.time_limit:
         return Solved(point, 0.0)
     return cheapest_point(boxes, point, end - monotonic())
@@ -157,7 +157,7 @@ def _fewest_changes(boxes, starts, settings, end):
         boxes,
         costs=[a + much * b for a, b in zip(boxes.costs, unit, strict=True)],
     )
-    point = both.near_point(starts)
+    point = both.near_point(starts, thorough=False)
     if not settings.time_limit:
         return Solved(point, 0.0)
     fewest = cheapest_point(
@@ -167,7 +167,7 @@ def _fewest_changes(boxes, starts, settings, end):
         return fewest
     count = boxes.n_changes(fewest.point[None])[0]
     limited = replace(boxes, most_changes=int(count))
-    point = limited.near_point(fewest.point[None])
+    point = limited.near_point(fewest.point[None], thorough=False)
     solved = cheapest_point(limited, point, end - monotonic())
     proved = fewest.lower_bound >= count
     return solved if proved else Solved(solved.point, 0.0)

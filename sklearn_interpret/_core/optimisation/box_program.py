@@ -19,7 +19,7 @@ GAP, _UNIT = 2e-7, 1e3
 _SLACK = 4e-6
 _INFEASIBLE = 2  # a status of milp
 # The share of the time in which any better point is sought.
-_ANY = 0.6
+_ANY = 0.75
 # Boxes that are compared with each other.
 _MOST_BOXES = 4000
 
@@ -307,31 +307,42 @@ class _Program:
 
     def any_point(self, time_limit):
         """A status, and any point as wished or None."""
-        for slack in (0.0, _SLACK):
-            found = self._solved(0 * self.objective, time_limit, slack)
-            if found.x is None:
-                return found.status, None
-            point = self.point(found.x)
-            if self.boxes.holds(point[None])[0]:
-                return found.status, point
-        return found.status, None
+        found, point = self._checked(0 * self.objective, time_limit)
+        return found.status, point
 
     def best_point(self, time_limit):
         """A lower bound on costs, and the best point found or None."""
-        lower = 0.0
-        for slack in (0.0, _SLACK):
-            found = self._solved(self.objective * self.scale, time_limit, slack)
-            if found.status == _INFEASIBLE:
-                return np.inf, None
-            dual = found.mip_dual_bound
-            if dual is not None and np.isfinite(dual):
-                lower = max(dual / self.scale + self.constant, 0.0)
+        found, point = self._checked(self.objective * self.scale, time_limit)
+        if found.status == _INFEASIBLE:
+            return np.inf, None
+        dual = found.mip_dual_bound
+        if dual is None or not np.isfinite(dual):
+            return 0.0, point
+        return max(dual / self.scale + self.constant, 0.0), point
+
+    def _checked(self, objective, time_limit):
+        """What the solver returns, and a point at which the sums really are as wished.
+
+        Solvers take for integers and inequalities what nearly is; a point that does not
+        hold is excluded.
+        """
+        end = monotonic() + time_limit
+        slack = 0.0
+        while True:
+            found = self._solved(objective, end - monotonic(), slack)
             if found.x is None:
-                break
+                return found, None
             point = self.point(found.x)
-            if self.boxes.holds(point[None])[0]:
-                return lower, point
-        return lower, None
+            if self.boxes.holds(point[None])[0] or monotonic() > end:
+                break
+            slack = _SLACK
+            self._exclude(found.x)
+        return found, point if self.boxes.holds(point[None])[0] else None
+
+    def _exclude(self, solution):
+        binaries = np.arange(self.n_binaries)
+        is_one = solution[: self.n_binaries] > 0.5
+        self._row(binaries, np.where(is_one, -1.0, 1.0), 1 - is_one.sum(), np.inf)
 
     def _solved(self, objective, time_limit, slack):
         """What the solver returns, where sums must exceed what is needed by a slack."""

@@ -5,8 +5,11 @@ from functools import cached_property
 
 import numpy as np
 
-# Points that are valued together, starts that are followed, those followed further.
-_AT_ONCE, _STARTS, _REFINED = 32, 16, 3
+# Points that are valued together.
+_AT_ONCE = 32
+# Starts that are followed, and those of them that are followed further: quickly, and
+# where a proof would take longer.
+_STARTS, _REFINED = {False: 16, True: 24}, {False: 3, True: 12}
 # Costs that differ by less, relatively, are the same.
 _SAME_COST = 1e-9
 
@@ -202,8 +205,9 @@ class BoxSums:
                 columns, cells, reached = self._moves(part)
                 best = reached.argmin()
                 if reached[best] < cost * (1 - _SAME_COST):
-                    cost, found = reached[best], part[best].copy()
+                    found = part[best].copy()
                     found[columns[best]] = cells[best]
+                    break
             if found is None:
                 return point
             point = self.descended(found[None])[0]
@@ -216,9 +220,9 @@ class BoxSums:
         tried = np.repeat(point[None], len(cheaper), axis=0)
         at = column[cheaper]
         tried[np.arange(len(cheaper)), at] = cheaper - self._starts[at]
-        return tried
+        return tried[np.argsort(flat[cheaper] - now[at], kind="stable")]
 
-    def near_point(self, starts):
+    def near_point(self, starts, *, thorough):
         """A point as wished at low cost: from starts (n, p), and from the own point.
 
         None where none is found.
@@ -226,7 +230,7 @@ class BoxSums:
         usable = np.isfinite(self.cost(starts))
         starts = starts[usable]
         starts = starts[np.argsort(self.cost(starts), kind="stable")]
-        starts = starts[self.holds_but_for_changes(starts)][:_STARTS]
+        starts = starts[self.holds_but_for_changes(starts)][: _STARTS[thorough]]
         climbed = self.climbed()
         if climbed is not None:
             starts = np.concatenate([climbed, starts])
@@ -236,7 +240,7 @@ class BoxSums:
         points = points[self.n_changes(points) <= self.most_changes]
         if not len(points):
             return None
-        order = np.argsort(self.cost(points), kind="stable")[:_REFINED]
+        order = np.argsort(self.cost(points), kind="stable")[: _REFINED[thorough]]
         points = np.array([self.refined(point) for point in points[order]])
         return points[self.cost(points).argmin()]
 
