@@ -228,10 +228,15 @@ def test_impossible_for_a_reason():
     X, y = table()
     model = MODELS["forest"].fit(X, y)
     search = ExactCounterfactual(
-        FrozenEstimator(model), permitted_range={j: (9.0, 9.5) for j in range(3)}
+        FrozenEstimator(model), desired=1, features_to_vary=[0], max_changes=1
     )
+    answers = model.predict(X)
+    rows = np.concatenate([X[answers == 0], X[answers == 1][:1]])
     with pytest.warns(NoCounterfactualWarning):
-        found = search.fit(X).explain(X[:2])
-    assert list(found.status) == ["impossible"] * 2
-    assert "permitted_range" in found.reasons[0]
-    assert np.isinf(found.lower_bounds).all() and not found.optimal.any()
+        found = search.fit(X).explain(rows)
+    assert found.status[-1] == "unchanged"
+    impossible = np.flatnonzero(found.status == "impossible")
+    assert len(impossible)
+    assert "features_to_vary" in found.reasons[impossible[0]]
+    assert np.isinf(found.lower_bounds[impossible]).all()
+    assert not found.optimal[impossible].any()

@@ -320,6 +320,8 @@ class TreeCells:
         met = np.append(self.conditions_met(codes), True)  # True for no condition
         kept = met[self.condition[:, fixed]].all(axis=1)
         kept &= ~self.repeated[:, fixed].any(axis=1)
+        # What only missing values reach has no cells.
+        kept &= (self.low_cells <= self.high_cells)[:, ~fixed].all(axis=1)
         return (
             self.tree[kept],
             self.leaf[kept],
