@@ -54,9 +54,7 @@ class TreeSearch:
         self.wish = SumWish.of(wish, ensemble.n_outputs, link, scale, margin)
         self.cells = TreeCells(model, ensemble, feasible, rows)
         self.ensemble = ensemble
-        self.known = self.cells.own_cells(
-            feasible.encode(rows), self.cells.codes(rows)
-        )
+        self.known = self.cells.own_cells(feasible.encode(rows), self.cells.codes(rows))
         self.known_sums = ensemble.raw_of_codes(self.cells.codes(rows))
         returned = wish.response.raw(rows.take([0]).native)
         single = np.asarray(returned).dtype == np.float32

@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from sklearn_interpret.counterfactuals import ExactCounterfactual
 
-COSTS = {j: cost for j, cost in enumerate([1.0, 0.5, 2.0, 1.5])}
+COSTS = dict(enumerate([1.0, 0.5, 2.0, 1.5]))
 UNIT_COSTS = np.array(list(COSTS.values()))
 
 
@@ -46,7 +46,8 @@ def test_one_feature_moves(data, share):
     needs = logit(share) - rows @ coef - intercept
     expected = needs * (UNIT_COSTS / np.abs(coef)).min()
     np.testing.assert_allclose(found.distances, expected, rtol=1e-6)
-    assert (found.n_changed == 1).all() and found.optimal.all()
+    assert (found.n_changed == 1).all()
+    assert found.optimal.all()
     assert (model.predict_proba(found.rows)[:, 1] >= share).all()
 
 
@@ -135,7 +136,9 @@ def test_whole_numbers_and_levels(objective, max_changes):
         max_changes=max_changes,
     )
     found = search.fit(X).explain(rows)
-    grid = pd.DataFrame(list(product(range(6), range(6), "xyz", "uv")), columns=X.columns)
+    grid = pd.DataFrame(
+        list(product(range(6), range(6), "xyz", "uv")), columns=X.columns
+    )
     answers, own = model.predict(grid), model.predict(rows)
     for i in range(len(rows)):
         row = rows.iloc[i]

@@ -196,7 +196,9 @@ def mixed_models():
         (OneHotEncoder(), ["job"]),
         (StandardScaler(), ["income", "age"]),
     )
-    yield make_pipeline(encoded, RandomForestClassifier(10, max_depth=4, random_state=0))
+    yield make_pipeline(
+        encoded, RandomForestClassifier(10, max_depth=4, random_state=0)
+    )
     yield HistGradientBoostingClassifier(max_iter=10, categorical_features="from_dtype")
 
 
@@ -208,7 +210,8 @@ def test_mixed_tables(model):
     costs = {"age": 0.1, "income": 1.0, "job": 2.0}
     search = ExactCounterfactual(FrozenEstimator(model), distance=costs).fit(X)
     found = search.explain(rows)
-    assert found.optimal.all() and (found.status == "found").all()
+    assert found.optimal.all()
+    assert (found.status == "found").all()
     assert found.rows.dtypes.equals(X.dtypes)
     income = np.append(np.unique(X["income"].dropna()), np.float32([-5, 5]))
     for i in range(len(rows)):
@@ -218,7 +221,9 @@ def test_mixed_tables(model):
             list(product(range(18, 80), values, "abcd")), columns=X.columns
         ).astype(X.dtypes)
         other = (model.predict(grid) != model.predict(rows.iloc[[i]])).astype(bool)
-        distances = 0.1 * abs(grid["age"] - row["age"]) + 2 * (grid["job"] != row["job"])
+        distances = 0.1 * abs(grid["age"] - row["age"]) + 2 * (
+            grid["job"] != row["job"]
+        )
         distances += (grid["income"] - row["income"]).abs().fillna(0)
         # The grid has known incomes only, which are no nearer.
         assert found.distances[i] <= distances[other].min() * (1 + 1e-6)

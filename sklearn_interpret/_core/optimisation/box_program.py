@@ -1,8 +1,8 @@
 """The cheapest point at which sums over boxes are as wished, as a linear program.
 
-In each column ordered binaries say from which cell on the point lies; shares of the boxes
-of a tree add up to one, and those on a side of a cell are no more than the binary allows
-(Cui et al. 2015; Parmentier and Vidal 2021).
+In each column ordered binaries say from which cell on the point lies; shares of the
+boxes of a tree add up to one, and those on a side of a cell are no more than the binary
+allows (Cui et al. 2015; Parmentier and Vidal 2021).
 """
 
 from dataclasses import dataclass, replace
@@ -20,6 +20,8 @@ _SLACK = 4e-6
 _INFEASIBLE = 2  # a status of milp
 # The share of the time in which any better point is sought.
 _ANY = 0.75
+# Lower bounds this near to what they bound, relatively, are not raised any more.
+_CLOSE = 0.01
 # Boxes that are compared with each other.
 _MOST_BOXES = 4000
 
@@ -59,26 +61,47 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
     Solved
     """
     start = monotonic()
-    while True:
-        most = np.inf if point is None else boxes.cost(point[None])[0]
-        below = most if np.isinf(most) else most - max(GAP * most, step / 2)
-        reduced = within_reach(boxes, below)
-        if reduced is None:
-            return Solved(point, most)
-        program = _Program(reduced, below)
+    known = np.inf
+    while point is None or boxes.cost(point[None])[0] < known:
+        if point is not None:
+            known = boxes.cost(point[None])[0]
+        below = known if np.isinf(known) else known - max(GAP * known, step / 2)
         # Any cheaper point is found, or none proved, sooner than the best.
-        left = start + _ANY * time_limit - monotonic()
-        status, better = program.any_point(left)
+        status, better = _any_point(boxes, below, start + _ANY * time_limit)
         if status == _INFEASIBLE:
-            return Solved(point, most)
+            return Solved(point, known)
         if better is None:
             break
         point = boxes.refined(better)
-    lower, better = program.best_point(start + time_limit - monotonic())
-    if better is not None:
-        point, most = better, boxes.cost(better[None])[0]
-    proved = lower >= most - max(5 * GAP * most, step / 2)
-    return Solved(point, most if proved else lower)
+    return _bounded(boxes, point, start + time_limit)
+
+
+def _any_point(boxes, most, end):
+    """A status, and a point as wished that costs no more, or None."""
+    reduced = within_reach(boxes, most)
+    if reduced is None:
+        return _INFEASIBLE, None
+    return _Program(reduced, most).any_point(end - monotonic())
+
+
+def _bounded(boxes, point, end):
+    """A lower bound, raised as long as there is time; a point below it if one shows."""
+    most = np.inf if point is None else boxes.cost(point[None])[0]
+    reduced = within_reach(boxes, most)
+    if reduced is None:
+        return Solved(point, most)
+    lower = min(_Program(reduced, most).relaxed(end - monotonic()), most)
+    upper = most
+    while np.isfinite(upper) and upper - lower > _CLOSE * most and monotonic() < end:
+        middle = (lower + upper) / 2
+        status, better = _any_point(boxes, middle, (monotonic() + end) / 2)
+        if status == _INFEASIBLE:
+            lower = middle
+            continue
+        upper = middle
+        if better is not None:
+            point, most = better, boxes.cost(better[None])[0]
+    return Solved(point, min(lower, most))
 
 
 def within_reach(boxes, most):
@@ -146,7 +169,7 @@ def _taken(boxes, kept):
 
 
 def _reachable_boxes(boxes, most):
-    """Which boxes some point of the cost reaches, what each column costs it, and all."""
+    """Which boxes points of the cost reach, what each column costs these, and all."""
     part = np.empty(boxes.low.shape)
     for j, cost in enumerate(boxes.costs):
         part[:, j] = _least(cost, boxes.low[:, j], boxes.high[:, j], boxes.own[j])
@@ -164,7 +187,7 @@ def _reachable_boxes(boxes, most):
 
 
 def _least(cost, low, high, own):
-    """The least cost among consecutive cells; numbers cost more the farther they are."""
+    """The least cost among consecutive cells; numbers cost more farther away."""
     at = np.minimum(np.maximum(low, own), high)
     falls, rises = cost[1:] <= cost[:-1], cost[1:] >= cost[:-1]
     if falls[:own].all() and rises[own:].all():
@@ -175,7 +198,7 @@ def _least(cost, low, high, own):
 
 
 def _reachable_cells(boxes, part, total, most):
-    """Costs of the cells, infinite where no sums as wished are left; None if nowhere."""
+    """Costs of the cells, infinite where no sums as wished are left, or None."""
     starts = _tree_starts(boxes.tree)
     costs = []
     for j, cost in enumerate(boxes.costs):
@@ -306,22 +329,7 @@ class _Program:
             self._row(columns, values, least, np.inf)
 
     def any_point(self, time_limit):
-        """A status, and any point as wished or None."""
-        found, point = self._checked(0 * self.objective, time_limit)
-        return found.status, point
-
-    def best_point(self, time_limit):
-        """A lower bound on costs, and the best point found or None."""
-        found, point = self._checked(self.objective * self.scale, time_limit)
-        if found.status == _INFEASIBLE:
-            return np.inf, None
-        dual = found.mip_dual_bound
-        if dual is None or not np.isfinite(dual):
-            return 0.0, point
-        return max(dual / self.scale + self.constant, 0.0), point
-
-    def _checked(self, objective, time_limit):
-        """What the solver returns, and a point at which the sums really are as wished.
+        """A status, and any point at which the sums really are as wished, or None.
 
         Solvers take for integers and inequalities what nearly is; a point that does not
         hold is excluded.
@@ -329,22 +337,32 @@ class _Program:
         end = monotonic() + time_limit
         slack = 0.0
         while True:
-            found = self._solved(objective, end - monotonic(), slack)
+            found = self._solved(0 * self.objective, end - monotonic(), slack)
             if found.x is None:
-                return found, None
+                return found.status, None
             point = self.point(found.x)
-            if self.boxes.holds(point[None])[0] or monotonic() > end:
-                break
+            if self.boxes.holds(point[None])[0]:
+                return found.status, point
+            if monotonic() > end:
+                return None, None
             slack = _SLACK
             self._exclude(found.x)
-        return found, point if self.boxes.holds(point[None])[0] else None
+
+    def relaxed(self, time_limit):
+        """A lower bound on costs: the least where shares and binaries are fractions."""
+        found = self._solved(self.objective * self.scale, time_limit, whole=False)
+        if found.status == _INFEASIBLE:
+            return np.inf
+        if found.status != 0:
+            return 0.0
+        return max(found.fun / self.scale + self.constant, 0.0)
 
     def _exclude(self, solution):
         binaries = np.arange(self.n_binaries)
         is_one = solution[: self.n_binaries] > 0.5
         self._row(binaries, np.where(is_one, -1.0, 1.0), 1 - is_one.sum(), np.inf)
 
-    def _solved(self, objective, time_limit, slack):
+    def _solved(self, objective, time_limit, slack=0.0, *, whole=True):
         """What the solver returns, where sums must exceed what is needed by a slack."""
         sizes = [len(columns) for columns, _, _, _ in self.rows]
         matrix = coo_array(
@@ -358,7 +376,7 @@ class _Program:
             shape=(len(self.rows), len(self.objective)),
         )
         kinds = np.zeros(len(self.objective))
-        kinds[: self.n_binaries] = 1
+        kinds[: self.n_binaries] = whole
         low, high = (np.array([row[k] for row in self.rows]) for k in (2, 3))
         low[self.wishes] += slack
         return milp(

@@ -171,7 +171,7 @@ class BoxSums:
         return points
 
     def climbed(self):
-        """A point as wished, from the own one by the best gain for the cost; or None."""
+        """From the own one by the best gain for the cost, or None."""
         point = self.own[None].copy()
         flat, column = self._costs
         for _ in range(4 * len(self.own)):
@@ -195,7 +195,7 @@ class BoxSums:
         return None
 
     def refined(self, point):
-        """A point moved on by changes of two cells at once, one of them to save cost."""
+        """A point after changes of two cells at once, one of which saves cost."""
         while True:
             tried = self._savings(point)
             cost = self.cost(point[None])[0]

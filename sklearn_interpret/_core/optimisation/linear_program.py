@@ -38,7 +38,7 @@ class Moves:
     exclusive: np.ndarray
 
     def cheapest(self, needs, most_changes=None):
-        """Units of each move (n_moves,) so that functions rise by `needs` (m,), or None.
+        """Units (n_moves,) of moves so that functions rise by `needs` (m,), or None.
 
         `most_changes` columns are moved at most.
         """

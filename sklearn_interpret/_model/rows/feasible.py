@@ -94,7 +94,7 @@ class FeasibleRows:
         return costs
 
     def without(self, limits):
-        """The same where "features_to_vary", "permitted_range" or "direction" is not."""
+        """The same without a "direction", "features_to_vary" or "permitted_range"."""
         free = copy(self)
         if limits == "features_to_vary":
             free.vary = np.ones_like(self.vary)

@@ -1,4 +1,4 @@
-"""Cells of the columns of a table, within which no tree of a model tells values apart."""
+"""Cells of the columns of a table, within which no tree tells values apart."""
 
 from dataclasses import dataclass
 
@@ -134,9 +134,7 @@ class TreeCells:
             grid, last = searched
             low = np.append(low, grid.numbers(last + 1))
             high = np.append(grid.numbers(last), high)
-        ends = np.array(
-            [np.append(high[:1], low[1:]), np.append(high[:-1], low[-1:])]
-        )
+        ends = np.array([np.append(high[:1], low[1:]), np.append(high[:-1], low[-1:])])
         # A single cell has no end: any number will do.
         ends[np.isinf(ends)] = np.append(known[~np.isnan(known)], 0.0)[0]
         at_low, at_high = (
