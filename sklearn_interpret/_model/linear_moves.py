@@ -21,11 +21,14 @@ class ColumnEffects:
         The columns.
     rows : Rows
         Known rows.
+    decode : callable
+        From encoded rows, and positions of the known rows they come from, to rows as
+        the model takes them.
     """
 
-    def __init__(self, estimator, feasible, rows):
+    def __init__(self, estimator, feasible, rows, decode):
         self.model = read_linear(estimator)
-        self.feasible, self.rows = feasible, rows
+        self.feasible, self.rows, self._decode = feasible, rows, decode
         values = feasible.encode(rows)
         self._whole = np.flatnonzero(~np.isnan(values).any(axis=1))
         if not len(self._whole):
@@ -60,7 +63,7 @@ class ColumnEffects:
         values = np.repeat(self._values[first], len(column), axis=0)
         values[:, j] = column
         index = np.repeat(first, len(column))
-        return self.margins(self.feasible.decode(values, self.rows, index))
+        return self.margins(self._decode(values, index))
 
     def _check(self):
         """Raise if the functions at known rows are not what changes add up to."""

@@ -12,7 +12,7 @@ from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.linear import read_linear
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.trees.tree_response import read_trees
-from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
+from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found, Task
 from sklearn_interpret.counterfactuals._exact_linear import LinearSearch
 from sklearn_interpret.counterfactuals._exact_trees import Settings, TreeSearch
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -165,7 +165,8 @@ class ExactCounterfactual(BaseCounterfactual):
 
     def _prepare(self, sample, wish, feasible):
         search = _kind_of_search(wish.estimator)
-        self._searcher = search(wish, feasible, sample.rows, self.margin)
+        known = Task(wish, feasible, sample.rows)
+        self._searcher = search(wish, known, self.margin)
 
     def _search(self, task, index):
         return run(

@@ -19,16 +19,15 @@ class LinearSearch:
     ----------
     wish : Wish
         The wish.
-    feasible : FeasibleRows
-        What rows may become.
-    rows : Rows
+    known : Task
         Known rows.
     margin : float
         By how much more than needed the linear functions have to be as wished.
     """
 
-    def __init__(self, wish, feasible, rows, margin):
-        self.effects = ColumnEffects(wish.estimator, feasible, rows)
+    def __init__(self, wish, known, margin):
+        feasible, rows = known.feasible, known.rows
+        self.effects = ColumnEffects(wish.estimator, feasible, rows, known.decode)
         model = self.effects.model
         n_sums = len(model.intercept)
         link = "exp" if model.exponential else "identity"

@@ -34,15 +34,14 @@ class TreeSearch:
     ----------
     wish : Wish
         The wish.
-    feasible : FeasibleRows
-        What rows may become.
-    rows : Rows
+    known : Task
         Known rows.
     margin : float
         By how much more than needed the sums have to be as wished.
     """
 
-    def __init__(self, wish, feasible, rows, margin):
+    def __init__(self, wish, known, margin):
+        feasible, rows = known.feasible, known.rows
         model = read_trees(wish.estimator)
         ensemble = model.ensemble
         link, scale = model.link, model.link_scale
@@ -52,10 +51,11 @@ class TreeSearch:
             if read.additive:
                 link, scale = "identity", 1.0
         self.wish = SumWish.of(wish, ensemble.n_outputs, link, scale, margin)
-        self.cells = TreeCells(model, ensemble, feasible, rows)
+        self.cells = TreeCells(model, ensemble, feasible, rows, known.decode)
         self.ensemble = ensemble
-        self.known = self.cells.own_cells(feasible.encode(rows), self.cells.codes(rows))
-        self.known_sums = ensemble.raw_of_codes(self.cells.codes(rows))
+        codes = self.cells.codes(rows)
+        self.known = self.cells.own_cells(known.values, codes)
+        self.known_sums = ensemble.raw_of_codes(codes)
         returned = wish.response.raw(rows.take([0]).native)
         single = np.asarray(returned).dtype == np.float32
         self.tolerance = _SINGLE if single else _DOUBLE

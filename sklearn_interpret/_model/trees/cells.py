@@ -27,11 +27,14 @@ class TreeCells:
         The columns.
     rows : Rows
         Known rows.
+    decode : callable
+        From encoded rows, and positions of the known rows they come from, to rows as
+        the model takes them.
     """
 
-    def __init__(self, model, ensemble, feasible, rows):
+    def __init__(self, model, ensemble, feasible, rows, decode):
         self.model, self.ensemble = model, ensemble
-        self.feasible, self.rows = feasible, rows
+        self.feasible, self.rows, self._decode = feasible, rows, decode
         known = feasible.encode(rows)
         codes = self.codes(rows)
         self.low, self.high, self.cell_codes, self.ordered = [], [], [], []
@@ -62,7 +65,7 @@ class TreeCells:
         changed = np.repeat(self.feasible.encode(self.rows.take([0])), n, axis=0)
         changed[np.arange(n), columns] = values
         try:
-            native = self.feasible.decode(changed, self.rows, np.zeros(n, dtype=int))
+            native = self._decode(changed, np.zeros(n, dtype=np.intp))
             with np.errstate(all="ignore"):
                 return self.ensemble.codes(self.model.encode(native))
         except ValueError:
