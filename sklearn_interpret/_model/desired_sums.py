@@ -23,9 +23,11 @@ class SumWish:
     n_sums : int
         How many sums there are: one for two classes or an interval, or one per class.
     interval : (float, float) or None
-        The wished interval of the one sum.
+        The wished interval of one sum.
     wanted : int or None
         Position of the wished class; None for any other.
+    output : int
+        Position of the sum that the interval is of.
     margin : float
         By how much more than needed the sums have to be as wished.
     """
@@ -33,6 +35,7 @@ class SumWish:
     n_sums: int
     interval: tuple | None = None
     wanted: int | None = None
+    output: int = 0
     margin: float = 0.0
 
     @classmethod
@@ -44,8 +47,8 @@ class SumWish:
                 raise UnreadableModelError(
                     f"{n_sums} sums do not tell which of {n_classes} classes wins."
                 )
-            return cls(n_sums, None, wish.wanted, margin)
-        if n_sums != 1 or link not in _INVERSE:
+            return cls(n_sums, wanted=wish.wanted, margin=margin)
+        if link not in _INVERSE or (n_sums > 1 and link == "logistic"):
             raise UnreadableModelError(
                 f"desired={wish.interval!r} is an interval of a response that is no "
                 "known function of a single sum; a class can be wished."
@@ -57,7 +60,9 @@ class SumWish:
             low, high = np.clip([low, high], 0, 1 if link == "logistic" else np.inf)
             with np.errstate(divide="ignore"):
                 low, high = _INVERSE[link](np.array([low, high])) / scale
-        return cls(1, (low, high), None, margin)
+        # Sums of other outputs than the target's may be there still.
+        output = wish.response.target or 0 if n_sums > 1 else 0
+        return cls(n_sums, (low, high), output=output, margin=margin)
 
     def ways(self, own):
         """Each way as weights (m, k), needs (m,), and which may be met with equality.
@@ -66,7 +71,8 @@ class SumWish:
         """
         if self.interval is not None:
             low, high = self.interval
-            weights, needs = np.array([[1.0], [-1.0]]), np.array([low, -high])
+            weights, needs = np.zeros((2, self.n_sums)), np.array([low, -high])
+            weights[:, self.output] = 1, -1
             finite = np.isfinite(needs)
             return [(weights[finite], needs[finite] + self.margin, finite[finite])]
         if self.n_sums == 1:

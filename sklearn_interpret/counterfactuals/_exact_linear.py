@@ -7,9 +7,9 @@ from sklearn_interpret._core.optimisation.linear_program import Moves
 from sklearn_interpret._model.desired_sums import SumWish
 from sklearn_interpret._model.linear_moves import ColumnEffects
 
-# By how much the linear functions exceed what is needed, relative to their size: more
-# where the model answers otherwise all the same.
-_EXCESS = (0.0, 1e-12, 1e-10, 1e-8, 3e-7)
+# By how much the linear functions exceed what is needed, relative to their size, so
+# that rounding does not decide: more where the model answers otherwise all the same.
+_EXCESS = (1e-11, 1e-9, 1e-7)
 
 
 class LinearSearch:

@@ -21,7 +21,7 @@ _INFEASIBLE = 2  # a status of milp
 # The share of the time in which any better point is sought.
 _ANY = 0.75
 # Lower bounds this near to what they bound, relatively, are not raised any more.
-_CLOSE = 0.01
+_CLOSE = 1e-3
 # Boxes that are compared with each other.
 _MOST_BOXES = 4000
 
@@ -338,6 +338,9 @@ class _Program:
         slack = 0.0
         while True:
             found = self._solved(0 * self.objective, end - monotonic(), slack)
+            if found.x is None and found.status > _INFEASIBLE and not slack:
+                slack = _SLACK  # numerical trouble, which another bound may avoid
+                continue
             if found.x is None:
                 return found.status, None
             point = self.point(found.x)
