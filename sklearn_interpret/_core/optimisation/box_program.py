@@ -19,7 +19,7 @@ GAP, _UNIT = 2e-7, 1e3
 _SLACK = 4e-6
 _INFEASIBLE = 2  # a status of milp
 # The share of the time in which any better point is sought.
-_ANY = 0.75
+_ANY = 0.6
 # Lower bounds this near to what they bound, relatively, are not raised any more.
 _CLOSE = 1e-3
 # Boxes that are compared with each other.
@@ -62,6 +62,9 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
     """
     start = monotonic()
     known = np.inf
+    lower = _relaxed(boxes, point, start + time_limit / 2)
+    if lower == np.inf:
+        return Solved(point, np.inf if point is None else boxes.cost(point[None])[0])
     while point is None or boxes.cost(point[None])[0] < known:
         if point is not None:
             known = boxes.cost(point[None])[0]
@@ -73,7 +76,16 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
         if better is None:
             break
         point = boxes.refined(better)
-    return _bounded(boxes, point, start + time_limit)
+    return _bounded(boxes, point, lower, start + time_limit)
+
+
+def _relaxed(boxes, point, end):
+    """A first lower bound on the costs of points cheaper than a known one."""
+    most = np.inf if point is None else boxes.cost(point[None])[0]
+    reduced = within_reach(boxes, most)
+    if reduced is None:
+        return np.inf
+    return _Program(reduced, most).relaxed(end - monotonic())
 
 
 def _any_point(boxes, most, end):
@@ -84,13 +96,9 @@ def _any_point(boxes, most, end):
     return _Program(reduced, most).any_point(end - monotonic())
 
 
-def _bounded(boxes, point, end):
+def _bounded(boxes, point, lower, end):
     """A lower bound, raised as long as there is time; a point below it if one shows."""
     most = np.inf if point is None else boxes.cost(point[None])[0]
-    reduced = within_reach(boxes, most)
-    if reduced is None:
-        return Solved(point, most)
-    lower = min(_Program(reduced, most).relaxed(end - monotonic()), most)
     upper = most
     while np.isfinite(upper) and upper - lower > _CLOSE * most and monotonic() < end:
         middle = (lower + upper) / 2
