@@ -2,7 +2,14 @@
 
 from sklearn_interpret.counterfactuals._anchors import Anchors
 from sklearn_interpret.counterfactuals._anchors_text import AnchorsText
+from sklearn_interpret.counterfactuals._exact import ExactCounterfactual
 from sklearn_interpret.counterfactuals._growing_spheres import GrowingSpheres
 from sklearn_interpret.counterfactuals._wachter import WachterCounterfactual
 
-__all__ = ["Anchors", "AnchorsText", "GrowingSpheres", "WachterCounterfactual"]
+__all__ = [
+    "Anchors",
+    "AnchorsText",
+    "ExactCounterfactual",
+    "GrowingSpheres",
+    "WachterCounterfactual",
+]

@@ -246,10 +246,10 @@ class BaseCounterfactual(TransformerMixin, BaseInspector):
             output_names=response.output_names(original.shape[1]),
             response_name=self._response_name,
             target_name=self._target_name,
-            **self._proofs(found),
+            **self._proofs(found, task),
         )
 
-    def _proofs(self, found):
+    def _proofs(self, found, task):
         """Further fields of the explanation, of methods that prove something."""
         return {}
 

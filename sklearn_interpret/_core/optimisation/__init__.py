@@ -1,1 +1,1 @@
-"""Programs over arrays and searches for near points."""
+"""Programs and searches over arrays: linear, over boxes of cells, for near points."""

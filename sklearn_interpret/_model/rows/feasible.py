@@ -1,5 +1,7 @@
 """Rows as numbers, what they may become, how far that is, and the way back."""
 
+from copy import copy
+
 import numpy as np
 
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
@@ -106,6 +108,21 @@ class FeasibleRows:
             for j, cost in distance.items():
                 costs[j] = cost
         return costs
+
+    def without(self, limits):
+        """The same without a "direction", "features_to_vary" or "permitted_range"."""
+        free = copy(self)
+        if limits == "features_to_vary":
+            free.vary = np.ones_like(self.vary)
+        elif limits == "direction":
+            free._directions = np.zeros_like(self._directions)
+        else:
+            free._low = np.full_like(self._low, -np.inf)
+            free._high = np.full_like(self._high, np.inf)
+            free.possible_levels = [
+                levels and np.ones(len(levels), dtype=bool) for levels in self.levels
+            ]
+        return free
 
     def encode(self, rows):
         """Rows as floats, (n_rows, n_columns)."""

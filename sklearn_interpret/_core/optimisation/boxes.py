@@ -1,0 +1,249 @@
+"""Sums over boxes of cells: the cheapest point at which they are as wished, nearly."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+# Points that are valued together.
+_AT_ONCE = 32
+# Starts that are followed, and those of them that are followed further: quickly, and
+# where a proof would take longer.
+_STARTS, _REFINED = {False: 16, True: 24}, {False: 3, True: 12}
+# Costs that differ by less, relatively, are the same.
+_SAME_COST = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class BoxSums:
+    """Sums of values over the boxes that a point lies in, and what a point costs.
+
+    A point has a cell in each column, columns have cells 0, 1, ..., and a box spans
+    consecutive cells of each column. The boxes of one tree share out all points.
+
+    Parameters
+    ----------
+    costs : list of ndarray
+        What each cell of each column costs; infinite for those that may not be taken.
+    own : ndarray of shape (p,), intp
+        The cells that cost nothing.
+    tree : ndarray of shape (n_boxes,), intp
+        Increasing.
+    low, high : ndarray of shape (n_boxes, p), intp
+        First and last cell of each box in each column.
+    gains : ndarray of shape (n_boxes, m)
+        What each box adds to each of m sums.
+    needs : ndarray of shape (m,)
+        What the sums must reach.
+    most_changes : int
+        How many columns may have another cell than their own.
+    """
+
+    costs: list
+    own: np.ndarray
+    tree: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    gains: np.ndarray
+    needs: np.ndarray
+    most_changes: int
+
+    @cached_property
+    def sizes(self):
+        """Numbers of cells."""
+        return np.array([len(cost) for cost in self.costs], dtype=np.intp)
+
+    @cached_property
+    def _starts(self):
+        """Where the cells of each column start among all, one between columns."""
+        return np.cumsum(self.sizes + 1) - self.sizes - 1
+
+    @cached_property
+    def _costs(self):
+        """Costs of all cells, infinite between columns, and the column of each."""
+        flat = np.full((self.sizes + 1).sum(), np.inf)
+        for start, cost in zip(self._starts, self.costs, strict=True):
+            flat[start : start + len(cost)] = cost
+        return flat, np.repeat(np.arange(len(self.sizes)), self.sizes + 1)
+
+    @cached_property
+    def _conditions(self):
+        """Box, column, first and last cell where a box does not span a whole column."""
+        bounded = (self.low > 0) | (self.high < self.sizes - 1)
+        bounded[:, :1] |= ~bounded.any(axis=1, keepdims=True)  # every box has one
+        box, column = np.nonzero(bounded)
+        starts = np.searchsorted(box, np.arange(len(self.tree)))
+        return box, column, self.low[box, column], self.high[box, column], starts
+
+    def cost(self, points):
+        """Costs of points (n, p)."""
+        return self._costs[0][self._starts + points].sum(axis=1)
+
+    def n_changes(self, points):
+        """How many cells of points (n, p) are not the own."""
+        return (points != self.own).sum(axis=1)
+
+    def sums(self, points):
+        """Sums at points (n, p): (n, m)."""
+        sums = np.empty((len(points), len(self.needs)))
+        for start in range(0, len(points), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            sums[part] = (self._missed(points[part])[1] == 0) @ self.gains
+        return sums
+
+    def holds(self, points):
+        """Whether the sums at points are as wished, and few columns are changed."""
+        enough = (self.sums(points) >= self.needs).all(axis=1)
+        return enough & (self.n_changes(points) <= self.most_changes)
+
+    def _missed(self, points):
+        """Which conditions points do not meet, and how many of each box."""
+        _, column, low, high, starts = self._conditions
+        cells = points[:, column]
+        missed = (cells < low) | (cells > high)
+        counts = np.add.reduceat(missed, starts, axis=1, dtype=np.int16)
+        return missed, counts
+
+    def profiles(self, points):
+        """Sums at points with any one cell replaced by any other: (m, n, n_cells)."""
+        box, column, low, high, _ = self._conditions
+        missed, counts = self._missed(points)
+        reached = counts == 0
+        n_points, n_cells = len(points), len(self._costs[0])
+        near = counts[:, box] == missed  # all other conditions of the box are met
+        point, condition = np.nonzero(near)
+        met = ~missed[point, condition]
+        of_box = box[condition]
+        first = self._starts[column[condition]]
+        row = point * n_cells
+        enters = row + first + low[condition]
+        leaves = row + first + high[condition] + 1
+        # Along a column of a box that is reached, it counts within its condition.
+        whole = (row + first)[met]
+        ends = (row + first + self.sizes[column[condition]])[met]
+        places = np.concatenate([enters, leaves, whole, ends])
+        profiles = np.empty((len(self.needs), n_points, n_cells))
+        for k, gains in enumerate(self.gains.T):
+            gain = gains[of_box]
+            steps = np.concatenate([gain, -gain, -gain[met], gain[met]])
+            changes = np.bincount(places, steps, n_points * n_cells)
+            profiles[k] = changes.reshape(n_points, n_cells).cumsum(axis=1)
+            profiles[k] += (reached @ gains)[:, None]
+        return profiles
+
+    def _moves(self, points):
+        """The best change of one cell of each point: column, cell, cost reached.
+
+        The cost is infinite where no change of one cell leads to sums as wished.
+        """
+        enough = (self.profiles(points) >= self.needs[:, None, None]).all(axis=0)
+        flat, column = self._costs
+        now = flat[self._starts + points]
+        others = now.sum(axis=1, keepdims=True) - now
+        costs = others[:, column] + flat
+        if self.most_changes < len(self.own):
+            elsewhere = (points != self.own).sum(axis=1, keepdims=True) - (
+                points != self.own
+            )
+            is_own = np.zeros(len(flat), dtype=bool)
+            is_own[self._starts + self.own] = True
+            changes = elsewhere[:, column] + ~is_own
+            few = changes <= self.most_changes
+            # Too many changes are fewer first.
+            fewer = changes < self.n_changes(points)[:, None]
+            costs[~few & ~fewer] = np.inf
+        costs[~enough] = np.inf
+        best = costs.argmin(axis=1)
+        cost = costs[np.arange(len(points)), best]
+        return column[best], best - self._starts[column[best]], cost
+
+    def descended(self, points):
+        """Points at which the sums are as wished, moved cell by cell to lower costs."""
+        points = points.copy()
+        costs = self.cost(points)
+        active = np.arange(len(points))
+        while len(active):
+            columns, cells, reached = self._moves(points[active])
+            better = reached < costs[active] * (1 - _SAME_COST)
+            active = active[better]
+            points[active, columns[better]] = cells[better]
+            costs[active] = reached[better]
+        return points
+
+    def climbed(self):
+        """From the own one by the best gain for the cost, or None."""
+        point = self.own[None].copy()
+        flat, column = self._costs
+        for _ in range(4 * len(self.own)):
+            short = np.maximum(self.needs - self.sums(point)[0], 0)
+            if not short.any():
+                return point
+            if (point != self.own).sum() >= self.most_changes:
+                changed = (point != self.own)[0]
+            else:
+                changed = np.ones(len(self.own), dtype=bool)
+            missing = self.needs[:, None] - self.profiles(point)[:, 0]
+            gain = short.sum() - np.maximum(missing, 0).sum(axis=0)
+            now = flat[self._starts + point[0]]
+            extra = np.maximum(flat - now[column], 1e-12 * (1 + flat))
+            rate = np.where(np.isfinite(flat) & changed[column], gain, 0)
+            rate[rate > 0] /= extra[rate > 0]
+            best = rate.argmax()
+            if not rate[best] > 1e-15:
+                return None
+            point[0, column[best]] = best - self._starts[column[best]]
+        return None
+
+    def refined(self, point):
+        """A point after changes of two cells at once, one of which saves cost."""
+        while True:
+            tried = self._savings(point)
+            cost = self.cost(point[None])[0]
+            found = None
+            for start in range(0, len(tried), _AT_ONCE):
+                part = tried[start : start + _AT_ONCE]
+                columns, cells, reached = self._moves(part)
+                best = reached.argmin()
+                if reached[best] < cost * (1 - _SAME_COST):
+                    found = part[best].copy()
+                    found[columns[best]] = cells[best]
+                    break
+            if found is None:
+                return point
+            point = self.descended(found[None])[0]
+
+    def _savings(self, point):
+        """Points with one cell that is not the own replaced by a cheaper one."""
+        flat, column = self._costs
+        now = flat[self._starts + point]
+        cheaper = np.flatnonzero(flat < now[column] * (1 - _SAME_COST))
+        tried = np.repeat(point[None], len(cheaper), axis=0)
+        at = column[cheaper]
+        tried[np.arange(len(cheaper)), at] = cheaper - self._starts[at]
+        return tried[np.argsort(flat[cheaper] - now[at], kind="stable")]
+
+    def near_point(self, starts, *, thorough):
+        """A point as wished at low cost: from starts (n, p), and from the own point.
+
+        None where none is found.
+        """
+        usable = np.isfinite(self.cost(starts))
+        starts = starts[usable]
+        starts = starts[np.argsort(self.cost(starts), kind="stable")]
+        starts = starts[self.holds_but_for_changes(starts)][: _STARTS[thorough]]
+        climbed = self.climbed()
+        if climbed is not None:
+            starts = np.concatenate([climbed, starts])
+        if not len(starts):
+            return None
+        points = np.unique(self.descended(starts), axis=0)
+        points = points[self.n_changes(points) <= self.most_changes]
+        if not len(points):
+            return None
+        order = np.argsort(self.cost(points), kind="stable")[: _REFINED[thorough]]
+        points = np.array([self.refined(point) for point in points[order]])
+        return points[self.cost(points).argmin()]
+
+    def holds_but_for_changes(self, points):
+        """Whether the sums at points are as wished."""
+        return (self.sums(points) >= self.needs).all(axis=1)

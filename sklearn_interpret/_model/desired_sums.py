@@ -1,0 +1,97 @@
+"""A wish for a model's answers in terms of the sums that they are functions of."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logit
+
+from sklearn_interpret.exceptions import UnreadableModelError
+
+_INVERSE = {
+    "identity": lambda response: response,
+    "logistic": logit,
+    "exp": np.log,
+}
+
+
+@dataclass(frozen=True)
+class SumWish:
+    """Ways in which sums (k,) can be as wished: ``weights @ sums >= needs`` each.
+
+    Parameters
+    ----------
+    n_sums : int
+        How many sums there are: one for two classes or an interval, or one per class.
+    interval : (float, float) or None
+        The wished interval of one sum.
+    wanted : int or None
+        Position of the wished class; None for any other.
+    output : int
+        Position of the sum that the interval is of.
+    margin : float
+        By how much more than needed the sums have to be as wished.
+    """
+
+    n_sums: int
+    interval: tuple | None = None
+    wanted: int | None = None
+    output: int = 0
+    margin: float = 0.0
+
+    @classmethod
+    def of(cls, wish, n_sums, link, scale, margin):
+        """What a `Wish` means for sums whose `link` the response is."""
+        if wish.interval is None:
+            n_classes = len(wish.response.classes)
+            if n_sums not in (n_classes, 1) or (n_sums == 1 and n_classes != 2):
+                raise UnreadableModelError(
+                    f"{n_sums} sums do not tell which of {n_classes} classes wins."
+                )
+            return cls(n_sums, wanted=wish.wanted, margin=margin)
+        if link not in _INVERSE or (n_sums > 1 and link == "logistic"):
+            raise UnreadableModelError(
+                f"desired={wish.interval!r} is an interval of a response that is no "
+                "known function of a single sum; a class can be wished."
+            )
+        low, high = wish.interval
+        if link != "identity":
+            if link == "logistic" and wish.response.target == 0:
+                low, high = 1 - high, 1 - low
+            low, high = np.clip([low, high], 0, 1 if link == "logistic" else np.inf)
+            with np.errstate(divide="ignore"):
+                low, high = _INVERSE[link](np.array([low, high])) / scale
+        # Sums of other outputs than the target's may be there still.
+        output = wish.response.target or 0 if n_sums > 1 else 0
+        return cls(n_sums, (low, high), output=output, margin=margin)
+
+    def ways(self, own):
+        """Each way as weights (m, k), needs (m,), and which may be met with equality.
+
+        `own` is the class that the origin has.
+        """
+        if self.interval is not None:
+            low, high = self.interval
+            weights, needs = np.zeros((2, self.n_sums)), np.array([low, -high])
+            weights[:, self.output] = 1, -1
+            finite = np.isfinite(needs)
+            return [(weights[finite], needs[finite] + self.margin, finite[finite])]
+        if self.n_sums == 1:
+            wanted = 1 - own if self.wanted is None else self.wanted
+            sign = 1.0 if wanted == 1 else -1.0
+            return [
+                (np.array([[sign]]), np.array([self.margin]), np.array([wanted == 0]))
+            ]
+        if self.wanted is not None:
+            others = np.delete(np.arange(self.n_sums), self.wanted)
+            return [self._beats([(self.wanted, other) for other in others])]
+        # One class that beats the own is enough: whichever wins is another.
+        return [
+            self._beats([(other, own)]) for other in range(self.n_sums) if other != own
+        ]
+
+    def _beats(self, pairs):
+        better, worse = np.array(pairs).T
+        unit = np.eye(self.n_sums)
+        # Among equal sums the first class wins.
+        needs = np.full(len(pairs), self.margin)
+        return unit[better] - unit[worse], needs, better < worse

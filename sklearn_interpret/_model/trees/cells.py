@@ -1,0 +1,353 @@
+"""Cells of the columns of a table, within which no tree tells values apart."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_interpret._core.trees.structure.paths import TreePaths
+
+# Numbers beyond are none that a row has.
+_MOST = 1e30
+
+
+class TreeCells:
+    """The trees of a model as boxes of cells of the input columns.
+
+    A cell of a number is an interval whose ends belong to it, that of a category a
+    level. Where trees see more of a number than on which side of thresholds it lies
+    (its column is encoded as categories), its cells are the values of known rows.
+
+    Parameters
+    ----------
+    model : TreeModel
+        The model.
+    ensemble : TreeEnsemble
+        Its trees, with the outputs wanted.
+    feasible : FeasibleRows
+        The columns.
+    rows : Rows
+        Known rows.
+    decode : callable
+        From encoded rows, and positions of the known rows they come from, to rows as
+        the model takes them.
+    """
+
+    def __init__(self, model, ensemble, feasible, rows, decode):
+        self.model, self.ensemble = model, ensemble
+        self.feasible, self.rows, self._decode = feasible, rows, decode
+        known = feasible.encode(rows)
+        codes = self.codes(rows)
+        self.low, self.high, self.cell_codes, self.ordered = [], [], [], []
+        searched = self._boundaries()
+        for j in range(model.n_columns):
+            cells = None
+            if not feasible.categorical[j]:
+                cells = self._intervals(j, searched.get(j), known[:, j], codes)
+            self.ordered.append(cells is not None)
+            low, high, of_cells = cells or self._points(j, known[:, j])
+            self.low.append(low)
+            self.high.append(high)
+            self.cell_codes.append(of_cells)
+        self._make_boxes()
+
+    def codes(self, rows):
+        """Codes of rows as the trees compare them."""
+        return self.ensemble.codes(self.model.encode(rows.native))
+
+    def _features(self, j):
+        return np.flatnonzero(self.model.columns == j)
+
+    def _codes_at(self, columns, values):
+        """Codes of a known row with one number replaced; -1 where the model refuses."""
+        n = len(values)
+        if not n:
+            return np.empty((0, self.ensemble.n_features), dtype=np.int32)
+        changed = np.repeat(self.feasible.encode(self.rows.take([0])), n, axis=0)
+        changed[np.arange(n), columns] = values
+        try:
+            native = self._decode(changed, np.zeros(n, dtype=np.intp))
+            with np.errstate(all="ignore"):
+                return self.ensemble.codes(self.model.encode(native))
+        except ValueError:
+            if n == 1:
+                return np.full((1, self.ensemble.n_features), -1, dtype=np.int32)
+        halves = slice(n // 2), slice(n // 2, None)
+        return np.concatenate(
+            [self._codes_at(columns[half], values[half]) for half in halves]
+        )
+
+    def _boundaries(self):
+        """Last numbers before each threshold, by column, as positions on its grid."""
+        codes = self.ensemble.split_codes
+        sought = [
+            (j, feature, rank)
+            for feature, j in enumerate(self.model.columns.tolist())
+            if not (self.feasible.categorical[j] or codes.categorical[feature])
+            for rank in range(len(codes.thresholds[feature]))
+        ]
+        if not sought:
+            return {}
+        column, feature, rank = np.array(sought).T
+        grids = {j: self._grid(j) for j in np.unique(column).tolist()}
+        low, high = np.array([grids[j].ends for j in column.tolist()]).T
+        below, above = (
+            self._codes_on(grids, column, ends)[np.arange(len(column)), feature]
+            for ends in (low, high)
+        )
+        split = (below <= rank) & (above > rank)
+        at = np.flatnonzero(split)
+        while len(at):
+            middle = low[at] + (high[at] - low[at]) // 2
+            codes_at = self._codes_on(grids, column[at], middle)
+            left = codes_at[np.arange(len(at)), feature[at]] <= rank[at]
+            low[at] = np.where(left, middle, low[at])
+            high[at] = np.where(left, high[at], middle)
+            at = at[high[at] - low[at] > 1]
+        return {
+            j: (grid, np.unique(low[(column == j) & split]))
+            for j, grid in grids.items()
+        }
+
+    def _grid(self, j):
+        """The numbers that a column may hold and the trees tell apart."""
+        dtype = self.rows.values(j).dtype
+        if self.feasible.integer[j]:
+            most = 2**53
+            if dtype.kind in "iu":
+                limits = np.iinfo(dtype)
+                return _Grid(None, (max(limits.min, -most), min(limits.max, most)))
+            return _Grid(None, (-most, most))
+        single = dtype == np.float32 or self.ensemble.precision == np.float32
+        return _Grid.of_floats(np.float32 if single else np.float64)
+
+    def _codes_on(self, grids, columns, places):
+        values = np.empty(len(columns))
+        for j in np.unique(columns).tolist():
+            at = columns == j
+            values[at] = grids[j].numbers(places[at])
+        return self._codes_at(columns, values)
+
+    def _intervals(self, j, searched, known, codes):
+        """Cells of a number, and their codes; None where these are no intervals."""
+        features = self._features(j)
+        if self.ensemble.split_codes.categorical[features].any():
+            return None
+        low, high = np.array([-np.inf]), np.array([np.inf])
+        if searched is not None:
+            grid, last = searched
+            low = np.append(low, grid.numbers(last + 1))
+            high = np.append(grid.numbers(last), high)
+        ends = np.array([np.append(high[:1], low[1:]), np.append(high[:-1], low[-1:])])
+        # A single cell has no end: any number will do.
+        ends[np.isinf(ends)] = np.append(known[~np.isnan(known)], 0.0)[0]
+        at_low, at_high = (
+            self._codes_at(np.full(len(low), j), end)[:, features] for end in ends
+        )
+        if (at_low != at_high).any():
+            return None
+        present = np.flatnonzero(~np.isnan(known))
+        cell = self._cell_of_number(
+            known[present], low, high, at_low, codes[present][:, features]
+        )
+        return None if (cell < 0).any() else (low, high, at_low)
+
+    def _points(self, j, known):
+        """Cells that are levels or known values, and their codes."""
+        if self.feasible.categorical[j]:
+            values = np.arange(len(self.feasible.levels[j]), dtype=np.float64)
+        else:
+            values = np.unique(known[~np.isnan(known)])
+        codes = self._codes_at(np.full(len(values), j), values)[:, self._features(j)]
+        return values, values, codes
+
+    @staticmethod
+    def _cell_of_number(values, low, high, cell_codes, codes):
+        """Cells of numbers whose codes are known; -1 where they have none."""
+        first = np.clip(np.searchsorted(low, values, side="right") - 1, 0, None)
+        cells = np.full(len(values), -1)
+        # Between the last number of a cell and the next cell there may be others.
+        for cell in (np.minimum(first + 1, len(low) - 1), first):
+            same = (cell_codes[cell] == codes).all(axis=1)
+            cells[same] = cell[same]
+        return cells
+
+    def own_cells(self, values, codes):
+        """Cells of encoded rows (n, n_columns), given their codes; -1 for none."""
+        cells = np.full(values.shape, -1)
+        for j, (low, high) in enumerate(zip(self.low, self.high, strict=True)):
+            at = np.flatnonzero(~np.isnan(values[:, j]))
+            if not len(low):
+                continue
+            own = values[at, j]
+            if self.ordered[j]:
+                features = self._features(j)
+                cells[at, j] = self._cell_of_number(
+                    own, low, high, self.cell_codes[j], codes[at][:, features]
+                )
+            else:
+                place = np.minimum(np.searchsorted(low, own), len(low) - 1)
+                cells[at, j] = np.where(low[place] == own, place, -1)
+        return cells
+
+    def _make_boxes(self):
+        """Leaves as boxes: `tree`, `leaf`, `low_cells`, `high_cells`, `condition`."""
+        trees = self.ensemble
+        paths = TreePaths.of_ensemble(
+            trees, self.model.columns, n_players=self.model.n_columns
+        )
+        self.paths = paths
+        sizes = np.array([max(len(low), 1) for low in self.low])
+        low, high = np.zeros(trees.n_nodes, dtype=int), np.zeros(trees.n_nodes, int)
+        inner = np.flatnonzero(~trees.is_leaf)
+        left, right = trees.left[inner], trees.right[inner]
+        n_left = self._n_left(inner)
+        high[left], low[right] = n_left - 1, n_left
+        high[right] = sizes[self.model.columns[trees.feature[inner]]] - 1
+        for nodes, previous in paths.merged:
+            low[nodes] = np.maximum(low[nodes], low[previous])
+            high[nodes] = np.minimum(high[nodes], high[previous])
+        leaves = np.concatenate(
+            [nodes[trees.is_leaf[nodes]] for nodes in trees.levels()]
+        )
+        tree = self._tree_of(leaves)
+        order = np.argsort(tree, kind="stable")
+        self.leaf, self.tree = leaves[order], tree[order]
+        box, condition = paths.conditions_of(self.leaf)
+        column = paths.player[condition]
+        shape = (len(self.leaf), self.model.n_columns)
+        self.condition = np.full(shape, -1)
+        self.condition[box, column] = condition
+        self.low_cells = np.zeros(shape, dtype=int)
+        self.high_cells = np.tile(sizes - 1, (shape[0], 1))
+        self.low_cells[box, column] = low[condition]
+        self.high_cells[box, column] = high[condition]
+        self.repeated = np.zeros(shape, dtype=bool)
+        for j in np.flatnonzero(~np.array(self.ordered)).tolist():
+            self._split_by_runs(j)
+
+    def _tree_of(self, leaves):
+        tree = np.full(self.ensemble.n_nodes, -1)
+        tree[self.ensemble.roots] = np.arange(self.ensemble.n_trees)
+        for nodes in self.ensemble.levels()[1:]:
+            tree[nodes] = tree[self.ensemble.parents[nodes]]
+        return tree[leaves]
+
+    def _n_left(self, inner):
+        """How many of the first cells go left, where cells have an order."""
+        trees = self.ensemble
+        n_left = np.zeros(len(inner), dtype=int)
+        for feature in np.unique(trees.feature[inner]).tolist():
+            j = self.model.columns[feature]
+            if self.ordered[j]:
+                at = trees.feature[inner] == feature
+                which = np.flatnonzero(self._features(j) == feature)[0]
+                codes = self.cell_codes[j][:, which]
+                ranks = trees.split_codes.rank[inner[at]]
+                n_left[at] = np.searchsorted(codes, ranks, side="right")
+        return n_left
+
+    def _met(self, j):
+        """Which cells of a column without order meet the conditions on it: by node."""
+        trees, features = self.ensemble, self._features(j)
+        n_cells = len(self.low[j])
+        met = {}
+        for nodes in trees.levels():
+            inner = nodes[~trees.is_leaf[nodes]]
+            inner = inner[self.model.columns[trees.feature[inner]] == j]
+            which = np.searchsorted(features, trees.feature[inner])
+            codes = self.cell_codes[j][:, which].T
+            goes_left = trees.goes_left(
+                np.repeat(inner, n_cells), codes.ravel().astype(np.intp)
+            ).reshape(len(inner), n_cells)
+            for node, left in zip(inner.tolist(), goes_left, strict=True):
+                for child, mask in (
+                    (trees.left[node], left),
+                    (trees.right[node], ~left),
+                ):
+                    above = met.get(self.paths.previous[child])
+                    met[child] = mask if above is None else mask & above
+        return met
+
+    def _split_by_runs(self, j):
+        """Make boxes of consecutive cells of a column out of each box."""
+        met = self._met(j)
+        index, low, high, again = [], [], [], []
+        for box, condition in enumerate(self.condition[:, j].tolist()):
+            if condition < 0:
+                runs = [(0, self.high_cells[box, j])]
+            else:
+                steps = np.diff(np.r_[0, met[condition].astype(int), 0])
+                ends = np.flatnonzero(steps < 0) - 1
+                runs = list(zip(np.flatnonzero(steps > 0), ends, strict=True))
+                # A row with another value than any cell may still come here.
+                runs = runs or [(len(self.low[j]), len(self.low[j]) - 1)]
+            for k, (first, last) in enumerate(runs):
+                index.append(box)
+                low.append(first)
+                high.append(last)
+                again.append(k > 0)
+        for name in (
+            "leaf",
+            "tree",
+            "condition",
+            "low_cells",
+            "high_cells",
+            "repeated",
+        ):
+            setattr(self, name, getattr(self, name)[index])
+        self.low_cells[:, j], self.high_cells[:, j] = low, high
+        self.repeated[:, j] = again
+
+    def conditions_met(self, codes):
+        """Which conditions a row meets, given its codes (n_features,): by node."""
+        trees = self.ensemble
+        inner = np.flatnonzero(~trees.is_leaf)
+        left = trees.goes_left(inner, codes[trees.feature[inner]])
+        met = np.ones(trees.n_nodes, dtype=bool)
+        met[trees.left[inner]], met[trees.right[inner]] = left, ~left
+        for nodes, previous in self.paths.merged:
+            met[nodes] &= met[previous]
+        return met
+
+    def boxes_of(self, codes, fixed):
+        """Boxes that are left where some columns (n_columns,) stay as in a row.
+
+        Returns
+        -------
+        tree, leaf : ndarray of shape (n_boxes,), intp
+        low, high : ndarray of shape (n_boxes, n_free), intp
+            First and last cells of the columns that are not fixed.
+        """
+        met = np.append(self.conditions_met(codes), True)  # True for no condition
+        kept = met[self.condition[:, fixed]].all(axis=1)
+        kept &= ~self.repeated[:, fixed].any(axis=1)
+        # What only missing values reach has no cells.
+        kept &= (self.low_cells <= self.high_cells)[:, ~fixed].all(axis=1)
+        return (
+            self.tree[kept],
+            self.leaf[kept],
+            self.low_cells[kept][:, ~fixed],
+            self.high_cells[kept][:, ~fixed],
+        )
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """Numbers by their position: floats of a type, or whole numbers."""
+
+    dtype: type | None
+    ends: tuple
+
+    @classmethod
+    def of_floats(cls, dtype):
+        most = int(dtype(_MOST).view(_INTEGERS[dtype]))
+        return cls(dtype, (-most, most))
+
+    def numbers(self, places):
+        if self.dtype is None:
+            return places.astype(np.float64)
+        sizes = np.abs(places).astype(_INTEGERS[self.dtype]).view(self.dtype)
+        return np.where(places < 0, -sizes, sizes).astype(np.float64)
+
+
+_INTEGERS = {np.float32: np.int32, np.float64: np.int64}

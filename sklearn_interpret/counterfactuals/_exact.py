@@ -1,0 +1,231 @@
+"""The provably nearest counterfactuals of linear models and of trees."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model.linear import read_linear
+from sklearn_interpret._model.parallel import run
+from sklearn_interpret._model.trees.tree_response import read_trees
+from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found, Task
+from sklearn_interpret.counterfactuals._exact_linear import LinearSearch
+from sklearn_interpret.counterfactuals._exact_trees import Settings, TreeSearch
+from sklearn_interpret.exceptions import UnreadableModelError
+
+# Relative difference of distances that are the same.
+_SAME = 1e-6
+# What may make a wish impossible.
+_LIMITS = ("permitted_range", "direction", "features_to_vary", "max_changes")
+
+
+class ExactCounterfactual(BaseCounterfactual):
+    """The nearest rows that a linear model or trees answer as wished, with a proof.
+
+    Trees cut each feature into cells, within which they answer alike. A search by
+    changes of one and two features gives a first row, and a mixed-integer program over
+    the cells proves it the nearest, or finds nearer ones [1]_, [2]_. In linear models
+    the features that gain the most for what they cost move first; whole numbers,
+    levels, several classes and few changes take a small program.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A linear model or a model of trees, or a pipeline that ends in one, if the steps
+        before work column by column. It is cloned and fitted; pass a fitted one as
+        :class:`~sklearn.frozen.FrozenEstimator`.
+    desired : "other", class label or (low, high), default="other"
+        What the model should answer: another class, this class, a probability of
+        `target` in an interval, or of a regressor a prediction in an interval. None
+        stands for an open end.
+    target : class label or int, default=None
+        The class whose probability is meant.
+    features_to_vary : sequence of int, str or bool, default=None
+        Features that may change; None means all.
+    permitted_range : dict, default=None
+        For some features the range (low, high) or the list of levels that they may
+        take.
+    direction : dict, default=None
+        For some features "increase" or "decrease".
+    categorical_features : "auto" or sequence, default="auto"
+        Features that are categories; "auto" takes those of dtypes that say so.
+    max_changes : int, default=None
+        How many features may change.
+    distance : {"mad", "std", "gower"} or dict, default="mad"
+        What a unit of each number is divided by, the changes then adding up; a change
+        of category counts one. A dict says what a unit of some features costs.
+    n_counterfactuals : int, default=1
+        At most one row is found for each, the nearest.
+    time_limit : float, default=10.0
+        Seconds for each row of a model of trees, after which the nearest row so far is
+        returned, with a lower bound. Zero leaves it at the first row found.
+    objective : {"distance", "n_changed"}, default="distance"
+        Whether to find the nearest row, or the nearest of those with the fewest
+        changes.
+    margin : float, default=0.0
+        By how much more than needed the score has to be as wished: of the winning class
+        over the others, or inside the interval, in units of the sum of the trees or of
+        the linear function.
+    n_jobs : int, default=None
+        Workers that share the rows.
+    verbose : int, default=0
+        Whether to report progress.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, of a classifier.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X has names that are strings.
+
+    See Also
+    --------
+    RowExplanation : What `explain` returns, `lower_bounds` and `optimal` included.
+
+    Notes
+    -----
+    The explanation has `lower_bounds`, below which no row is as wished, and `optimal`,
+    which is true where the row found is proved the nearest to a relative 1e-6. With
+    ``objective="n_changed"`` they speak of rows with as few changes. A threshold is
+    passed by the next number of the precision in which the model compares. What is
+    missing in a row, and a level that is not known, stays.
+
+    References
+    ----------
+    .. [1] Z. Cui, W. Chen, Y. He and Y. Chen (2015). "Optimal action extraction for
+       random forests and boosted trees." KDD.
+    .. [2] A. Parmentier and T. Vidal (2021). "Optimal counterfactual explanations in
+       tree ensembles." ICML.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sklearn_interpret.counterfactuals import ExactCounterfactual
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> exact = ExactCounterfactual(DecisionTreeClassifier(max_depth=2), desired=1)
+    >>> explanation = exact.fit(X, y).explain(X.iloc[:2])
+    >>> explanation.optimal
+    array([ True,  True])
+    >>> explanation.to_frame()[["row", "feature", "before"]]
+       row            feature  before
+    0    0   petal width (cm)     0.2
+    1    1   petal width (cm)     0.2
+    """
+
+    _parameter_constraints = {
+        **BaseCounterfactual._parameter_constraints,
+        "time_limit": [Interval(Real, 0, None, closed="left")],
+        "objective": [StrOptions({"distance", "n_changed"})],
+        "margin": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        desired: Any = "other",
+        target: Any = None,
+        features_to_vary: Any = None,
+        permitted_range: dict | None = None,
+        direction: dict | None = None,
+        categorical_features: Any = "auto",
+        max_changes: int | None = None,
+        distance: Any = "mad",
+        n_counterfactuals: int = 1,
+        time_limit: float = 10.0,
+        objective: str = "distance",
+        margin: float = 0.0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.estimator = estimator
+        self.desired = desired
+        self.target = target
+        self.features_to_vary = features_to_vary
+        self.permitted_range = permitted_range
+        self.direction = direction
+        self.categorical_features = categorical_features
+        self.max_changes = max_changes
+        self.distance = distance
+        self.n_counterfactuals = n_counterfactuals
+        self.time_limit = time_limit
+        self.objective = objective
+        self.margin = margin
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _prepare(self, sample, wish, feasible):
+        search = _kind_of_search(wish.estimator)
+        known = Task(wish, feasible, sample.rows)
+        self._searcher = search(wish, known, self.margin)
+
+    def _search(self, task, index):
+        return run(
+            self._search_row,
+            [(task, row) for row in index.tolist()],
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+
+    def _search_row(self, task, row):
+        settings = Settings(self.time_limit, self.objective, self.max_changes)
+        values, lower = self._searcher.found(task, row, settings, task.feasible)
+        if values is not None:
+            return Found(values[None], lower_bound=lower)
+        nothing = np.empty((0, task.values.shape[1]))
+        if lower == np.inf:
+            reason = self._why_impossible(task, row, settings)
+            return Found(nothing, reason, impossible=True, lower_bound=lower)
+        reason = f"nothing was found within time_limit={self.time_limit}"
+        return Found(nothing, reason, lower_bound=lower)
+
+    def _why_impossible(self, task, row, settings):
+        """The limit without which there would be a row as wished."""
+        for name in _LIMITS:
+            if getattr(self, name) is None:
+                continue
+            free, without = settings, task.feasible
+            if name == "max_changes":
+                free = replace(settings, max_changes=None)
+            else:
+                without = task.feasible.without(name)
+            if self._searcher.found(task, row, free, without)[0] is not None:
+                return f"{name} leaves no row that the model answers as wished"
+        if all(getattr(self, name) is None for name in _LIMITS):
+            return "the model answers no row as wished"
+        return "no single limit is the reason: several of them together are"
+
+    def _proofs(self, found, task):
+        lower = np.array([of_row.lower_bound for of_row in found])
+        nearest = np.array(
+            [
+                task.distances(of_row.values[:1], np.array([row]))[0]
+                if len(of_row.values)
+                else np.inf
+                for row, of_row in enumerate(found)
+            ]
+        )
+        proved = nearest * (1 - _SAME) <= lower
+        return {"lower_bounds": lower, "optimal": proved & np.isfinite(nearest)}
+
+
+def _kind_of_search(estimator):
+    """The class that searches a model of this kind."""
+    try:
+        read_linear(estimator)
+    except UnreadableModelError as of_linear:
+        try:
+            read_trees(estimator)
+        except UnreadableModelError as of_trees:
+            raise UnreadableModelError(f"{of_linear} {of_trees}") from of_trees
+        return TreeSearch
+    return LinearSearch

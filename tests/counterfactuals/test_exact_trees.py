@@ -1,0 +1,247 @@
+"""Exact counterfactuals of trees against a search of all cells between thresholds."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import make_classification, make_regression
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from sklearn_interpret._model.trees.tree_response import read_trees
+from sklearn_interpret.counterfactuals import ExactCounterfactual
+from sklearn_interpret.exceptions import NoCounterfactualWarning
+
+
+def table(n_classes=2, n_features=3, seed=0):
+    """A small table of single-precision numbers and its classes."""
+    X, y = make_classification(
+        120,
+        n_features=n_features,
+        n_informative=n_features,
+        n_redundant=0,
+        n_classes=n_classes,
+        n_clusters_per_class=1,
+        flip_y=0.1,
+        random_state=seed,
+    )
+    return X.astype(np.float32).astype(np.float64), y
+
+
+def candidates(model, row):
+    """All cells of each feature: the nearest number to the row's in each."""
+    trees = read_trees(model).ensemble
+    values = []
+    for x, thresholds in zip(row, trees.split_codes.thresholds, strict=True):
+        last = thresholds.astype(np.float32)
+        too_far = last > thresholds
+        last[too_far] = np.nextafter(last[too_far], np.float32(-np.inf))
+        low = np.append(-np.inf, np.nextafter(last, np.float32(np.inf)))
+        high = np.append(last, np.inf)
+        values.append(np.unique(np.clip(x, low, high)))
+    return values
+
+
+def brute_force(model, row, costs, holds, most_changes=None):
+    """Least distance of all rows as wished, and the fewest changes with theirs."""
+    rows = np.array(list(product(*candidates(model, row))))
+    rows = rows[holds(rows)]
+    changes = (rows != row).sum(axis=1)
+    if most_changes is not None:
+        rows, changes = rows[changes <= most_changes], changes[changes <= most_changes]
+    distances = np.abs(rows - row) @ costs
+    few = changes == changes.min()
+    return distances.min(), changes.min(), distances[few].min()
+
+
+MODELS = {
+    "tree": DecisionTreeClassifier(max_depth=5, random_state=0),
+    "forest": RandomForestClassifier(10, max_depth=3, random_state=0),
+    "extra": ExtraTreesClassifier(10, max_depth=3, random_state=0),
+    "boosting": GradientBoostingClassifier(n_estimators=10, random_state=0),
+    "full forest": RandomForestClassifier(10, max_leaf_nodes=9, random_state=1),
+}
+COSTS = {0: 1.0, 1: 0.5, 2: 2.0}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("wish", ["other", 1])
+def test_nearest_of_all_cells(name, n_classes, wish):
+    X, y = table(n_classes)
+    model = MODELS[name].fit(X, y)
+    rows = X[model.predict(X) != wish][:3]
+    search = ExactCounterfactual(FrozenEstimator(model), desired=wish, distance=COSTS)
+    found = search.fit(X).explain(rows)
+    assert found.optimal.all()
+    np.testing.assert_allclose(found.lower_bounds, found.distances, rtol=1e-6)
+    own = model.predict(rows)
+    for i, row in enumerate(rows):
+
+        def holds(candidates, own=own[i]):
+            answers = model.predict(candidates)
+            return answers != own if wish == "other" else answers == wish
+
+        assert holds(found.rows[[i]])
+        nearest = brute_force(model, row, [1.0, 0.5, 2.0], holds)[0]
+        np.testing.assert_allclose(found.distances[i], nearest, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_fewest_changes_of_all_cells(name):
+    X, y = table(seed=3)
+    model = MODELS[name].fit(X, y)
+    rows = X[:4]
+    search = ExactCounterfactual(
+        FrozenEstimator(model), objective="n_changed", distance=COSTS
+    )
+    found = search.fit(X).explain(rows)
+    assert found.optimal.all()
+    for i, row in enumerate(rows):
+        own = model.predict(rows[[i]])
+        _, fewest, nearest = brute_force(
+            model, row, [1.0, 0.5, 2.0], lambda X, own=own: model.predict(X) != own
+        )
+        assert found.n_changed[i] == fewest
+        np.testing.assert_allclose(found.distances[i], nearest, rtol=1e-6)
+
+
+@pytest.mark.parametrize("target", [0, 1])
+@pytest.mark.parametrize("name", ["forest", "boosting"])
+def test_intervals_of_probability(name, target):
+    X, y = table(seed=5)
+    model = MODELS[name].fit(X, y)
+    rows = X[:4]
+    search = ExactCounterfactual(
+        FrozenEstimator(model), desired=(0.35, 0.55), target=target, distance=COSTS
+    )
+    found = search.fit(X).explain(rows)
+
+    def holds(candidates):
+        share = model.predict_proba(candidates)[:, target]
+        return (share >= 0.35) & (share <= 0.55)
+
+    for i in found.origin:
+        nearest = brute_force(model, rows[i], [1.0, 0.5, 2.0], holds)[0]
+        np.testing.assert_allclose(
+            found.distances[found.origin == i], nearest, rtol=1e-6, atol=1e-12
+        )
+    assert holds(found.rows).all()
+
+
+def test_few_changes_and_limits():
+    X, y = table(seed=2)
+    model = MODELS["forest"].fit(X, y)
+    rows = X[:5]
+    search = ExactCounterfactual(
+        FrozenEstimator(model), distance=COSTS, max_changes=1
+    ).fit(X)
+    found = search.explain(rows)
+    assert (found.n_changed <= 1).all()
+    for i, row in enumerate(rows):
+        own = model.predict(rows[[i]])
+        nearest = brute_force(
+            model, row, [1.0, 0.5, 2.0], lambda X, own=own: model.predict(X) != own, 1
+        )[0]
+        np.testing.assert_allclose(found.distances[i], nearest, rtol=1e-6)
+
+
+def test_regressor():
+    X, y = make_regression(100, 3, random_state=0)
+    X = X.astype(np.float32).astype(np.float64)
+    model = RandomForestRegressor(10, max_depth=3, random_state=0).fit(X, y)
+    rows = X[:4]
+    search = ExactCounterfactual(
+        FrozenEstimator(model), desired=(50, 60), distance=COSTS
+    )
+    found = search.fit(X).explain(rows)
+    assert found.optimal[found.status == "found"].all()
+
+    def holds(candidates):
+        answers = model.predict(candidates)
+        return (answers >= 50) & (answers <= 60)
+
+    for i, row in enumerate(rows):
+        nearest = brute_force(model, row, [1.0, 0.5, 2.0], holds)[0]
+        np.testing.assert_allclose(found.distances[i], nearest, rtol=1e-6, atol=1e-12)
+
+
+def mixed_table(n_rows=150):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, n_rows),
+            "income": rng.normal(size=n_rows).astype(np.float32),
+            "job": pd.Categorical(rng.choice(list("abcd"), n_rows)),
+        }
+    )
+    X.loc[::9, "income"] = np.nan
+    y = (X["age"] > 40) & X["job"].isin(["a", "c"]) | (X["income"] > 1)
+    return X, y.astype(int)
+
+
+def mixed_models():
+    encoded = make_column_transformer(
+        (OneHotEncoder(), ["job"]),
+        (StandardScaler(), ["income", "age"]),
+    )
+    yield make_pipeline(
+        encoded, RandomForestClassifier(10, max_depth=4, random_state=0)
+    )
+    yield HistGradientBoostingClassifier(max_iter=10, categorical_features="from_dtype")
+
+
+@pytest.mark.parametrize("model", list(mixed_models()), ids=["pipeline", "categories"])
+def test_mixed_tables(model):
+    X, y = mixed_table()
+    model.fit(X, y)
+    rows = X.iloc[:12]
+    costs = {"age": 0.1, "income": 1.0, "job": 2.0}
+    search = ExactCounterfactual(FrozenEstimator(model), distance=costs).fit(X)
+    found = search.explain(rows)
+    assert found.optimal.all()
+    assert (found.status == "found").all()
+    assert found.rows.dtypes.equals(X.dtypes)
+    income = np.append(np.unique(X["income"].dropna()), np.float32([-5, 5]))
+    for i in range(len(rows)):
+        row = rows.iloc[i]
+        values = [row["income"]] if np.isnan(row["income"]) else income
+        grid = pd.DataFrame(
+            list(product(range(18, 80), values, "abcd")), columns=X.columns
+        ).astype(X.dtypes)
+        other = (model.predict(grid) != model.predict(rows.iloc[[i]])).astype(bool)
+        distances = 0.1 * abs(grid["age"] - row["age"]) + 2 * (
+            grid["job"] != row["job"]
+        )
+        distances += (grid["income"] - row["income"]).abs().fillna(0)
+        # The grid has known incomes only, which are no nearer.
+        assert found.distances[i] <= distances[other].min() * (1 + 1e-6)
+
+
+def test_impossible_for_a_reason():
+    X, y = table()
+    model = MODELS["forest"].fit(X, y)
+    search = ExactCounterfactual(
+        FrozenEstimator(model), desired=1, features_to_vary=[0], max_changes=1
+    )
+    answers = model.predict(X)
+    rows = np.concatenate([X[answers == 0], X[answers == 1][:1]])
+    with pytest.warns(NoCounterfactualWarning):
+        found = search.fit(X).explain(rows)
+    assert found.status[-1] == "unchanged"
+    impossible = np.flatnonzero(found.status == "impossible")
+    assert len(impossible)
+    assert "features_to_vary" in found.reasons[impossible[0]]
+    assert np.isinf(found.lower_bounds[impossible]).all()
+    assert not found.optimal[impossible].any()
