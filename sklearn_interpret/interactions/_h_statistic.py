@@ -285,7 +285,6 @@ class HStatistic(TransformerMixin, BaseInteraction):
             sample.rows,
             sample.weights,
             self.features_,
-            averaged=True,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             on_block=on_block,

@@ -662,7 +662,7 @@ def test_sums_grow_with_rows_pairs_triples_and_passes(wide_trees):
         rows, players = as_rows(WIDE[:n_rows]), [(j,) for j in range(n_features)]
         response = make_response(wide_trees)
         weights = np.ones(n_rows)
-        trees = hybrid("tree", response, rows, weights, players, averaged=True)
+        trees = hybrid("tree", response, rows, weights, players)
         pairs = np.array([*combinations(range(n_features), 2)])
         with config_context(working_memory=memory):
             return trees.most_sums(pairs, triples)

@@ -16,6 +16,7 @@ from sklearn import get_config
 
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.perturbation.hybrid_trees import HybridTrees
+from sklearn_interpret._model.perturbation.linked_trees import LinkedHybridTrees
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
 from sklearn_interpret._model.trees.tree_response import tree_response
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -32,7 +33,7 @@ _POINT_BYTES = 96
 _SETS_AT_ONCE = 2**14
 
 
-def hybrid(method, response, rows, weights, players, *, averaged, **loop):
+def hybrid(method, response, rows, weights, players, **loop):
     """Responses to hybrid rows, from trees or from the model's `predict`.
 
     Parameters
@@ -41,15 +42,12 @@ def hybrid(method, response, rows, weights, players, *, averaged, **loop):
         "auto" takes the trees where they tell what is needed, "tree" insists on them.
     response, rows, weights, players : object
         As :class:`HybridResponses` takes them.
-    averaged : bool
-        Whether means of responses are needed: trees know them for plain sums only, and
-        single outcomes also through a link function.
     **loop : dict
         `n_jobs`, `verbose` and `on_block`.
 
     Returns
     -------
-    HybridTrees or HybridResponses
+    HybridTrees, LinkedHybridTrees or HybridResponses
 
     Raises
     ------
@@ -58,8 +56,9 @@ def hybrid(method, response, rows, weights, players, *, averaged, **loop):
     """
     if method != "brute":
         try:
-            trees = tree_response(response, additive=averaged)
-            return HybridTrees(trees, rows, weights, players, **loop)
+            trees = tree_response(response)
+            kind = HybridTrees if trees.additive else LinkedHybridTrees
+            return kind(trees, rows, weights, players, **loop)
         except UnreadableModelError:
             if method == "tree":
                 raise

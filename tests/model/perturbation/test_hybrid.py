@@ -332,7 +332,6 @@ def test_trees_are_read_where_that_works(model, method, averaged, expected):
         as_rows(TREES),
         np.ones(40),
         alone_in(3),
-        averaged=averaged,
     )
     assert type(found) is expected
 
@@ -346,7 +345,6 @@ def test_trees_are_insisted_on(model):
             as_rows(TREES),
             np.ones(40),
             alone_in(3),
-            averaged=True,
         ).alone()
 
 

@@ -320,17 +320,17 @@ def test_models_that_are_no_function_of_trees_are_refused():
         given = response, as_rows(X), np.ones(N_ROWS), SINGLE
         with pytest.raises(UnreadableModelError):
             tree_response(response)
-        found = hybrid("auto", *given, averaged=False)
+        found = hybrid("auto", *given)
         assert isinstance(found, HybridResponses)
         with pytest.raises(UnreadableModelError):
-            hybrid("tree", *given, averaged=False)
+            hybrid("tree", *given)
 
 
 def test_trees_are_not_looked_at_when_the_model_is_to_be_asked():
     model, X, asked = SUMS["boosting"]
     given = make_response(model, **asked), as_rows(X), np.ones(N_ROWS), SINGLE
     for method, kind in (("brute", HybridResponses), ("tree", HybridTrees)):
-        assert isinstance(hybrid(method, *given, averaged=True), kind)
+        assert isinstance(hybrid(method, *given), kind)
 
 
 def test_a_model_that_was_changed_after_its_fit_is_noticed():

@@ -1,0 +1,75 @@
+"""Responses that are functions of a sum of trees, to rows some of whose values move.
+
+The sums at all points follow from the trees; the function, of a single sum or of those
+of several classes, is then evaluated point by point, and the model is not asked.
+"""
+
+from functools import cached_property
+from itertools import islice
+
+import numpy as np
+
+from sklearn_interpret._core.trees.effects.hybrids import TreeHybrids
+from sklearn_interpret._model.parallel import slices
+from sklearn_interpret._model.perturbation.hybrid_trees import HybridTrees
+
+# Sets that a worker, and all of them, get at once.
+_SETS_OF_TASK = 8
+_SETS_AT_ONCE = 2**9
+
+
+class LinkedHybridTrees(HybridTrees):
+    """Responses to hybrid rows that are a function of a sum of trees.
+
+    It takes and gives what `HybridTrees` does.
+    """
+
+    def most_sums(self, pairs, triples):
+        """About how many sums over rows and leaves, or of like cost, are to be made."""
+        n_points = np.array(self.n_points, dtype=np.float64)
+        n_rows, total = len(self._codes), n_points.sum()
+        for size, sets in ((2, pairs), (3, triples)):
+            places = np.array(sets, dtype=np.intp).reshape(-1, size)
+            total += np.minimum(n_points[places].prod(axis=1), n_rows).sum()
+        return total * n_rows
+
+    def all_but(self):
+        """Mean responses with one player from the sample, all else as the row's."""
+        return np.stack([means for _, means in self._means], axis=1)
+
+    def joint(self, sets):
+        """Mean responses with some players as the row has them, set by set."""
+        sets = map(tuple, sets)
+        trees = TreeHybrids(self._effects, self.positions)
+        given = self._codes, self._weights, self._sums, self._trees.of_sums
+        while wave := list(islice(sets, _SETS_AT_ONCE)):
+            tasks = [
+                (trees, wave[some], *given) for some in slices(len(wave), _SETS_OF_TASK)
+            ]
+            for averages in self._run(TreeHybrids.averages, tasks):
+                yield from averages
+
+    @cached_property
+    def _averages(self):
+        """Mean responses with each player at each of its points."""
+        return [at_points for at_points, _ in self._means]
+
+    @cached_property
+    def _means(self):
+        """For each player, means over the rows at its points, and the reverse."""
+        weights = self._weights / self._weights.sum()
+        shares = [
+            np.bincount(at, weights, n_points)
+            for at, n_points in zip(self.positions, self.n_points, strict=True)
+        ]
+
+        def reduce(player, index, responses):
+            at_points = np.einsum("b,bdk->dk", weights[index], responses)
+            return at_points, np.einsum("d,bdk->bk", shares[player], responses)
+
+        return [
+            (sum(at_points), np.concatenate(all_but))
+            for at_points, all_but in (
+                zip(*parts, strict=True) for parts in self.outcomes(reduce)
+            )
+        ]
