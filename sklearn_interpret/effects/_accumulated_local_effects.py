@@ -310,7 +310,7 @@ default="similarity"
             self.confidence_level is not None and self.confidence_method == "bootstrap"
         )
         grids = [grid_replacement(axes) for axes in self.axes_]
-        model = perturbed(self.method, response, sample.rows, grids)
+        model = perturbed(self.method, response, sample.rows, grids, additive=True)
         blocks = model.differences(
             steps,
             cells,

@@ -211,12 +211,12 @@ class PartialDependenceInteraction(BaseInteraction):
             return
         sizes = self._most_points(rows)
         model = perturbed(self.method, response, rows, [])
+        parts = slices(n_pairs, _PAIRS_AT_ONCE)
+        n_points = sum(_points(sizes, self._pairs[part]).sum() for part in parts)
         if isinstance(model, PerturbedResponses):
-            parts = slices(n_pairs, _PAIRS_AT_ONCE)
-            n_points = sum(_points(sizes, self._pairs[part]).sum() for part in parts)
             self._warn_of_cost(rows.n_rows * n_points, rows, _ADVICE)
         else:
-            self._warn_of_sums(model.most_sums(n_pairs))
+            self._warn_of_sums(model.most_sums(n_pairs, n_points))
         most, start = held_rows(_BYTES_OF_POINT * (1 + n_outputs)), 0
         while start < n_pairs:
             n_points = _points(sizes, self._pairs[start : start + _PAIRS_AT_ONCE])

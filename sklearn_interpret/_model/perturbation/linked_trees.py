@@ -4,7 +4,7 @@ The sums at all points follow from the trees; the function, of a single sum or o
 of several classes, is then evaluated point by point, and the model is not asked.
 """
 
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 
 import numpy as np
@@ -12,6 +12,10 @@ import numpy as np
 from sklearn_interpret._core.trees.effects.hybrids import TreeHybrids
 from sklearn_interpret._model.parallel import slices
 from sklearn_interpret._model.perturbation.hybrid_trees import HybridTrees
+from sklearn_interpret._model.perturbation.perturbed_trees import (
+    PerturbedTrees,
+    averages_of,
+)
 
 # Sets that a worker, and all of them, get at once.
 _SETS_OF_TASK = 8
@@ -73,3 +77,39 @@ class LinkedHybridTrees(HybridTrees):
                 zip(*parts, strict=True) for parts in self.outcomes(reduce)
             )
         ]
+
+
+class LinkedPerturbedTrees(PerturbedTrees):
+    """Responses to perturbed rows that are a function of a sum of trees.
+
+    It takes and gives what `PerturbedTrees` does, but for differences: whole curves take
+    longer than the few rows that the model gets for these.
+    """
+
+    def __init__(self, trees, rows, replacements):
+        super().__init__(trees, rows, replacements)
+        self._trees = trees
+
+    @cached_property
+    def n_outputs(self):
+        """Number of outputs."""
+        sums = self._trees.ensemble.raw_of_codes(self._codes[:1])
+        return self._trees.of_sums(sums).shape[1]
+
+    def most_sums(self, n_pairs, n_points):
+        """About how many sums the pairs take, and responses to rows at their points."""
+        n_responses = len(self._codes) * n_points
+        return super().most_sums(n_pairs, n_points) + n_responses
+
+    def averages(self, weights, masses=None, **loop):
+        """Weighted means over the rows."""
+        return averages_of(self, weights, masses, **loop)
+
+    def responses(self, reduce, **loop):
+        """Reduced responses to all perturbed rows."""
+        return super().responses(partial(_of_curves, self._trees, reduce), **loop)
+
+
+def _of_curves(trees, reduce, which, index, variants, sums):
+    """Reduce the responses to rows with their sums at all points."""
+    return reduce(which, index, variants, trees.of_sums(sums))
