@@ -285,6 +285,7 @@ class HStatistic(TransformerMixin, BaseInteraction):
             sample.rows,
             sample.weights,
             self.features_,
+            averaged=True,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             on_block=on_block,

@@ -116,7 +116,7 @@ def all_pairs_scores(estimator, sample, players, metrics, strata, **loop):
     for response, members in _by_response(metrics, estimator, sample):
         which, row_losses = zip(*members, strict=True)
         responses = hybrid(
-            "auto", response, sample.rows, weights, players, **loop
+            "auto", response, sample.rows, weights, players, averaged=False, **loop
         )
         predictions = responses.predictions
         own_sums = _own_sums(row_losses, weights, predictions)
@@ -142,7 +142,7 @@ def loss_increases(estimator, sample, players, shares, rng):
     response, loss = _loss_of_kind(estimator, sample.y, shares)
     rows, weights = sample.rows, sample.weights
     try:
-        responses = hybrid("tree", response, rows, weights, players)
+        responses = hybrid("tree", response, rows, weights, players, averaged=False)
     except UnreadableModelError:
         own = response(rows.native)
         after = _with_donors(response, loss, sample, players, rng)

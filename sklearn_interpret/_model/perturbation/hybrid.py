@@ -33,7 +33,7 @@ _POINT_BYTES = 96
 _SETS_AT_ONCE = 2**14
 
 
-def hybrid(method, response, rows, weights, players, **loop):
+def hybrid(method, response, rows, weights, players, *, averaged, **loop):
     """Responses to hybrid rows, from trees or from the model's `predict`.
 
     Parameters
@@ -42,6 +42,8 @@ def hybrid(method, response, rows, weights, players, **loop):
         "auto" takes the trees where they tell what is needed, "tree" insists on them.
     response, rows, weights, players : object
         As :class:`HybridResponses` takes them.
+    averaged : bool
+        Whether means of responses are needed: the trees do not give those of labels.
     **loop : dict
         `n_jobs`, `verbose` and `on_block`.
 
@@ -56,7 +58,7 @@ def hybrid(method, response, rows, weights, players, **loop):
     """
     if method != "brute":
         try:
-            trees = tree_response(response)
+            trees = tree_response(response, labels=not averaged)
             kind = HybridTrees if trees.additive else LinkedHybridTrees
             return kind(trees, rows, weights, players, **loop)
         except UnreadableModelError:

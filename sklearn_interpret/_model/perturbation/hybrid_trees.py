@@ -42,7 +42,7 @@ class HybridTrees:
     Parameters
     ----------
     trees : TreeResponse
-        A sum of trees, or for :meth:`outcomes` alone a function of one.
+        A sum of trees.
     rows : Rows
         The sample.
     weights : ndarray of shape (n_rows,)
@@ -107,7 +107,8 @@ class HybridTrees:
 
     def alone(self):
         """Mean responses with one player as the row's, all else from the sample."""
-        alone = np.empty((len(self._codes), len(self.positions), self._sums.shape[1]))
+        n_rows, n_outputs = self.predictions.shape
+        alone = np.empty((n_rows, len(self.positions), n_outputs))
         for player, at in enumerate(self.positions):
             alone[:, player] = self._averages[player][at]
         return alone

@@ -21,6 +21,12 @@ from sklearn_interpret._model.perturbation.perturbed_trees import (
 _SETS_OF_TASK = 8
 _SETS_AT_ONCE = 2**9
 
+# Sets whose points are counted at once.
+_SETS_COUNTED_AT_ONCE = 2**14
+
+# With so many leaves a number in a product of matrices takes as long as another sum.
+_LEAVES_OF_SUM = 1000
+
 
 class LinkedHybridTrees(HybridTrees):
     """Responses to hybrid rows that are a function of a sum of trees.
@@ -32,10 +38,12 @@ class LinkedHybridTrees(HybridTrees):
         """About how many sums over rows and leaves, or of like cost, are to be made."""
         n_points = np.array(self.n_points, dtype=np.float64)
         n_rows, total = len(self._codes), n_points.sum()
-        for size, sets in ((2, pairs), (3, triples)):
-            places = np.array(sets, dtype=np.intp).reshape(-1, size)
-            total += np.minimum(n_points[places].prod(axis=1), n_rows).sum()
-        return total * n_rows
+        for sets in (pairs, triples):
+            for part in slices(len(sets), _SETS_COUNTED_AT_ONCE):
+                n_donors = n_points[np.array(sets[part])].prod(axis=1)
+                total += np.minimum(n_donors, n_rows).sum()
+        n_leaves = np.count_nonzero(self._trees.ensemble.is_leaf)
+        return total * n_rows * (1 + n_leaves / _LEAVES_OF_SUM)
 
     def all_but(self):
         """Mean responses with one player from the sample, all else as the row's."""
@@ -82,8 +90,8 @@ class LinkedHybridTrees(HybridTrees):
 class LinkedPerturbedTrees(PerturbedTrees):
     """Responses to perturbed rows that are a function of a sum of trees.
 
-    It takes and gives what `PerturbedTrees` does, but for differences: whole curves take
-    longer than the few rows that the model gets for these.
+    It takes and gives what `PerturbedTrees` does, but for differences: the few rows
+    that the model gets for these take less time than whole curves.
     """
 
     def __init__(self, trees, rows, replacements):

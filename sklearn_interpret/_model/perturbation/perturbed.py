@@ -1,8 +1,8 @@
 """Model responses to perturbed rows: some columns replaced, the rest unchanged.
 
-Three classes give the same: `PerturbedTrees` from the trees of a model that is their sum,
-`LinkedPerturbedTrees` from those of one that is a function of it, `PerturbedResponses` by
-sending perturbed rows to any model. `perturbed` chooses.
+Three classes give the same: `PerturbedTrees` from the trees of a model that is their
+sum, `LinkedPerturbedTrees` from those of one that is a function of it, and
+`PerturbedResponses` by sending perturbed rows to any model. `perturbed` chooses.
 """
 
 from collections import namedtuple
@@ -92,7 +92,7 @@ def perturbed(method, response, rows, replacements, *, additive=False):
     """
     if method != "brute":
         try:
-            trees = tree_response(response, additive=additive)
+            trees = tree_response(response, additive=additive, labels=False)
             kind = PerturbedTrees if trees.additive else LinkedPerturbedTrees
             return kind(trees, rows, replacements)
         except UnreadableModelError:

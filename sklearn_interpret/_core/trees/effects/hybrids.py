@@ -1,7 +1,7 @@
 r"""Functions of trees' outputs, averaged over rows that take parts of other rows.
 
-With :math:`w_l` the value of leaf l and :math:`a_{lj}` its condition on part j, the
-leaves that have conditions on the parts T, and on no others of the set S that moves, add
+With :math:`w_l` the value of leaf l and :math:`a_{lj}` its condition on part j, leaves
+that have conditions on the parts T, and on no others of the set S that moves, add
 
 .. math:: G_T(b, u) = \sum_l \Big[ \prod_{j \notin T} a_{lj}(x_b) \Big]
     \Big[ w_l \prod_{j \in T} a_{lj}(u) \Big]
@@ -86,7 +86,7 @@ class TreeHybrids:
             for number, move in enumerate(moves):
                 step = max(1, _OUTPUTS_AT_ONCE // (64 * move.n_points))
                 for word in range(0, bits.n_words, step):
-                    first, last = start + 64 * word, start + 64 * (word + step)
+                    first = start + 64 * word
                     rows = slice(first, min(first + 64 * step, start + bits.n_rows))
                     moved = self._moved(move, met[:, word : word + step], rows, outputs)
                     found = np.moveaxis(function(moved), 2, 0)
@@ -155,7 +155,9 @@ class TreeHybrids:
         place = self._place[names]
         place[np.isin(paths.player[names], parts)] = len(met) - 1
         counts = paths.n_conditions[leaves]
-        sets = np.bitwise_and.reduceat(met.take(place, axis=0), counts.cumsum() - counts)
+        sets = np.bitwise_and.reduceat(
+            met.take(place, axis=0), counts.cumsum() - counts
+        )
         return np.unpackbits(sets.view(np.uint8), axis=1, bitorder="little")
 
     def _points_inside(self, part, names):

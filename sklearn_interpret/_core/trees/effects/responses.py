@@ -222,7 +222,7 @@ class TreeEffects:
         return self._summed(changes)
 
     def _row_changes(self, reached):
-        """Changes of outputs along all points: row and point in one number, leaf, sign."""
+        """Changes along all points: row and point in one number, leaf, sign."""
         which, row = set_bits(reached.all_but_one)
         leaf, name = reached.leaf.take(which), reached.names.take(which)
         step, point, sign = self.steps.of_conditions(name)
