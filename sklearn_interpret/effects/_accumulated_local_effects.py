@@ -88,8 +88,8 @@ default="similarity"
     n_bootstraps : int, default=200
         Number of bootstrap draws.
     method : {"auto", "tree", "brute"}, default="auto"
-        How the differences are computed: from the trees of the model, or from its
-        predictions, as in :class:`PartialDependence`.
+        How the differences are computed: from the trees of a model that is their sum,
+        or from predictions, as in :class:`PartialDependence`.
     response_method : str, list of str or callable, default="auto"
         As in :class:`PartialDependence`.
     target : class label or int, default=None

@@ -29,7 +29,7 @@ from sklearn_interpret.interactions._base import BaseInteraction
 
 _ADVICE = (
     "It grows with the square of grid_resolution. Trees are read without being asked "
-    "where the response is their sum (method=)."
+    "where the response is their sum, or a link function of it (method=)."
 )
 
 # What a point of a surface takes, and each output of it; and a surface besides.
@@ -115,7 +115,8 @@ class PartialDependenceInteraction(BaseInteraction):
         response that is not finite or whose squares are not, a fitted model passed bare
         without `y`.
     UnreadableModelError
-        In `fit` with "tree": the trees can't be read, or the response is not their sum.
+        In `fit` with "tree": the trees can't be read, or the response is neither their
+        sum nor a link function of it.
 
     Notes
     -----

@@ -89,8 +89,7 @@ class TreeHybrids:
                     first = start + 64 * word
                     rows = slice(first, min(first + 64 * step, start + bits.n_rows))
                     moved = self._moved(move, met[:, word : word + step], rows, outputs)
-                    found = np.moveaxis(function(moved), 2, 0)
-                    sums[number] += weights[rows] @ found
+                    sums[number] += weights[rows] @ np.moveaxis(function(moved), 2, 0)
         return [
             total.T[move.at] / weights.sum()
             for total, move in zip(sums, moves, strict=True)
