@@ -233,6 +233,18 @@ def test_functions_of_sums(name):
         check_joint(observed, ask, X, GROUPS, weights, [(0, 1), (2, 0), (0, 2, 1)])
 
 
+def test_work_on_functions_of_sums_grows_faster_than_the_rows():
+    model, X, asked = LINKS["softmax"]
+    pairs, triples = np.array([(0, 1), (2, 4)]), [(0, 1, 2)]
+
+    def n_sums(X, *sets):
+        return observe(model, X, asked, SINGLE, np.ones(len(X)))[0].most_sums(*sets)
+
+    few = n_sums(X[:10], pairs, [])
+    assert few < n_sums(X[:10], pairs, triples)
+    assert n_sums(X[:30], pairs, []) > 4 * few
+
+
 @pytest.mark.parametrize("name", ["labels", "two labels", "labels of a forest"])
 def test_means_of_labels_are_those_of_the_model(name):
     model, X, asked = LINKS[name]
