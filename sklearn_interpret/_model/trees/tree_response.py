@@ -225,7 +225,7 @@ class TreeResponse:
         known, scores = self.model.classes, self.model.as_returned(sums)
         if not isinstance(known, list):
             reader = replace(self.response, classes=np.arange(len(known)))
-            return reader.read(_winners(scores, len(known)))
+            return reader.read(_winners(scores, len(known), self.model.tied_class))
         reader = replace(self.response, classes=[np.arange(len(own)) for own in known])
         winners = [
             _winners(part, len(own)) for part, own in zip(scores, known, strict=True)
@@ -455,10 +455,11 @@ def _predicts_labels(response):
     return response.method == "predict" and response.classes is not None
 
 
-def _winners(scores, n_classes):
+def _winners(scores, n_classes, tied_class=0):
     """Position of the largest score, the first one where they are the same."""
     if scores.shape[1] < n_classes:  # one signed column speaks for two classes
-        return (scores[:, 0] > 0).astype(np.intp)
+        margins = scores[:, 0]
+        return np.where(margins == 0, tied_class, margins > 0).astype(np.intp)
     most = scores.max(axis=1, keepdims=True)
     size = np.abs(scores).max(axis=1, keepdims=True)
     return (scores >= most - _SAME_SCORE * size).argmax(axis=1)
