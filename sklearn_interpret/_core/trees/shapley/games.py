@@ -16,6 +16,7 @@ from sklearn_interpret._core.trees.shapley.patterns import (
     RootPaths,
     all_met,
     distinct_patterns,
+    features_with_gaps,
     packed,
 )
 from sklearn_interpret._core.trees.shapley.potentials import (
@@ -247,7 +248,8 @@ class InterventionalGame:
         shares = [np.zeros((len(part), 2**part.n_bits)) for part in units]
         finder = PatternFinder(self.ensemble, self.paths, units)
         for weights, codes in self._blocks():
-            patterns = finder.find(codes)
+            gaps = features_with_gaps(self.ensemble, codes)
+            patterns = finder.find(codes, gaps)
             for of_part, in_part in zip(shares, patterns, strict=True):
                 for of_unit, pattern in zip(of_part, in_part, strict=True):
                     of_unit += np.bincount(pattern, weights, len(of_unit))

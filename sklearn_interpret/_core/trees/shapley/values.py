@@ -17,6 +17,7 @@ from sklearn_interpret._core.trees.shapley.patterns import (
     PatternFinder,
     all_met,
     distinct_patterns,
+    features_with_gaps,
 )
 from sklearn_interpret._core.trees.shapley.subtrees import cut_into_units
 from sklearn_interpret._core.trees.shapley.tables import column_table, term_place, terms
@@ -26,7 +27,7 @@ from sklearn_interpret._core.trees.structure.paths import TreePaths
 # Numbers that are worked on at once: few enough to stay in the cache.
 _AT_ONCE = 2**17
 # Rows that are worked on together, at most.
-MOST_AT_ONCE = 4096
+MOST_AT_ONCE = 2**14
 _DEEP_AT_ONCE = 64
 # Up to so many rows are valued leaf by leaf.
 _FEW_ROWS = 16
@@ -253,8 +254,9 @@ def _share_blocks(share, codes, order, rows_at_once):
         rows = slice(start, start + rows_at_once)
         totals = np.zeros((share.plan.n_keys(order), len(codes[rows])))
         into = list(totals)
+        gaps = features_with_gaps(share.plan.ensemble, codes[rows])
         for finder, lookups in parts:
-            found = finder.find(codes[rows])
+            found = finder.find(codes[rows], gaps)
             for units, lookup, patterns in zip(
                 finder.groups, lookups, found, strict=True
             ):
@@ -267,9 +269,14 @@ def _share_blocks(share, codes, order, rows_at_once):
 
 def _look_up(lookup, patterns, into):
     """Add what rows get from units."""
+    # Into the same memory again and again; wrapping is the quickest mode of `take`.
+    n_columns = max(len(keys) for _, keys in lookup)
+    gains = np.empty((n_columns, patterns.shape[1]))
+    places = np.empty(patterns.shape[1], dtype=np.intp)
     for (table, keys), pattern in zip(lookup, patterns, strict=True):
-        gains = table.take(pattern.astype(np.intp), axis=1)
-        for key, gain in zip(keys, gains, strict=True):
+        places[:] = pattern
+        some = table.take(places, axis=1, out=gains[: len(keys)], mode="wrap")
+        for key, gain in zip(keys, some, strict=True):
             np.add(into[key], gain, out=into[key])
 
 
