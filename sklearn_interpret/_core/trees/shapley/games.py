@@ -34,8 +34,8 @@ from sklearn_interpret._core.trees.shapley.tables import (
     terms,
 )
 
-# Rows of a background that are counted at once, so that they stay in the cache.
-_ROWS_AT_ONCE = 2048
+# Rows of a background that are counted at once.
+_ROWS_AT_ONCE = 2**14
 # Numbers of tables that are kept from one call to the next: 64 megabytes.
 _MOST_KEPT = 2**23
 # Leaves with fewer patterns than this are valued together, else one by one.

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-# Rows that go down the trees together: what they leave behind stays in the cache.
-_ROWS_AT_ONCE = 4096
+# Pairs of a split and a row that are compared at once: they stay in the cache.
+_PAIRS_AT_ONCE = 2**21
 # Longer patterns are Python's integers instead of numpy's.
 MAX_PATTERN_BITS = 62
 
@@ -27,6 +27,14 @@ def lefts(ensemble, nodes, codes, gaps):
         table = _lefts_by_category(ensemble, nodes[at])
         left[at] = table[np.arange(len(at))[:, None], taken[at]]
     return left
+
+
+def _left_blocks(ensemble, nodes, codes, gaps):
+    """Some rows after the other, and their `lefts`."""
+    step = max(1, _PAIRS_AT_ONCE // max(1, len(nodes)))
+    for start in range(0, len(codes), step):
+        rows = slice(start, start + step)
+        yield rows, lefts(ensemble, nodes, codes[rows], gaps)
 
 
 def features_with_gaps(ensemble, codes):
@@ -90,9 +98,7 @@ class PatternFinder:
             np.empty((len(group), len(codes)), dtype=_pattern_dtype(group.n_bits))
             for group in self.groups
         ]
-        for start in range(0, len(codes), _ROWS_AT_ONCE):
-            rows = slice(start, start + _ROWS_AT_ONCE)
-            left = lefts(self.ensemble, self._splits, codes[rows], gaps)
+        for rows, left in _left_blocks(self.ensemble, self._splits, codes, gaps):
             self._put(left, [patterns[:, rows] for patterns in by_group])
         return by_group
 
@@ -157,9 +163,7 @@ class RootPaths:
         """Patterns of rows: (n_targets, n_rows); bit i for the condition of slot i."""
         patterns = np.empty((self.n_targets, len(codes)), dtype=self.dtype)
         gaps = features_with_gaps(self.ensemble, codes)
-        for start in range(0, len(codes), _ROWS_AT_ONCE):
-            rows = slice(start, start + _ROWS_AT_ONCE)
-            left = lefts(self.ensemble, self.splits, codes[rows], gaps)
+        for rows, left in _left_blocks(self.ensemble, self.splits, codes, gaps):
             patterns[:, rows] = self.of_lefts(left)
         return patterns
 

@@ -28,6 +28,8 @@ from sklearn_interpret._core.trees.structure.paths import TreePaths
 _AT_ONCE = 2**17
 # Rows that are worked on together, at most.
 MOST_AT_ONCE = 2**14
+# Rows whose totals are handed on at once.
+_ADDED_AT_ONCE = 128
 _DEEP_AT_ONCE = 64
 # Up to so many rows are valued leaf by leaf.
 _FEW_ROWS = 16
@@ -208,8 +210,11 @@ def add_blocks(into, blocks):
     """Add what `value_blocks` returns to an array as `shapley_values` returns it."""
     shape = into.shape[:-1]
     for rows, totals in blocks:
-        here = into[..., rows]
-        here += totals.reshape(*shape, -1)
+        here, totals = into[..., rows], totals.reshape(*shape, -1)
+        # Few rows at a time: one of the two has them far apart in memory.
+        for start in range(0, totals.shape[-1], _ADDED_AT_ONCE):
+            some = slice(start, start + _ADDED_AT_ONCE)
+            here[..., some] += totals[..., some]
 
 
 def value_blocks(
