@@ -169,7 +169,7 @@ def test_values_do_not_hang_on_how_much_is_worked_on_at_once(most, order, monkey
     one = PathDependentGame(trees, plan.paths)
     other = InterventionalGame(trees, plan.paths, codes, np.arange(1.0, 151.0))
     at_once = [shapley_values(plan, game, codes, order) for game in (one, other)]
-    monkeypatch.setattr(games, "_PATTERNS_AT_ONCE", 1000)
+    monkeypatch.setattr(games, "_ROWS_AT_ONCE", 20)
     monkeypatch.setattr(tree_patterns, "_PAIRS_AT_ONCE", 5000)
     monkeypatch.setattr(tree_shapley, "_ADDED_AT_ONCE", 7)
     for game, expected in zip((one, other), at_once, strict=True):

@@ -42,8 +42,8 @@ from sklearn_interpret._core.trees.shapley.tables import (
     terms,
 )
 
-# Rows of a background that are counted at once, at most, and their patterns: 16 MB.
-_ROWS_AT_ONCE, _PATTERNS_AT_ONCE = 2**14, 2**24
+# Rows of a background that are counted at once, so that they stay in the cache.
+_ROWS_AT_ONCE = 2048
 # Leaves with fewer patterns than this are valued together, else one by one.
 _FEW = 16
 # Pairs of rows that are compared at once.
@@ -286,8 +286,7 @@ class InterventionalGame:
         """Share of the background with each pattern: (n_units, 2 ** n_bits) each."""
         shares = [np.zeros((len(part), 2**part.n_bits)) for part in units]
         finder = PatternFinder(self.ensemble, self.paths, units)
-        n_units = max(1, sum(map(len, units)))
-        for weights, codes in self._blocks(_PATTERNS_AT_ONCE // n_units):
+        for weights, codes in self._blocks():
             gaps = features_with_gaps(self.ensemble, codes)
             patterns = finder.find(codes, gaps)
             for of_part, in_part in zip(shares, patterns, strict=True):
@@ -295,11 +294,10 @@ class InterventionalGame:
                     of_unit += np.bincount(pattern, weights, len(of_unit))
         return shares
 
-    def _blocks(self, most=_ROWS_AT_ONCE):
+    def _blocks(self):
         """Shares and codes of some rows after the other."""
-        step = max(1, min(most, _ROWS_AT_ONCE))
-        for start in range(0, len(self._codes), step):
-            rows = slice(start, start + step)
+        for start in range(0, len(self._codes), _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
             yield self.shares[rows], self._codes[rows]
 
     def deep_gains(self, leaves, owner, patterns, order):

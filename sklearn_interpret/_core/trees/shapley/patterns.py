@@ -3,7 +3,7 @@
 import numpy as np
 
 # Pairs of a split and a row that are compared at once: they stay in the cache.
-_PAIRS_AT_ONCE = 2**21
+_PAIRS_AT_ONCE = 2**20
 # Longer patterns are Python's integers instead of numpy's.
 MAX_PATTERN_BITS = 62
 
