@@ -86,8 +86,7 @@ class PathDependentGame:
 
     def is_direct(self, plan, n_rows, order):
         """Whether so many rows are rather carried down the trees one by one."""
-        kept = plan.has_tables(self, order)
-        return worth_carrying(self._n_leaves, self.paths.n_players, n_rows, order, kept)
+        return worth_carrying(self._n_leaves, self.paths.n_players, n_rows, order)
 
     def direct_values(self, plan, codes, order):
         """Values of rows without tables: (n_keys, n_rows)."""
@@ -231,8 +230,7 @@ class InterventionalGame:
     def is_direct(self, plan, n_rows, order):
         """Whether so many rows are rather compared with the background one by one."""
         n_players, n_others = self.paths.n_players, len(self._codes)
-        kept = plan.has_tables(self, order)
-        return is_cheaper(self._n_leaves, n_players, n_others, n_rows, order, kept)
+        return is_cheaper(self._n_leaves, n_players, n_others, n_rows, order)
 
     @cached_property
     def _n_leaves(self):

@@ -82,11 +82,6 @@ class TreePlan:
         edges = pairwise(self.trees_of_shares.tolist())
         return [TreeShare(self, game, slice(start, stop)) for start, stop in edges]
 
-    def has_tables(self, game, order):
-        """Whether a game has kept all tables for values or interactions."""
-        n_kept = sum(of_order == order for of_order, _ in game.kept)
-        return n_kept > 0 and n_kept == len(self.trees_of_shares) - 1
-
     def n_keys(self, order):
         """Number of totals: one for each output, and player or pair of players."""
         return self.ensemble.n_outputs * self.paths.n_players**order
