@@ -263,7 +263,7 @@ def value_blocks(
         Some rows, and their totals over one share of the trees: by output and player,
         or pair of players.
     """
-    if game.is_direct(plan, len(codes), order):
+    if game.is_direct(len(codes), order):
         starts = range(0, len(codes), rows_at_once)
         parts = (slice(start, start + rows_at_once) for start in starts)
         return ((rows, game.direct_values(plan, codes[rows], order)) for rows in parts)
