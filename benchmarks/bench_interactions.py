@@ -24,7 +24,11 @@ from pair import (
     run_pair,
     spread,
 )
-from sklearn.ensemble import GradientBoostingRegressor
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+)
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_interpret.interactions import HStatistic
@@ -46,6 +50,8 @@ class Sizes:
     few_rows: int
     rows: int
     many_rows: int
+    classified_rows: int
+    classified_features: int
     judged: bool
 
     def target(self, value: float) -> float | None:
@@ -69,8 +75,8 @@ class Sizes:
         ).fit(frame(X), y)
 
 
-FULL = Sizes(100, 5000, 100, 2000, 10_000, judged=True)
-QUICK = Sizes(10, 500, 20, 100, 500, judged=False)
+FULL = Sizes(100, 5000, 100, 2000, 10_000, 858, 15, judged=True)
+QUICK = Sizes(10, 500, 20, 100, 500, 100, 6, judged=False)
 
 
 def new_rows(n_rows: int) -> np.ndarray:
@@ -210,6 +216,21 @@ def against_loop(name: str, sizes: Sizes, *, method: str, target: float | None) 
     return Pair(name, work, loop, "numpy", difference, TOLERANCE, target)
 
 
+def of_probabilities(name: str, sizes: Sizes, *, model: Any, n_classes: int) -> Pair:
+    """Classifiers with the settings they come with, on rows of few distinct values."""
+    X, y = table(sizes.classified_rows, sizes.classified_features)
+    X = X.round(1)
+    edges = np.quantile(y, np.arange(1, n_classes) / n_classes)
+    model = model.fit(X, np.searchsorted(edges, y))
+
+    def agreement(found, expected):
+        return difference(found, (expected.pairwise_, expected.overall_))
+
+    work, brute = (partial(ours, model, X, method=way) for way in ("tree", "brute"))
+    target = sizes.target(4)
+    return Pair(name, work, brute, "scikit-learn", agreement, 1e-10, target)
+
+
 def rows_sent(name: str, X: np.ndarray, sizes: Sizes) -> Result:
     """Every distinct row that is needed, once."""
     sets = [
@@ -244,6 +265,11 @@ def cases(sizes: Sizes, **timing: Any) -> dict[str, Case]:
             build(name, sizes, method=method, target=target), **timing
         )
 
+    def probabilities(model, n_classes):
+        return lambda name: run_pair(
+            of_probabilities(name, sizes, model=model, n_classes=n_classes), **timing
+        )
+
     # What artemis spends in `predict` alone is a tenth of its time: rows that are sent
     # cannot be 20 times as fast, and no target is set for them.
     few = new_rows(sizes.few_rows)
@@ -251,6 +277,11 @@ def cases(sizes: Sizes, **timing: Any) -> dict[str, Case]:
         "h-trees-definition": partial(against_definition, sizes=sizes, timing=timing),
         "h-trees-many-rows": partial(many_rows, sizes=sizes, timing=timing),
         "h-trees-artemis": paired(against_artemis, "auto", 20),
+        "h-link-hist-boosting": probabilities(
+            HistGradientBoostingClassifier(random_state=0), 2
+        ),
+        "h-link-boosting": probabilities(GradientBoostingClassifier(random_state=0), 2),
+        "h-link-classes": probabilities(GradientBoostingClassifier(random_state=0), 3),
         "h-any-artemis": paired(against_artemis, "brute", None),
         "h-any-loop": paired(against_loop, "brute", 1),
         "h-any-own-time": partial(beyond_the_model, sizes=sizes, timing=timing),

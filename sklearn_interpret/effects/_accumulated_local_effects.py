@@ -88,8 +88,8 @@ default="similarity"
     n_bootstraps : int, default=200
         Number of bootstrap draws.
     method : {"auto", "tree", "brute"}, default="auto"
-        How the differences are computed: from the trees of the model, or from its
-        predictions, as in :class:`PartialDependence`.
+        How the differences are computed: from the trees of a model that is their sum,
+        or from predictions, as in :class:`PartialDependence`.
     response_method : str, list of str or callable, default="auto"
         As in :class:`PartialDependence`.
     target : class label or int, default=None
@@ -310,7 +310,7 @@ default="similarity"
             self.confidence_level is not None and self.confidence_method == "bootstrap"
         )
         grids = [grid_replacement(axes) for axes in self.axes_]
-        model = perturbed(self.method, response, sample.rows, grids)
+        model = perturbed(self.method, response, sample.rows, grids, additive=True)
         blocks = model.differences(
             steps,
             cells,

@@ -70,11 +70,12 @@ class PartialDependence(GridMixin, CurveEffect):
         then `shape_standard_errors_`.
     method : {"auto", "tree", "brute", "recursion"}, default="auto"
         "brute" sends all perturbed rows to the model. "tree" finds the same numbers
-        from the trees of the model, at a cost that hardly depends on the grid; it needs
-        a response that is the sum of trees that can be read. "auto" is "tree" where
-        that works, and else "brute". "recursion" is scikit-learn's weighted tree
-        traversal: another quantity, which follows the training rows' shares at each
-        split and does not look at the background; it takes no weights.
+        from the trees of the model; it needs a response that is the sum of trees that
+        can be read, at a cost that hardly depends on the grid, or a link function of
+        such a sum. "auto" is "tree" where that works, and else "brute". "recursion" is
+        scikit-learn's weighted tree traversal: another quantity, which follows the
+        training rows' shares at each split and does not look at the background; it
+        takes no weights.
     response_method : str, list of str or callable, default="auto"
         "auto" is `predict` of regressors, and `predict_proba`, else
         `decision_function`, of classifiers. Also a method's name, a list of names of
@@ -142,7 +143,8 @@ class PartialDependence(GridMixin, CurveEffect):
         grid that cannot be built, a non-finite response, a fitted model passed bare
         without `y`.
     UnreadableModelError
-        In `fit` with "tree": the trees can't be read, or the response is not their sum.
+        In `fit` with "tree": the trees can't be read, or the response is neither their
+        sum nor a link function of it.
 
     Notes
     -----

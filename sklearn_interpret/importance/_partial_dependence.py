@@ -90,7 +90,8 @@ class PartialDependenceImportance(BaseImportance):
         In `fit`: unknown features, a grid that cannot be built, a non-finite response,
         a fitted model passed bare without `y`.
     UnreadableModelError
-        In `fit` with "tree": the trees can't be read, or the response is not their sum.
+        In `fit` with "tree": the trees can't be read, or the response is neither their
+        sum nor a link function of it.
 
     See Also
     --------

@@ -46,8 +46,8 @@ _MANY_TRIPLES = 1e6
 
 _ADVICE = (
     "Their number grows with the square of that of the rows. Trees are read without "
-    "being asked where the response is their sum (method=); VariableInteractionNetwork "
-    "sends some rows per row and set."
+    "being asked where the response is their sum, or a link function of it (method=); "
+    "VariableInteractionNetwork sends some rows per row and set."
 )
 
 
@@ -80,8 +80,9 @@ class HStatistic(TransformerMixin, BaseInteraction):
         Give H^2, a share of variance; False gives H.
     method : {"auto", "tree", "brute"}, default="auto"
         "brute" sends rows to the model. "tree" computes the same numbers from the
-        model's trees; it needs a response that is a sum of trees of a known library.
-        "auto" is "tree" where that works, and else "brute".
+        model's trees; it needs a response that is a sum of trees of a known library, or
+        a link function of one, such as the probabilities of boosting. "auto" is "tree"
+        where that works, and else "brute".
     n_repeats : int, default=1
         How often `subsample` is drawn. Statistics are means over the draws.
     feature_groups : dict of str to list, default=None
@@ -153,14 +154,15 @@ class HStatistic(TransformerMixin, BaseInteraction):
         without a subsample; a single row; a non-finite response, or one whose squares
         are not finite; a fitted model passed bare without `y`.
     UnreadableModelError
-        In `fit` with "tree": the trees can't be read, or the response is not their sum.
+        In `fit` with "tree": the trees can't be read, or the response is neither their
+        sum nor a link function of it.
 
     Notes
     -----
     For n rows, p features and m pairs the model gets at most n (n - 1) (p + m) rows
     with "brute", and n more: fewer where values repeat, since no row is sent twice.
     `subsample` makes n smaller. With "tree" it gets only a few, to check the trees, and
-    time grows about linearly with n.
+    time grows about linearly with n for sums, and as n^2 for functions of sums.
 
     H^2 is a ratio. Where the denominator, the joint effect of the pair, is weak, the
     ratio of two small numbers says little, and over dependent features it can exceed 1;

@@ -29,7 +29,7 @@ from sklearn_interpret.interactions._base import BaseInteraction
 
 _ADVICE = (
     "It grows with the square of grid_resolution. Trees are read without being asked "
-    "where the response is their sum (method=)."
+    "where the response is their sum, or a link function of it (method=)."
 )
 
 # What a point of a surface takes, and each output of it; and a surface besides.
@@ -115,7 +115,8 @@ class PartialDependenceInteraction(BaseInteraction):
         response that is not finite or whose squares are not, a fitted model passed bare
         without `y`.
     UnreadableModelError
-        In `fit` with "tree": the trees can't be read, or the response is not their sum.
+        In `fit` with "tree": the trees can't be read, or the response is neither their
+        sum nor a link function of it.
 
     Notes
     -----
@@ -211,12 +212,12 @@ class PartialDependenceInteraction(BaseInteraction):
             return
         sizes = self._most_points(rows)
         model = perturbed(self.method, response, rows, [])
+        parts = slices(n_pairs, _PAIRS_AT_ONCE)
+        n_points = sum(_points(sizes, self._pairs[part]).sum() for part in parts)
         if isinstance(model, PerturbedResponses):
-            parts = slices(n_pairs, _PAIRS_AT_ONCE)
-            n_points = sum(_points(sizes, self._pairs[part]).sum() for part in parts)
             self._warn_of_cost(rows.n_rows * n_points, rows, _ADVICE)
         else:
-            self._warn_of_sums(model.most_sums(n_pairs))
+            self._warn_of_sums(model.most_sums(n_pairs, n_points))
         most, start = held_rows(_BYTES_OF_POINT * (1 + n_outputs)), 0
         while start < n_pairs:
             n_points = _points(sizes, self._pairs[start : start + _PAIRS_AT_ONCE])

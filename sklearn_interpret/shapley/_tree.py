@@ -347,7 +347,7 @@ class TreeSHAP(InteractionValuesMixin, BaseShapley):
         trees = self._trees
         margins = trees.ensemble.raw_of_codes(codes)
         # Otherwise tables are made for each row of the background.
-        if game.is_direct(plan, len(codes) // len(game.shares), order):
+        if game.is_direct(len(codes) // len(game.shares), order):
             others = trees.ensemble.raw_of_codes(game.codes)
             for part in slices(len(codes), held_rows(8 * 8 * len(others))):
                 weights = game.shares * _secant(trees, margins[part], others.T)

@@ -1,6 +1,7 @@
 """Effects found from trees are those found by asking the model."""
 
 import pickle
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ from sklearn import config_context
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     ExtraTreesRegressor,
+    GradientBoostingClassifier,
     GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -30,7 +32,7 @@ from sklearn_interpret.effects import (
     PartialDependence,
 )
 from sklearn_interpret.estimator_checks._results import fitted_results
-from sklearn_interpret.exceptions import UnreadableModelError
+from sklearn_interpret.exceptions import NonFiniteResponseError, UnreadableModelError
 
 N_ROWS = 120
 
@@ -113,7 +115,28 @@ def models():
     }
 
 
-MODELS = models()
+def links():
+    """Models whose response is a function of a sum of trees, likewise."""
+    X, y = table()
+    holes, _ = table(missing=True)
+    named, _ = frame()
+    boosted = {"max_iter": 5, "min_samples_leaf": 5}
+    two = HistGradientBoostingClassifier(**boosted, categorical_features=[3])
+    three = GradientBoostingClassifier(n_estimators=4, random_state=0)
+    counts = HistGradientBoostingRegressor(
+        **boosted, loss="poisson", categorical_features="from_dtype"
+    )
+    forest = RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, cut(y, 2))
+    return {
+        "logistic": (two.fit(holes, cut(y, 2)), holes, {"target": 0}),
+        "softmax": (three.fit(X, cut(y, 3)), X, {}),
+        "log link": (counts.fit(named, np.abs(y)), named, {}),
+        "centred": (forest, X, {"response_method": "centered_log_proba"}),
+    }
+
+
+LINKS = links()
+MODELS = {**models(), **LINKS}
 
 ALE = AccumulatedLocalEffects
 ICE = IndividualConditionalExpectation
@@ -192,8 +215,14 @@ def assert_close(left, right, where, atol):
         np.testing.assert_allclose(left, right, rtol=0, atol=atol, err_msg=where)
 
 
-@pytest.mark.parametrize("entry", ENTRIES)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name, entry",
+    [
+        (name, entry)
+        for name, entry in product(MODELS, ENTRIES)
+        if not (name in LINKS and ENTRIES[entry][0] is ALE)
+    ],
+)
 def test_trees_give_what_the_model_gives(name, entry):
     by_trees = fitted(name, entry, method="tree")
     by_asking = fitted(name, entry, method="brute")
@@ -241,12 +270,14 @@ def test_where_trees_cannot_be_had(inspector_class):
     inspector_class(model, features=[0]).fit(X)
     with pytest.raises(UnreadableModelError, match="LinearRegression can't be read"):
         inspector_class(model, features=[0], method="tree").fit(X)
-    labels = cut(y, 2)
-    model = HistGradientBoostingClassifier(max_iter=3).fit(X, labels)
-    inspector = inspector_class(FrozenEstimator(model), features=[0])
-    inspector.fit(X)
+
+
+def test_differences_want_a_plain_sum():
+    X, y = table()
+    model = HistGradientBoostingClassifier(max_iter=3).fit(X, cut(y, 2))
+    effect = ALE(FrozenEstimator(model), features=[0]).fit(X)
     with pytest.raises(UnreadableModelError, match='"decision_function" is'):
-        inspector.set_params(method="tree").fit(X)
+        effect.set_params(method="tree").fit(X)
 
 
 class Counting(GradientBoostingRegressor):
@@ -256,6 +287,31 @@ class Counting(GradientBoostingRegressor):
         """As its parent does."""
         self.asked_ += len(X)
         return super().predict(X)
+
+
+@pytest.mark.parametrize("inspector_class", [PartialDependence, ICE])
+def test_labels_are_those_of_the_model(inspector_class):
+    X, y = table()
+    model = HistGradientBoostingClassifier(max_iter=3).fit(X, cut(y, 2))
+    effect = inspector_class(
+        FrozenEstimator(model), features=[0], response_method="predict"
+    )
+    effect.fit(X)
+    with pytest.raises(UnreadableModelError, match='"decision_function" is'):
+        effect.set_params(method="tree").fit(X)
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero")  # the model's
+@pytest.mark.parametrize("inspector_class", [PartialDependence, ICE])
+def test_logarithms_of_zero_are_refused(inspector_class):
+    X, y = table()
+    model = RandomForestClassifier(2, random_state=0).fit(X, cut(y, 2))
+    for method in ("tree", "brute"):
+        inspector = inspector_class(
+            FrozenEstimator(model), response_method="predict_log_proba", method=method
+        )
+        with pytest.raises(NonFiniteResponseError):
+            inspector.fit(X)
 
 
 @pytest.mark.parametrize("inspector_class", [PartialDependence, ICE, ALE])

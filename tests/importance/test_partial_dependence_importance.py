@@ -4,7 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -91,9 +94,12 @@ def test_weights_count_as_copies():
     )
 
 
-def test_trees_and_predictions_agree():
+@pytest.mark.parametrize("linked", [False, True])
+def test_trees_and_predictions_agree(linked):
     X, y = linear_table()
     model = HistGradientBoostingRegressor(max_iter=5).fit(X, y)
+    if linked:
+        model = HistGradientBoostingClassifier(max_iter=5).fit(X, y > y.mean())
     found = [
         PartialDependenceImportance(FrozenEstimator(model), method=method).fit(X)
         for method in ("tree", "brute", "auto")

@@ -239,20 +239,26 @@ def test_three_way_interactions_of_a_product_of_three():
 
 
 @pytest.mark.parametrize(
-    "model",
+    "model, method, n_classes",
     [
-        GradientBoostingRegressor(n_estimators=20, max_depth=6, random_state=0),
-        HistGradientBoostingRegressor(max_iter=20),
-        RandomForestRegressor(5, random_state=0),
-        HistGradientBoostingClassifier(max_iter=5),
+        (
+            GradientBoostingRegressor(n_estimators=20, max_depth=6, random_state=0),
+            "predict",
+            None,
+        ),
+        (HistGradientBoostingRegressor(max_iter=20), "predict", None),
+        (RandomForestRegressor(5, random_state=0), "predict", None),
+        (HistGradientBoostingClassifier(max_iter=5), "decision_function", 2),
+        (HistGradientBoostingClassifier(max_iter=5), "predict_proba", 2),
+        (GradientBoostingClassifier(n_estimators=5), "predict_proba", 3),
     ],
-    ids=lambda model: type(model).__name__,
 )
-def test_trees_are_brute_force(model):
+def test_trees_are_brute_force(model, method, n_classes):
     X, y = make_friedman1(120, 6, random_state=0)
-    y = y > y.mean() if hasattr(model, "predict_proba") else y
+    if n_classes:
+        edges = np.quantile(y, np.arange(1, n_classes) / n_classes)
+        y = np.searchsorted(edges, y)
     model = FrozenEstimator(model.fit(X, y))
-    method = "decision_function" if hasattr(model, "predict_proba") else "predict"
     common = {"three_way": [(0, 1, 2), (1, 3, 5)], "response_method": method}
     weights = RNG.random(120)
     trees, brute = (
@@ -272,9 +278,22 @@ def test_trees_are_brute_force(model):
 def test_trees_that_cannot_be_read():
     with pytest.raises(UnreadableModelError):
         HStatistic(LinearRegression(), method="tree").fit(X, Y)
-    boosted = GradientBoostingClassifier(n_estimators=2, random_state=0)
-    with pytest.raises(UnreadableModelError):  # no sum on the scale of probabilities
-        HStatistic(boosted, method="tree").fit(X, Y > 0)
+
+
+class Counting(GradientBoostingClassifier):
+    """Notes how many rows it is asked for."""
+
+    def predict_proba(self, X):
+        """As its parent does."""
+        self.asked_ += len(X)
+        return super().predict_proba(X)
+
+
+def test_functions_of_trees_are_asked_for_a_few_rows_only():
+    model = Counting(n_estimators=2).fit(X, Y > 0)
+    model.asked_ = 0
+    HStatistic(FrozenEstimator(model)).fit(X)
+    assert 0 < model.asked_ <= 8
 
 
 # Weights, containers, workers

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn import config_context
+from sklearn import clone, config_context
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
@@ -89,6 +89,8 @@ def test_several_outputs_lead():
     )
     found = PartialDependenceInteraction(FrozenEstimator(model), grid_resolution=4)
     found.fit(X)
+    brute = clone(found).set_params(method="brute").fit(X)
+    assert_allclose(found.pairwise_, brute.pairwise_, atol=1e-12)
     assert found.pairwise_.shape == (3, 3, 3)
     assert found.output_names_ == ["low", "mid", "top"]
     one = PartialDependenceInteraction(

@@ -111,7 +111,7 @@ def search_sorted(nodes, values, side="left"):
 def search_among(nodes, n_values, side="left"):
     """The quickest function from blocks of `n_values` in all to their positions."""
     if n_values < _MANY + len(nodes):
-        return partial(np.searchsorted, nodes, side=side)
+        return partial(nodes.searchsorted, side=side)
     return NodeSearch(nodes, side)
 
 

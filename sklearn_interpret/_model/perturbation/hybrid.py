@@ -17,6 +17,7 @@ from sklearn import get_config
 
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.perturbation.hybrid_trees import HybridTrees
+from sklearn_interpret._model.perturbation.linked_trees import LinkedHybridTrees
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
 from sklearn_interpret._model.trees.tree_response import tree_response
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -43,14 +44,13 @@ def hybrid(method, response, rows, weights, players, *, averaged, **loop):
     response, rows, weights, players : object
         As :class:`HybridResponses` takes them.
     averaged : bool
-        Whether means of responses are needed: trees know them for plain sums only, and
-        single outcomes also through a link function.
+        Whether means of responses are needed: the trees do not give those of labels.
     **loop : dict
         `n_jobs`, `verbose` and `on_block`.
 
     Returns
     -------
-    HybridTrees or HybridResponses
+    HybridTrees, LinkedHybridTrees or HybridResponses
 
     Raises
     ------
@@ -59,8 +59,9 @@ def hybrid(method, response, rows, weights, players, *, averaged, **loop):
     """
     if method != "brute":
         try:
-            trees = tree_response(response, additive=averaged)
-            return HybridTrees(trees, rows, weights, players, **loop)
+            trees = tree_response(response, labels=not averaged)
+            kind = HybridTrees if trees.additive else LinkedHybridTrees
+            return kind(trees, rows, weights, players, **loop)
         except UnreadableModelError:
             if method == "tree":
                 raise

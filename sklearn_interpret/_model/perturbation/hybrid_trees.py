@@ -21,7 +21,6 @@ from sklearn_interpret._model.perturbation.perturbed_trees import (
     row_tasks,
     sums_of_passes,
 )
-from sklearn_interpret.exceptions import UnreadableModelError
 
 # Parts whose conditions begin and cease more often on average are no intervals: their
 # terms are found from the rows that meet conditions instead.
@@ -43,7 +42,7 @@ class HybridTrees:
     Parameters
     ----------
     trees : TreeResponse
-        A sum of trees, or for :meth:`outcomes` alone a function of one.
+        A sum of trees.
     rows : Rows
         The sample.
     weights : ndarray of shape (n_rows,)
@@ -56,8 +55,7 @@ class HybridTrees:
     Raises
     ------
     UnreadableModelError
-        The trees do not give what the model returns. All means but those of plain sums
-        of trees raise it too.
+        The trees do not give what the model returns.
     """
 
     def __init__(
@@ -125,12 +123,10 @@ class HybridTrees:
 
     def alone(self, player, rows=slice(None)):
         """Mean responses with one player as the row's, all else from the sample."""
-        self._check_additive()
         return self._averages[player][self.positions[player][rows]]
 
     def all_but(self):
         """Mean responses with one player from the sample, all else as the row's."""
-        self._check_additive()
         shares = [
             np.bincount(at, self._weights, n_points) / self._weights.sum()
             for at, n_points in zip(self.positions, self.n_points, strict=True)
@@ -144,7 +140,6 @@ class HybridTrees:
 
     def joint(self, sets):
         """Mean responses with some players as the row has them, set by set."""
-        self._check_additive()
         simple = steps_of_parts(self._effects) <= _MOST_STEPS
         pairs = []
         for players in map(tuple, sets):
@@ -171,10 +166,6 @@ class HybridTrees:
             for kept, reduced in zip(found, blocks, strict=True):
                 kept += reduced
         return found
-
-    def _check_additive(self):
-        if not self._trees.additive:
-            raise UnreadableModelError(self._trees.refusal)
 
     @cached_property
     def _leaf_weights(self):

@@ -1,6 +1,7 @@
 """Model responses to perturbed rows: some columns replaced, the rest unchanged.
 
-Two classes give the same: `PerturbedTrees` from the trees of a model that is their sum,
+Three classes give the same: `PerturbedTrees` from the trees of a model that is their
+sum, `LinkedPerturbedTrees` from those of one that is a function of it, and
 `PerturbedResponses` by sending perturbed rows to any model. `perturbed` chooses.
 """
 
@@ -12,11 +13,11 @@ from itertools import chain, pairwise
 import numpy as np
 from joblib import effective_n_jobs
 
-from sklearn_interpret._core.statistics.weighted import Moments
 from sklearn_interpret._model.parallel import batch_rows, run, slices
+from sklearn_interpret._model.perturbation.linked_trees import LinkedPerturbedTrees
 from sklearn_interpret._model.perturbation.perturbed_trees import (
     PerturbedTrees,
-    RowMoments,
+    averages_of,
 )
 from sklearn_interpret._model.trees.tree_response import tree_response
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -63,23 +64,26 @@ class Replacement:
         return replace(self, levels=levels)
 
 
-def perturbed(method, response, rows, replacements):
+def perturbed(method, response, rows, replacements, *, additive=False):
     """Responses to perturbed rows, from trees or from the model's `predict`.
 
     Parameters
     ----------
     method : {"auto", "tree", "brute"}
-        "auto" takes the trees where the response is their sum, "tree" insists on it.
+        "auto" takes the trees where the response is their sum or a function of it,
+        "tree" insists on them.
     response : Response
         The model.
     rows : Rows
         The rows to perturb.
     replacements : list of Replacement
         What to replace, the same for every row.
+    additive : bool, default=False
+        Whether only a plain sum of trees will do: for differences.
 
     Returns
     -------
-    PerturbedTrees or PerturbedResponses
+    PerturbedTrees, LinkedPerturbedTrees or PerturbedResponses
 
     Raises
     ------
@@ -88,8 +92,9 @@ def perturbed(method, response, rows, replacements):
     """
     if method != "brute":
         try:
-            trees = tree_response(response, additive=True)
-            return PerturbedTrees(trees, rows, replacements)
+            trees = tree_response(response, additive=additive, labels=False)
+            kind = PerturbedTrees if trees.additive else LinkedPerturbedTrees
+            return kind(trees, rows, replacements)
         except UnreadableModelError:
             if method == "tree":
                 raise
@@ -140,18 +145,7 @@ class PerturbedResponses:
         -------
         Averages
         """
-        reduce = RowMoments(weights, masses)
-        blocks = self.responses(reduce, merge=Moments.merge, **loop)
-        none = np.empty((0, self.n_outputs))
-        means = [
-            np.concatenate([none, *(b.mean[:, : self.n_outputs] for b in parts)])
-            for parts in blocks
-        ]
-        errors = [
-            np.concatenate([b.standard_error for b in parts] or [none])
-            for parts in blocks
-        ]
-        return Averages(means, errors)
+        return averages_of(self, weights, masses, **loop)
 
     def responses(self, reduce, *, merge=None, n_jobs=None, verbose=0, on_block=None):
         """Responses to all perturbed rows, reduced block by block.
@@ -235,17 +229,6 @@ class PerturbedResponses:
         found = model.responses(partial(_difference, reduce, steps, taken), **loop)
         self._n_outputs = model.n_outputs
         return found
-
-
-@dataclass(frozen=True)
-class Averages:
-    """Means over rows, for each replacement (n_variants, k), and their errors.
-
-    With masses, the errors of what is centred by them follow: (n_variants, 2 k).
-    """
-
-    means: list
-    standard_errors: list
 
 
 def plain_responses(response, rows):

@@ -4,6 +4,7 @@ Only the values that columns are replaced by pass through the model's own encode
 that they are compared as the model does.
 """
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -62,7 +63,7 @@ class PerturbedTrees:
         """Number of outputs."""
         return len(self._ensemble.base)
 
-    def most_sums(self, n_pairs):
+    def most_sums(self, n_pairs, n_points):
         """About how many sums so many pairs take, each a pass over the trees."""
         return sums_of_passes(self._ensemble, len(self._codes), n_pairs, n_pairs)
 
@@ -140,6 +141,17 @@ class PerturbedTrees:
             yield which, TreeEffects(trees, trees.value, trees.base, parts, n_rows)
 
 
+@dataclass(frozen=True)
+class Averages:
+    """Means over rows, for each replacement (n_variants, k), and their errors.
+
+    With masses, the errors of what is centred by them follow: (n_variants, 2 k).
+    """
+
+    means: list
+    standard_errors: list
+
+
 class TreeAverages:
     """As `Averages`; the errors take the responses to single rows, the means do not."""
 
@@ -150,16 +162,27 @@ class TreeAverages:
     @cached_property
     def standard_errors(self):
         """Standard errors of the means, computed at their first use."""
-        blocks = self._model.responses(
-            RowMoments(self._weights, self._masses), merge=Moments.merge
-        )
-        none = np.empty((0, self._model.n_outputs))
-        return [parts[0].standard_error if parts else none for parts in blocks]
+        return averages_of(self._model, self._weights, self._masses).standard_errors
 
     def __getstate__(self):
         # A look at the errors is no change of state.
         state = vars(self).items()
         return {name: value for name, value in state if name != "standard_errors"}
+
+
+def averages_of(model, weights, masses=None, **loop):
+    """Weighted means of responses that a model gives block by block: `Averages`."""
+    reduce = RowMoments(weights, masses)
+    blocks = model.responses(reduce, merge=Moments.merge, **loop)
+    none = np.empty((0, model.n_outputs))
+    means = [
+        np.concatenate([none, *(b.mean[:, : model.n_outputs] for b in parts)])
+        for parts in blocks
+    ]
+    errors = [
+        np.concatenate([b.standard_error for b in parts] or [none]) for parts in blocks
+    ]
+    return Averages(means, errors)
 
 
 class RowMoments:

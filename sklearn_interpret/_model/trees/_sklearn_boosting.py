@@ -64,6 +64,7 @@ def _read_boosting(estimator, read):
         np.zeros(k) if constant is None else constant,
         # The exponential loss works on half the log-odds.
         link_scale=2.0 if estimator.loss == "exponential" else 1.0,
+        tied_class=1,
         **_scores_of(estimator, k),
     )
     return model if constant is not None else _with_start(model, estimator, read)

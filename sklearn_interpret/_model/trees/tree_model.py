@@ -54,6 +54,8 @@ class TreeModel:
     classes : ndarray, list of ndarray, or None
         Class labels of a classifier; a list for several outputs, whose columns then
         stand side by side.
+    tied_class : {0, 1}
+        Which of two classes the model predicts where its margin is exactly zero.
     cover : {"weight", "rows", "hessian", "mixed"}
         What the ensemble's cover counts: the weight of the training rows, their number
         (the library keeps no other), or the sum of second derivatives of the loss;
@@ -70,6 +72,7 @@ class TreeModel:
     response_method: str | None = None
     raw_params: dict = field(default_factory=dict)
     classes: object = None
+    tied_class: int = 0
     cover: str = "weight"
 
     def encode(self, X):

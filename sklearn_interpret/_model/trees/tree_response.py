@@ -114,8 +114,8 @@ class TreeResponse:
         responses = self._linked(sums.reshape(-1, sums.shape[-1]))
         if not np.isfinite(responses).all():
             raise NonFiniteResponseError(
-                "The model's response is not finite for some rows that mix the values "
-                "of two rows of X."
+                "The model's response is not finite for some rows that take values of "
+                "other rows of X, or of a grid."
             )
         return responses.reshape(*sums.shape[:-1], -1)
 
@@ -225,7 +225,7 @@ class TreeResponse:
         known, scores = self.model.classes, self.model.as_returned(sums)
         if not isinstance(known, list):
             reader = replace(self.response, classes=np.arange(len(known)))
-            return reader.read(_winners(scores, len(known)))
+            return reader.read(_winners(scores, len(known), self.model.tied_class))
         reader = replace(self.response, classes=[np.arange(len(own)) for own in known])
         winners = [
             _winners(part, len(own)) for part, own in zip(scores, known, strict=True)
@@ -321,7 +321,7 @@ def _read(estimator):
     raise UnreadableModelError("it is no model of trees that is known here.")
 
 
-def tree_response(response, *, additive=False):
+def tree_response(response, *, additive=False, labels=True):
     """Read a model whose response is a sum of its trees, or a function of that sum.
 
     Plain sums are `predict` of regressors without a link function, `predict_proba` of
@@ -335,6 +335,8 @@ def tree_response(response, *, additive=False):
         The model and its method.
     additive : bool, default=False
         Whether only a plain sum will do.
+    labels : bool, default=True
+        Whether labels will do: where classes have the same score, rounding decides.
 
     Returns
     -------
@@ -349,7 +351,8 @@ def tree_response(response, *, additive=False):
     if _is_sum(model, response):
         return TreeResponse(response, model, _picked(model, response))
     refusal = _refusal(model, response)
-    if additive or not _is_function_of_sums(model, response):
+    wanted = not additive and (labels or not _predicts_labels(response))
+    if not wanted or not _is_function_of_sums(model, response):
         raise UnreadableModelError(refusal)
     return TreeResponse(response, model, model.ensemble, refusal)
 
@@ -452,10 +455,11 @@ def _predicts_labels(response):
     return response.method == "predict" and response.classes is not None
 
 
-def _winners(scores, n_classes):
+def _winners(scores, n_classes, tied_class=0):
     """Position of the largest score, the first one where they are the same."""
     if scores.shape[1] < n_classes:  # one signed column speaks for two classes
-        return (scores[:, 0] > 0).astype(np.intp)
+        margins = scores[:, 0]
+        return np.where(margins == 0, tied_class, margins > 0).astype(np.intp)
     most = scores.max(axis=1, keepdims=True)
     size = np.abs(scores).max(axis=1, keepdims=True)
     return (scores >= most - _SAME_SCORE * size).argmax(axis=1)

@@ -132,15 +132,15 @@ def test_trees_without_splits(order, monkeypatch):
 
 def test_few_rows_are_carried_and_many_are_looked_up():
     n_leaves = np.bincount([6] * 1000)
-    direct = [worth_carrying(n_leaves, 10, n, 1, False) for n in (1, 10, 100_000)]
+    direct = [worth_carrying(n_leaves, 10, n, 1) for n in (1, 10, 100_000)]
     assert direct == [True, True, False]
     most = [
         max(
             n
             for n in range(0, 5000, 50)
-            if worth_carrying(np.bincount([d] * 1000), 10, n, 1, False)
+            if worth_carrying(np.bincount([d] * 1000), 10, n, 1)
         )
         for d in (3, 6, 12)
     ]
     assert most == sorted(most)
-    assert worth_carrying(np.zeros(1, dtype=int), 3, 10, 1, False)
+    assert worth_carrying(np.zeros(1, dtype=int), 3, 10, 1)

@@ -147,4 +147,4 @@ def test_more_conditions_than_bits(way, monkeypatch):
 def test_rows_are_compared_where_that_costs_less(leaves, n_rows, n_others, expected):
     counts = np.zeros(12, dtype=int)
     counts[list(leaves)] = list(leaves.values())
-    assert pairs.is_cheaper(counts, 20, n_others, n_rows, 1, False) == expected
+    assert pairs.is_cheaper(counts, 20, n_others, n_rows, 1) == expected

@@ -160,6 +160,24 @@ def test_a_row_gets_the_same_alone_and_among_many(
 
 
 @pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("most", [1, 8])
+def test_values_do_not_hang_on_how_much_is_worked_on_at_once(most, order, monkeypatch):
+    monkeypatch.setattr(subtrees, "MAX_TABLE_CONDITIONS", most)
+    trees = ensemble_with_cover(0, depth=7)
+    plan = TreePlan.of_ensemble(trees)
+    codes = trees.codes(rows_of(trees, 150))
+    one = PathDependentGame(trees, plan.paths)
+    other = InterventionalGame(trees, plan.paths, codes, np.arange(1.0, 151.0))
+    at_once = [shapley_values(plan, game, codes, order) for game in (one, other)]
+    monkeypatch.setattr(games, "_ROWS_AT_ONCE", 20)
+    monkeypatch.setattr(tree_patterns, "_PAIRS_AT_ONCE", 5000)
+    monkeypatch.setattr(tree_shapley, "_ADDED_AT_ONCE", 7)
+    for game, expected in zip((one, other), at_once, strict=True):
+        values = shapley_values(plan, game, codes, order, rows_at_once=40)
+        np.testing.assert_allclose(values, expected, **CLOSE)
+
+
+@pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("background", [False, True])
 def test_trees_that_travel_give_the_same(regime, monkeypatch, background, order):
     """A share that another process gets knows its own trees only."""

@@ -23,6 +23,7 @@ from sklearn_interpret._model.perturbation.hybrid import (
     hybrid,
 )
 from sklearn_interpret._model.perturbation.hybrid_trees import HybridTrees
+from sklearn_interpret._model.perturbation.linked_trees import LinkedHybridTrees
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -311,7 +312,7 @@ def test_what_does_not_fit_is_not_cached():
     assert not known.find(keys, 1)[0].any()
 
 
-# Which of the two is taken
+# Which of them is taken
 
 TREES = np.random.default_rng(2).normal(size=(40, 3))
 TARGET = TREES[:, 0] * TREES[:, 1]
@@ -323,39 +324,27 @@ LINEAR = LinearRegression().fit(TREES, TARGET)
 
 
 @pytest.mark.parametrize(
-    "model, method, averaged, expected",
+    "model, method, expected",
     [
-        (BOOSTED, "auto", True, HybridTrees),
-        (BOOSTED, "tree", True, HybridTrees),
-        (BOOSTED, "brute", True, HybridResponses),
-        (LINEAR, "auto", True, HybridResponses),
-        (LINKED, "auto", True, HybridResponses),
-        (LINKED, "auto", False, HybridTrees),
+        (BOOSTED, "auto", HybridTrees),
+        (BOOSTED, "tree", HybridTrees),
+        (BOOSTED, "brute", HybridResponses),
+        (LINEAR, "auto", HybridResponses),
+        (LINKED, "auto", LinkedHybridTrees),
+        (LINKED, "tree", LinkedHybridTrees),
+        (LINKED, "brute", HybridResponses),
     ],
 )
-def test_trees_are_read_where_that_works(model, method, averaged, expected):
-    found = hybrid(
-        method,
-        make_response(model),
-        as_rows(TREES),
-        np.ones(40),
-        alone_in(3),
-        averaged=averaged,
-    )
+def test_trees_are_read_where_that_works(model, method, expected):
+    given = make_response(model), as_rows(TREES), np.ones(40), alone_in(3)
+    found = hybrid(method, *given, averaged=True)
     assert type(found) is expected
 
 
-@pytest.mark.parametrize("model", [LINEAR, LINKED])
-def test_trees_are_insisted_on(model):
+def test_trees_are_insisted_on():
+    given = make_response(LINEAR), as_rows(TREES), np.ones(40), alone_in(3)
     with pytest.raises(UnreadableModelError):
-        hybrid(
-            "tree",
-            make_response(model),
-            as_rows(TREES),
-            np.ones(40),
-            alone_in(3),
-            averaged=True,
-        ).alone(0)
+        hybrid("tree", *given, averaged=True)
 
 
 def test_the_rows_sent_are_counted_beforehand():

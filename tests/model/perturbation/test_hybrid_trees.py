@@ -21,7 +21,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from sklearn_interpret._model.perturbation import perturbed_trees
+from sklearn_interpret._core.trees.effects import hybrids
+from sklearn_interpret._model.perturbation import linked_trees, perturbed_trees
 from sklearn_interpret._model.perturbation.hybrid import HybridResponses, hybrid
 from sklearn_interpret._model.perturbation.hybrid_trees import HybridTrees
 from sklearn_interpret._model.response import make_response
@@ -169,8 +170,8 @@ def weights_of(name):
 
 def observe(model, X, asked, players, weights, **how):
     response = make_response(model, **asked)
-    trees = tree_response(response)
-    return HybridTrees(trees, as_rows(X), weights, players, **how), response
+    given = response, as_rows(X), weights, players
+    return hybrid("tree", *given, averaged=False, **how), response
 
 
 def columns_of(players, *which):
@@ -226,18 +227,55 @@ def test_sums_of_trees(name, players):
 @pytest.mark.parametrize("name", LINKS)
 def test_functions_of_sums(name):
     model, X, asked = LINKS[name]
-    observed, ask = observe(model, X, asked, GROUPS, weights_of(name))
+    weights = weights_of(name)
+    observed, ask = observe(model, X, asked, GROUPS, weights)
     np.testing.assert_allclose(observed.predictions, ask(X), rtol=0, atol=1e-10)
     check_outcomes(observed, ask, X, GROUPS)
-    for means in (
-        lambda: observed.alone(0),
-        lambda: [*observed.all_but()],
-        lambda: [*observed.joint([(0, 1)])],
-    ):
-        with pytest.raises(
-            UnreadableModelError, match="not the plain sum of its trees"
-        ):
-            means()
+    if asked.get("response_method") != "predict":
+        check_means(observed, ask, X, GROUPS, weights)
+        check_joint(observed, ask, X, GROUPS, weights, [(0, 1), (2, 0), (0, 2, 1)])
+
+
+def test_work_on_functions_of_sums_grows_faster_than_the_rows():
+    model, X, asked = LINKS["softmax"]
+    pairs, triples = np.array([(0, 1), (2, 4)]), [(0, 1, 2)]
+
+    def n_sums(X, *sets):
+        return observe(model, X, asked, SINGLE, np.ones(len(X)))[0].most_sums(*sets)
+
+    few = n_sums(X[:10], pairs, [])
+    assert few < n_sums(X[:10], pairs, triples)
+    assert n_sums(X[:30], pairs, []) > 4 * few
+
+
+@pytest.mark.parametrize("name", ["labels", "two labels", "labels of a forest"])
+def test_means_of_labels_are_those_of_the_model(name):
+    model, X, asked = LINKS[name]
+    given = make_response(model, **asked), as_rows(X), weights_of(name), SINGLE
+    assert isinstance(hybrid("auto", *given, averaged=True), HybridResponses)
+    with pytest.raises(UnreadableModelError, match="not the plain sum of its trees"):
+        hybrid("tree", *given, averaged=True)
+
+
+def test_functions_of_sums_in_small_pieces(monkeypatch):
+    monkeypatch.setattr(hybrids, "_OUTPUTS_AT_ONCE", 64 * 7)
+    monkeypatch.setattr(hybrids, "_NUMBERS_AT_ONCE", 200)
+    monkeypatch.setattr(linked_trees, "_SETS_OF_TASK", 2)
+    monkeypatch.setattr(linked_trees, "_SETS_AT_ONCE", 3)
+    model, X, asked = LINKS["softmax"]
+    X, weights = np.tile(X, (20, 1)), np.tile(weights_of("any"), 20)
+    X[N_ROWS:, :3] += np.random.default_rng(0).normal(size=(19 * N_ROWS, 3))
+    sets = [(0, 1), (1, 2), (0, 1, 2), (3, 4), (2, 0)]
+
+    def joint(**how):
+        observed, _ = observe(model, X, asked, SINGLE, weights, **how)
+        monkeypatch.setattr(observed._effects, "rows_at_once", 128)
+        return np.stack([*observed.joint(sets)])
+
+    brute = HybridResponses(make_response(model, **asked), as_rows(X), weights, SINGLE)
+    expected = np.stack([*brute.joint(sets)])
+    for found in (joint(), joint(n_jobs=2)):
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
 
 
 def test_one_row():

@@ -182,3 +182,18 @@ def test_rows_that_a_model_surely_takes():
     ):
         fitted = model.fit(codes if model is by_category else X, Y)
         assert tree_response(make_response(fitted)).takes(as_rows(rows)) == takes
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GradientBoostingClassifier(init="zero", n_estimators=1, random_state=0),
+        HistGradientBoostingClassifier(max_iter=1),
+    ],
+)
+def test_margins_of_zero_are_the_class_that_the_model_predicts(model):
+    X, y = np.zeros((40, 2)), np.tile([0, 1], 20)
+    trees = tree_response(make_response(model.fit(X, y), "predict"))
+    sums = trees.ensemble.raw(X)
+    assert not sums.any()
+    np.testing.assert_array_equal(trees.of_sums(sums)[:, 0], model.predict(X))

@@ -213,26 +213,39 @@ class TreeEffects:
         changes = np.zeros((k, len(codes) * self.n_points))
         for reached in self.leaves(RowBits(self.ensemble, codes)):
             which, row = set_bits(reached.inside)
-            _add_to(outputs, row, self.values[reached.nodes[which]])
-            for index, amounts in self._row_changes(reached):
-                _add_to(changes, index, amounts)
+            self._add_leaves(outputs, row, reached.nodes.take(which))
+            for index, leaf, sign in self._row_changes(reached):
+                self._add_leaves(changes, index, leaf, sign)
         changes = changes.T.reshape(len(codes), self.n_points, k)
         first = self.first[[part.n_points > 0 for part in self.parts]]
         changes[:, first] += (outputs.T + self.constant)[:, None]
         return self._summed(changes)
 
     def _row_changes(self, reached):
-        """Changes of outputs along all points: row and point in one number, amount."""
+        """Changes along all points: row and point in one number, leaf, sign."""
         which, row = set_bits(reached.all_but_one)
-        leaf, name = reached.leaf[which], reached.names[which]
-        values = self.values[reached.nodes[leaf]]
+        leaf, name = reached.leaf.take(which), reached.names.take(which)
         step, point, sign = self.steps.of_conditions(name)
-        yield row[step] * self.n_points + point, values[step] * sign[:, None]
+        node = reached.nodes.take(leaf)
+        yield row.take(step) * self.n_points + point, node.take(step), sign
         # What a leaf adds to the row's own output holds only where it is met.
         words = reached.inside[leaf, row >> 6] >> (row & 63).astype(WORD)
         held = np.flatnonzero(words & WORD.type(1))
         player = self.paths.player[name[held]]
-        yield row[held] * self.n_points + self.first[player], -values[held]
+        yield row[held] * self.n_points + self.first[player], node[held], -1
+
+    def _add_leaves(self, sums, index, nodes, sign=1):
+        """Add values of leaves (n,), times a sign, to sums (k, size) at an index."""
+        for into, values in zip(sums, self._values_by_output, strict=True):
+            amounts = values.take(nodes)
+            # A tree for one of several classes has no value for the others.
+            used = np.flatnonzero(amounts) if len(sums) > 1 else slice(None)
+            signs = sign if np.isscalar(sign) else sign[used]
+            np.add.at(into, index[used], amounts[used] * signs)
+
+    @cached_property
+    def _values_by_output(self):
+        return np.ascontiguousarray(self.values.T)
 
     def differences(self, codes, crossings):
         """Changes of the output of rows where they step from one point to the next.

@@ -21,7 +21,6 @@ from itertools import pairwise
 import numpy as np
 
 from sklearn_interpret._core.trees.shapley.patterns import features_with_gaps, lefts
-from sklearn_interpret._core.trees.shapley.subtrees import MAX_TABLE_CONDITIONS
 from sklearn_interpret._core.trees.shapley.tables import quadrature
 
 # Nodes of the trees that are worked on together, and numbers: they stay in the cache.
@@ -30,9 +29,9 @@ _AT_ONCE = 2**19
 # Divides products that are exactly zero, where no row meets a condition by chance.
 _TINY = 1e-300
 # Time of a number in the tables of leaves over that of a number carried; what a leaf
-# counts at most, and if its table is kept; how many times larger tables of pairs are.
+# counts at most; how many times larger the tables of pairs are.
 _COST_OF_TABLES = 4
-_MOST_OF_LEAF, _KEPT_LEAF = 1500, 40
+_MOST_OF_LEAF = 1500
 _SIZE_OF_PAIRS = 2.5
 
 
@@ -290,19 +289,15 @@ def split_blocks(ensemble, paths, chances):
     return [block for block in blocks if len(block.nodes)]
 
 
-def worth_carrying(n_leaves, n_players, n_rows, order, kept):
+def worth_carrying(n_leaves, n_players, n_rows, order):
     """Whether carrying takes less time for so many rows than tables.
 
-    `n_leaves` are the numbers of leaves with 0, 1, 2, ... conditions; `kept` is whether
-    the tables are made already.
+    `n_leaves` are the numbers of leaves with 0, 1, 2, ... conditions.
     """
     d = np.arange(len(n_leaves))
     n_carried = n_leaves.sum() * (len(d) // 2)
     # Of deep leaves only what occurs is valued.
-    sizes = np.minimum(d * 2.0**d, _MOST_OF_LEAF)
-    if kept:
-        sizes[: MAX_TABLE_CONDITIONS + 1] = _KEPT_LEAF
-    n_tabled = n_leaves @ sizes
+    n_tabled = n_leaves @ np.minimum(d * 2.0**d, _MOST_OF_LEAF)
     if order == 2:  # a game for each player, and tables of pairs
         n_carried, n_tabled = n_carried * n_players, n_tabled * _SIZE_OF_PAIRS
     return n_rows * n_carried <= _COST_OF_TABLES * n_tabled

@@ -26,6 +26,7 @@ from sklearn_interpret._core.trees.shapley.patterns import (
     RootPaths,
     all_met,
     distinct_patterns,
+    features_with_gaps,
 )
 from sklearn_interpret._core.trees.shapley.potentials import (
     comparison_potentials,
@@ -83,10 +84,9 @@ class PathDependentGame:
         """What makes the game of some trees from these and their paths."""
         return partial(type(self), chances=self.chances[nodes])
 
-    def is_direct(self, plan, n_rows, order):
+    def is_direct(self, n_rows, order):
         """Whether so many rows are rather carried down the trees one by one."""
-        kept = plan.has_tables(self, order)
-        return worth_carrying(self._n_leaves, self.paths.n_players, n_rows, order, kept)
+        return worth_carrying(self._n_leaves, self.paths.n_players, n_rows, order)
 
     def direct_values(self, plan, codes, order):
         """Values of rows without tables: (n_keys, n_rows)."""
@@ -119,24 +119,8 @@ class PathDependentGame:
 
         return LeafTables.of_leaves(self.paths.n_conditions[nodes], order, make)
 
-    def gains(self, leaves, conditions, met, order):
-        """Gains of leaves with equally many conditions in m situations.
-
-        Parameters
-        ----------
-        leaves : ndarray of shape (n_leaves,), intp
-            Nodes.
-        conditions : ndarray of shape (d, n_leaves), integer
-            Their conditions, as `TreePaths.of_nodes` has them.
-        met : ndarray of shape (d, n_leaves, m), bool
-            Which of them are met.
-        order : {1, 2}
-            Order of the terms.
-
-        Returns
-        -------
-        ndarray of shape (n_terms, n_leaves, m)
-        """
+    def _gains(self, conditions, met, order):
+        """Gains (n_terms, n_leaves, m) of conditions (d, n_leaves), met or not."""
         return ProductRule.of_chances(self.chances[conditions], order).at(met)
 
     def deep_gains(self, leaves, owner, patterns, order):
@@ -173,13 +157,13 @@ class PathDependentGame:
             ends = np.searchsorted(owner, np.arange(len(leaves) + 1))
             for leaf, (start, stop) in enumerate(pairwise(ends)):
                 one, here = slice(leaf, leaf + 1), met[:, None, start:stop]
-                found = self.gains(leaves[one], conditions[:, one], here, order)
+                found = self._gains(conditions[:, one], here, order)
                 gains[:, start:stop] = found[:, 0]
             return gains
         for start in range(0, len(patterns), _PAIRS_AT_ONCE):
             at = slice(start, start + _PAIRS_AT_ONCE)
             met, here = pattern_bits(patterns[at, None], d), owner[at]
-            found = self.gains(leaves[here], conditions[:, here], met, order)
+            found = self._gains(conditions[:, here], met, order)
             gains[:, at] = found[:, :, 0]
         return gains
 
@@ -227,11 +211,10 @@ class InterventionalGame:
         """What makes the game of some trees from these and their paths."""
         return partial(type(self), codes=self.codes, weights=self.shares)
 
-    def is_direct(self, plan, n_rows, order):
+    def is_direct(self, n_rows, order):
         """Whether so many rows are rather compared with the background one by one."""
         n_players, n_others = self.paths.n_players, len(self._codes)
-        kept = plan.has_tables(self, order)
-        return is_cheaper(self._n_leaves, n_players, n_others, n_rows, order, kept)
+        return is_cheaper(self._n_leaves, n_players, n_others, n_rows, order)
 
     @cached_property
     def _n_leaves(self):
@@ -286,7 +269,8 @@ class InterventionalGame:
         shares = [np.zeros((len(part), 2**part.n_bits)) for part in units]
         finder = PatternFinder(self.ensemble, self.paths, units)
         for weights, codes in self._blocks():
-            patterns = finder.find(codes)
+            gaps = features_with_gaps(self.ensemble, codes)
+            patterns = finder.find(codes, gaps)
             for of_part, in_part in zip(shares, patterns, strict=True):
                 for of_unit, pattern in zip(of_part, in_part, strict=True):
                     of_unit += np.bincount(pattern, weights, len(of_unit))

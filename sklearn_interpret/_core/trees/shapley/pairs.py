@@ -327,11 +327,12 @@ def _bytes_of_pair(paths):
     return _as_sets(paths.n_players)[:, 0].nbytes / 2 + 1 / 8
 
 
-def is_cheaper(leaf_counts, n_players, n_others, n_rows, order, kept):
+def is_cheaper(leaf_counts, n_players, n_others, n_rows, order):
     """Whether comparing so many rows takes less time than tables do.
 
-    From the numbers of leaves by how many conditions they have; `kept` is whether the
-    tables are made already. The factors are microseconds that were measured.
+    From the numbers of leaves by how many conditions they have. The factors are
+    microseconds that were measured. Tables that are kept do not count: the same rows
+    take the same route again.
     """
     d = np.arange(len(leaf_counts))
     n_leaves, n_words = leaf_counts.sum(), -(-n_others // 64)
@@ -344,6 +345,7 @@ def is_cheaper(leaf_counts, n_players, n_others, n_rows, order, kept):
     is_flat = d <= MAX_TABLE_CONDITIONS
     n_numbers = leaf_counts[is_flat] @ (comb(d, order) * 2.0**d)[is_flat]
     n_deep = leaf_counts[~is_flat].sum()
-    looked_up = 3 * (n_leaves - n_deep) + 120 * n_deep + 0.005 * n_leaves * n_rows
-    made = 0 if kept else 0.15 / order * n_numbers + 0.005 * n_leaves * n_others
-    return bool(compared < made + looked_up)
+    made = (
+        0.15 / order * n_numbers + 120 * n_deep + 0.005 * n_leaves * (n_rows + n_others)
+    )
+    return bool(compared < made)

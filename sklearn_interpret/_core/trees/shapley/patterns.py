@@ -2,8 +2,8 @@
 
 import numpy as np
 
-# Rows that go down the trees together: what they leave behind stays in the cache.
-_ROWS_AT_ONCE = 4096
+# Pairs of a split and a row that are compared at once: they stay in the cache.
+_PAIRS_AT_ONCE = 2**20
 # Longer patterns are Python's integers instead of numpy's.
 MAX_PATTERN_BITS = 62
 
@@ -22,11 +22,19 @@ def lefts(ensemble, nodes, codes, gaps):
     if len(at):
         missing_at = split_codes.missing_at[nodes[at], None].astype(codes.dtype)
         left[at] |= taken[at] == missing_at
-    at = np.flatnonzero(ensemble.category_set[nodes] >= 0)
-    if len(at):
+    if len(ensemble.categories_left):
+        at = np.flatnonzero(ensemble.category_set[nodes] >= 0)
         table = _lefts_by_category(ensemble, nodes[at])
         left[at] = table[np.arange(len(at))[:, None], taken[at]]
     return left
+
+
+def _left_blocks(ensemble, nodes, codes, gaps):
+    """Some rows after the other, and their `lefts`."""
+    step = max(1, _PAIRS_AT_ONCE // max(1, len(nodes)))
+    for start in range(0, len(codes), step):
+        rows = slice(start, start + step)
+        yield rows, lefts(ensemble, nodes, codes[rows], gaps)
 
 
 def features_with_gaps(ensemble, codes):
@@ -78,6 +86,8 @@ class PatternFinder:
         self.groups = groups
         roots = [np.empty(0, dtype=np.intp), *(group.root for group in groups)]
         self.root_paths = RootPaths(ensemble, paths, np.concatenate(roots))
+        own = [group.splits.T.ravel() for group in groups]
+        self._splits = np.concatenate([self.root_paths.splits, *own])
 
     @property
     def nbytes(self):
@@ -85,29 +95,31 @@ class PatternFinder:
         levels = self.root_paths.levels
         return sum(array.nbytes for level in levels for array in level)
 
-    def find(self, codes):
-        """Patterns of rows at each group of units, (n_units, n_rows)."""
+    def find(self, codes, gaps):
+        """Patterns of rows at each group of units, (n_units, n_rows).
+
+        `gaps` tells which features have missing values in these rows.
+        """
         by_group = [
             np.empty((len(group), len(codes)), dtype=_pattern_dtype(group.n_bits))
             for group in self.groups
         ]
-        for start in range(0, len(codes), _ROWS_AT_ONCE):
-            rows = slice(start, start + _ROWS_AT_ONCE)
-            self._find(codes[rows], [patterns[:, rows] for patterns in by_group])
+        for rows, left in _left_blocks(self.ensemble, self._splits, codes, gaps):
+            self._put(left, [patterns[:, rows] for patterns in by_group])
         return by_group
 
-    def _find(self, codes, by_group):
-        gaps = features_with_gaps(self.ensemble, codes)
-        at_roots = self.root_paths.patterns(codes)
-        n_before = 0
+    def _put(self, left, by_group):
+        """Patterns of some rows, from whether they go to the left at all splits."""
+        at_roots = self.root_paths.of_lefts(left)
+        left = left[len(self.root_paths.splits) :].view(np.uint8)
+        n_before, split = 0, 0
         for group, patterns in zip(self.groups, by_group, strict=True):
-            part = at_roots[n_before : n_before + len(group)].astype(patterns.dtype)
-            for number, splits in enumerate(group.splits.T):
-                bit = patterns.dtype.type(1 << (group.n_path + number))
-                left = lefts(self.ensemble, splits, codes, gaps)
-                part |= left.view(np.uint8) * bit
-            patterns[:] = part
-            n_before += len(group)
+            m = len(group)
+            patterns[:] = at_roots[n_before : n_before + m]
+            for bit in range(group.n_path, group.n_bits):
+                patterns |= left[split : split + m] * patterns.dtype.type(1 << bit)
+                split += m
+            n_before += m
 
 
 class RootPaths:
@@ -130,49 +142,59 @@ class RootPaths:
         target_of = np.full(ensemble.n_nodes, -1, dtype=np.intp)
         target_of[targets] = np.arange(len(targets))
         self.n_targets = len(targets)
-        self.levels = []
         place = np.zeros(ensemble.n_nodes, dtype=np.intp)
-        for nodes in ensemble.levels():
-            nodes = nodes[needed[nodes]]
-            if not len(nodes):
+        roots = ensemble.roots[needed[ensemble.roots]]
+        place[roots] = np.arange(len(roots))
+        self._n_roots = len(roots)
+        self.levels, by_level = [], [roots[:0]]
+        for nodes in ensemble.levels()[1:]:
+            left, right = nodes[::2], nodes[1::2]
+            used = needed[left] | needed[right]
+            left, right = left[used], right[used]
+            if not len(left):
                 break
-            parents = ensemble.parents[nodes]
-            splits, split = np.unique(parents, return_inverse=True)
-            reached = np.flatnonzero(target_of[nodes] >= 0)
-            slots = paths.slot[nodes, None].clip(0).astype(self.dtype)
-            self.levels.append(
-                (
-                    place[parents],
-                    splits,
-                    split,
-                    (ensemble.right[parents] == nodes)[:, None],
-                    np.left_shift(np.ones_like(slots), slots),
-                    (paths.previous[nodes, None] < 0).astype(self.dtype),
-                    reached,
-                    target_of[nodes[reached]],
-                )
-            )
-            place[nodes] = np.arange(len(nodes))
+            splits = ensemble.parents[left]
+            children = np.column_stack([left, right]).ravel()
+            reached = np.flatnonzero(target_of[children] >= 0)
+            slot = paths.slot[left, None].astype(self.dtype)
+            bit = np.left_shift(np.ones_like(slot), slot)
+            new_bit = bit * (paths.previous[left, None] < 0)
+            target = target_of[children[reached]]
+            self.levels.append((place[splits], bit, new_bit, reached, target))
+            by_level.append(splits)
+            place[children] = np.arange(len(children))
+        self.splits = np.concatenate(by_level)
 
     def patterns(self, codes):
-        """Patterns of rows: (n_targets, n_rows); bit i for the condition of slot i.
+        """Patterns of rows: (n_targets, n_rows); bit i for the condition of slot i."""
+        patterns = np.empty((self.n_targets, len(codes)), dtype=self.dtype)
+        gaps = features_with_gaps(self.ensemble, codes)
+        for rows, left in _left_blocks(self.ensemble, self.splits, codes, gaps):
+            patterns[:, rows] = self.of_lefts(left)
+        return patterns
+
+    def of_lefts(self, left):
+        """Patterns of rows, from whether they go to the left at `splits` (m, n_rows).
 
         A new condition gets a bit of its own; one that is merged with a condition
         further up keeps that one's bit, and turns it off where the split fails.
         """
-        dtype, gaps = self.dtype, features_with_gaps(self.ensemble, codes)
-        at_targets = np.zeros((self.n_targets, len(codes)), dtype=dtype)
-        patterns = None
-        for place, splits, split, is_right, bit, is_new, reached, target in self.levels:
-            if patterns is None:
-                patterns = np.zeros((len(place), len(codes)), dtype=dtype)
-            else:
-                failed = lefts(self.ensemble, splits, codes, gaps)[split]
-                failed ^= ~is_right
-                patterns = patterns[place]
-                patterns |= bit * is_new
-                patterns &= ~(failed.view(np.uint8) * bit)
-            at_targets[target] = patterns[reached]
+        n_rows = left.shape[1]
+        at_targets = np.zeros((self.n_targets, n_rows), dtype=self.dtype)
+        patterns = np.zeros((self._n_roots, n_rows), dtype=self.dtype)
+        n_before = 0
+        for place, bit, new_bit, reached, target in self.levels:
+            above = patterns.take(place, axis=0)
+            above |= new_bit
+            # The bit where rows keep it on the left, and lose it on the right.
+            kept = left[n_before : n_before + len(bit)].view(np.uint8) * bit
+            kept &= above
+            patterns = np.empty((2 * len(bit), n_rows), dtype=self.dtype)
+            np.bitwise_xor(above, kept, out=patterns[1::2])
+            above &= ~bit
+            np.bitwise_or(above, kept, out=patterns[::2])
+            at_targets[target] = patterns.take(reached, axis=0)
+            n_before += len(bit)
         return at_targets
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn_interpret._core.trees.shapley.patterns import (
     PatternFinder,
     distinct_patterns,
+    features_with_gaps,
 )
 from sklearn_interpret._core.trees.shapley.subtrees import cut_into_units
 from sklearn_interpret._core.trees.shapley.tables import column_table, term_place, terms
@@ -24,7 +25,9 @@ from sklearn_interpret._core.trees.structure.paths import TreePaths
 # Numbers that are worked on at once: few enough to stay in the cache.
 _AT_ONCE = 2**17
 # Rows that are worked on together, at most.
-MOST_AT_ONCE = 4096
+MOST_AT_ONCE = 2**14
+# Rows whose totals are handed on at once.
+_ADDED_AT_ONCE = 128
 _DEEP_AT_ONCE = 64
 _SPLITS_PER_UNIT = 3
 _UNITS_PER_PART = 256
@@ -78,11 +81,6 @@ class TreePlan:
         """The shares, each to be worked on by itself: list of TreeShare."""
         edges = pairwise(self.trees_of_shares.tolist())
         return [TreeShare(self, game, slice(start, stop)) for start, stop in edges]
-
-    def has_tables(self, game, order):
-        """Whether a game has kept all tables for values or interactions."""
-        n_kept = sum(of_order == order for of_order, _ in game.kept)
-        return n_kept > 0 and n_kept == len(self.trees_of_shares) - 1
 
     def n_keys(self, order):
         """Number of totals: one for each output, and player or pair of players."""
@@ -222,8 +220,11 @@ def add_blocks(into, blocks):
     """Add what `value_blocks` returns to an array as `shapley_values` returns it."""
     shape = into.shape[:-1]
     for rows, totals in blocks:
-        here = into[..., rows]
-        here += totals.reshape(*shape, -1)
+        here, totals = into[..., rows], totals.reshape(*shape, -1)
+        # Few rows at a time: one of the two has them far apart in memory.
+        for start in range(0, totals.shape[-1], _ADDED_AT_ONCE):
+            some = slice(start, start + _ADDED_AT_ONCE)
+            here[..., some] += totals[..., some]
 
 
 def value_blocks(
@@ -262,7 +263,7 @@ def value_blocks(
         Some rows, and their totals over one share of the trees: by output and player,
         or pair of players.
     """
-    if game.is_direct(plan, len(codes), order):
+    if game.is_direct(len(codes), order):
         starts = range(0, len(codes), rows_at_once)
         parts = (slice(start, start + rows_at_once) for start in starts)
         return ((rows, game.direct_values(plan, codes[rows], order)) for rows in parts)
@@ -279,8 +280,9 @@ def _share_blocks(share, codes, order, rows_at_once, most_kept):
         rows = slice(start, start + rows_at_once)
         totals = np.zeros((share.plan.n_keys(order), len(codes[rows])))
         into = list(totals)
+        gaps = features_with_gaps(share.plan.ensemble, codes[rows])
         for finder, lookups in parts:
-            found = finder.find(codes[rows])
+            found = finder.find(codes[rows], gaps)
             for units, lookup, patterns in zip(
                 finder.groups, lookups, found, strict=True
             ):
@@ -293,9 +295,14 @@ def _share_blocks(share, codes, order, rows_at_once, most_kept):
 
 def _look_up(lookup, patterns, into):
     """Add what rows get from units."""
+    # Into the same memory again and again; wrapping is the quickest mode of `take`.
+    n_columns = max(len(keys) for _, keys in lookup)
+    gains = np.empty((n_columns, patterns.shape[1]))
+    places = np.empty(patterns.shape[1], dtype=np.intp)
     for (table, keys), pattern in zip(lookup, patterns, strict=True):
-        gains = table.take(pattern.astype(np.intp), axis=1)
-        for key, gain in zip(keys, gains, strict=True):
+        places[:] = pattern
+        some = table.take(places, axis=1, out=gains[: len(keys)], mode="wrap")
+        for key, gain in zip(keys, some, strict=True):
             np.add(into[key], gain, out=into[key])
 
 

@@ -1,7 +1,7 @@
 """A tree ensemble as flat arrays, the codes of its splits, and the routing of rows."""
 
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
@@ -139,40 +139,23 @@ class SplitCodes:
                 f"{len(self.thresholds)} features."
             )
         codes = np.empty(X.shape, dtype=np.int32, order="F")
-        coders = [self.coder(j, len(X)) for j in range(X.shape[1])]
-        for start in range(0, len(X), AT_ONCE):
-            rows = slice(start, start + AT_ONCE)
-            # Rows turned into columns while they are in the processor's cache.
-            columns = np.ascontiguousarray(X[rows].T)
-            for j, (coder, column) in enumerate(zip(coders, columns, strict=True)):
-                codes[rows, j] = coder(column)
-        return codes
-
-    def coder(self, j, n_values):
-        """Function from values (n,) of one feature to codes (n,), intp.
-
-        There will be `n_values` values in all, best some thousands at a time.
-        """
-        missing = self.n_codes[j] - 1
-        if self.categorical[j]:
-            return partial(_codes_of_categories, missing)
         side = "right" if self.strict else "left"
-        search = search_among(self.thresholds[j], n_values, side)
-        return partial(_codes_of_numbers, search, self.precision, missing)
-
-
-def _codes_of_categories(missing, values):
-    usable = (values >= 0) & (values < missing)
-    return np.where(usable, values, missing).astype(np.intp)
-
-
-def _codes_of_numbers(search, precision, missing, values):
-    with np.errstate(over="ignore"):  # beyond float32 is infinite, as it should
-        numbers = values.astype(precision, copy=False)
-    numbers = numbers.astype(np.float64, copy=False)
-    codes = search(numbers)
-    codes[np.isnan(numbers)] = missing
-    return codes
+        searches = [search_among(known, len(X), side) for known in self.thresholds]
+        for start in range(0, len(X), AT_ONCE):
+            # Rows turned into columns while they are in the processor's cache.
+            columns = np.ascontiguousarray(X[start : start + AT_ONCE].T)
+            with np.errstate(over="ignore"):  # beyond float32 is infinite, as it should
+                numbers = columns.astype(self.precision, copy=False)
+            numbers = numbers.astype(np.float64, copy=False)
+            here = codes[start : start + AT_ONCE]
+            for j, search in enumerate(searches):
+                here[:, j] = search(numbers[j])
+            for j in np.flatnonzero(self.categorical):
+                known = (columns[j] >= 0) & (columns[j] < self.missing[j])
+                here[:, j] = np.where(known, columns[j], self.missing[j])
+            absent, rows = np.nonzero(np.isnan(numbers))
+            here[rows, absent] = self.missing[absent]
+        return codes
 
 
 def _by_group(feature, wanted):
