@@ -59,7 +59,7 @@ LITTLE = 0.002
 SCALE = {"path": 4, "interventional": 3}
 SCALE_ROWS = 10_000, 100_000, 300_000
 # Targets of path-dependent values, by model: times shap, times woodelf.
-PATH = {"gb": (15, 4), "rf": (10, 3), "hgb": (10, None), "deep": (2.5, 4)}
+PATH = {"gb": (25, 7), "rf": (15, 9), "hgb": (15, None), "deep": (3.5, 4)}
 # Of exact partial dependence: times scikit-learn's brute force, times woodelf.
 PARTIAL_DEPENDENCE = {"gb": (100, 2), "hgb": (50, 2), "deep": (10, None)}
 BOUNDED = ("gb", "rf", "hgb")
@@ -186,8 +186,6 @@ def few_cases(sizes: Sizes, timing: Timing) -> dict[str, Case]:
         "path": None,
         "interventional": sizes.reference(sizes.little_background),
     }
-    # What takes a millisecond is timed more often.
-    often = {**timing, "repeats": 5 * timing["repeats"]}
     cases = {}
     for kind, (what, background) in product(PATH, backgrounds.items()):
         pair = partial(paired, against_shap, sizes.models, kind, background=background)
@@ -199,7 +197,7 @@ def few_cases(sizes: Sizes, timing: Timing) -> dict[str, Case]:
                 again=True,
                 target=sizes.target(next(FEW[most] for most in FEW if n_rows <= most)),
                 enough=LITTLE,
-                timing=often if n_rows == 1 else timing,
+                timing=timing,
             )
     return cases
 
@@ -232,7 +230,7 @@ def interventional_cases(sizes: Sizes, timing: Timing) -> dict[str, Case]:
         for against, build, rows, background, ratio in (
             ("shap", against_shap, X[: sizes.some_rows], few, 10),
             ("woodelf", against_woodelf, X[: sizes.some_rows], many, 4),
-            ("woodelf-many", against_woodelf, X, many, 4),
+            ("woodelf-many", against_woodelf, X, many, 6),
         ):
             cases[f"interventional-{kind}-{against}"] = paired(
                 build,
@@ -274,7 +272,7 @@ def interaction_cases(sizes: Sizes, timing: Timing) -> dict[str, Case]:
     background = sizes.reference(sizes.little_background)
     return {
         "interactions-gb-shap": paired(
-            against_shap, *work, target=sizes.target(10), **params
+            against_shap, *work, target=sizes.target(50), **params
         ),
         "interactions-gb-woodelf": paired(
             against_woodelf, *work, target=None, **params

@@ -30,6 +30,9 @@ COLUMNS = "{:<30} {:<24} {:>7} {:>9} {:>9} {:>25} {:>13} {:>10}  {}"
 # time in which they run, but adds up threads, and does not see other processes.
 Clock = Callable[[], float]
 
+# Seconds that a measurement takes at least.
+AT_LEAST = 0.02
+
 # Verdicts. Only the first kind makes the run fail: a time varies, a result does not.
 FAILURES = {"DISAGREES", "peer failed"}
 
@@ -94,11 +97,17 @@ class Pair:
 
 
 def seconds(call: Callable[[], Any], clock: Clock) -> float:
-    """Return the time of one call, with no garbage left over from before."""
+    """Return the time of one call, with no garbage left over from before.
+
+    A short one is called again and again: collecting garbage leaves the caches cold.
+    """
     gc.collect()
-    start = clock()
-    call()
-    return clock() - start
+    start, n_calls, passed = clock(), 0, 0.0
+    while passed < AT_LEAST:
+        call()
+        n_calls += 1
+        passed = clock() - start
+    return passed / n_calls
 
 
 def paired_seconds(
