@@ -21,6 +21,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn_interpret.counterfactuals import (
     Anchors,
     AnchorsText,
+    ExactCounterfactual,
     GrowingSpheres,
     WachterCounterfactual,
 )
@@ -91,7 +92,7 @@ class OwnScore(Named):
         return estimator.score(X, y, sample_weight=sample_weight)
 
 
-COUNTERFACTUALS = {
+ANCHORS = {
     Anchors: [
         {"precision": 0.7, "n_samples": 32, "max_anchor_size": 1, "random_state": 0},
         {"precision": 0.8, "n_samples": 32, "max_anchor_size": 2, "random_state": 0},
@@ -138,6 +139,15 @@ EFFECTS = {
 
 # Of a class and of a prediction alike: intervals are for both.
 COUNTERFACTUALS = {
+    ExactCounterfactual: [
+        {"desired": (0.6, None)},
+        {
+            "desired": (0.6, 0.9),
+            "max_changes": 2,
+            "objective": "n_changed",
+            "distance": {0: 2.0},
+        },
+    ],
     GrowingSpheres: [
         {"desired": (0.6, None), "n_samples": 20, "random_state": 0},
         {
@@ -304,6 +314,7 @@ SURROGATES = {
 }
 
 ARGUMENTS = {
+    **ANCHORS,
     **COUNTERFACTUALS,
     **EFFECTS,
     **IMPORTANCE,
@@ -334,6 +345,7 @@ OF_LINES = {LinearSHAP}
 COSTLY = {
     Anchors,
     BreakDown,
+    ExactCounterfactual,
     ExactShapley,
     GlobalSurrogate,
     GrowingSpheres,

@@ -39,6 +39,7 @@ OWN_MEANING = {
     "n_repeats",
     "response_method",
     "scoring",
+    "tolerance",
 }
 
 

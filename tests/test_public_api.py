@@ -288,11 +288,28 @@ WISH = {
     "distance": "mad",
     "n_counterfactuals": 1,
 }
-COUNTERFACTUALS = {
-    "GrowingSpheres": {"n_samples": 500, "first_radius": 1.0, "decrease": 2.0},
-    "WachterCounterfactual": {"tolerance": 1e-3, "max_iter": 100, "method": "auto"},
-}
 WORK = {"random_state": None, "n_jobs": None, "verbose": 0}
+COUNTERFACTUALS = {
+    "ExactCounterfactual": {
+        "time_limit": 10.0,
+        "objective": "distance",
+        "margin": 0.0,
+        "n_jobs": None,
+        "verbose": 0,
+    },
+    "GrowingSpheres": {
+        "n_samples": 500,
+        "first_radius": 1.0,
+        "decrease": 2.0,
+        **WORK,
+    },
+    "WachterCounterfactual": {
+        "tolerance": 1e-3,
+        "max_iter": 100,
+        "method": "auto",
+        **WORK,
+    },
+}
 
 
 def in_order(own):
@@ -306,7 +323,7 @@ def in_order(own):
 
 PROMISED = {
     **{
-        getattr(counterfactuals, name): {**WISH, **own, **WORK}
+        getattr(counterfactuals, name): {**WISH, **own}
         for name, own in COUNTERFACTUALS.items()
     },
     **{getattr(counterfactuals, name): own for name, own in ANCHORS_OF.items()},

@@ -44,20 +44,23 @@ class ExactCounterfactual(BaseCounterfactual):
         stands for an open end.
     target : class label or int, default=None
         The class whose probability is meant.
-    features_to_vary : sequence of int, str or bool, default=None
+    features_to_vary : list of ints or strs, or bool mask, default=None
         Features that may change; None means all.
     permitted_range : dict, default=None
-        For some features the range (low, high) or the list of levels that they may
-        take.
+        What features may become: (low, high) of a number, a list of levels of a
+        category. A number that lies outside already stays as it is.
     direction : dict, default=None
-        For some features "increase" or "decrease".
-    categorical_features : "auto" or sequence, default="auto"
-        Features that are categories; "auto" takes those of dtypes that say so.
+        Which way features may go: "increase" or "decrease".
+    categorical_features : "auto", None, or list of ints or strs, default="auto"
+        Features without order, or a boolean mask of them; None means none. "auto" takes
+        categories, strings and booleans by dtype.
     max_changes : int, default=None
-        How many features may change.
+        How many features may change at most.
     distance : {"mad", "std", "gower"} or dict, default="mad"
-        What a unit of each number is divided by, the changes then adding up; a change
-        of category counts one. A dict says what a unit of some features costs.
+        Changes add up, each in units of its feature's median absolute deviation (the
+        standard deviation where that is zero), standard deviation, or range over the
+        number of features; a change of a category counts as one unit. A dict gives the
+        cost of a unit, or of a change of a category, and leaves "mad" for the others.
     n_counterfactuals : int, default=1
         At most one row is found for each, the nearest.
     time_limit : float, default=10.0
@@ -70,10 +73,10 @@ class ExactCounterfactual(BaseCounterfactual):
         By how much more than needed the score has to be as wished: of the winning class
         over the others, or inside the interval, in units of the sum of the trees or of
         the linear function.
-    n_jobs : int, default=None
-        Workers that share the rows.
+    n_jobs : int or None, default=None
+        Workers, which share the rows to explain.
     verbose : int, default=0
-        Whether to report progress.
+        Verbosity of the loop.
 
     Attributes
     ----------
@@ -101,9 +104,9 @@ class ExactCounterfactual(BaseCounterfactual):
     References
     ----------
     .. [1] Z. Cui, W. Chen, Y. He and Y. Chen (2015). "Optimal action extraction for
-       random forests and boosted trees." KDD.
+       random forests and boosted trees." KDD. https://doi.org/10.1145/2783258.2783281
     .. [2] A. Parmentier and T. Vidal (2021). "Optimal counterfactual explanations in
-       tree ensembles." ICML.
+       tree ensembles." ICML. https://doi.org/10.48550/arXiv.2106.06631
 
     Examples
     --------
@@ -146,7 +149,7 @@ class ExactCounterfactual(BaseCounterfactual):
         margin: float = 0.0,
         n_jobs: int | None = None,
         verbose: int = 0,
-    ):
+    ) -> None:
         self.estimator = estimator
         self.desired = desired
         self.target = target
