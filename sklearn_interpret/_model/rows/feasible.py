@@ -60,7 +60,8 @@ class FeasibleRows:
         for j, direction in directions.items():
             self._directions[j] = 1 if direction == "increase" else -1
         limits = [self._limits_of_dtype(j) for j in range(known.n_columns)]
-        self._low, self._high = np.array(limits).T
+        self._of_dtype = np.array(limits).T
+        self._low, self._high = self._of_dtype.copy()
         self.possible_levels = [
             levels and np.ones(len(levels), dtype=bool) for levels in self.levels
         ]
@@ -117,8 +118,7 @@ class FeasibleRows:
         elif limits == "direction":
             free._directions = np.zeros_like(self._directions)
         else:
-            free._low = np.full_like(self._low, -np.inf)
-            free._high = np.full_like(self._high, np.inf)
+            free._low, free._high = self._of_dtype
             free.possible_levels = [
                 levels and np.ones(len(levels), dtype=bool) for levels in self.levels
             ]
