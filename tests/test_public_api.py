@@ -291,6 +291,7 @@ WISH = {
 WORK = {"random_state": None, "n_jobs": None, "verbose": 0}
 COUNTERFACTUALS = {
     "ExactCounterfactual": {
+        "constraints": None,
         "time_limit": 10.0,
         "objective": "distance",
         "margin": 0.0,

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.linear import read_linear
 from sklearn_interpret._model.parallel import run
+from sklearn_interpret._model.rows.features import resolve_keys
 from sklearn_interpret._model.trees.tree_response import read_trees
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found, Task
 from sklearn_interpret.counterfactuals._exact_linear import LinearSearch
@@ -20,7 +21,13 @@ from sklearn_interpret.exceptions import UnreadableModelError
 # Relative difference of distances that are the same.
 _SAME = 1e-6
 # What may make a wish impossible.
-_LIMITS = ("permitted_range", "direction", "features_to_vary", "max_changes")
+_LIMITS = (
+    "constraints",
+    "permitted_range",
+    "direction",
+    "features_to_vary",
+    "max_changes",
+)
 
 
 class ExactCounterfactual(BaseCounterfactual):
@@ -63,6 +70,10 @@ class ExactCounterfactual(BaseCounterfactual):
         cost of a unit, or of a change of a category, and leaves "mad" for the others.
     n_counterfactuals : int, default=1
         At most one row is found for each, the nearest.
+    constraints : list of (dict, float), default=None
+        Linear constraints on numbers: coefficients by feature, and what the sum of
+        coefficient times value must not exceed, to a relative 1e-9. What is found
+        keeps them, even if the explained row does not; a missing number keeps none.
     time_limit : float, default=10.0
         Seconds for each row of a model of trees, after which the nearest row so far is
         returned, with a lower bound. Zero leaves it at the first row found.
@@ -126,6 +137,7 @@ class ExactCounterfactual(BaseCounterfactual):
 
     _parameter_constraints = {
         **BaseCounterfactual._parameter_constraints,
+        "constraints": [list, tuple, None],
         "time_limit": [Interval(Real, 0, None, closed="left")],
         "objective": [StrOptions({"distance", "n_changed"})],
         "margin": [Interval(Real, 0, None, closed="left")],
@@ -144,6 +156,7 @@ class ExactCounterfactual(BaseCounterfactual):
         max_changes: int | None = None,
         distance: Any = "mad",
         n_counterfactuals: int = 1,
+        constraints: list | None = None,
         time_limit: float = 10.0,
         objective: str = "distance",
         margin: float = 0.0,
@@ -160,11 +173,22 @@ class ExactCounterfactual(BaseCounterfactual):
         self.max_changes = max_changes
         self.distance = distance
         self.n_counterfactuals = n_counterfactuals
+        self.constraints = constraints
         self.time_limit = time_limit
         self.objective = objective
         self.margin = margin
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _make_feasible(self, rows, weights):
+        feasible = super()._make_feasible(rows, weights)
+        constraints = self.constraints or ()
+        coefficients = np.zeros((len(constraints), rows.n_columns))
+        bounds = np.zeros(len(constraints))
+        for i, constraint in enumerate(constraints):
+            by_column, bounds[i] = _constraint(constraint, rows, feasible.categorical)
+            coefficients[i, list(by_column)] = list(by_column.values())
+        return feasible.constrained(coefficients, bounds)
 
     def _prepare(self, sample, wish, feasible):
         search = _kind_of_search(wish.estimator)
@@ -219,6 +243,34 @@ class ExactCounterfactual(BaseCounterfactual):
         )
         proved = nearest * (1 - _SAME) <= lower
         return {"lower_bounds": lower, "optimal": proved & np.isfinite(nearest)}
+
+
+def _constraint(constraint, rows, categorical):
+    """Coefficients by column, and the bound, of one that is sound."""
+    if not isinstance(constraint, tuple | list) or len(constraint) != 2:
+        raise ValueError(
+            f"constraints has {constraint!r}; pairs (coefficients by feature, bound) "
+            "are accepted."
+        )
+    coefficients, bound = constraint
+    coefficients = resolve_keys(
+        coefficients, rows.names, named=rows.named, parameter="coefficients"
+    )
+    for number in (*coefficients.values(), bound):
+        if not (isinstance(number, Real) and np.isfinite(number)):
+            raise ValueError(
+                f"constraints has the number {number!r} in {constraint!r}; finite "
+                "numbers are accepted."
+            )
+    for j in coefficients:
+        if categorical[j]:
+            raise ValueError(
+                f"constraints has a coefficient of {rows.names[j]!r}, which is a "
+                "category; numbers are accepted."
+            )
+    if not any(coefficients.values()):
+        raise ValueError(f"constraints has {constraint!r}, without a coefficient.")
+    return coefficients, float(bound)
 
 
 def _kind_of_search(estimator):

@@ -1,5 +1,7 @@
 """The nearest rows that linear models answer as wished."""
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.special import expit
 
@@ -49,20 +51,17 @@ class LinearSearch:
         own = None if task.own is None else task.own[row]
         start = self.effects.margins(task.rows.take([row]).native)[0]
         moves, columns, targets = self._moves(task, row, feasible)
+        beyond, terms = (part[0] for part in feasible.excess(task.values[[row]]))
+        constrained = -(feasible.coefficients[:, columns] * targets).T
         best, nearest, bounds = None, np.inf, []
         for weights, needs, _ in self.wish.ways(own):
-            way = Moves(
-                moves.gains @ weights.T,
-                moves.costs,
-                moves.most,
-                moves.whole,
-                moves.column,
-                moves.exclusive,
-            )
+            way = replace(moves, gains=np.c_[moves.gains @ weights.T, constrained])
             size = np.abs(weights) @ np.abs(start) + np.abs(needs) + 1
             bound = np.inf
             for excess in _EXCESS:
-                units = _units(way, needs - weights @ start + excess * size, settings)
+                short = needs - weights @ start + excess * size
+                spare = 0.0 if excess == _EXCESS[0] else excess * terms
+                units = _units(way, np.append(short, beyond + spare), settings)
                 if units is None:
                     break
                 if bound == np.inf:
@@ -70,7 +69,8 @@ class LinearSearch:
                 values = self._values(task, row, units, columns, targets)
                 values = feasible.projected(values[None], task.values[[row]])
                 distance = feasible.distances(values, task.values[[row]])[0]
-                if task.holds(values, np.array([row]))[0]:
+                holds = task.holds(values, np.array([row])) & feasible.keeps(values)
+                if holds[0]:
                     if distance < nearest:
                         best, nearest = values[0], distance
                     break
@@ -131,7 +131,7 @@ class LinearSearch:
 
 def _units(moves, needs, settings):
     """Units of the moves that are cheapest, or of the fewest columns."""
-    if not len(moves.costs):
+    if not len(moves.costs) or np.isnan(needs).any():
         return None
     most = settings.max_changes
     if settings.objective == "n_changed":

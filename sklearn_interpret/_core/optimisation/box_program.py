@@ -64,10 +64,9 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
     known = np.inf
     lower = _relaxed(boxes, point, start + time_limit / 2)
     if lower == np.inf:
-        return Solved(point, np.inf if point is None else boxes.cost(point[None])[0])
-    while point is None or boxes.cost(point[None])[0] < known:
-        if point is not None:
-            known = boxes.cost(point[None])[0]
+        return Solved(point, _known_cost(boxes, point))
+    while point is None or boxes.total_cost(point) < known:
+        known = _known_cost(boxes, point)
         below = known if np.isinf(known) else known - max(GAP * known, step / 2)
         # Any cheaper point is found, or none proved, sooner than the best.
         status, better = _any_point(boxes, below, start + _ANY * time_limit)
@@ -75,13 +74,17 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
             return Solved(point, known)
         if better is None:
             break
-        point = boxes.refined(better)
+        point = boxes.refined(better) if boxes.within is None else better
     return _bounded(boxes, point, lower, start + time_limit)
+
+
+def _known_cost(boxes, point):
+    return np.inf if point is None else boxes.total_cost(point)
 
 
 def _relaxed(boxes, point, end):
     """A first lower bound on the costs of points cheaper than a known one."""
-    most = np.inf if point is None else boxes.cost(point[None])[0]
+    most = _known_cost(boxes, point)
     reduced = within_reach(boxes, most)
     if reduced is None:
         return np.inf
@@ -98,8 +101,7 @@ def _any_point(boxes, most, end):
 
 def _bounded(boxes, point, lower, end):
     """A lower bound, raised as long as there is time; a point below it if one shows."""
-    most = np.inf if point is None else boxes.cost(point[None])[0]
-    upper = most
+    upper = most = _known_cost(boxes, point)
     while np.isfinite(upper) and upper - lower > _CLOSE * most and monotonic() < end:
         middle = (lower + upper) / 2
         status, better = _any_point(boxes, middle, (monotonic() + end) / 2)
@@ -108,7 +110,7 @@ def _bounded(boxes, point, lower, end):
             continue
         upper = middle
         if better is not None:
-            point, most = better, boxes.cost(better[None])[0]
+            point, most = better, boxes.total_cost(better)
     return Solved(point, min(lower, most))
 
 
@@ -231,7 +233,10 @@ def _tree_starts(tree):
 
 
 class _Program:
-    """Variables: binaries of all columns, shares of all boxes, changes of columns."""
+    """Variables: binaries of all columns, shares of all boxes, changes of columns.
+
+    And how far values are from the nearest in their cells, where constraints ask.
+    """
 
     def __init__(self, boxes, most):
         self.boxes, self.most = boxes, most
@@ -242,6 +247,7 @@ class _Program:
         self.n_shares = len(boxes.tree)
         limited = boxes.most_changes < len(boxes.own)
         self.n_changes = len(boxes.own) if limited else 0
+        self.first_shift = self.n_binaries + self.n_shares + self.n_changes
         self.scale = _UNIT / most if np.isfinite(most) and most > 0 else 1.0
         self.rows = []
         self._order()
@@ -250,6 +256,11 @@ class _Program:
         self._cost()
         if limited:
             self._limit_changes()
+        if boxes.within is not None:
+            columns = boxes.within.columns.tolist()
+            cells = [self.groups[j][1] for j in columns]
+            binaries = [np.arange(*self.first[j : j + 2]) for j in columns]
+            self.rows += boxes.within.rows(cells, binaries, self.first_shift)
 
     def _grouped(self, j):
         """Cells of a column that no box tells apart: where they start; the cheapest."""
@@ -257,6 +268,8 @@ class _Program:
         ends = np.concatenate([boxes.low[:, j], boxes.high[:, j] + 1])
         starts = np.unique(np.clip(ends, 0, len(cost)))
         starts = np.union1d(starts[starts < len(cost)], [0])
+        if boxes.within is not None and j in boxes.within.columns:
+            starts = np.arange(len(cost))
         cheapest = np.array(
             [
                 start + part.argmin()
@@ -304,17 +317,19 @@ class _Program:
 
     def _cost(self):
         """The objective, and no more than the cost known."""
-        self.objective = np.zeros(self.n_binaries + self.n_shares + self.n_changes)
+        within = self.boxes.within
+        shifts = np.zeros(0) if within is None else np.tile(within.costs, 2)
+        self.objective = np.append(np.zeros(self.first_shift), shifts)
         self.constant = 0.0
         for j, (_, cells) in enumerate(self.groups):
             costs = self.boxes.costs[j][cells]
             self.constant += costs[0]
             self.objective[self.first[j] : self.first[j + 1]] = np.diff(costs)
         if np.isfinite(self.most):
-            binaries = np.arange(self.n_binaries)
-            costs = self.objective[: self.n_binaries] * self.scale
+            costly = np.flatnonzero(self.objective)
+            costs = self.objective[costly] * self.scale
             high = (self.most - self.constant) * self.scale
-            self._row(binaries, costs, -np.inf, high)
+            self._row(costly, costs, -np.inf, high)
 
     def _limit_changes(self):
         changes = self.n_binaries + self.n_shares + np.arange(self.n_changes)
@@ -344,19 +359,22 @@ class _Program:
         """
         end = monotonic() + time_limit
         slack = 0.0
+        constrained = self.boxes.within is not None
+        objective = self.objective * (self.scale if constrained else 0)
         while True:
-            found = self._solved(0 * self.objective, end - monotonic(), slack)
+            found = self._solved(objective, end - monotonic(), slack)
             if found.x is None and found.status > _INFEASIBLE and not slack:
                 slack = _SLACK  # numerical trouble, which another bound may avoid
                 continue
             if found.x is None:
                 return found.status, None
             point = self.point(found.x)
-            if self.boxes.holds(point[None])[0]:
+            holds, cost = self.boxes.holds(point[None])[0], self.boxes.total_cost(point)
+            if holds and np.isfinite(cost) and cost <= self.most:
                 return found.status, point
             if monotonic() > end:
                 return None, None
-            slack = _SLACK
+            slack = slack if holds else _SLACK
             self._exclude(found.x)
 
     def relaxed(self, time_limit):
@@ -388,12 +406,16 @@ class _Program:
         )
         kinds = np.zeros(len(self.objective))
         kinds[: self.n_binaries] = whole
+        most = np.ones(len(self.objective))
+        most[self.first_shift :] = np.inf
+        if self.boxes.within is not None:
+            kinds[self.first_shift :] = whole & np.tile(self.boxes.within.whole, 2)
         low, high = (np.array([row[k] for row in self.rows]) for k in (2, 3))
         low[self.wishes] += slack
         return milp(
             objective,
             integrality=kinds,
-            bounds=Bounds(0, 1),
+            bounds=Bounds(0, most),
             constraints=LinearConstraint(matrix.tocsr(), low, high),
             options={
                 "time_limit": max(time_limit, 0.01),

@@ -5,6 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
+from sklearn_interpret._core.optimisation.cell_values import CellValues
+
 # Points that are valued together.
 _AT_ONCE = 32
 # Starts that are followed, and those of them that are followed further: quickly, and
@@ -37,6 +39,8 @@ class BoxSums:
         What the sums must reach.
     most_changes : int
         How many columns may have another cell than their own.
+    within : CellValues or None
+        Linear constraints on values within the cells.
     """
 
     costs: list
@@ -47,6 +51,7 @@ class BoxSums:
     gains: np.ndarray
     needs: np.ndarray
     most_changes: int
+    within: CellValues | None = None
 
     @cached_property
     def sizes(self):
@@ -78,6 +83,11 @@ class BoxSums:
     def cost(self, points):
         """Costs of points (n, p)."""
         return self._costs[0][self._starts + points].sum(axis=1)
+
+    def total_cost(self, point):
+        """What a point costs whose values keep the constraints; infinite if none do."""
+        extra = 0.0 if self.within is None else self.within.shifts(point)[1]
+        return self.cost(point[None])[0] + extra
 
     def n_changes(self, points):
         """How many cells of points (n, p) are not the own."""
@@ -242,7 +252,11 @@ class BoxSums:
             return None
         order = np.argsort(self.cost(points), kind="stable")[: _REFINED[thorough]]
         points = np.array([self.refined(point) for point in points[order]])
-        return points[self.cost(points).argmin()]
+        if self.within is not None:
+            points = np.concatenate([points, starts])
+            points = points[self.holds(points)]
+        costs = [self.total_cost(point) for point in points]
+        return points[np.argmin(costs)] if np.isfinite(costs).any() else None
 
     def holds_but_for_changes(self, points):
         """Whether the sums at points are as wished."""

@@ -42,26 +42,45 @@ class Moves:
 
         `most_changes` columns are moved at most.
         """
-        if len(needs) == 1 and not self.whole.any() and most_changes is None:
-            return self._filled(needs[0])
+        units = self._filled(needs)
+        most = np.inf if most_changes is None else most_changes
+        if units is not None and self._n_moved(units) <= most:
+            return units
         return self._solved(self.costs, needs, most_changes)
 
     def fewest(self, needs):
         """The least number of columns whose moves do it, or None."""
-        units = self._solved(None, needs, len(np.unique(self.column)))
-        return None if units is None else len(np.unique(self.column[units > 0]))
+        units = self._filled(needs)
+        if units is None or self._n_moved(units) > 1:
+            units = self._solved(None, needs, len(np.unique(self.column)))
+        return None if units is None else self._n_moved(units)
 
-    def _filled(self, need):
-        """Moves made to their end, the best gain for the cost first."""
+    def _n_moved(self, units):
+        return len(np.unique(self.column[units > 0]))
+
+    def _filled(self, needs):
+        """Moves made to their end, the best gain for the cost first.
+
+        These are the cheapest where one function is to rise, and the others, and what
+        is whole or exclusive, allow them; else None.
+        """
+        if (needs > 0).sum() != 1:
+            return None
         units = np.zeros(len(self.costs))
-        gains = self.gains[:, 0]
+        gains, need = self.gains[:, needs.argmax()], needs.max()
         useful = np.flatnonzero((gains > 0) & (self.most > 0))
         for move in useful[np.argsort(-gains[useful] / self.costs[useful])]:
             units[move] = min(need / gains[move], self.most[move])
             need -= units[move] * gains[move]
             if units[move] < self.most[move]:
-                return units
-        return units if need <= 0 else None
+                need = 0.0
+                break
+        others = np.delete(units @ self.gains - needs, needs.argmax())
+        parts = (units != np.rint(units)) & self.whole
+        several = np.bincount(self.column[self.exclusive & (units > 0)]) > 1
+        if need > 0 or (others < 0).any() or parts.any() or several.any():
+            return None
+        return units
 
     def _solved(self, costs, needs, most_changes):
         """By a program: units of all moves, and whether each column is moved.

@@ -9,6 +9,8 @@ from sklearn_interpret._model.rows.base import is_missing, label_key
 
 # Whole numbers up to here are floats too.
 _LARGEST_INTEGER = 2.0**53
+# By how much a linear constraint may be missed, relative to the size of its terms.
+_ROUNDING = 1e-9
 
 
 class FeasibleRows:
@@ -76,6 +78,8 @@ class FeasibleRows:
                 self._low[j] = np.ceil(low) if self.integer[j] else low
                 self._high[j] = np.floor(high) if self.integer[j] else high
         self.costs = self._costs(weights, distance)
+        self.coefficients = np.zeros((0, known.n_columns))
+        self.bounds = np.zeros(0)
 
     def _levels_of(self, j):
         """Levels of a category, in the natural order, missing ones left out."""
@@ -110,8 +114,31 @@ class FeasibleRows:
                 costs[j] = cost
         return costs
 
+    def constrained(self, coefficients, bounds):
+        """The same with linear constraints: ``coefficients @ row <= bounds``."""
+        some = copy(self)
+        some.coefficients, some.bounds = coefficients, bounds
+        return some
+
+    def excess(self, values):
+        """By how much encoded rows exceed the bounds of constraints, (n, n_bounds).
+
+        And the size of the terms that this is the sum of.
+        """
+        terms = self.coefficients * values[:, None]
+        terms = np.where(self.coefficients != 0, terms, 0)
+        sizes = np.abs(terms).sum(axis=2) + np.abs(self.bounds)
+        return terms.sum(axis=2) - self.bounds, sizes
+
+    def keeps(self, values):
+        """Whether encoded rows keep all linear constraints, to rounding."""
+        excess, sizes = self.excess(values)
+        return (excess <= _ROUNDING * sizes).all(axis=1)
+
     def without(self, limits):
-        """The same without a "direction", "features_to_vary" or "permitted_range"."""
+        """The same without one of its limits, a parameter of the methods."""
+        if limits == "constraints":
+            return self.constrained(self.coefficients[:0], self.bounds[:0])
         free = copy(self)
         if limits == "features_to_vary":
             free.vary = np.ones_like(self.vary)
