@@ -226,7 +226,8 @@ class ExactCounterfactual(BaseCounterfactual):
             else:
                 without = task.feasible.without(name)
             if self._searcher.found(task, row, free, without)[0] is not None:
-                return f"{name} leaves no row that the model answers as wished"
+                leaves = "leave" if name == "constraints" else "leaves"
+                return f"{name} {leaves} no row that the model answers as wished"
         if all(getattr(self, name) is None for name in _LIMITS):
             return "the model answers no row as wished"
         return "no single limit is the reason: several of them together are"
@@ -254,7 +255,7 @@ def _constraint(constraint, rows, categorical):
         )
     coefficients, bound = constraint
     coefficients = resolve_keys(
-        coefficients, rows.names, named=rows.named, parameter="coefficients"
+        coefficients, rows.names, named=rows.named, parameter="constraints"
     )
     for number in (*coefficients.values(), bound):
         if not (isinstance(number, Real) and np.isfinite(number)):

@@ -1,4 +1,4 @@
-"""Linear constraints of exact counterfactuals, against a linear program in each cell."""
+"""Linear constraints of exact counterfactuals, against linear programs in all cells."""
 
 from itertools import combinations, product
 
@@ -70,7 +70,7 @@ def cells(model):
 
 
 def nearest_by_changes(model, row, coefficients, bounds):
-    """Least distance of another class with at most 1, 2 ... changes, all cells tried."""
+    """Least distance of another class with at most 0, 1, 2 ... changes, in any cell."""
     ends = list(cells(model))
     best = np.full(len(row) + 1, np.inf)
     for size in range(1, len(row) + 1):
@@ -92,8 +92,8 @@ def nearest_by_changes(model, row, coefficients, bounds):
     return best
 
 
-def binding(row, found, steps=(0.5,)):
-    """Constraints that allow parts of the change to what was found without any."""
+def binding(row, found):
+    """Constraints that allow half the change to what was found without any."""
     change = found - row
     coefficients = np.array([np.sign(change) + 0.25, [0.5, -1.0, 0.25]])
     bounds = coefficients @ row
@@ -111,8 +111,8 @@ MODELS = {
 def test_trees(name, data):
     X, y = data
     model = MODELS[name].fit(X, y)
-    free = exact(model).fit(X).explain(X[:3])
-    for row, nearest in zip(X[:3], free.rows, strict=True):
+    free = exact(model).fit(X).explain(X[1:3])
+    for row, nearest in zip(X[1:3], free.rows, strict=True):
         coefficients, bounds = binding(row, nearest)
         constraints = as_pairs(coefficients, bounds)
         best = nearest_by_changes(model, row, coefficients, bounds)
@@ -131,3 +131,128 @@ def test_trees(name, data):
             assert (excess <= 1e-9 * (1 + np.abs(bounds))).all()
             if "objective" in wish:
                 assert found.n_changed[0] == np.isfinite(best).argmax()
+
+
+@pytest.mark.parametrize("share", [0.5, 0.7])
+def test_linear_models(share, data):
+    X, y = data
+    model = LogisticRegression().fit(X, y)
+    wish = {"desired": (share, None)}
+    rows = X[model.predict(X) == 0][:4]
+    free = exact(model, **wish).fit(X).explain(rows)
+    slope, need = model.coef_[0], np.log(share / (1 - share)) - model.intercept_[0]
+    for row, nearest in zip(rows, free.rows, strict=True):
+        coefficients, bounds = binding(row, nearest)
+        search = exact(model, constraints=as_pairs(coefficients, bounds), **wish)
+        found = search.fit(X).explain(row[None])
+        unlimited = [-np.inf] * 3, [np.inf] * 3
+        both = np.vstack([coefficients, -slope]), np.append(bounds, -need)
+        least = nearest_value(row, *unlimited, *both)
+        assert least > 1.01 * np.abs(nearest - row) @ COSTS
+        np.testing.assert_allclose(found.distances, least, rtol=1e-6)
+        assert found.optimal.all()
+        assert (coefficients @ found.rows[0] <= bounds + 1e-9).all()
+
+
+@pytest.mark.parametrize("kind", ["linear", "tree"])
+def test_whole_numbers_that_keep_their_sum(kind):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 9, (200, 3)), columns=["a", "b", "c"])
+    X["job"] = rng.choice(["u", "v"], 200)
+    y = 2 * X["a"] + X["b"] - X["c"]
+    model = LinearRegression() if kind == "linear" else DecisionTreeRegressor()
+    model.fit(X[["a", "b", "c"]], y)
+    constraints = [
+        ({"a": 1, "b": 1, "c": 1}, 12),
+        ({"a": -1, "b": -1, "c": -1}, -12),
+        ({"a": 1, "b": -1}, 0),
+    ]
+    costs = dict(zip("abc", COSTS, strict=True))
+    numbers = X[["a", "b", "c"]]
+    search = exact(model, desired=(8.5, 10.5), distance=costs, constraints=constraints)
+    found = search.fit(numbers).explain(numbers[:6])
+    grid = pd.DataFrame(list(product(range(-5, 20), repeat=3)), columns=numbers.columns)
+    kept = grid[(grid.sum(axis=1) == 12) & (grid.a <= grid.b)]
+    answers = model.predict(kept)
+    kept = kept[(answers > 8.5) & (answers < 10.5)]
+    for row, distance, origin in zip(
+        found.rows.to_numpy(), found.distances, found.origin, strict=True
+    ):
+        if found.status[origin] == "found":
+            before = numbers.to_numpy()[origin]
+            least = (np.abs(kept.to_numpy() - before) @ COSTS).min()
+            np.testing.assert_allclose(distance, least, rtol=1e-6)
+            assert row.sum() == 12
+            assert row[0] <= row[1]
+    assert (found.status == "found").sum() > 3
+    assert found.rows.dtypes.equals(numbers.dtypes)
+
+
+@pytest.mark.parametrize("kind", ["linear", "tree"])
+def test_single_precision_and_rows_that_break_a_constraint(kind, data):
+    X, y = data
+    X = pd.DataFrame(X.astype(np.float32), columns=["a", "b", "c"])
+    model = {
+        "linear": LogisticRegression(),
+        "tree": DecisionTreeClassifier(max_depth=4),
+    }
+    model = model[kind].fit(X, y)
+    coefficients = {"a": 1.0, "b": 0.3, "c": -0.7}
+    values = X.astype(float) @ list(coefficients.values())
+    bound = float(np.median(values))
+    search = exact(model, distance="std", constraints=[(coefficients, bound)]).fit(X)
+    rows = X[values > bound][:6]
+    found = search.explain(rows)
+    assert (found.status == "found").all()
+    after = found.rows.astype(float) @ list(coefficients.values())
+    sizes = found.rows.abs().astype(float) @ np.abs(list(coefficients.values()))
+    assert (after <= bound + 1e-9 * (sizes + np.abs(bound))).all()
+    assert found.rows.dtypes.equals(X.dtypes)
+    assert found.optimal.all()
+
+
+@pytest.mark.parametrize("kind", ["linear", "tree"])
+def test_the_constraints_make_it_impossible(kind, data):
+    X, y = data
+    model = {
+        "linear": LogisticRegression(),
+        "tree": DecisionTreeClassifier(max_depth=4),
+    }
+    model = model[kind].fit(X, y)
+    keep = [({j: sign}, sign * X[0, j]) for j in range(3) for sign in (1, -1)]
+    search = exact(model, constraints=keep, max_changes=3).fit(X)
+    with pytest.warns(NoCounterfactualWarning, match="constraints leave no row"):
+        found = search.explain(X[:1])
+    assert found.status == ["impossible"]
+    assert np.isinf(found.lower_bounds).all()
+
+
+BAD = {
+    "number": 3,
+    "pairs": [{"a": 1}],
+    "of a list": [([1, 2], 3)],
+    "unknown": [({"d": 1}, 3)],
+    "position": [({7: 1}, 3)],
+    "twice": [({0: 1, "a": 2}, 3)],
+    "category": [({"job": 1}, 3)],
+    "infinite": [({"a": 1}, np.inf)],
+    "missing": [({"a": np.nan}, 1)],
+    "text": [({"a": "b"}, 1)],
+    "nothing": [({}, 1)],
+    "zero": [({"a": 0}, 1)],
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_constraints(name):
+    X = pd.DataFrame({"a": [1.0, 2, 3, 4], "job": list("uvuv")})
+    model = DecisionTreeClassifier().fit(X[["a"]], [0, 0, 1, 1])
+    search = ExactCounterfactual(FrozenEstimator(model), constraints=BAD[name])
+    table = X if name == "category" else X[["a"]]
+    if name == "category":
+        model.n_features_in_, model.feature_names_in_ = (
+            2,
+            np.array(["a", "job"], object),
+        )
+    with pytest.raises((ValueError, TypeError), match="constraints"):
+        search.fit(table)

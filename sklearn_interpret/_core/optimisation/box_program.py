@@ -260,7 +260,7 @@ class _Program:
             columns = boxes.within.columns.tolist()
             cells = [self.groups[j][1] for j in columns]
             binaries = [np.arange(*self.first[j : j + 2]) for j in columns]
-            self.rows += boxes.within.rows(cells, binaries, self.first_shift)
+            self.rows += boxes.within.rows(cells, binaries, self.first_shift, most)
 
     def _grouped(self, j):
         """Cells of a column that no box tells apart: where they start; the cheapest."""
@@ -359,10 +359,8 @@ class _Program:
         """
         end = monotonic() + time_limit
         slack = 0.0
-        constrained = self.boxes.within is not None
-        objective = self.objective * (self.scale if constrained else 0)
         while True:
-            found = self._solved(objective, end - monotonic(), slack)
+            found = self._solved(0 * self.objective, end - monotonic(), slack)
             if found.x is None and found.status > _INFEASIBLE and not slack:
                 slack = _SLACK  # numerical trouble, which another bound may avoid
                 continue

@@ -255,8 +255,14 @@ class BoxSums:
         if self.within is not None:
             points = np.concatenate([points, starts])
             points = points[self.holds(points)]
-        costs = [self.total_cost(point) for point in points]
-        return points[np.argmin(costs)] if np.isfinite(costs).any() else None
+        costs, best, least = self.cost(points), None, np.inf
+        for k in np.argsort(costs, kind="stable"):
+            if costs[k] >= least:
+                break
+            total = self.total_cost(points[k])
+            if total < least:
+                best, least = points[k], total
+        return best
 
     def holds_but_for_changes(self, points):
         """Whether the sums at points are as wished."""

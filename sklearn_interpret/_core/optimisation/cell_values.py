@@ -69,7 +69,7 @@ class CellValues:
         shifts = up - down
         return np.where(self.whole, np.rint(shifts), shifts), found.fun
 
-    def rows(self, cells, binaries, first):
+    def rows(self, cells, binaries, first, most):
         """Rows of a program: variables, their coefficients, bounds of the sum.
 
         Parameters
@@ -80,22 +80,27 @@ class CellValues:
             Variables that say from which of them on a point lies.
         first : int
             Variables from here on are how far values are up, then how far down.
+        most : float
+            No more than this may be paid.
         """
         up, down = first + np.arange(2 * len(self.columns)).reshape(2, -1)
         near, low, high = self._at(cells)
         for k, of_column in enumerate(binaries):
-            for shift, room in (
-                (up[k], high[k] - near[k]),
-                (down[k], near[k] - low[k]),
-            ):
-                yield [*of_column, shift], [*-np.diff(room), 1.0], -np.inf, room[0]
+            paid = most / self.costs[k] if self.costs[k] > 0 else np.inf
+            rooms = high[k] - near[k], near[k] - low[k]
+            for shift, room in zip((up[k], down[k]), rooms, strict=True):
+                room = np.minimum(room, paid)
+                size = max(np.abs(np.diff(room)).max(initial=0), 1.0)
+                yield (
+                    [*of_column, shift],
+                    np.append(-np.diff(room), 1.0) / size,
+                    -np.inf,
+                    room[0] / size,
+                )
         variables = np.concatenate([*binaries, up, down])
         for row, bound in zip(self.coefficients, self.bounds, strict=True):
             of_cells = [a * np.diff(value) for a, value in zip(row, near, strict=True)]
             start = sum(a * value[0] for a, value in zip(row, near, strict=True))
-            yield (
-                variables,
-                np.concatenate([*of_cells, row, -row]),
-                -np.inf,
-                bound - start,
-            )
+            row = np.concatenate([*of_cells, row, -row])
+            size = np.abs(row).max(initial=0) or 1.0
+            yield variables, row / size, -np.inf, (bound - start) / size
