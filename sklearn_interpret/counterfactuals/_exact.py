@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Real
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -204,33 +204,53 @@ class ExactCounterfactual(BaseCounterfactual):
         )
 
     def _search_row(self, task, row):
+        end = monotonic() + self.time_limit
         settings = Settings(self.time_limit, self.objective, self.max_changes)
         values, lower = self._searcher.found(task, row, settings, task.feasible)
         if values is not None:
             return Found(values[None], lower_bound=lower)
         nothing = np.empty((0, task.values.shape[1]))
         if lower == np.inf:
-            reason = self._why_impossible(task, row, settings)
+            reason = self._why_impossible(task, row, end)
             return Found(nothing, reason, impossible=True, lower_bound=lower)
         reason = f"nothing was found within time_limit={self.time_limit}"
         return Found(nothing, reason, lower_bound=lower)
 
-    def _why_impossible(self, task, row, settings):
-        """The limit without which there would be a row as wished."""
-        for name in _LIMITS:
-            if getattr(self, name) is None:
-                continue
-            free, without = settings, task.feasible
-            if name == "max_changes":
-                free = replace(settings, max_changes=None)
-            else:
-                without = task.feasible.without(name)
-            if self._searcher.found(task, row, free, without)[0] is not None:
+    def _why_impossible(self, task, row, end):
+        """The limit without which there would be a row as wished, if time tells."""
+        limits = [name for name in _LIMITS if getattr(self, name) is not None]
+        proved = True
+        for number, name in enumerate(limits):
+            until = monotonic() + (end - monotonic()) / (len(limits) - number)
+            values, lower = self._without([name], task, row, until)
+            if values is not None:
                 leaves = "leave" if name == "constraints" else "leaves"
                 return f"{name} {leaves} no row that the model answers as wished"
-        if all(getattr(self, name) is None for name in _LIMITS):
+            proved &= lower == np.inf
+        values, lower = None, np.inf
+        if limits and proved:
+            values, lower = self._without(limits, task, row, end)
+        if values is not None:
+            return "no single limit is the reason: several of them together are"
+        if proved and lower == np.inf:
             return "the model answers no row as wished"
-        return "no single limit is the reason: several of them together are"
+        return (
+            f"no row is as wished; why is not known within time_limit={self.time_limit}"
+        )
+
+    def _without(self, limits, task, row, end):
+        """Any row without some limits, and a lower bound."""
+        seconds = max(end - monotonic(), 0.0)
+        if self.time_limit and not seconds:
+            return None, 0.0
+        feasible, most = task.feasible, self.max_changes
+        for name in limits:
+            if name == "max_changes":
+                most = None
+            else:
+                feasible = feasible.without(name)
+        settings = Settings(seconds, "distance", most, any_row=True)
+        return self._searcher.found(task, row, settings, feasible)
 
     def _proofs(self, found, task):
         lower = np.array([of_row.lower_bound for of_row in found])

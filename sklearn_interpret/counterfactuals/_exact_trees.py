@@ -26,6 +26,7 @@ class Settings:
     time_limit: float
     objective: str
     max_changes: int | None
+    any_row: bool = False
 
 
 class TreeSearch:
@@ -148,7 +149,7 @@ def _solved(boxes, starts, settings, end):
     if settings.objective == "n_changed":
         return _fewest_changes(boxes, starts, settings, end)
     point = boxes.near_point(starts, thorough=settings.time_limit > 0)
-    if not settings.time_limit:
+    if not settings.time_limit or (settings.any_row and point is not None):
         return Solved(point, 0.0)
     return cheapest_point(boxes, point, end - monotonic())
 
@@ -197,7 +198,7 @@ class _Space:
     within: CellValues | None
 
     @classmethod
-    def of_row(cls, cells, feasible, task, row, spare):
+    def of_row(cls, cells, feasible, task, row, spare=0.0):
         """The space around an explained row.
 
         Constraints are kept with so much to spare, relative to the size of their terms.

@@ -245,3 +245,41 @@ def test_impossible_for_a_reason():
     assert "features_to_vary" in found.reasons[impossible[0]]
     assert np.isinf(found.lower_bounds[impossible]).all()
     assert not found.optimal[impossible].any()
+
+
+CORNER = pd.DataFrame(list(product([0.0, 1.0], repeat=3)), columns=["a", "b", "c"])
+BOTH = DecisionTreeClassifier().fit(CORNER, (CORNER.a > 0) & (CORNER.b > 0))
+REASONS = {
+    "max_changes leaves": {"max_changes": 1},
+    "features_to_vary leaves": {"features_to_vary": ["b", "c"]},
+    "permitted_range leaves": {"permitted_range": {"a": (0, 0.2)}},
+    "direction leaves": {"direction": {"a": "decrease"}, "max_changes": 2},
+    "constraints leave": {"constraints": [({"a": 1, "b": 1}, 0.5)]},
+    "several of them": {"max_changes": 1, "features_to_vary": ["a"]},
+    "the model answers no row": {"max_changes": 2, "margin": 2.0},
+}
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_reasons(reason):
+    search = ExactCounterfactual(FrozenEstimator(BOTH), **REASONS[reason]).fit(CORNER)
+    with pytest.warns(NoCounterfactualWarning, match=reason):
+        found = search.explain(CORNER[:1])
+    assert found.status == ["impossible"]
+
+
+@pytest.mark.parametrize("limits", [{"max_changes": 2}, {}])
+def test_a_reason_that_time_does_not_tell(limits, monkeypatch):
+    search = ExactCounterfactual(FrozenEstimator(BOTH), **limits).fit(CORNER)
+    asked = []
+
+    def found(task, row, settings, feasible):
+        asked.append(settings)
+        return None, np.inf if len(asked) == 1 else 0.0
+
+    monkeypatch.setattr(search._searcher, "found", found)
+    reason = "why is not known within" if limits else "the model answers no row"
+    with pytest.warns(NoCounterfactualWarning, match=reason):
+        assert search.explain(CORNER[:1]).status == ["impossible"]
+    assert len(asked) == 1 + len(limits)
+    assert asked[-1].time_limit <= search.time_limit
