@@ -15,6 +15,8 @@ from sklearn_interpret._model.trees.tree_response import read_trees, tree_respon
 # Sums that are nearer to what is needed, relative to their size, may be on either side:
 # of models that add up in double, and in single precision.
 _DOUBLE, _SINGLE = 1e-10, 1e-6
+# The share of the time for rows that are not proved.
+_STARTING = 0.3
 # Known rows as wished that are considered as starts.
 _NEAREST = 64
 
@@ -86,12 +88,14 @@ class TreeSearch:
     def _best_way(self, space, own, settings, end, sure):
         """The nearest row of all ways in which the wish comes true."""
         best, least, bounds = None, np.inf, []
-        for way in self.wish.ways(own):
+        ways = self.wish.ways(own)
+        for number, way in enumerate(ways):
             boxes = self._boxes(space, way, settings, sure)
             if boxes is None:
                 continue
             starts = self._starts(space, way)
-            solved = _solved(boxes, starts, settings, end)
+            until = monotonic() + (end - monotonic()) / (len(ways) - number)
+            solved = _solved(boxes, starts, settings, until)
             bounds.append(solved.lower_bound)
             if solved.point is not None:
                 values = space.values(solved.point)
@@ -148,7 +152,10 @@ def _solved(boxes, starts, settings, end):
     """A point by heuristics, and if there is time the best."""
     if settings.objective == "n_changed":
         return _fewest_changes(boxes, starts, settings, end)
-    point = boxes.near_point(starts, thorough=settings.time_limit > 0)
+    thorough = settings.time_limit > 0 and not settings.any_row
+    now = monotonic()
+    enough = now + _STARTING * (end - now) if settings.time_limit else np.inf
+    point = boxes.near_point(starts, thorough=thorough, end=enough)
     if not settings.time_limit or (settings.any_row and point is not None):
         return Solved(point, 0.0)
     return cheapest_point(boxes, point, end - monotonic())

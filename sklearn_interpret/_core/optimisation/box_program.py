@@ -61,50 +61,61 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
     Solved
     """
     start = monotonic()
+    if time_limit <= 0:
+        return Solved(point, 0.0)
     known = np.inf
-    lower = _relaxed(boxes, point, start + time_limit / 2)
+    program = _program(boxes, _known_cost(boxes, point))
+    # Programs are built again and again, which no solver's limit ends.
+    building = monotonic() - start
+    lower = np.inf if program is None else program.relaxed(time_limit / 2 - building)
     if lower == np.inf:
         return Solved(point, _known_cost(boxes, point))
     while point is None or boxes.total_cost(point) < known:
         known = _known_cost(boxes, point)
         below = known if np.isinf(known) else known - max(GAP * known, step / 2)
+        end = start + _ANY * time_limit
+        if monotonic() + building > end:
+            break
         # Any cheaper point is found, or none proved, sooner than the best.
-        status, better = _any_point(boxes, below, start + _ANY * time_limit)
+        status, better = _any_point(boxes, below, end)
         if status == _INFEASIBLE:
             return Solved(point, known)
         if better is None:
             break
         point = boxes.refined(better) if boxes.within is None else better
-    return _bounded(boxes, point, lower, start + time_limit)
+    return _bounded(boxes, point, lower, start + time_limit, building)
 
 
 def _known_cost(boxes, point):
     return np.inf if point is None else boxes.total_cost(point)
 
 
-def _relaxed(boxes, point, end):
-    """A first lower bound on the costs of points cheaper than a known one."""
-    most = _known_cost(boxes, point)
+def _program(boxes, most):
+    """What a solver gets; None where no point costs so little."""
     reduced = within_reach(boxes, most)
-    if reduced is None:
-        return np.inf
-    return _Program(reduced, most).relaxed(end - monotonic())
+    return None if reduced is None else _Program(reduced, most)
 
 
 def _any_point(boxes, most, end):
     """A status, and a point as wished that costs no more, or None."""
-    reduced = within_reach(boxes, most)
-    if reduced is None:
+    program = _program(boxes, most)
+    if program is None:
         return _INFEASIBLE, None
-    return _Program(reduced, most).any_point(end - monotonic())
+    return program.any_point(end - monotonic())
 
 
-def _bounded(boxes, point, lower, end):
-    """A lower bound, raised as long as there is time; a point below it if one shows."""
+def _bounded(boxes, point, lower, end, building):
+    """A lower bound, raised as long as there is time; a point below it if one shows.
+
+    It takes some time to build a program.
+    """
     upper = most = _known_cost(boxes, point)
-    while np.isfinite(upper) and upper - lower > _CLOSE * most and monotonic() < end:
+    while np.isfinite(upper) and upper - lower > _CLOSE * most:
+        until = (monotonic() + building + end) / 2
+        if until > end:
+            break
         middle = (lower + upper) / 2
-        status, better = _any_point(boxes, middle, (monotonic() + end) / 2)
+        status, better = _any_point(boxes, middle, until)
         if status == _INFEASIBLE:
             lower = middle
             continue

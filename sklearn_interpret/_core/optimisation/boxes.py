@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from time import monotonic
 
 import numpy as np
 
@@ -232,10 +233,10 @@ class BoxSums:
         tried[np.arange(len(cheaper)), at] = cheaper - self._starts[at]
         return tried[np.argsort(flat[cheaper] - now[at], kind="stable")]
 
-    def near_point(self, starts, *, thorough):
+    def near_point(self, starts, *, thorough, end=np.inf):
         """A point as wished at low cost: from starts (n, p), and from the own point.
 
-        None where none is found.
+        None where none is found. At the time `end` points are left as they are.
         """
         usable = np.isfinite(self.cost(starts))
         starts = starts[usable]
@@ -251,7 +252,10 @@ class BoxSums:
         if not len(points):
             return None
         order = np.argsort(self.cost(points), kind="stable")[: _REFINED[thorough]]
-        points = np.array([self.refined(point) for point in points[order]])
+        points = points[order]
+        for k, point in enumerate(points):
+            if monotonic() < end:
+                points[k] = self.refined(point)
         if self.within is not None:
             points = np.concatenate([points, starts])
             points = points[self.holds(points)]
