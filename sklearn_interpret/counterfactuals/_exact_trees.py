@@ -15,6 +15,8 @@ from sklearn_interpret._model.trees.tree_response import read_trees, tree_respon
 # Sums that are nearer to what is needed, relative to their size, may be on either side:
 # of models that add up in double, and in single precision.
 _DOUBLE, _SINGLE = 1e-10, 1e-6
+# How often numbers may make up for all others of a constraint.
+_FAR = 100
 # The share of the time for rows that are not proved.
 _STARTING = 0.3
 # Known rows as wished that are considered as starts.
@@ -306,7 +308,7 @@ def _column(cells, feasible, j, origin, own, least, most):
 
 
 def _far(cells, feasible, origin):
-    """How far numbers go where one makes up for all others of a constraint."""
+    """How far numbers go: often as far as one makes up for all of a constraint."""
     coefficients = np.abs(feasible.coefficients)
     far = np.full(len(origin), np.inf)
     used = np.flatnonzero(coefficients.any(axis=0))
@@ -317,7 +319,9 @@ def _far(cells, feasible, origin):
     needs = coefficients @ sizes + np.abs(feasible.bounds)
     for j in used.tolist():
         of_column = coefficients[:, j]
-        far[j] = sizes[j] + 2 * (needs[of_column > 0] / of_column[of_column > 0]).max()
+        far[j] = (
+            sizes[j] + _FAR * (needs[of_column > 0] / of_column[of_column > 0]).max()
+        )
     return far
 
 

@@ -143,15 +143,27 @@ def test_linear_models(share, data):
     slope, need = model.coef_[0], np.log(share / (1 - share)) - model.intercept_[0]
     for row, nearest in zip(rows, free.rows, strict=True):
         coefficients, bounds = binding(row, nearest)
-        search = exact(model, constraints=as_pairs(coefficients, bounds), **wish)
-        found = search.fit(X).explain(row[None])
-        unlimited = [-np.inf] * 3, [np.inf] * 3
         both = np.vstack([coefficients, -slope]), np.append(bounds, -need)
-        least = nearest_value(row, *unlimited, *both)
-        assert least > 1.01 * np.abs(nearest - row) @ COSTS
-        np.testing.assert_allclose(found.distances, least, rtol=1e-6)
-        assert found.optimal.all()
-        assert (coefficients @ found.rows[0] <= bounds + 1e-9).all()
+        best = [np.inf]
+        for size in (1, 2, 3):
+            moved = [np.isin(range(3), of) for of in combinations(range(3), size)]
+            ends = [
+                (np.where(m, -np.inf, row), np.where(m, np.inf, row)) for m in moved
+            ]
+            best.append(min(nearest_value(row, *limits, *both) for limits in ends))
+        assert best[3] > 1.01 * np.abs(nearest - row) @ COSTS
+        limited = [
+            ({}, best[3]),
+            ({"max_changes": 2}, best[2]),
+            ({"objective": "n_changed"}, best[np.isfinite(best).argmax()]),
+        ]
+        for limits, least in limited:
+            constraints = as_pairs(coefficients, bounds)
+            search = exact(model, constraints=constraints, **wish, **limits).fit(X)
+            found = search.explain(row[None])
+            np.testing.assert_allclose(found.distances, least, rtol=1e-6)
+            assert found.optimal.all()
+            assert (coefficients @ found.rows[0] <= bounds + 1e-9).all()
 
 
 @pytest.mark.parametrize("kind", ["linear", "tree"])

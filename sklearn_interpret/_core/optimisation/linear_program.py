@@ -1,6 +1,6 @@
 """The cheapest moves that bring linear functions to where they are wished."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
@@ -100,7 +100,7 @@ class Moves:
         constraints = [LinearConstraint(wish / sizes[:, None], needs / sizes, np.inf)]
         most = self.most
         if most_changes is not None:
-            most = np.minimum(most, self._far(needs))
+            most = np.minimum(most, self._far(needs / sizes, sizes))
             moved = np.zeros((n_moves, n))
             moved[np.arange(n_moves), np.arange(n_moves)] = 1
             moved[np.arange(n_moves), n_moves + place] = -most
@@ -120,11 +120,18 @@ class Moves:
         if found.x is None:
             return None
         units = found.x[:n_moves]
+        if most_changes is not None:
+            # Solvers let go what nearly is not moved: ask again without it.
+            moved = found.x[n_moves + place] > 0.5
+            few = replace(self, most=np.where(moved, self.most, 0))
+            exact = few._solved(self.costs, needs, None)
+            units = units if exact is None else exact
         return np.where(self.whole, np.rint(units), units)
 
-    def _far(self, needs):
-        """More than any move is needed for."""
+    def _far(self, needs, sizes):
+        """More than each move is needed for, (n_moves,)."""
+        gains = np.abs(self.gains / sizes)
         with np.errstate(divide="ignore"):
-            alone = np.abs(needs).max() / np.abs(self.gains)
-        alone = alone[np.isfinite(alone)]
-        return max(1.0, np.ceil(_FAR * alone.max(initial=1.0)))
+            alone = np.abs(needs).max() / gains
+        alone = np.where(gains > 0, alone, 0).max(axis=1, initial=0)
+        return np.maximum(1.0, np.ceil(_FAR * alone))
