@@ -6,7 +6,9 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 # Where moves have no end, for what needs one.
-_FAR = 1e3
+_FAR = 100
+# Costs are the same if they differ by less, relatively.
+_SAME = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,23 +112,31 @@ class Moves:
         once = np.zeros((len(columns), n))
         once[place[self.exclusive], np.flatnonzero(self.exclusive)] = 1
         constraints.append(LinearConstraint(once, 0, 1))
-        found = milp(
-            objective,
-            integrality=np.append(self.whole, np.ones(len(columns))),
-            bounds=Bounds(0, np.append(most, np.ones(len(columns)))),
-            constraints=constraints,
-            options={"mip_rel_gap": 1e-9},
-        )
-        if found.x is None:
-            return None
-        units = found.x[:n_moves]
-        if most_changes is not None:
+        best, least = None, np.inf
+        while True:
+            found = milp(
+                objective,
+                integrality=np.append(self.whole, np.ones(len(columns))),
+                bounds=Bounds(0, np.append(most, np.ones(len(columns)))),
+                constraints=constraints,
+                options={"mip_rel_gap": 1e-9},
+            )
+            if found.x is None or found.fun >= least:
+                return best
+            units = found.x[:n_moves]
+            units = np.where(self.whole, np.rint(units), units)
+            if most_changes is None:
+                return units
             # Solvers let go what nearly is not moved: ask again without it.
-            moved = found.x[n_moves + place] > 0.5
-            few = replace(self, most=np.where(moved, self.most, 0))
-            exact = few._solved(self.costs, needs, None)
-            units = units if exact is None else exact
-        return np.where(self.whole, np.rint(units), units)
+            moved = found.x[n_moves:] > 0.5
+            few = replace(self, most=np.where(moved[place], self.most, 0))
+            units = few._solved(self.costs, needs, None)
+            if units is not None and (costs is None or units @ costs < least):
+                best, least = units, found.fun if costs is None else units @ costs
+            if least <= found.fun * (1 + _SAME):
+                return best
+            others = np.append(np.zeros(n_moves), ~moved)
+            constraints.append(LinearConstraint(others[None], 1, np.inf))
 
     def _far(self, needs, sizes):
         """More than each move is needed for, (n_moves,)."""
