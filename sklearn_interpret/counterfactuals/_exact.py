@@ -110,7 +110,12 @@ class ExactCounterfactual(BaseCounterfactual):
     which is true where the row found is proved the nearest to a relative 1e-6. With
     ``objective="n_changed"`` they speak of rows with as few changes. A threshold is
     passed by the next number of the precision in which the model compares. What is
-    missing in a row, and a level that is not known, stays.
+    missing in a row, and a level that is not known, stays. With `constraints` a number
+    in models of trees goes no farther than a hundred times what makes up for all others
+    of a constraint, which "impossible" takes for granted.
+
+    The status "impossible" is proved; which parameter is the reason is sought in the
+    time that is left, and may stay unknown.
 
     References
     ----------
