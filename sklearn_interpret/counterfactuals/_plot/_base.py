@@ -82,11 +82,13 @@ class FeatureColumn:
             return float(value)
         return float(self._places.get(label_key(value), np.nan))
 
-    def text(self, value, span=0.0):
-        """A value in short, in which changes of the size `span` are seen."""
+    def text(self, value, change):
+        """A value in short: a level, or a number to two digits of a change."""
         if self.levels is not None:
             return shorten(value_text(value), LEVEL_WIDTH)
-        return number_beside(value, span) if span else value_text(value, self._all)
+        if np.array_equal(self._all, np.round(self._all), equal_nan=True):
+            return value_text(value)
+        return number_beside(value, 10 * change)
 
     def change(self, before, after):
         """How far it is to a value: in standard deviations; 1 for a level."""
@@ -128,9 +130,14 @@ class FeaturesDisplay(OneRowDisplay):
 
     def _known(self):
         """Rows whose distribution is drawn."""
-        return as_rows(
-            self.explanation.data if self.background is None else self.background
-        )
+        data = as_rows(self.explanation.data)
+        known = data if self.background is None else as_rows(self.background)
+        if known.n_columns != data.n_columns:
+            raise ValueError(
+                f"background has {known.n_columns} columns; the explained rows have "
+                f"{data.n_columns}."
+            )
+        return known
 
     def _take_panels(self, ax, columns, title, *, n_cols, height):
         """Axes for columns, `height` inches each, and lines of a title above them."""

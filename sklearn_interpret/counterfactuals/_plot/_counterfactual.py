@@ -286,14 +286,16 @@ class CounterfactualDisplay(FeaturesDisplay):
 
 def _change_text(column, before, after, low, high):
     """A change in words; where there is a box, between which ends it will do."""
-    texts = [column.text(before), column.text(after)]
-    if texts[0] == texts[1]:
-        texts = [column.text(value, abs(after - before)) for value in (before, after)]
+    size = abs(column.place(after) - column.place(before))
+    start, end = column.text(before, size), column.text(after, size)
     if low < high:
-        known = [column.text(end) for end in (low, high) if np.isfinite(end)]
-        words = "at most " if low == -np.inf else "at least " if high == np.inf else ""
-        texts[1] = words + " to ".join(known or ["anything"])
-    return " → ".join(texts)
+        least, most = column.text(low, size), column.text(high, size)
+        end = f"{least} to {most}"
+        if np.isinf(low):
+            end = "anything" if np.isinf(high) else f"at most {most}"
+        elif np.isinf(high):
+            end = f"at least {least}"
+    return f"{start} → {end}"
 
 
 def _draw_arrow(ax, start, end, place, height, colour, style):
