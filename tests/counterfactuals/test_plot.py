@@ -223,7 +223,7 @@ def test_what_was_not_found_has_a_reason():
     assert len(display.to_frame()) == 0
     unchanged = simple(rows=np.array([[30.0, 2.0, 1.0]]), status=["unchanged"])
     display = CounterfactualDisplay.from_explanation(unchanged)
-    assert any("answers as wished already" in t for t in all_texts(display.figure_))
+    assert any("it is as wished already" in t for t in all_texts(display.figure_))
 
 
 def test_impossible_wishes_are_drawn():
@@ -373,8 +373,6 @@ def test_spans_are_what_conditions_allow():
     frame = display.to_frame()
     assert frame["condition"].tolist() == list(map(str, rule))
     assert frame["feature"].tolist() == ["a", "a", "job", "job", "a"]
-    np.testing.assert_array_equal(frame["low"], [-0.5, 0.5] + [np.nan] * 3)
-    np.testing.assert_array_equal(frame["high"], [0.25, np.inf] + [np.nan] * 3)
     assert frame["value"].tolist() == [0.1, 0.1, "x", "x", 0.1]
 
 
@@ -420,6 +418,8 @@ def test_words_of_a_text_are_marked(kind):
     shown = [(part.get_text(), part.get_bbox_patch()) for part in display.texts_]
     assert [text for text, patch in shown if patch is not None] == ["free", "free"]
     assert display.to_frame()["condition"].tolist() == ["'free'"]
+    with pytest.raises(TypeError, match="pass a fitted AnchorsText"):
+        AnchorsDisplay.from_estimator(model, texts, row=1)
     again = AnchorsDisplay.from_explanation(inspector.explain(texts), row=1)
     assert again.title_.get_text() == display.title_.get_text()
     _, ax = plt.subplots()

@@ -7,10 +7,10 @@ the forest nearly always gives the patient's diagnosis, whatever the other colum
 are. It says what is enough, where a counterfactual says what would have to be
 otherwise.
 
-Each rule comes with its precision (how often the diagnosis stays), bounds of it, and its
-coverage (for how many patients the rule holds). Two clear cases have rules of several
-conditions, since many columns have a say; a doubtful one has none that is precise
-enough, and the best there is is reported as failed.
+Each rule comes with its precision (how often the diagnosis stays), bounds of it, and
+its coverage (for how many patients the rule holds). Two clear cases have rules of
+several conditions, since many columns have a say; a doubtful one has none that is
+precise enough, and the best there is is reported as failed.
 
 A rule is a promise about the forest, and the output holds it to that: of patients that
 the forest has not seen, those for whom the rule holds get the diagnosis of the rule.

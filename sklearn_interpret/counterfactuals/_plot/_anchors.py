@@ -92,8 +92,8 @@ class AnchorsDisplay(FeaturesDisplay):
     >>> background = np.arange(20.0, 60.0).reshape(20, 2)
     >>> display = AnchorsDisplay.from_explanation(explanation, background=background)
     >>> display.to_frame()
-        condition feature   low  high  value
-    0  age <= 37     age -inf  37.0   30.0
+        condition feature  value
+    0  age <= 37     age   30.0
     """
 
     _kinds = (Anchors, AnchorsText)
@@ -108,6 +108,11 @@ class AnchorsDisplay(FeaturesDisplay):
     ) -> None:
         super().__init__(explanation, row=row)
         self.background = background
+
+    @classmethod
+    def _check_request(cls, estimator, X, parameters):
+        if _are_texts(X):
+            raise TypeError("X has texts: pass a fitted AnchorsText, not its model.")
 
     @classmethod
     def _as_rows(cls, X):
@@ -156,23 +161,28 @@ class AnchorsDisplay(FeaturesDisplay):
         if _are_texts(self.explanation.data):
             self._draw_text(ax, row)
             return self
-        columns, values = [], []
-        known, data = self._known(), as_rows(self.explanation.data)
-        for condition in self.explanation.rules[row]:
-            values.append(data.values(condition.feature)[row])
-            column = known, condition.feature, condition.name, values[-1:]
-            columns.append(FeatureColumn(*column))
+        rule, values = self.explanation.rules[row], self._values(row)
+        known = self._known()
+        columns = [
+            FeatureColumn(known, condition.feature, condition.name, [value])
+            for condition, value in zip(rule, values, strict=True)
+        ]
         title = self._title(row)
         self._take_panels(ax, columns, title, n_cols=n_cols, height=DATA_HEIGHT)
         if not columns:
             self.axes_[0].set_axis_off()
             note_empty(self.axes_[0], "always: the rule has no conditions")
         for panel, column, condition, value in zip(
-            self.axes_, columns, self.explanation.rules[row], values, strict=False
+            self.axes_, columns, rule, values, strict=False
         ):
             column.draw(panel)
             self._mark(panel, column, condition, value, span_kw)
         return self
+
+    def _values(self, row):
+        """The row's own value of the feature of each condition."""
+        data = as_rows(self.explanation.data)
+        return [data.values(each.feature)[row] for each in self.explanation.rules[row]]
 
     def _mark(self, ax, column, condition, value, style):
         """Colour what the condition allows, and draw the row's own value."""
@@ -239,9 +249,8 @@ class AnchorsDisplay(FeaturesDisplay):
         Returns
         -------
         pandas.DataFrame
-            A row for each condition: "condition" (in words), and of a table "feature",
-            "low", "high" (the ends of an interval, NaN for levels) and "value" (the
-            row's own).
+            A row for each condition: "condition" (in words), and of a table "feature"
+            and "value" (the row's own).
 
         Raises
         ------
@@ -253,10 +262,8 @@ class AnchorsDisplay(FeaturesDisplay):
         rule = self.explanation.rules[row]
         columns = {"condition": [str(condition) for condition in rule]}
         if not _are_texts(data):
-            values = [as_rows(data).values(each.feature)[row] for each in rule]
-            lows, highs = zip(*map(_ends, rule), strict=True) if rule else ((), ())
-            columns |= {"feature": [condition.name for condition in rule]}
-            columns |= {"low": lows, "high": highs, "value": values}
+            columns["feature"] = [condition.name for condition in rule]
+            columns["value"] = self._values(row)
         return pandas.DataFrame(columns)
 
 
@@ -266,14 +273,6 @@ def _are_texts(X):
     if shape is None:
         return bool(len(X)) and isinstance(X[0], str)
     return len(shape) == 1
-
-
-def _ends(condition):
-    """Ends of a condition that is an interval; NaN for levels."""
-    if condition.levels is not None:
-        return np.nan, np.nan
-    low = -np.inf if condition.low is None else condition.low
-    return low, np.inf if condition.high is None else condition.high
 
 
 def _marked(text, rule, missing):

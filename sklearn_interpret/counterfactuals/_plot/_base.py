@@ -97,11 +97,6 @@ class FeatureColumn:
         spread = self._numbers.std() if len(self._numbers) else 0.0
         return abs(after - before) / (spread or 1.0)
 
-    @property
-    def inches(self):
-        """Height that names of levels take below a panel."""
-        return level_inches(self.levels or [])
-
     def draw(self, ax, height=1.0):
         """The distribution of the data; a share of the axes is its height."""
         colour = mixed(paper(ax), NEUTRAL_COLOUR, 0.6)
@@ -141,7 +136,7 @@ class FeaturesDisplay(OneRowDisplay):
 
     def _take_panels(self, ax, columns, title, *, n_cols, height):
         """Axes for columns, `height` inches each, and lines of a title above them."""
-        most = max((column.inches for column in columns), default=0.0)
+        ticks = [level_inches(column.levels or []) for column in columns]
         n_panels = max(len(columns), 1)
         width = ALONE_WIDTH if n_panels == 1 else PANEL_WIDTH
         if hasattr(ax, "get_subplotspec"):  # one axes, which is divided up
@@ -151,29 +146,23 @@ class FeaturesDisplay(OneRowDisplay):
             [Slot()] * n_panels,
             n_columns=n_cols,
             caller=f"{type(self).__name__}.plot",
-            panel_size=(width, height + AROUND + most),
+            panel_size=(width, height + AROUND + max(ticks, default=0)),
         )
         figure, first = canvas.figure, canvas.main[0]
         self.figure_, self.axes_ = figure, np.array(canvas.main, dtype=object)
+        width = axes_inches(canvas.frame or first)[0]
         if canvas.own_figure:
             width = figure.get_figwidth()
-            text = _wrapped(title, width)
+        most = int(CHARACTERS_PER_INCH * width)
+        text = literal("\n".join(fill(line, most) for line in title))
+        self.title_ = first.set_title(text, fontsize="medium", loc="left")
+        if canvas.own_figure:
             lines = TITLE_LINE * (text.count("\n") + 1)
             figure.set_figheight(figure.get_figheight() + lines)
-            self.title_ = figure.suptitle(text, fontsize="medium")
             figure.draw_without_rendering()  # settles the axes' sizes
-            return
-        text = _wrapped(title, axes_inches(canvas.frame or first)[0])
-        self.title_ = first.set_title(text, fontsize="medium", loc="left")
 
 
 def tint(ax, colour):
     """A colour for what lies behind."""
     share = 0.35 if text_on(paper(ax)) == "black" else 0.6
     return mixed(paper(ax), seen(colour, ax), share)
-
-
-def _wrapped(lines, width):
-    """Lines of a title, broken where they are wider than so many inches."""
-    most = int(CHARACTERS_PER_INCH * width)
-    return literal("\n".join(fill(line, most) for line in lines))

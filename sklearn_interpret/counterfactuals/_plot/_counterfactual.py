@@ -30,8 +30,8 @@ from sklearn_interpret.counterfactuals._plot._base import (
 from sklearn_interpret.counterfactuals._wachter import WachterCounterfactual
 from sklearn_interpret.explanations import RowExplanation
 
-# Inches of a line: an arrow below a text.
-LINE_HEIGHT = 0.45
+# Inches of a line: an arrow below a text, for which there has to be room.
+LINE_HEIGHT, LEAST_HEIGHT = 0.45, 0.25
 # Shares of a line: an arrow's middle and breadth, and how far above a text stands.
 ARROW_PLACE, ARROW_HEIGHT, TEXT_GAP = 0.28, 0.26, 0.22
 # Shares of an axes: the point of an arrow, and all lines together at most.
@@ -173,7 +173,9 @@ class CounterfactualDisplay(FeaturesDisplay):
         self.before_lines_, self.arrows_, self.boxes_ = [], [], []
         if not shown:
             self.axes_[0].set_axis_off()
-            note_empty(self.axes_[0], literal(fill(self._reason(row), 48)))
+            reason = self.explanation.reasons[row] or "it is as wished already"
+            text = fill(f"{self.explanation.status[row]}: {reason}", 48)
+            note_empty(self.axes_[0], literal(text))
         for panel, (j, column) in zip(self.axes_, shown.items(), strict=False):
             self._draw_changes(panel, column, j, row, found, arrow_kw)
         return self
@@ -195,6 +197,9 @@ class CounterfactualDisplay(FeaturesDisplay):
         before = as_rows(self.explanation.data).values(j)[row]
         after = as_rows(self.explanation.rows).values(j)[found]
         start, n_lines = column.place(before), len(found)
+        boxes = self.explanation.low, self.explanation.high
+        if boxes[0] is None or boxes[1] is None:
+            boxes = [np.full(self.explanation.changed.shape, np.nan)] * 2
         pitch = min(LINE_HEIGHT / axes_inches(ax)[1], MOST_LINES / n_lines)
         column.draw(ax, 1 - n_lines * pitch)
         (line,) = ax.plot([start] * 2, [0, 1], "--", color=ink(ax), lw=1, zorder=1.5)
@@ -203,7 +208,7 @@ class CounterfactualDisplay(FeaturesDisplay):
         self.boxes_.append([])
         for k in np.flatnonzero(self.explanation.changed[found, j]).tolist():
             place, height = 1 - (k + 1 - ARROW_PLACE) * pitch, ARROW_HEIGHT * pitch
-            low, high = self._box(found[k], j)
+            low, high = (ends[found[k], j] for ends in boxes)
             colour, end = colours(n_lines)[k], column.place(after[k])
             self.arrows_[-1].append(
                 _draw_arrow(ax, start, end, place, height, colour, style)
@@ -213,19 +218,13 @@ class CounterfactualDisplay(FeaturesDisplay):
                 looks = {"color": tint(ax, colour), "zorder": 1.8}
                 box = ax.barh(place, right - left, 0.9 * height, left=left, **looks)
                 self.boxes_[-1].append(box)
-            text = _change_text(column, before, after[k], low, high)
-            _write_over(ax, text, start, end, place + TEXT_GAP * pitch)
+            if pitch * axes_inches(ax)[1] > LEAST_HEIGHT:
+                text = _change_text(column, before, after[k], low, high)
+                _write_over(ax, text, start, end, place + TEXT_GAP * pitch)
         if n_lines > 1:
             numbers = np.arange(n_lines) + 1
             places = 1 - (numbers - ARROW_PLACE) * pitch
             ax.set_yticks(places, numbers, fontsize="small")
-
-    def _box(self, found, j):
-        """Between which values a feature of a row found may be."""
-        low, high = self.explanation.low, self.explanation.high
-        if low is None or high is None:
-            return np.nan, np.nan
-        return low[found, j], high[found, j]
 
     def _title(self, row, found):
         """Responses before and after, and how far the rows found are."""
@@ -259,13 +258,6 @@ class CounterfactualDisplay(FeaturesDisplay):
         output = output_position(names, self.target)
         values = values.reshape(len(values), -1)[:, output]
         return self._response_label(names, output), column_texts(values)
-
-    def _reason(self, row):
-        """Why there is nothing to draw."""
-        explanation = self.explanation
-        if explanation.status[row] in ("found", "unchanged"):
-            return "unchanged: the model answers as wished already"
-        return f"{explanation.status[row]}: {explanation.reasons[row]}"
 
     def to_frame(self) -> Any:
         """Changes drawn, as a table, all of them.
