@@ -146,14 +146,14 @@ def rug_handle(rug, *, across=False):
     )
 
 
-def draw_histogram(ax, values, style):
-    """A histogram of the values, at the bottom."""
+def draw_histogram(ax, values, style, *, height=HISTOGRAM_HEIGHT):
+    """A histogram of the values, at the bottom; a share of the axes is its `height`."""
     from matplotlib.collections import PolyCollection
 
     if not len(values):
         return None
     lefts, rights, counts = _histogram(values, np.ptp(ax.get_xlim()) / 30)
-    heights = HISTOGRAM_HEIGHT * counts / counts.max()
+    heights = height * counts / counts.max()
     zeros = np.zeros(len(counts))
     x = np.stack([lefts, lefts, rights, rights], axis=1)
     y = np.stack([zeros, heights, heights, zeros], axis=1)

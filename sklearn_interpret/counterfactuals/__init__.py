@@ -4,11 +4,17 @@ from sklearn_interpret.counterfactuals._anchors import Anchors
 from sklearn_interpret.counterfactuals._anchors_text import AnchorsText
 from sklearn_interpret.counterfactuals._exact import ExactCounterfactual
 from sklearn_interpret.counterfactuals._growing_spheres import GrowingSpheres
+from sklearn_interpret.counterfactuals._plot import (
+    AnchorsDisplay,
+    CounterfactualDisplay,
+)
 from sklearn_interpret.counterfactuals._wachter import WachterCounterfactual
 
 __all__ = [
     "Anchors",
+    "AnchorsDisplay",
     "AnchorsText",
+    "CounterfactualDisplay",
     "ExactCounterfactual",
     "GrowingSpheres",
     "WachterCounterfactual",

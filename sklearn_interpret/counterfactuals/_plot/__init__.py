@@ -1,0 +1,8 @@
+"""Displays of counterfactuals and anchors."""
+
+from sklearn_interpret.counterfactuals._plot._anchors import AnchorsDisplay
+from sklearn_interpret.counterfactuals._plot._counterfactual import (
+    CounterfactualDisplay,
+)
+
+__all__ = ["AnchorsDisplay", "CounterfactualDisplay"]
