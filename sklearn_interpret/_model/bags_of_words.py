@@ -1,0 +1,165 @@
+"""Reader of linear models of word counts: what each word of a text adds."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.special import logit
+from sklearn.feature_extraction.text import (
+    CountVectorizer,
+    HashingVectorizer,
+    TfidfTransformer,
+)
+from sklearn.feature_selection import SelectorMixin
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler
+
+from sklearn_interpret._core.local.removals import linear_hint
+from sklearn_interpret._model.linear import LinearModel, read_linear
+from sklearn_interpret._model.response import make_response, unfrozen
+from sklearn_interpret.exceptions import UnreadableModelError
+
+READABLE = (
+    "a Pipeline of a CountVectorizer, TfidfVectorizer or HashingVectorizer of single "
+    "words (analyzer='word', ngram_range=(1, 1), no tokenizer or preprocessor), of "
+    "TfidfTransformer, MaxAbsScaler and selectors of features, and of a linear model"
+)
+# Steps that work column by column, but for a norm.
+_STEPS = (TfidfTransformer, MaxAbsScaler, SelectorMixin)
+_TOLERANCE = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class BagOfWords:
+    """A linear model of how often words stand in a text, built by :meth:`of`."""
+
+    steps: Pipeline
+    last: object
+    model: LinearModel
+    wish: object
+
+    @classmethod
+    def of(cls, wish):
+        """Read the model of a `Wish`; an UnreadableModelError says why not."""
+        pipeline = unfrozen(wish.estimator)
+        steps = pipeline.steps if isinstance(pipeline, Pipeline) else []
+        parts = [unfrozen(p) for _, p in steps if p is not None and p != "passthrough"]
+        if len(parts) < 2 or not (
+            isinstance(parts[0], CountVectorizer | HashingVectorizer)
+            and _counts_single_words(parts[0])
+            and all(isinstance(part, _STEPS) for part in parts[1:-1])
+        ):
+            raise UnreadableModelError(
+                f"{type(pipeline).__name__} is no linear bag of words. What can be "
+                f"read: {READABLE}."
+            )
+        model = read_linear(parts[-1])
+        if model.exponential:
+            raise UnreadableModelError("It is the exponential of a linear function.")
+        return cls(pipeline[:-1], parts[-1], model, wish)
+
+    def hint(self, tokens, own, most):
+        """Sets of words to remove, and a bound of their size; None if it can't be read.
+
+        `own` is the position of the class of the text, if that counts.
+        """
+        spaces = self._half_spaces(own)
+        parts = self._parts(tokens) if spaces is not None else None
+        if parts is None:
+            return None
+        effects, sizes, total, norm = parts
+        found = [
+            linear_hint(
+                effects @ way,
+                sizes,
+                total @ way,
+                self.model.intercept @ way + shift,
+                norm,
+                most,
+            )
+            for way, shift in zip(*spaces, strict=True)
+        ]
+        sets, bounds = zip(*found, strict=True)
+        return sets, (min if self.wish.is_other else max)(bounds)
+
+    def _half_spaces(self, own):
+        """Functions way @ margin + shift that are not negative where it is as wished.
+
+        One of them for the wish of any other class, else all.
+        """
+        wish, n_outputs = self.wish, len(self.model.intercept)
+        if wish.interval is None:
+            ways = np.eye(n_outputs) if n_outputs > 1 else np.array([[-1.0], [1.0]])
+            chosen = own if wish.is_other else wish.wanted
+            ways = ways[chosen] - np.delete(ways, chosen, axis=0)
+            return (-ways if wish.is_other else ways), np.zeros(len(ways))
+        low, high = wish.interval
+        if wish.response.method == "predict_proba":
+            margin = make_response(wish.estimator, "decision_function")
+            if margin.name != "log-odds":
+                return None
+            low, high = logit(np.clip([low, high], 0, 1))
+            way = np.array([-1.0 if wish.response.target == 0 else 1.0])
+        else:
+            way = wish.response.read(np.eye(n_outputs))[:, 0]
+        ways, shifts = np.array([way, -way]), np.array([-low, high])
+        bounded = np.isfinite(shifts)
+        return (ways[bounded], shifts[bounded]) if bounded.any() else None
+
+    def _parts(self, tokens):
+        """What words add to the linear functions and the norm, the sum, which norm."""
+        if not self._stand_alone(tokens):
+            return None
+        n_words = len(tokens.keys)
+        kept = np.vstack([np.ones((1, n_words), bool), np.eye(n_words, dtype=bool)])
+        X = csr_array(self.steps.transform(tokens.copies(kept)), dtype=np.float64)
+        margins = self.model.margin(X)
+        answers = getattr(self.last, self.model.method)(X)
+        if not np.allclose(np.reshape(answers, margins.shape), margins):
+            return None
+        used = np.unique(X.indices)  # few of all columns
+        coefficients, X = self.model.coefficients[used], X[:, used]
+        text, alone = X[[0]], X[1:]
+        masked = csr_array((alone != 0).multiply(text))
+        for norm, parts in ((None, alone), ("l1", masked), ("l2", masked)):
+            powers = abs(parts) ** (2 if norm == "l2" else 1)
+            sizes = powers.sum(axis=1)
+            # Where there is a norm, that of the text is one.
+            is_one = np.isclose(sizes.sum(), 1)
+            scales = np.sqrt(sizes) if norm == "l2" else sizes
+            scaled = csr_array(alone.multiply(scales[:, None])) if norm else alone
+            whole = csr_array(parts.sum(axis=0)[None])
+            if (norm and not is_one) or _differ(scaled, parts) or _differ(text, whole):
+                continue
+            return parts @ coefficients, sizes, (text @ coefficients)[0], norm
+        return None
+
+    def _stand_alone(self, tokens):
+        """Whether the vectorizer finds the same in each word, whatever is beside it."""
+        analyze = self.steps[0].build_analyzer()
+        found, apart = [], True
+        for piece, feature in zip(tokens.pieces, tokens.features, strict=True):
+            inside = analyze(piece)
+            if inside and not apart:
+                return False
+            # Between two words stands something that stays, and is no word.
+            apart = feature < 0 or (apart and not inside)
+            if feature < 0 and inside:
+                return False
+            found += inside
+        return found == analyze("".join(tokens.pieces))
+
+
+def _counts_single_words(vectorizer):
+    return (
+        vectorizer.input == "content"
+        and vectorizer.analyzer == "word"
+        and tuple(vectorizer.ngram_range) == (1, 1)
+        and vectorizer.tokenizer is None
+        and vectorizer.preprocessor is None
+    )
+
+
+def _differ(one, other):
+    """Whether two sparse arrays differ by more than rounding."""
+    return abs(one - other).max() > _TOLERANCE * max(abs(one).max(), abs(other).max())
