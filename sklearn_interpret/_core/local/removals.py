@@ -40,11 +40,12 @@ def smallest_removal(n_words, most, n_rounds, n_sets, hints=(), bound=1):
         yield from search.ask(sets)
     if not search.proved:
         margins = yield from search.ask(np.eye(n_words, dtype=bool))
+        search.bound = max(search.bound, min(2, search.size))
+    if not search.proved:
         # If effects add up, the words of the largest effects do it.
         first = np.empty(n_words, dtype=int)
         first[np.argsort(-margins, kind="stable")] = np.arange(n_words)
-        sizes = np.arange(1, search.most + 1)
-        yield from search.ask(first < sizes[:, None])
+        yield from search.ask(first <= np.arange(search.most)[:, None])
         yield from search.give_back()
     for _ in range(n_rounds):
         extended = search.next_sets()
