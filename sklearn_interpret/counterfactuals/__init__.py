@@ -4,6 +4,7 @@ from sklearn_interpret.counterfactuals._anchors import Anchors
 from sklearn_interpret.counterfactuals._anchors_text import AnchorsText
 from sklearn_interpret.counterfactuals._exact import ExactCounterfactual
 from sklearn_interpret.counterfactuals._growing_spheres import GrowingSpheres
+from sklearn_interpret.counterfactuals._plot import TextCounterfactualDisplay
 from sklearn_interpret.counterfactuals._text import TextCounterfactual
 from sklearn_interpret.counterfactuals._wachter import WachterCounterfactual
 
@@ -13,5 +14,6 @@ __all__ = [
     "ExactCounterfactual",
     "GrowingSpheres",
     "TextCounterfactual",
+    "TextCounterfactualDisplay",
     "WachterCounterfactual",
 ]

@@ -127,7 +127,7 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
     >>> labels = ["spam", "spam", "fine", "fine"]
     >>> model = make_pipeline(CountVectorizer(), LogisticRegression())
     >>> inspector = TextCounterfactual(model).fit(texts, labels)
-    >>> inspector.explain(["a free phone for your song"])
+    >>> inspector.explain(["a free song, free for you"])
     RemovalExplanation(n_rows=1)
     without 'free': spam -> fine
     """

@@ -2,8 +2,15 @@
 
 import numpy as np
 
-from sklearn_interpret import effects, importance, interactions, shapley, surrogates
-from sklearn_interpret.explanations import Explanation
+from sklearn_interpret import (
+    counterfactuals,
+    effects,
+    importance,
+    interactions,
+    shapley,
+    surrogates,
+)
+from sklearn_interpret.explanations import Explanation, RemovalExplanation
 
 DRAW = np.random.default_rng(0)
 ROWS = DRAW.normal(size=(12, 4))
@@ -211,6 +218,22 @@ def _lime_image():
     return surrogates.LimeImageDisplay.from_explanation(explanation)
 
 
+def _text_counterfactual():
+    explanation = RemovalExplanation(
+        pieces=[["free", " ", "of", " ", "charge", "!"]],
+        removed=[[True, False, False, False, True, False]],
+        words=[["free", "charge"]],
+        texts=[" of !"],
+        answers=["honest"],
+        original_answers=["spam"],
+        status=["found"],
+        optimal=[True],
+        predictions=[-0.4],
+        original_predictions=[1.4],
+    )
+    return counterfactuals.TextCounterfactualDisplay.from_explanation(explanation)
+
+
 def _explained(kind, **choices):
     return lambda: getattr(shapley, kind).from_explanation(EXPLANATION, **choices)
 
@@ -264,4 +287,5 @@ DRAWINGS = {
     "LimeDisplay": [_lime],
     "LimeTextDisplay": [_lime_text],
     "LimeImageDisplay": [_lime_image],
+    "TextCounterfactualDisplay": [_text_counterfactual],
 }

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from sklearn_interpret import effects, importance, interactions, shapley, surrogates
+from sklearn_interpret import (
+    counterfactuals,
+    effects,
+    importance,
+    interactions,
+    shapley,
+    surrogates,
+)
 from sklearn_interpret._plotting.labels import shorten
 from sklearn_interpret.effects import (
     IndividualConditionalExpectationDisplay,
@@ -16,7 +23,7 @@ from sklearn_interpret.effects import (
 )
 from tests.plotting.drawings import DRAWINGS
 
-FAMILIES = (effects, importance, interactions, shapley, surrogates)
+FAMILIES = (counterfactuals, effects, importance, interactions, shapley, surrogates)
 
 GRID = np.linspace(0, 1, 5)
 
