@@ -111,13 +111,17 @@ class BagOfWords:
         if not self._stand_alone(tokens):
             return None
         n_words = len(tokens.keys)
-        kept = np.vstack([np.ones((1, n_words), bool), np.eye(n_words, dtype=bool)])
-        X = csr_array(self.steps.transform(tokens.copies(kept)), dtype=np.float64)
+        texts = [[] for _ in range(n_words)]
+        for piece, feature in zip(tokens.pieces, tokens.features, strict=True):
+            if feature >= 0:
+                texts[feature].append(piece)
+        texts = ["".join(tokens.pieces), *map(" ".join, texts)]
+        X = csr_array(self.steps.transform(texts), dtype=np.float64)
         margins = self.model.margin(X)
         answers = getattr(self.last, self.model.method)(X)
         if not np.allclose(np.reshape(answers, margins.shape), margins):
             return None
-        used = np.unique(X.indices)  # few of all columns
+        used = np.union1d(X.indices, [0])  # few of all columns
         coefficients, X = self.model.coefficients[used], X[:, used]
         text, alone = X[[0]], X[1:]
         masked = csr_array((alone != 0).multiply(text))

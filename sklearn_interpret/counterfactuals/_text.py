@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import chain, compress, islice
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -25,7 +25,6 @@ from sklearn_interpret.explanations import RemovalExplanation
 
 # Sets of words that a proof may ask for.
 _MOST_SETS = 4096
-_OTHERWISE = "the model answers otherwise when it is asked once more"
 # Pieces of work for each worker.
 _TASKS_PER_WORKER = 4
 
@@ -220,96 +219,56 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
-        tokens = [self._split(text) for text in rows]
-        outcomes = self._outcomes(rows, tokens)
-        removed = [outcome.removed for outcome in outcomes]
-        status = np.array([outcome.status for outcome in outcomes], dtype=object)
-        reasons = [outcome.reason for outcome in outcomes]
-        warn_of_failures(status, reasons, "texts")
+        wish, tokens = self._wish, [self._split(text) for text in rows]
+        own = wish.answers(rows.native)
+        own = np.zeros(rows.n_rows, dtype=int) if own is None else own
+        searches = self._searches(rows, tokens, own)
+        removed = [_removed(*pair) for pair in zip(tokens, searches, strict=True)]
+        copies = [self._copies(*pair)[0] for pair in zip(tokens, removed, strict=True)]
+        changed = self._like.like(copies)
+        outcomes = map(_outcome, searches, wish.holds(changed, own))
+        status, reasons, optimal = zip(*outcomes, strict=True)
+        warn_of_failures(np.array(status), reasons, "texts")
+        given = np.isin(status, ["found", "unchanged"])
+        removed = [words[0] & here for words, here in zip(removed, given, strict=True)]
         pairs = list(zip(tokens, removed, strict=True))
-        texts = [self._copies(text, words[None])[0] for text, words in pairs]
+        responses = wish.response(rows.native), wish.response(changed)
+        responses[1][~given] = np.nan
+        before, after = (r[:, 0] if r.shape[1] == 1 else r for r in responses)
+        predict = self.estimator_.predict
         return RemovalExplanation(
             [text.pieces for text in tokens],
             [np.append(words, False)[text.features].tolist() for text, words in pairs],
             [list(map(feature_name, compress(text.keys, w))) for text, w in pairs],
-            **self._answers(rows, texts, np.isin(status, ["found", "unchanged"])),
+            _where(given, copies),
+            _where(given, np.asarray(predict(changed)).tolist()),
+            np.asarray(predict(rows.native)).tolist(),
             status=status,
-            optimal=[outcome.optimal for outcome in outcomes],
+            optimal=optimal,
             reasons=reasons,
+            predictions=after,
+            original_predictions=before,
             data=rows.native,
+            output_names=wish.response.output_names(responses[0].shape[1]),
             response_name=self._response_name,
             target_name=self._target_name,
         )
 
-    def _answers(self, rows, texts, there):
-        """The model's answers to texts and to their copies, as fields."""
-        response, predict = self._wish.response, self.estimator_.predict
-        copies = self._like.like(texts)
-        before, after = response(rows.native), response(copies)
-        after[~there] = np.nan
-        single = before.shape[1] == 1
-        answers = zip(np.asarray(predict(copies)).tolist(), there, strict=True)
-        return {
-            "texts": [
-                text if is_there else None
-                for text, is_there in zip(texts, there, strict=True)
-            ],
-            "answers": [answer if is_there else None for answer, is_there in answers],
-            "original_answers": np.asarray(predict(rows.native)).tolist(),
-            "predictions": after[:, 0] if single else after,
-            "original_predictions": before[:, 0] if single else before,
-            "output_names": response.output_names(before.shape[1]),
-        }
-
-    def _outcomes(self, rows, tokens):
-        """What is found for each text, checked by asking the model again."""
-        own = self._wish.answers(rows.native)
-        own = np.zeros(rows.n_rows, dtype=int) if own is None else own
-        open_ = np.flatnonzero(~self._wish.holds(rows.native, own))
+    def _searches(self, rows, tokens, own):
+        """A finished `RemovalSearch` for each text; None where it is as wished."""
+        searched = np.flatnonzero(~self._wish.holds(rows.native, own))
         n_workers = effective_n_jobs(self.n_jobs)
         n_tasks = 1 if n_workers == 1 else _TASKS_PER_WORKER * n_workers
         tasks = [
-            (self, [tokens[i] for i in open_[part]], own[open_[part]])
-            for part in slices(len(open_), max(1, -(-len(open_) // n_tasks)))
+            (self, [tokens[i] for i in searched[part]], own[searched[part]])
+            for part in slices(len(searched), max(1, -(-len(searched) // n_tasks)))
         ]
         parts = run(_search, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
-        outcomes = [
-            Outcome(np.zeros(len(text.keys), bool), "unchanged", "", True)
-            for text in tokens
-        ]
-        for i, search in zip(open_, chain.from_iterable(parts), strict=True):
-            outcomes[i] = self._outcome(search)
-        found = [i for i in open_ if outcomes[i].status == "found"]
-        if found:
-            texts = [self._copies(tokens[i], outcomes[i].removed[None]) for i in found]
-            holds = self._wish.holds(self._like.like([*chain(*texts)]), own[found])
-            for i in compress(found, ~holds):
-                none = outcomes[i].removed & False
-                outcomes[i] = Outcome(none, "failed", _OTHERWISE, False)
-        return outcomes
+        found = dict(zip(searched, chain.from_iterable(parts), strict=True))
+        return [found.get(i) for i in range(rows.n_rows)]
 
-    def _outcome(self, search):
-        """The outcome of a `RemovalSearch`."""
-        if search.best is not None:
-            return Outcome(search.best, "found", "", search.proved)
-        none = np.zeros(search.n_words, dtype=bool)
-        n_words = "no words" if not search.n_words else f"{search.n_words} words"
-        if not search.proved:
-            reason = (
-                f"none of the sets of its {n_words} that were asked about is enough; "
-                f"max_iter={self.max_iter}, max_removed={self.max_removed}"
-            )
-            return Outcome(none, "failed", reason, False)
-        reason = f"the text has {n_words}, and no set of them is enough"
-        if search.most < search.n_words:
-            reason += f" that has at most max_removed={self.max_removed}"
-        return Outcome(none, "impossible", reason, True)
-
-    def _searches(self, tokens, own):
-        """A `RemovalSearch` for each of some texts; all ask in one call per round."""
-        at_once = batch_rows(
-            max(copied_bytes("".join(t.pieces), t, self.mask_token) for t in tokens)
-        )
+    def _search(self, tokens, own):
+        """Search for the words of some texts, all in one call of the model a round."""
         found = [None] * len(tokens)
         searches = list(map(self._start, tokens, own))
         replies = dict.fromkeys(range(len(tokens)))
@@ -320,55 +279,74 @@ class TextCounterfactual(TextInputMixin, BaseInspector):
                     asked[i] = searches[i].send(reply)
                 except StopIteration as stop:
                     found[i] = stop.value
-            replies = self._replies(asked, tokens, own, at_once)
+            replies = self._replies(asked, tokens, own)
         return found
 
     def _start(self, tokens, own):
         """The search for the words of one text."""
         n_words = len(tokens.keys)
-        most = n_words if self.max_removed is None else self.max_removed
+        most = min(n_words, self.max_removed or n_words)
         hint = None
         if self._bag is not None and n_words:
-            hint = self._bag.hint(tokens, own, min(most, n_words))
+            hint = self._bag.hint(tokens, own, most)
         sets, bound = ((), 1) if hint is None else hint
         return smallest_removal(n_words, most, self.max_iter, _MOST_SETS, sets, bound)
 
-    def _replies(self, asked, tokens, own, at_once):
+    def _replies(self, asked, tokens, own):
         """Margins of sets of words of some texts, and whether they are as wished."""
-        copies = ((own[i], c) for i in asked for c in self._copies(tokens[i], asked[i]))
-        replies = []
+        sizes = [copied_bytes("".join(t.pieces), t, self.mask_token) for t in tokens]
+        at_once = batch_rows(max(sizes))
+        copies = (
+            (own[i], copy)
+            for i, sets in asked.items()
+            for part in slices(len(sets), at_once)
+            for copy in self._copies(tokens[i], sets[part])
+        )
+        margins, holds = [], []
         while some := list(islice(copies, at_once)):
-            owns, texts = zip(*some, strict=True)
-            owns = np.array(owns)
-            margins = self._wish.margins(self._like.like(list(texts)), owns)
-            holds = margins >= 0
-            if holds.any():
-                near = self._like.like(list(compress(texts, holds)))
-                holds[holds] = self._wish.holds(near, owns[holds])
-            replies.append(np.array([margins, holds]))
-        replies = np.concatenate(replies, axis=1) if replies else None
-        ends = np.cumsum([len(sets) for sets in asked.values()])
-        return {
-            i: (
-                replies[0, end - len(sets) : end],
-                replies[1, end - len(sets) : end] > 0,
-            )
-            for (i, sets), end in zip(asked.items(), ends, strict=True)
-        }
+            owns, texts = np.array([pair[0] for pair in some]), [t for _, t in some]
+            margins.extend(self._wish.margins(self._like.like(texts), owns))
+            near = np.array(margins[-len(some) :]) >= 0
+            if near.any():
+                likely = self._like.like(list(compress(texts, near)))
+                near[near] = self._wish.holds(likely, owns[near])
+            holds.extend(near)
+        pairs = iter(zip(margins, holds, strict=True))
+        return {i: list(islice(pairs, len(sets))) for i, sets in asked.items()}
 
     def _copies(self, tokens, removed):
         """Copies of a text without some words, (n_copies, n_words)."""
         return tokens.copies(~removed, self.mask_token)
 
 
-class Outcome(NamedTuple):
-    """What is found for one text."""
-
-    removed: np.ndarray
-    status: str
-    reason: str
-    optimal: bool
-
-
 def _search(inspector, tokens, own):
-    return inspector._searches(tokens, own)
+    return inspector._search(tokens, own)
+
+
+def _removed(tokens, search):
+    """The words that a search has found, (1, n_words); none where it has not."""
+    if search is None or search.best is None:
+        return np.zeros((1, len(tokens.keys)), dtype=bool)
+    return search.best[None]
+
+
+def _outcome(search, holds):
+    """Status, reason, and whether these are proved."""
+    if search is None:
+        return "unchanged", "", True
+    if search.best is not None and holds:
+        return "found", "", search.proved
+    if search.best is not None:
+        reason = "the model answers otherwise when it is asked about the text found"
+        return "failed", reason, False
+    if not search.n_words:
+        return "impossible", "the text has no words", True
+    sets = f"no set of at most {search.most} of its {search.n_words} words"
+    if search.proved:
+        return "impossible", f"{sets} is enough", True
+    return "failed", f"{sets} that the model was asked about is enough", False
+
+
+def _where(given, entries):
+    """Entries, None where they are not given."""
+    return [one if here else None for one, here in zip(entries, given, strict=True)]

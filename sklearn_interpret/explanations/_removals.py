@@ -220,6 +220,22 @@ class RemovalExplanation(BaseExplanation):
         # Halves of characters cannot be written to a file or a notebook.
         return html.encode("utf-8", "xmlcharrefreplace").decode("utf-8")
 
+    def text(self, row: int) -> str:
+        """Return what is removed from a text, and what comes of it, in words.
+
+        Parameters
+        ----------
+        row : int
+            Position of the text.
+
+        Returns
+        -------
+        str
+            The words and the model's predictions, or why nothing was found.
+        """
+        words = ", ".join(map(repr, self.words[row]))
+        return f"without {words}: " * bool(words) + self._outcome(row)
+
     def _outcome(self, row):
         """What the model predicts before and after, or why nothing was found."""
         if self.status[row] != "found":
@@ -231,10 +247,7 @@ class RemovalExplanation(BaseExplanation):
         return f"n_rows={len(self)}"
 
     def _summary(self):
-        lines = []
-        for row in range(min(len(self), SHOWN_ROWS)):
-            words = ", ".join(map(repr, self.words[row]))
-            lines.append(f"without {words}: " * bool(words) + self._outcome(row))
+        lines = [self.text(row) for row in range(min(len(self), SHOWN_ROWS))]
         return lines + ["..."] * (len(self) > SHOWN_ROWS)
 
     def _html_table(self):

@@ -12,6 +12,8 @@ from sklearn_interpret import (
 )
 from sklearn_interpret.explanations import Explanation, RemovalExplanation
 
+FAMILIES = (counterfactuals, effects, importance, interactions, shapley, surrogates)
+
 DRAW = np.random.default_rng(0)
 ROWS = DRAW.normal(size=(12, 4))
 NAMES = ["age", "income", "number of earlier visits", "debt"]

@@ -8,22 +8,12 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from sklearn_interpret import (
-    counterfactuals,
-    effects,
-    importance,
-    interactions,
-    shapley,
-    surrogates,
-)
 from sklearn_interpret._plotting.labels import shorten
 from sklearn_interpret.effects import (
     IndividualConditionalExpectationDisplay,
     PartialDependenceDisplay,
 )
-from tests.plotting.drawings import DRAWINGS
-
-FAMILIES = (counterfactuals, effects, importance, interactions, shapley, surrogates)
+from tests.plotting.drawings import DRAWINGS, FAMILIES
 
 GRID = np.linspace(0, 1, 5)
 

@@ -17,7 +17,7 @@ def smallest_removal(n_words, most, n_rounds, n_sets, hints=(), bound=1):
     """Search for the smallest set, best first (Martens & Provost 2014, SEDC).
 
     A generator: it yields sets of words, bool (m, n_words), and is to be sent the
-    margins of the answers without them, and whether these are as wished. It returns a
+    margin of the answer without each, and whether that is as wished. It returns a
     `RemovalSearch`.
 
     Parameters
@@ -99,8 +99,8 @@ class RemovalSearch:
         keys = [one.tobytes() for one in np.packbits(sets, axis=1)]
         fresh = [place for place, key in enumerate(keys) if key not in self._known]
         if fresh:
-            margins, holds = yield sets[fresh]
-            for place, margin, does in zip(fresh, margins, holds, strict=True):
+            replies = yield sets[fresh]
+            for place, (margin, does) in zip(fresh, replies, strict=True):
                 self._known[keys[place]] = margin
                 rank = sets[place].sum(), -margin
                 if not does:
