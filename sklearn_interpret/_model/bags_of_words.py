@@ -26,6 +26,13 @@ READABLE = (
 )
 # Steps that work column by column, but for a norm.
 _STEPS = (TfidfTransformer, MaxAbsScaler, SelectorMixin)
+_SINGLE_WORDS = {
+    "input": "content",
+    "analyzer": "word",
+    "ngram_range": (1, 1),
+    "tokenizer": None,
+    "preprocessor": None,
+}
 _TOLERANCE = 1e-7
 
 
@@ -33,9 +40,10 @@ _TOLERANCE = 1e-7
 class BagOfWords:
     """A linear model of how often words stand in a text, built by :meth:`of`."""
 
-    steps: Pipeline
+    vectorizer: CountVectorizer | HashingVectorizer
+    steps: Pipeline  # all but the last
     last: object
-    model: LinearModel
+    model: LinearModel  # what the last step is
     wish: object
 
     @classmethod
@@ -46,7 +54,7 @@ class BagOfWords:
         parts = [unfrozen(p) for _, p in steps if p is not None and p != "passthrough"]
         if len(parts) < 2 or not (
             isinstance(parts[0], CountVectorizer | HashingVectorizer)
-            and _counts_single_words(parts[0])
+            and _SINGLE_WORDS.items() <= parts[0].get_params().items()
             and all(isinstance(part, _STEPS) for part in parts[1:-1])
         ):
             raise UnreadableModelError(
@@ -56,7 +64,7 @@ class BagOfWords:
         model = read_linear(parts[-1])
         if model.exponential:
             raise UnreadableModelError("It is the exponential of a linear function.")
-        return cls(pipeline[:-1], parts[-1], model, wish)
+        return cls(parts[0], pipeline[:-1], parts[-1], model, wish)
 
     def hint(self, tokens, own, most):
         """Sets of words to remove, and a bound of their size; None if it can't be read.
@@ -126,42 +134,28 @@ class BagOfWords:
         text, alone = X[[0]], X[1:]
         masked = csr_array((alone != 0).multiply(text))
         for norm, parts in ((None, alone), ("l1", masked), ("l2", masked)):
-            powers = abs(parts) ** (2 if norm == "l2" else 1)
-            sizes = powers.sum(axis=1)
+            power = 2 if norm == "l2" else 1
+            sizes = (abs(parts) ** power).sum(axis=1)
+            scaled = csr_array(alone.multiply(sizes[:, None] ** (1 / power)))
             # Where there is a norm, that of the text is one.
-            is_one = np.isclose(sizes.sum(), 1)
-            scales = np.sqrt(sizes) if norm == "l2" else sizes
-            scaled = csr_array(alone.multiply(scales[:, None])) if norm else alone
-            whole = csr_array(parts.sum(axis=0)[None])
-            if (norm and not is_one) or _differ(scaled, parts) or _differ(text, whole):
+            if norm and (not np.isclose(sizes.sum(), 1) or _differ(scaled, parts)):
                 continue
-            return parts @ coefficients, sizes, (text @ coefficients)[0], norm
+            if not _differ(text, csr_array(parts.sum(axis=0)[None])):
+                return parts @ coefficients, sizes, (text @ coefficients)[0], norm
         return None
 
     def _stand_alone(self, tokens):
         """Whether the vectorizer finds the same in each word, whatever is beside it."""
-        analyze = self.steps[0].build_analyzer()
+        analyze = self.vectorizer.build_analyzer()
         found, apart = [], True
         for piece, feature in zip(tokens.pieces, tokens.features, strict=True):
             inside = analyze(piece)
-            if inside and not apart:
-                return False
             # Between two words stands something that stays, and is no word.
-            apart = feature < 0 or (apart and not inside)
-            if feature < 0 and inside:
+            if inside and (feature < 0 or not apart):
                 return False
+            apart = feature < 0 or (apart and not inside)
             found += inside
         return found == analyze("".join(tokens.pieces))
-
-
-def _counts_single_words(vectorizer):
-    return (
-        vectorizer.input == "content"
-        and vectorizer.analyzer == "word"
-        and tuple(vectorizer.ngram_range) == (1, 1)
-        and vectorizer.tokenizer is None
-        and vectorizer.preprocessor is None
-    )
 
 
 def _differ(one, other):

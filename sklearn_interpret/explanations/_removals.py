@@ -18,8 +18,6 @@ from sklearn_interpret.explanations._base import (
     optional_library,
 )
 
-# Pieces of a text in the HTML table.
-_SHOWN_PIECES = 600
 _STRUCK = "text-decoration: line-through; color: #b00; background: #fdd"
 
 
@@ -207,16 +205,12 @@ class RemovalExplanation(BaseExplanation):
         str
             HTML, with everything in it escaped.
         """
-        return self._struck(row)
-
-    def _struck(self, row, most=None):
-        pairs = zip(self.pieces[row][:most], self.removed[row][:most], strict=True)
+        pairs = zip(self.pieces[row], self.removed[row], strict=True)
         parts = []
         for gone, group in groupby(pairs, key=lambda pair: pair[1]):
             text = escape("".join(piece for piece, _ in group))
             parts.append(f'<del style="{_STRUCK}">{text}</del>' if gone else text)
-        cut = " …" if most is not None and len(self.pieces[row]) > most else ""
-        html = f'<span style="white-space: pre-wrap">{"".join(parts)}{cut}</span>'
+        html = f'<span style="white-space: pre-wrap">{"".join(parts)}</span>'
         # Halves of characters cannot be written to a file or a notebook.
         return html.encode("utf-8", "xmlcharrefreplace").decode("utf-8")
 
@@ -257,7 +251,7 @@ class RemovalExplanation(BaseExplanation):
                 str(row),
                 self._outcome(row),
                 str(len(self.words[row])),
-                Markup(self._struck(row, _SHOWN_PIECES)),
+                Markup(self.to_html(row)),
             ]
             for row in range(min(len(self), SHOWN_ROWS))
         ]
