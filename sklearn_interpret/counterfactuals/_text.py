@@ -341,7 +341,8 @@ def _outcome(search, holds):
         return "failed", reason, False
     if not search.n_words:
         return "impossible", "the text has no words", True
-    sets = f"no set of at most {search.most} of its {search.n_words} words"
+    most = f"at most {search.most} of " if search.most < search.n_words else ""
+    sets = f"no set of {most}its {search.n_words} words"
     if search.proved:
         return "impossible", f"{sets} is enough", True
     return "failed", f"{sets} that the model was asked about is enough", False
