@@ -23,6 +23,7 @@ from sklearn_interpret.counterfactuals import (
     AnchorsText,
     ExactCounterfactual,
     GrowingSpheres,
+    TextCounterfactual,
     WachterCounterfactual,
 )
 from sklearn_interpret.effects import (
@@ -325,7 +326,7 @@ ARGUMENTS = {
 
 # Inspectors of texts, which the contract's tables say nothing to: their own tests hold
 # them to the promises that make sense for texts.
-OF_TEXTS = {AnchorsText, LimeText}
+OF_TEXTS = {AnchorsText, LimeText, TextCounterfactual}
 
 # Inspectors that fit the model again, to parts of the rows, or look for its own
 # importances. Boosting has none of these, and bounds its leaves in rows, so that a

@@ -267,6 +267,20 @@ ANCHORS_OF = {
     },
 }
 
+TEXT_COUNTERFACTUAL = {
+    "desired": "other",
+    "target": None,
+    "max_removed": None,
+    "method": "auto",
+    "max_iter": 50,
+    "tokenizer": None,
+    "split_expression": r"\W+",
+    "bow": True,
+    "mask_token": None,
+    "n_jobs": None,
+    "verbose": 0,
+}
+
 SURROGATES = {
     "GlobalSurrogate": {
         "surrogate": None,
@@ -328,6 +342,7 @@ PROMISED = {
         for name, own in COUNTERFACTUALS.items()
     },
     **{getattr(counterfactuals, name): own for name, own in ANCHORS_OF.items()},
+    counterfactuals.TextCounterfactual: TEXT_COUNTERFACTUAL,
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
     **{getattr(surrogates, name): own for name, own in LOCAL_SURROGATES.items()},
     **{getattr(effects, name): {**FIRST, **own, **LAST} for name, own in OWN.items()},

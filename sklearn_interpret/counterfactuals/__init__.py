@@ -7,7 +7,9 @@ from sklearn_interpret.counterfactuals._growing_spheres import GrowingSpheres
 from sklearn_interpret.counterfactuals._plot import (
     AnchorsDisplay,
     CounterfactualDisplay,
+    TextCounterfactualDisplay,
 )
+from sklearn_interpret.counterfactuals._text import TextCounterfactual
 from sklearn_interpret.counterfactuals._wachter import WachterCounterfactual
 
 __all__ = [
@@ -17,5 +19,7 @@ __all__ = [
     "CounterfactualDisplay",
     "ExactCounterfactual",
     "GrowingSpheres",
+    "TextCounterfactual",
+    "TextCounterfactualDisplay",
     "WachterCounterfactual",
 ]

@@ -226,7 +226,7 @@ class BaseCounterfactual(TransformerMixin, BaseInspector):
             if not len(of_row.values):
                 status[row] = "impossible" if of_row.impossible else "failed"
         status[task.fulfilled] = "unchanged"
-        _warn_of_failures(status, found)
+        warn_of_failures(status, [f.reason for f in found])
         response = self._wish.response
         original = response(rows.native)
         single = original.shape[1] == 1
@@ -388,14 +388,14 @@ def _check_directions(directions, rows, categorical):
             )
 
 
-def _warn_of_failures(status, found):
+def warn_of_failures(status, reasons, what="rows"):
     """Say for how many rows nothing was found, and why for the first."""
     without = np.flatnonzero((status == "failed") | (status == "impossible"))
     if len(without):
         first = without[0]
         warnings.warn(
-            f"Nothing was found for {len(without)} of {len(status)} rows; row {first}: "
-            f"{found[first].reason}.",
+            f"Nothing was found for {len(without)} of {len(status)} {what}; "
+            f"{what[:-1]} {first}: {reasons[first]}.",
             NoCounterfactualWarning,
             stacklevel=3,
         )

@@ -88,6 +88,17 @@ class BaseExplanation(ABC):
     def _set(self, name, value):
         object.__setattr__(self, name, value)
 
+    def _set_objects(self, name, n_rows):
+        """Make a field an array of objects, one for each row."""
+        entries = list(getattr(self, name))
+        if len(entries) != n_rows:
+            raise ValueError(
+                f"{name} has {len(entries)} entries; {n_rows} rows are explained."
+            )
+        array = np.empty(n_rows, dtype=object)
+        array[:] = entries
+        self._set(name, array)
+
     def _set_array(self, name, shape):
         """Make a field an array of floats of a shape."""
         array = float_array(getattr(self, name), name)
@@ -208,8 +219,13 @@ def optional_library(library, method):
         ) from error
 
 
+class Markup(str):
+    """HTML, which is not escaped."""
+
+
 def _html_row(tag, cells):
-    return "<tr>" + "".join(f"<{tag}>{escape(c)}</{tag}>" for c in cells) + "</tr>"
+    cells = [c if isinstance(c, Markup) else escape(c) for c in cells]
+    return "<tr>" + "".join(f"<{tag}>{cell}</{tag}>" for cell in cells) + "</tr>"
 
 
 def entry_text(entry):

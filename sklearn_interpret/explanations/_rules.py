@@ -221,14 +221,7 @@ class RuleExplanation(BaseExplanation):
         for name in self._numbers:
             self._set_array(name, (n_rows,))
         for name in self._objects:
-            entries = list(getattr(self, name))
-            if len(entries) != n_rows:
-                raise ValueError(
-                    f"{name} has {len(entries)} entries, but rules has {n_rows}."
-                )
-            array = np.empty(n_rows, dtype=object)
-            array[:] = entries
-            self._set(name, array)
+            self._set_objects(name, n_rows)
         if self.feature_names is None:
             met = (str(getattr(c, "name", c)) for rule in self.rules for c in rule)
             self._set("feature_names", tuple(dict.fromkeys(met)))

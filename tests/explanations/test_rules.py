@@ -95,7 +95,7 @@ def test_text_and_html():
     [
         ({"precision": [1.0]}, "precision has the shape"),
         ({"coverage": ["x", "y"]}, "coverage must be an array of numbers"),
-        ({"answers": ["yes"]}, "answers has 1 entries, but rules has 2"),
+        ({"answers": ["yes"]}, "answers has 1 entries; 2 rows"),
         ({"reasons": []}, "reasons has 0 entries"),
         ({"data": np.zeros((3, 2))}, "data has 3 rows"),
         ({"feature_names": "ab"}, "feature_names must be a sequence"),

@@ -14,6 +14,7 @@ from sklearn_interpret._core.local.tokens import Splitter
 from sklearn_interpret.explanations import (
     Condition,
     Explanation,
+    RemovalExplanation,
     RowExplanation,
     RuleExplanation,
     WordCondition,
@@ -297,6 +298,22 @@ TEXT = "Not $free$ of charge: free for a year."
 WORDS = (WordCondition("free", 0, Splitter(r"\W+", None, True)),)
 
 
+def _text_counterfactual():
+    explanation = RemovalExplanation(
+        pieces=[["free", " ", "of", " ", "charge", "!"]],
+        removed=[[True, False, False, False, True, False]],
+        words=[["free", "charge"]],
+        texts=[" of !"],
+        answers=["honest"],
+        original_answers=["spam"],
+        status=["found"],
+        optimal=[True],
+        predictions=[-0.4],
+        original_predictions=[1.4],
+    )
+    return counterfactuals.TextCounterfactualDisplay.from_explanation(explanation)
+
+
 def _explained(kind, **choices):
     return lambda: getattr(shapley, kind).from_explanation(EXPLANATION, **choices)
 
@@ -361,4 +378,5 @@ DRAWINGS = {
     "LimeDisplay": [_lime],
     "LimeTextDisplay": [_lime_text],
     "LimeImageDisplay": [_lime_image],
+    "TextCounterfactualDisplay": [_text_counterfactual],
 }

@@ -44,9 +44,9 @@ def test_signatures_name_all_that_is_taken(name):
         drawn = set(inspect.signature(display.plot).parameters) - {"self"}
         assert drawn <= parameters.keys()
         if method == "from_estimator":
-            # What counterfactuals and anchors are about follows from their wish.
-            named = {"random_state"} if name in counterfactuals.__all__ else ASKED
-            assert named <= parameters.keys()
+            kind = getattr(display, "_kinds", [PartialDependence])[0]
+            own = inspect.signature(kind).parameters.keys()
+            assert {"random_state", "response_method"} & own <= parameters.keys()
         for parameter in parameters:
             assert parameter in made.__doc__
 
