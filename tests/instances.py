@@ -91,22 +91,6 @@ class OwnScore(Named):
         return estimator.score(X, y, sample_weight=sample_weight)
 
 
-COUNTERFACTUALS = {
-    Anchors: [
-        {"precision": 0.7, "n_samples": 32, "max_anchor_size": 1, "random_state": 0},
-        {"precision": 0.8, "n_samples": 32, "max_anchor_size": 2, "random_state": 0},
-        {
-            "precision": 0.8,
-            "n_samples": 32,
-            "max_anchor_size": 1,
-            "discretize": 2,
-            "categorical_features": [3],
-            "tolerance": 1.0,
-            "random_state": 0,
-        },
-    ],
-}
-
 EFFECTS = {
     PartialDependence: [
         {"grid_resolution": 5},
@@ -138,6 +122,19 @@ EFFECTS = {
 
 # Of a class and of a prediction alike: intervals are for both.
 COUNTERFACTUALS = {
+    Anchors: [
+        {"precision": 0.7, "n_samples": 32, "max_anchor_size": 1, "random_state": 0},
+        {"precision": 0.8, "n_samples": 32, "max_anchor_size": 2, "random_state": 0},
+        {
+            "precision": 0.8,
+            "n_samples": 32,
+            "max_anchor_size": 1,
+            "discretize": 2,
+            "categorical_features": [3],
+            "tolerance": 1.0,
+            "random_state": 0,
+        },
+    ],
     GrowingSpheres: [
         {"desired": (0.6, None), "n_samples": 20, "random_state": 0},
         {
