@@ -43,8 +43,10 @@ METHODS = {
     "first": partial(ExactCounterfactual, time_limit=0),
     "exact": ExactCounterfactual,
 }
-# Distances that differ by less, relatively, are the same.
-SAME = 1e-6
+# Distances that differ by less, relatively, are the same; of the nearest rows by less
+# than this: ours pass a threshold of trees by the next number of single precision,
+# and others by one in double precision that is rounded to it.
+SAME, PASSED = 1e-6, 1e-5
 
 Timing = dict[str, Any]
 
@@ -109,7 +111,7 @@ class Problem:
     @property
     def is_beaten(self) -> bool:
         """Whether somebody found a row nearer than one that we claim the nearest."""
-        return bool((self.nearest < self.claimed * (1 - SAME)).any())
+        return bool((self.nearest < self.claimed * (1 - PASSED)).any())
 
 
 @dataclass(frozen=True)
@@ -500,7 +502,8 @@ def anchors_hold(name: str, *, sizes: Sizes, timing: Timing) -> Result:
         if difference <= 1e-10
         else "DISAGREES",
         f"found for {found.sum()} of {len(found)} rows; lowest precision "
-        f"{precision[found].min(initial=1):.3f}; mean coverage {told.coverage.mean():.3f}",
+        f"{precision[found].min(initial=1):.3f}, mean coverage "
+        f"{told.coverage.mean():.3f}",
     )
 
 
