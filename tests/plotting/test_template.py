@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from sklearn_interpret import counterfactuals
 from sklearn_interpret.effects import (
     EffectComparisonDisplay,
     PartialDependence,

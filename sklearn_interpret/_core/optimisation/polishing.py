@@ -3,9 +3,12 @@
 import numpy as np
 
 _MOST_ROUNDS = 20
-_BISECTIONS = 24
 # What saves less than this part is not worth the questions.
-_LEAST_SAVING = 1e-4
+_LEAST_SAVING = 1e-3
+# A first, little step towards the origin.
+_LITTLE = 1e-4
+# A change is cut into so many parts, so often the part in which it ceases to hold.
+_PARTS, _CUTS = 8, 8
 
 
 class Polishing:
@@ -48,9 +51,9 @@ class Polishing:
         while active.any():
             costs = self.costs_of_changes() * active[:, None]
             point, column = np.nonzero(costs)
+            _, holds = self._tried(point, column, self.origins[point, column])
+            point, column = point[holds], column[holds]
             undone = self.origins[point, column]
-            holds = self._ask(point, column, undone)
-            point, column, undone = point[holds], column[holds], undone[holds]
             self._take(point, column, undone, costs[point, column])
             active[:] = False
             active[point] = True
@@ -60,60 +63,50 @@ class Polishing:
         self.undo()
         active = np.ones(len(self.values), dtype=bool)
         for _ in range(_MOST_ROUNDS):
+            if not active.any():
+                break
             before = self.costs_of_changes().sum(axis=1)
             self._shrink(active)
             self.undo()
             saved = before - self.costs_of_changes().sum(axis=1)
             active &= saved > _LEAST_SAVING * before
-            if not active.any():
-                break
 
     def _shrink(self, active):
         """Move numbers of active points towards their origins as far as it holds.
 
-        Each column is halved by itself; what this finds is taken, the largest gain
-        first, as far as it holds together.
+        Each column by itself; what this finds is taken, the largest gain first, as far
+        as it holds together.
         """
         changed = (self.costs_of_changes() > 0) & self.has_units & active[:, None]
         point, column = np.nonzero(changed)
-        start, bad = self.values[point, column], self.origins[point, column]
-        good, open_ = start.copy(), np.ones(len(point), dtype=bool)
-        for step in range(_BISECTIONS):
-            at = np.flatnonzero(open_)
-            if not len(at):
-                break
-            part = 0.5 if step else _LEAST_SAVING
-            middle = good[at] + part * (bad[at] - good[at])
-            middle = self._possible(point[at], column[at], middle)
-            between = (middle != good[at]) & (middle != bad[at])
-            open_[at[~between]] = step == 0
-            at, middle = at[between], middle[between]
-            holds = self._ask(point[at], column[at], middle)
-            good[at[holds]] = middle[holds]
-            bad[at[~holds]] = middle[~holds]
-            if step == 0:
-                open_[at[~holds]] = False
-        gains = np.abs(start - good) * self.costs[column]
-        gained = gains > 0
-        self._take(point[gained], column[gained], good[gained], gains[gained])
+        start, end = self.values[point, column], self.origins[point, column]
+        # Most that cannot move at all cannot move a little either.
+        little, holds = self._tried(point, column, start + _LITTLE * (end - start))
+        moves = holds | (little == start)
+        point, column, start, end = (a[moves] for a in (point, column, start, end))
+        good, every = start, np.arange(len(point))
+        shares = np.linspace(0, 1, _PARTS + 1)[1:-1]
+        for _ in range(_CUTS):
+            cells = good + shares[:, None] * (end - good)
+            at = np.tile(point, len(cells)), np.tile(column, len(cells))
+            cells, holds = (
+                a.reshape(cells.shape) for a in self._tried(*at, cells.ravel())
+            )
+            last = (holds * np.arange(1, _PARTS)[:, None]).max(axis=0)
+            cuts = np.vstack([good, cells, end])
+            good, end = cuts[last, every], cuts[last + 1, every]
+        self._take(point, column, good, np.abs(start - good) * self.costs[column])
 
-    def _with_cells(self, point, column, cells):
-        """Copies of points, each with another value in one column."""
-        trials = self.values[point]
-        trials[np.arange(len(point)), column] = cells
-        return trials
-
-    def _possible(self, point, column, cells):
-        """The nearest possible values of single cells."""
-        trials = self._with_cells(point, column, cells)
-        trials = self._projected(trials, self.index[point])
-        return trials[np.arange(len(point)), column]
-
-    def _ask(self, point, column, cells):
-        """Whether it holds with single cells exchanged."""
+    def _tried(self, point, column, cells):
+        """The nearest possible values of single cells; whether it holds with them."""
         if not len(point):
-            return np.zeros(0, dtype=bool)
-        return self._holds(self._with_cells(point, column, cells), self.index[point])
+            return cells, np.zeros(0, dtype=bool)
+        at = np.arange(len(point)), column
+        trials = self.values[point]
+        trials[at] = cells
+        trials = self._projected(trials, self.index[point])
+        holds = self._holds(trials, self.index[point])
+        return trials[at], holds
 
     def _take(self, point, column, cells, gains):
         """Exchange cells, the largest gain first, as far as it holds together.
