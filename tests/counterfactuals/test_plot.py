@@ -170,6 +170,7 @@ def test_the_title_has_what_is_proved(proof, words):
     ("low", "high", "words"),
     [
         (2.25, 4.0, "2.00 → 2.25 to 4.00"),
+        (2.46, 2.5, "2.00 → 2.460 to 2.500"),
         (2.25, np.inf, "2.00 → at least 2.25"),
         (-np.inf, 4, "2.00 → at most 4.00"),
         (-np.inf, np.inf, "2.00 → anything"),

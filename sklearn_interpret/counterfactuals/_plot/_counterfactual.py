@@ -83,6 +83,10 @@ class CounterfactualDisplay(FeaturesDisplay):
     ExactCounterfactual : The nearest rows, for linear models and trees.
     GrowingSpheres : Near rows, for any model; also for a predictor given here.
 
+    Notes
+    -----
+    Numbers are rounded, those of boxes too; `to_frame` has them as they are.
+
     Examples
     --------
     >>> import numpy as np
@@ -239,7 +243,8 @@ class CounterfactualDisplay(FeaturesDisplay):
             sizes = ", ".join(map(number_text, explanation.distances[found]))
             text = f"distance{'s'[: len(found) > 1]} {sizes}"
             if explanation.optimal is not None and explanation.optimal[row]:
-                text += " (proved to be the nearest)"
+                first = "the first is " if len(found) > 1 else ""
+                text += f" ({first}proved to be the nearest)"
             elif explanation.lower_bounds is not None:
                 bound = number_text(explanation.lower_bounds[row])
                 text += f" (at least {bound} is needed)"
@@ -281,6 +286,7 @@ def _change_text(column, before, after, low, high):
     size = abs(column.place(after) - column.place(before))
     start, end = column.text(before, size), column.text(after, size)
     if low < high:
+        size = min(size, high - low)
         least, most = column.text(low, size), column.text(high, size)
         end = f"{least} to {most}"
         if np.isinf(low):
@@ -293,7 +299,7 @@ def _change_text(column, before, after, low, high):
 def _draw_arrow(ax, start, end, place, height, colour, style):
     """An arrow, with a point where it ends if it is too short to be seen."""
     head = HEAD * np.ptp(ax.get_xlim())
-    if abs(end - start) < head:
+    if abs(end - start) < head / 3:
         ax.plot([end], [place], "o", color=seen(colour, ax), markersize=4)
     ends = np.array([start]), np.array([end]), np.array([place])
     return draw_arrows(ax, *ends, height, head, colour, style)
