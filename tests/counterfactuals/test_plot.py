@@ -146,7 +146,7 @@ def test_of_several_classes_the_largest_response_is_named():
         target_name="rent",
     )
     display = CounterfactualDisplay.from_explanation(explanation)
-    assert display.title_.get_text() == "rent: low → mid\ndistance 0.5"
+    assert display.title_.get_text() == "Prediction of rent: low → mid\ndistance 0.5"
     display = CounterfactualDisplay.from_explanation(explanation, target="mid")
     assert display.title_.get_text().startswith("Probability of mid: 0.4 → 0.7\n")
     with pytest.raises(ValueError, match="not an output"):
@@ -388,7 +388,7 @@ def test_the_title_has_precision_and_coverage():
     data = np.array([[1.0]])
     display = AnchorsDisplay.from_explanation(one_rule((), data), target_name="sick")
     assert display.title_.get_text().replace("\\", "") == (
-        "sick: $yes$\nprecision 0.98 (0.951 to 1), coverage 0.25"
+        "Prediction of sick: $yes$\nprecision 0.98 (0.951 to 1), coverage 0.25"
     )
     assert any("no conditions" in text for text in all_texts(display.figure_))
     assert len(display.to_frame()) == 0

@@ -13,6 +13,7 @@ from sklearn_interpret._plotting.curves import name_axes, note_empty
 from sklearn_interpret._plotting.labels import (
     literal,
     number_text,
+    response_label,
     value_text,
 )
 from sklearn_interpret._plotting.passages import (
@@ -210,8 +211,8 @@ class AnchorsDisplay(FeaturesDisplay):
             number_text(getattr(explanation, name)[row])
             for name in ("precision", "precision_low", "precision_high", "coverage")
         ]
-        answer = value_text(explanation.answers[row])
-        lines = [f"{self.target_name or 'Prediction'}: {answer}"]
+        label = response_label("prediction", target_name=self.target_name)
+        lines = [f"{label}: {value_text(explanation.answers[row])}"]
         lines.append("precision {} ({} to {}), coverage {}".format(*numbers))
         if explanation.status[row] != "found":
             lines.append(f"{explanation.status[row]}: {explanation.reasons[row]}")

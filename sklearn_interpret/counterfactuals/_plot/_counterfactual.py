@@ -17,6 +17,7 @@ from sklearn_interpret._plotting.labels import (
     column_texts,
     literal,
     number_text,
+    response_label,
     value_text,
 )
 from sklearn_interpret.counterfactuals._exact import ExactCounterfactual
@@ -258,7 +259,7 @@ class CounterfactualDisplay(FeaturesDisplay):
         if len(found) and explanation.predictions is not None:
             values = np.concatenate([values, explanation.predictions[found]])
         if values.ndim == 2 and self.target is None:
-            label = self.target_name or "Prediction"
+            label = response_label("prediction", target_name=self.target_name)
             return label, [value_text(names[k]) for k in values.argmax(axis=1)]
         output = output_position(names, self.target)
         values = values.reshape(len(values), -1)[:, output]
