@@ -146,7 +146,7 @@ def test_of_several_classes_the_largest_response_is_named():
         target_name="rent",
     )
     display = CounterfactualDisplay.from_explanation(explanation)
-    assert display.title_.get_text() == "rent: low → mid\ndistance 0.5"
+    assert display.title_.get_text() == "Prediction of rent: low → mid\ndistance 0.5"
     display = CounterfactualDisplay.from_explanation(explanation, target="mid")
     assert display.title_.get_text().startswith("Probability of mid: 0.4 → 0.7\n")
     with pytest.raises(ValueError, match="not an output"):
@@ -170,6 +170,7 @@ def test_the_title_has_what_is_proved(proof, words):
     ("low", "high", "words"),
     [
         (2.25, 4.0, "2.00 → 2.25 to 4.00"),
+        (2.46, 2.5, "2.00 → 2.460 to 2.500"),
         (2.25, np.inf, "2.00 → at least 2.25"),
         (-np.inf, 4, "2.00 → at most 4.00"),
         (-np.inf, np.inf, "2.00 → anything"),
@@ -387,7 +388,7 @@ def test_the_title_has_precision_and_coverage():
     data = np.array([[1.0]])
     display = AnchorsDisplay.from_explanation(one_rule((), data), target_name="sick")
     assert display.title_.get_text().replace("\\", "") == (
-        "sick: $yes$\nprecision 0.98 (0.951 to 1), coverage 0.25"
+        "Prediction of sick: $yes$\nprecision 0.98 (0.951 to 1), coverage 0.25"
     )
     assert any("no conditions" in text for text in all_texts(display.figure_))
     assert len(display.to_frame()) == 0

@@ -82,7 +82,7 @@ def fitted_model(X, y):
         (OneHotEncoder(), make_column_selector(dtype_include="category")),
         remainder="passthrough",
     )
-    forest = RandomForestClassifier(60, max_depth=5, random_state=0)
+    forest = RandomForestClassifier(25, max_depth=5, random_state=0)
     return make_pipeline(encoder, forest).fit(X, y)
 
 

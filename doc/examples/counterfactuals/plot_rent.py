@@ -107,7 +107,7 @@ def main():
     X, y = make_data()
     model = make_model().fit(X, y)
     rents = model.predict(X)
-    flats = X[(rents > 950) & (rents < 1400)].iloc[:20]
+    flats = X[(rents > 950) & (rents < 1400)].iloc[:10]
     print(f"{len(flats)} flats that cost more; what would make it {LESS[1]} at most?\n")
     compared(model, X, flats)
 

@@ -1,5 +1,6 @@
 """Display of the rule that is enough for one prediction."""
 
+from textwrap import wrap
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn_interpret._plotting.curves import name_axes, note_empty
 from sklearn_interpret._plotting.labels import (
     literal,
     number_text,
+    response_label,
     value_text,
 )
 from sklearn_interpret._plotting.passages import (
@@ -36,6 +38,7 @@ from sklearn_interpret.counterfactuals._plot._base import (
 from sklearn_interpret.explanations import RuleExplanation
 
 TEXT_WIDTH, LETTER_SIZE, MOST_LINES = 7.0, 10.5, 14
+LINE_WIDTH = 76  # of a title above a text, in letters
 
 
 class AnchorsDisplay(FeaturesDisplay):
@@ -210,8 +213,8 @@ class AnchorsDisplay(FeaturesDisplay):
             number_text(getattr(explanation, name)[row])
             for name in ("precision", "precision_low", "precision_high", "coverage")
         ]
-        answer = value_text(explanation.answers[row])
-        lines = [f"{self.target_name or 'Prediction'}: {answer}"]
+        label = response_label("prediction", target_name=self.target_name)
+        lines = [f"{label}: {value_text(explanation.answers[row])}"]
         lines.append("precision {} ({} to {}), coverage {}".format(*numbers))
         if explanation.status[row] != "found":
             lines.append(f"{explanation.status[row]}: {explanation.reasons[row]}")
@@ -225,7 +228,7 @@ class AnchorsDisplay(FeaturesDisplay):
         measure = Measure(families, LETTER_SIZE)
         room = TEXT_WIDTH * POINTS_PER_INCH
         _, n_lines, _ = wrapped_passage(pieces, room, measure, MOST_LINES)
-        title = self._title(row)
+        title = [part for line in self._title(row) for part in wrap(line, LINE_WIDTH)]
         n_lines += 1.5 + len(title)
         size = TEXT_WIDTH + 0.2, LINE_HEIGHT * LETTER_SIZE * n_lines / POINTS_PER_INCH
         ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")

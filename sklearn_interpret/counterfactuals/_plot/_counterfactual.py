@@ -17,6 +17,7 @@ from sklearn_interpret._plotting.labels import (
     column_texts,
     literal,
     number_text,
+    response_label,
     value_text,
 )
 from sklearn_interpret.counterfactuals._exact import ExactCounterfactual
@@ -82,6 +83,10 @@ class CounterfactualDisplay(FeaturesDisplay):
     --------
     ExactCounterfactual : The nearest rows, for linear models and trees.
     GrowingSpheres : Near rows, for any model; also for a predictor given here.
+
+    Notes
+    -----
+    Numbers are rounded, those of boxes too; `to_frame` has them as they are.
 
     Examples
     --------
@@ -239,7 +244,8 @@ class CounterfactualDisplay(FeaturesDisplay):
             sizes = ", ".join(map(number_text, explanation.distances[found]))
             text = f"distance{'s'[: len(found) > 1]} {sizes}"
             if explanation.optimal is not None and explanation.optimal[row]:
-                text += " (proved to be the nearest)"
+                first = "the first is " if len(found) > 1 else ""
+                text += f" ({first}proved to be the nearest)"
             elif explanation.lower_bounds is not None:
                 bound = number_text(explanation.lower_bounds[row])
                 text += f" (at least {bound} is needed)"
@@ -253,7 +259,7 @@ class CounterfactualDisplay(FeaturesDisplay):
         if len(found) and explanation.predictions is not None:
             values = np.concatenate([values, explanation.predictions[found]])
         if values.ndim == 2 and self.target is None:
-            label = self.target_name or "Prediction"
+            label = response_label("prediction", target_name=self.target_name)
             return label, [value_text(names[k]) for k in values.argmax(axis=1)]
         output = output_position(names, self.target)
         values = values.reshape(len(values), -1)[:, output]
@@ -281,6 +287,7 @@ def _change_text(column, before, after, low, high):
     size = abs(column.place(after) - column.place(before))
     start, end = column.text(before, size), column.text(after, size)
     if low < high:
+        size = min(size, high - low)
         least, most = column.text(low, size), column.text(high, size)
         end = f"{least} to {most}"
         if np.isinf(low):
@@ -293,7 +300,7 @@ def _change_text(column, before, after, low, high):
 def _draw_arrow(ax, start, end, place, height, colour, style):
     """An arrow, with a point where it ends if it is too short to be seen."""
     head = HEAD * np.ptp(ax.get_xlim())
-    if abs(end - start) < head:
+    if abs(end - start) < head / 3:
         ax.plot([end], [place], "o", color=seen(colour, ax), markersize=4)
     ends = np.array([start]), np.array([end]), np.array([place])
     return draw_arrows(ax, *ends, height, head, colour, style)
