@@ -198,12 +198,12 @@ def test_any_model_flips_when_asked_again(model):
         inspector.set_params(method="exact").fit(TEXTS)
 
 
-@pytest.mark.parametrize("max_iter", [0, 50])
+@pytest.mark.parametrize("max_iter", [0, 5])
 def test_no_word_can_be_given_back(max_iter):
     texts, labels = long_texts()
     model = make_pipeline(CountVectorizer(ngram_range=(1, 2)), LogisticRegression())
     model.fit(texts, labels)
-    texts = [text for text, label in zip(texts, labels, strict=True) if label][:3]
+    texts = [text for text, label in zip(texts, labels, strict=True) if label][:2]
     explanation = around(model, texts, max_iter=max_iter).explain(texts)
     assert (explanation.status == "found").all()
     for row, text in enumerate(texts):
@@ -324,7 +324,7 @@ def test_texts_where_nothing_helps():
 LETTERS = st.text(alphabet="ab é\n\t,.!'-喜欢\u0301İß\ud800", max_size=30)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(text=LETTERS, expression=st.sampled_from([r"\W+", "", r"\s+"]))
 @nothing_found
 def test_texts_are_equal_otherwise(text, expression):
