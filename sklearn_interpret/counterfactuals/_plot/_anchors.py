@@ -8,24 +8,14 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.samples import as_texts
-from sklearn_interpret._plotting.axes import axes_inches, is_constrained, take_single
 from sklearn_interpret._plotting.colours import OKABE_ITO, ink
 from sklearn_interpret._plotting.curves import name_axes, note_empty
 from sklearn_interpret._plotting.labels import (
-    literal,
     number_text,
     response_label,
     value_text,
 )
-from sklearn_interpret._plotting.passages import (
-    LINE_HEIGHT,
-    Measure,
-    draw_passage,
-    drawable,
-    families_for,
-    wrapped_passage,
-)
-from sklearn_interpret._plotting.points import POINTS_PER_INCH
+from sklearn_interpret._plotting.passages import draw_text
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.counterfactuals._anchors import Anchors
 from sklearn_interpret.counterfactuals._anchors_text import AnchorsText
@@ -37,7 +27,7 @@ from sklearn_interpret.counterfactuals._plot._base import (
 )
 from sklearn_interpret.explanations import RuleExplanation
 
-TEXT_WIDTH, LETTER_SIZE, MOST_LINES = 7.0, 10.5, 14
+MOST_LINES = 14
 LINE_WIDTH = 76  # of a title above a text, in letters
 
 
@@ -66,7 +56,7 @@ class AnchorsDisplay(FeaturesDisplay):
     axes_ : ndarray of Axes of shape (n_panels,)
         One for each condition, or one for the text.
     title_ : Text
-        The answer, the precision and the coverage.
+        The answer, the precision and the coverage, of a table.
     spans_ : list of list of Polygon
         For each panel what is coloured.
     texts_ : list of Annotation
@@ -223,28 +213,15 @@ class AnchorsDisplay(FeaturesDisplay):
     def _draw_text(self, ax, row):
         """The text, with the words of the rule behind a colour."""
         text, rule = list(self.explanation.data)[row], self.explanation.rules[row]
-        families, missing = families_for(text)
-        pieces = list(_marked(text, rule, missing))
-        measure = Measure(families, LETTER_SIZE)
-        room = TEXT_WIDTH * POINTS_PER_INCH
-        _, n_lines, _ = wrapped_passage(pieces, room, measure, MOST_LINES)
-        title = [part for line in self._title(row) for part in wrap(line, LINE_WIDTH)]
-        n_lines += 1.5 + len(title)
-        size = TEXT_WIDTH + 0.2, LINE_HEIGHT * LETTER_SIZE * n_lines / POINTS_PER_INCH
-        ax = take_single(ax, size, caller=f"{type(self).__name__}.plot")
-        self.figure_, self.axes_ = ax.figure, np.array([ax], dtype=object)
-        ax.set_axis_off()
-        self.title_ = ax.set_title(
-            literal("\n".join(title)), loc="left", fontsize="medium"
+        ax, self.texts_, *_ = draw_text(
+            ax,
+            _marked(text, rule),
+            [part for line in self._title(row) for part in wrap(line, LINE_WIDTH)],
+            colour_of=lambda ax, _: tint(ax, OKABE_ITO[0]),
+            most_lines=MOST_LINES,
+            caller=f"{type(self).__name__}.plot",
         )
-        if is_constrained(ax.figure):
-            ax.figure.figure.draw_without_rendering()  # settles the layout
-        width, height = (POINTS_PER_INCH * inches for inches in axes_inches(ax))
-        most = max(1, int(height / (LINE_HEIGHT * LETTER_SIZE) + 0.3))
-        measure = Measure(families, LETTER_SIZE, ax.figure)
-        runs, *_ = wrapped_passage(pieces, width, measure, most)
-        colour = tint(ax, OKABE_ITO[0])
-        self.texts_ = draw_passage(ax, runs, families, LETTER_SIZE, lambda _: colour)
+        self.figure_, self.axes_ = ax.figure, np.array([ax], dtype=object)
 
     def to_frame(self) -> Any:
         """Conditions of the rule drawn, as a table.
@@ -278,14 +255,12 @@ def _are_texts(X):
     return len(shape) == 1
 
 
-def _marked(text, rule, missing):
+def _marked(text, rule):
     """Pieces of a text, each with a mark of its own if it is a word of the rule."""
-    pieces, features, wanted = (text,), (-1,), set()
-    if rule:
-        tokens = rule[0].split(text)
-        pieces, features = tokens.pieces, tokens.features
-        words = {(condition.word, condition.number) for condition in rule}
-        wanted = {k for k, key in enumerate(tokens.keys) if key in words}
-    for place, (piece, feature) in enumerate(zip(pieces, features, strict=True)):
-        lines = [drawable(line, missing) for line in piece.split("\n")]
-        yield "\n".join(lines), (place,) if feature in wanted else None
+    if not rule:
+        return [(text, None)]
+    tokens = rule[0].split(text)
+    words = {(condition.word, condition.number) for condition in rule}
+    wanted = [key in words for key in tokens.keys] + [False]
+    pairs = zip(tokens.pieces, tokens.features, strict=True)
+    return [(piece, [piece] if wanted[feature] else None) for piece, feature in pairs]
