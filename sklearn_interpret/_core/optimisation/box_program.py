@@ -240,7 +240,7 @@ class _Program:
         self.first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
         self.n_binaries = self.first[-1]
         self.n_shares = len(boxes.tree)
-        limited = boxes.most_changes < len(boxes.own)
+        limited = len(boxes.most_changed) > 0
         self.n_changes = len(boxes.own) if limited else 0
         self.scale = _UNIT / most if np.isfinite(most) and most > 0 else 1.0
         self.rows = []
@@ -318,7 +318,10 @@ class _Program:
 
     def _limit_changes(self):
         changes = self.n_binaries + self.n_shares + np.arange(self.n_changes)
-        self._row(changes, np.ones(len(changes)), 0, self.boxes.most_changes)
+        for weights, most in zip(
+            self.boxes.change_weights, self.boxes.most_changed, strict=True
+        ):
+            self._row(changes, weights, 0, most)
         for j, (_, cells) in enumerate(self.groups):
             own = np.flatnonzero(cells == self.boxes.own[j])
             if not len(own):

@@ -35,8 +35,10 @@ class BoxSums:
         What each box adds to each of m sums.
     needs : ndarray of shape (m,)
         What the sums must reach.
-    most_changes : int
-        How many columns may have another cell than their own.
+    change_weights : ndarray of shape (k, p)
+        Weights of columns, which may be no rows.
+    most_changed : ndarray of shape (k,)
+        What the weights of columns that have another cell than their own may add up to.
     """
 
     costs: list
@@ -46,7 +48,8 @@ class BoxSums:
     high: np.ndarray
     gains: np.ndarray
     needs: np.ndarray
-    most_changes: int
+    change_weights: np.ndarray
+    most_changed: np.ndarray
 
     @cached_property
     def sizes(self):
@@ -93,8 +96,12 @@ class BoxSums:
 
     def holds(self, points):
         """Whether the sums at points are as wished, and few columns are changed."""
-        enough = (self.sums(points) >= self.needs).all(axis=1)
-        return enough & (self.n_changes(points) <= self.most_changes)
+        return self.holds_but_for_changes(points) & self._few(points)
+
+    def _few(self, points):
+        """Whether no more columns of points are changed than may be."""
+        weights = (points != self.own) @ self.change_weights.T
+        return (weights <= self.most_changed).all(axis=1)
 
     def _missed(self, points):
         """Which conditions points do not meet, and how many of each box."""
@@ -141,17 +148,16 @@ class BoxSums:
         now = flat[self._starts + points]
         others = now.sum(axis=1, keepdims=True) - now
         costs = others[:, column] + flat
-        if self.most_changes < len(self.own):
-            elsewhere = (points != self.own).sum(axis=1, keepdims=True) - (
-                points != self.own
-            )
+        if len(self.most_changed):
             is_own = np.zeros(len(flat), dtype=bool)
             is_own[self._starts + self.own] = True
-            changes = elsewhere[:, column] + ~is_own
-            few = changes <= self.most_changes
+            changed, weights = points != self.own, self.change_weights.T
+            total = changed @ weights
+            after = (total[:, None] - changed[:, :, None] * weights)[:, column]
+            after += ~is_own[:, None] * weights[column]
             # Too many changes are fewer first.
-            fewer = changes < self.n_changes(points)[:, None]
-            costs[~few & ~fewer] = np.inf
+            fewer = after < total[:, None]
+            costs[~((after <= self.most_changed) | fewer).all(axis=2)] = np.inf
         costs[~enough] = np.inf
         best = costs.argmin(axis=1)
         cost = costs[np.arange(len(points)), best]
@@ -178,10 +184,9 @@ class BoxSums:
             short = np.maximum(self.needs - self.sums(point)[0], 0)
             if not short.any():
                 return point
-            if (point != self.own).sum() >= self.most_changes:
-                changed = (point != self.own)[0]
-            else:
-                changed = np.ones(len(self.own), dtype=bool)
+            changed = (point != self.own)[0]
+            total = self.change_weights @ changed + self.change_weights.T
+            changed |= (total <= self.most_changed).all(axis=1)
             missing = self.needs[:, None] - self.profiles(point)[:, 0]
             gain = short.sum() - np.maximum(missing, 0).sum(axis=0)
             now = flat[self._starts + point[0]]
@@ -237,7 +242,7 @@ class BoxSums:
         if not len(starts):
             return None
         points = np.unique(self.descended(starts), axis=0)
-        points = points[self.n_changes(points) <= self.most_changes]
+        points = points[self._few(points)]
         if not len(points):
             return None
         order = np.argsort(self.cost(points), kind="stable")[: _REFINED[thorough]]

@@ -37,18 +37,18 @@ class Moves:
     column: np.ndarray
     exclusive: np.ndarray
 
-    def cheapest(self, needs, most_changes=None):
+    def cheapest(self, needs, weights, most_moved):
         """Units (n_moves,) of moves so that functions rise by `needs` (m,), or None.
 
-        `most_changes` columns are moved at most.
+        `weights` (k, n_columns) of moved columns add up to `most_moved` (k,) at most.
         """
-        if len(needs) == 1 and not self.whole.any() and most_changes is None:
+        if len(needs) == 1 and not self.whole.any() and not len(most_moved):
             return self._filled(needs[0])
-        return self._solved(self.costs, needs, most_changes)
+        return self._solved(self.costs, needs, weights, most_moved)
 
-    def fewest(self, needs):
+    def fewest(self, needs, weights, most_moved):
         """The least number of columns whose moves do it, or None."""
-        units = self._solved(None, needs, len(np.unique(self.column)))
+        units = self._solved(None, needs, weights, most_moved)
         return None if units is None else len(np.unique(self.column[units > 0]))
 
     def _filled(self, need):
@@ -63,7 +63,7 @@ class Moves:
                 return units
         return units if need <= 0 else None
 
-    def _solved(self, costs, needs, most_changes):
+    def _solved(self, costs, needs, weights, most_moved):
         """By a program: units of all moves, and whether each column is moved.
 
         Without costs these are the numbers of columns moved.
@@ -80,14 +80,15 @@ class Moves:
         wish = np.hstack([self.gains.T, np.zeros((len(needs), len(columns)))])
         constraints = [LinearConstraint(wish / sizes[:, None], needs / sizes, np.inf)]
         most = self.most
-        if most_changes is not None:
+        if costs is None or len(most_moved):
             most = np.minimum(most, self._far(needs))
             moved = np.zeros((n_moves, n))
             moved[np.arange(n_moves), np.arange(n_moves)] = 1
             moved[np.arange(n_moves), n_moves + place] = -most
             constraints.append(LinearConstraint(moved, -np.inf, 0))
-            count = np.append(np.zeros(n_moves), np.ones(len(columns)))
-            constraints.append(LinearConstraint(count[None], 0, most_changes))
+        if len(most_moved):
+            few = np.hstack([np.zeros((len(weights), n_moves)), weights[:, columns]])
+            constraints.append(LinearConstraint(few, 0, most_moved))
         once = np.zeros((len(columns), n))
         once[place[self.exclusive], np.flatnonzero(self.exclusive)] = 1
         constraints.append(LinearConstraint(once, 0, 1))
