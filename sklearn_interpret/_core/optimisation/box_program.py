@@ -96,7 +96,7 @@ def within_reach(boxes, most):
         if kept is None:
             return None
         if not kept.all():
-            boxes = _taken(boxes, kept)
+            boxes = boxes.taken(kept)
             continue
         costs = _reachable_cells(boxes, part, total, most)
         if costs is None:
@@ -120,16 +120,6 @@ def _keep_own(boxes):
         kept = np.arange(len(boxes.costs[j])) == boxes.own[j]
         boxes.costs[j] = np.where(kept, boxes.costs[j], np.inf)
     return (total <= boxes.most_changed).all()
-
-
-def _taken(boxes, kept):
-    return replace(
-        boxes,
-        tree=boxes.tree[kept],
-        low=boxes.low[kept],
-        high=boxes.high[kept],
-        gains=boxes.gains[kept],
-    )
 
 
 def _reachable_boxes(boxes, most):
@@ -314,7 +304,7 @@ class _Program:
             if len(always):
                 costs[j][: starts[always[-1] + 1]] = np.inf
         shares = slice(self.n_steps, self.n_steps + self.n_boxes)
-        self.boxes = replace(_taken(self.boxes, ~none[shares]), costs=costs)
+        self.boxes = replace(self.boxes.taken(~none[shares]), costs=costs)
 
     def point(self):
         """The cells that the solution is nearest to."""

@@ -1,6 +1,6 @@
 """Sums over boxes of cells: the cheapest point at which they are as wished, nearly."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +10,8 @@ _AT_ONCE = 32
 # Starts that are followed, and those of them that are followed further: quickly, and
 # where a proof would take longer.
 _STARTS, _REFINED = {False: 16, True: 24}, {False: 3, True: 12}
+# With more boxes than these, quickly means one.
+_MANY = 1000
 # Costs that differ by less, relatively, are the same.
 _SAME_COST = 1e-9
 
@@ -77,6 +79,16 @@ class BoxSums:
         box, column = np.nonzero(bounded)
         starts = np.searchsorted(box, np.arange(len(self.tree)))
         return box, column, self.low[box, column], self.high[box, column], starts
+
+    def taken(self, kept):
+        """The same with some of the boxes."""
+        return replace(
+            self,
+            tree=self.tree[kept],
+            low=self.low[kept],
+            high=self.high[kept],
+            gains=self.gains[kept],
+        )
 
     def cost(self, points):
         """Costs of points (n, p)."""
@@ -202,12 +214,14 @@ class BoxSums:
     def refined(self, point):
         """A point after changes of two cells at once, one of which saves cost."""
         while True:
+            # Changes of two cells lead to no other boxes.
+            near = self.taken(self._missed(point[None])[1][0] <= 2)
             tried = self._savings(point)
             cost = self.cost(point[None])[0]
             found = None
             for start in range(0, len(tried), _AT_ONCE):
                 part = tried[start : start + _AT_ONCE]
-                columns, cells, reached = self._moves(part)
+                columns, cells, reached = near._moves(part)
                 best = reached.argmin()
                 if reached[best] < cost * (1 - _SAME_COST):
                     found = part[best].copy()
@@ -245,7 +259,8 @@ class BoxSums:
         points = points[self._few(points)]
         if not len(points):
             return None
-        order = np.argsort(self.cost(points), kind="stable")[: _REFINED[thorough]]
+        n_refined = _REFINED[thorough] if thorough or len(self.tree) <= _MANY else 1
+        order = np.argsort(self.cost(points), kind="stable")[:n_refined]
         points = np.array([self.refined(point) for point in points[order]])
         return points[self.cost(points).argmin()]
 
