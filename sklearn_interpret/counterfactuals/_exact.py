@@ -29,9 +29,9 @@ class ExactCounterfactual(BaseCounterfactual):
     """The nearest rows that a linear model or trees answer as wished, with a proof.
 
     Trees cut each feature into cells, within which they answer alike. A search by
-    changes of one and two features gives a first row, and a mixed-integer program over
-    the cells proves it the nearest, or finds nearer ones [1]_, [2]_. In linear models
-    the features that gain the most for what they cost move first; whole numbers,
+    changes of one and two features gives a first row; branch and bound over the cells,
+    by linear programs, proves it the nearest or finds nearer ones [1]_, [2]_. In linear
+    models the features that gain the most for what they cost move first; whole numbers,
     levels, several classes and few changes take a small program.
 
     Parameters

@@ -19,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from sklearn_interpret._core.optimisation import box_program
 from sklearn_interpret._model.trees.tree_response import read_trees
 from sklearn_interpret.counterfactuals import ExactCounterfactual
 from sklearn_interpret.exceptions import NoCounterfactualWarning
@@ -287,6 +288,27 @@ def test_next_ones_are_nearest_of_those_apart(name, objective):
             least = of_fewest if objective == "n_changed" else least
             distance = found.distances[found.origin == i][k]
             np.testing.assert_allclose(distance, least, rtol=1e-6)
+
+
+def test_bounds_of_a_search_that_is_ended(monkeypatch):
+    X, y = table(n_features=5, seed=4)
+    model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    rows = X[:3]
+    search = ExactCounterfactual(FrozenEstimator(model)).fit(X)
+    proved = search.explain(rows)
+    assert proved.optimal.all()
+    ended = set()
+    for n_looks in (2, 4, 9):
+        looks = [0.0] * n_looks + [np.inf] * 10_000
+        monkeypatch.setattr(box_program, "monotonic", lambda looks=looks: looks.pop(0))
+        for row, nearest in zip(rows, proved.distances, strict=True):
+            looks[:] = [0.0] * n_looks + [np.inf] * 10_000
+            found = search.explain(row[None])
+            assert found.lower_bounds[0] <= nearest * (1 + 1e-6)
+            assert found.distances[0] >= nearest * (1 - 1e-6)
+            assert (model.predict(found.rows) != model.predict(row[None])).all()
+            ended.add(bool(found.optimal[0]))
+    assert ended == {True, False}
 
 
 def test_time_is_shared_by_all_that_are_found():
