@@ -77,7 +77,7 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
         if not parts or parts[0][0] > most:
             return Solved(point, known)
         if monotonic() > end:
-            return Solved(point, parts[0][0])
+            return Solved(point, min(parts[0][0], known))
         lower, _, program = heappop(parts)
         halves = program.halves()
 
