@@ -309,6 +309,7 @@ COUNTERFACTUALS = {
         "time_limit": 10.0,
         "objective": "distance",
         "margin": 0.0,
+        "region": False,
         "n_jobs": None,
         "verbose": 0,
     },

@@ -275,8 +275,8 @@ class BaseCounterfactual(TransformerMixin, BaseInspector):
         """What holds, the nearest first, without more than is asked for."""
         if not len(found.values):
             return found
-        own = np.full(len(found.values), row)
-        order = np.argsort(task.distances(found.values, own), kind="stable")
+        origins = np.repeat(task.values[[row]], len(found.values), axis=0)
+        order = np.argsort(self._nearness(found.values, origins), kind="stable")
         kept = order[holds[order]][: self.n_counterfactuals]
         reason = found.reason
         if not len(kept):
@@ -287,6 +287,10 @@ class BaseCounterfactual(TransformerMixin, BaseInspector):
             if getattr(found, name) is not None
         }
         return replace(found, values=found.values[kept], reason=reason, **boxes)
+
+    def _nearness(self, values, origins):
+        """What rows found for a row are sorted by."""
+        return self._feasible.distances(values, origins)
 
     def transform(self, X: Any) -> NDArray[Any]:
         """The nearest row as wished, for each of some rows.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 from time import monotonic
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.linear import read_linear
 from sklearn_interpret._model.parallel import run
+from sklearn_interpret._model.rows.feasible import LARGEST_INTEGER
 from sklearn_interpret._model.rows.features import resolve_keys
 from sklearn_interpret._model.trees.tree_response import read_trees
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found, Task
@@ -34,9 +36,9 @@ class ExactCounterfactual(BaseCounterfactual):
     """The nearest rows that a linear model or trees answer as wished, with a proof.
 
     Trees cut each feature into cells, within which they answer alike. A search by
-    changes of one and two features gives a first row, and a mixed-integer program over
-    the cells proves it the nearest, or finds nearer ones [1]_, [2]_. In linear models
-    the features that gain the most for what they cost move first; whole numbers,
+    changes of one and two features gives a first row; branch and bound over the cells,
+    by linear programs, proves it the nearest or finds nearer ones [1]_, [2]_. In linear
+    models the features that gain the most for what they cost move first; whole numbers,
     levels, several classes and few changes take a small program.
 
     Parameters
@@ -69,14 +71,17 @@ class ExactCounterfactual(BaseCounterfactual):
         number of features; a change of a category counts as one unit. A dict gives the
         cost of a unit, or of a change of a category, and leaves "mad" for the others.
     n_counterfactuals : int, default=1
-        At most one row is found for each, the nearest.
+        How many rows are looked for. Each is the nearest that leaves as they were
+        features with half of the changes, or more, of each row before it: it is at
+        least half as far from those as the nearest is from the explained row.
     constraints : list of (dict, float), default=None
         Linear constraints on numbers: coefficients by feature, and what the sum of
         coefficient times value must not exceed, to a relative 1e-9. What is found
         keeps them, even if the explained row does not; a missing number keeps none.
     time_limit : float, default=10.0
-        Seconds for each row of a model of trees, after which the nearest row so far is
-        returned, with a lower bound. Zero leaves it at the first row found.
+        Seconds for each explained row, where the model has trees, after which the
+        nearest so far is returned, with a lower bound. Zero leaves it at the first row
+        found.
     objective : {"distance", "n_changed"}, default="distance"
         Whether to find the nearest row, or the nearest of those with the fewest
         changes.
@@ -84,6 +89,12 @@ class ExactCounterfactual(BaseCounterfactual):
         By how much more than needed the score has to be as wished: of the winning class
         over the others, or inside the interval, in units of the sum of the trees or of
         the linear function.
+    region : bool, default=False
+        Whether to widen each row found to a box in which the model provably answers as
+        wished: `low` and `high` of the explanation. In models of trees each side of
+        each changed number, then of the others, goes on by one cell in turn until none
+        can; in linear models they share out what the function has to spare. Categories
+        stay, and with `max_changes` what did not change.
     n_jobs : int or None, default=None
         Workers, which share the rows to explain.
     verbose : int, default=0
@@ -146,6 +157,7 @@ class ExactCounterfactual(BaseCounterfactual):
         "time_limit": [Interval(Real, 0, None, closed="left")],
         "objective": [StrOptions({"distance", "n_changed"})],
         "margin": [Interval(Real, 0, None, closed="left")],
+        "region": ["boolean"],
     }
 
     def __init__(
@@ -165,6 +177,7 @@ class ExactCounterfactual(BaseCounterfactual):
         time_limit: float = 10.0,
         objective: str = "distance",
         margin: float = 0.0,
+        region: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -182,6 +195,7 @@ class ExactCounterfactual(BaseCounterfactual):
         self.time_limit = time_limit
         self.objective = objective
         self.margin = margin
+        self.region = region
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -210,16 +224,46 @@ class ExactCounterfactual(BaseCounterfactual):
 
     def _search_row(self, task, row):
         end = monotonic() + self.time_limit
-        settings = Settings(self.time_limit, self.objective, self.max_changes)
+        seconds = self.time_limit / self.n_counterfactuals
+        settings = Settings(seconds, self.objective, self.max_changes)
         values, lower = self._searcher.found(task, row, settings, task.feasible)
         if values is not None:
-            return Found(values[None], lower_bound=lower)
+            found = self._apart(task, row, settings, values, end)
+            reason = f"only {len(found)} rows were found that are apart"
+            if len(found) == self.n_counterfactuals:
+                reason = ""
+            low = high = None
+            if self.region:
+                boxes = [self._searcher.region(task, row, v, settings) for v in found]
+                low, high = np.array(boxes).transpose(1, 0, 2)
+            return Found(found, reason, lower_bound=lower, low=low, high=high)
         nothing = np.empty((0, task.values.shape[1]))
         if lower == np.inf:
             reason = self._why_impossible(task, row, end)
             return Found(nothing, reason, impossible=True, lower_bound=lower)
         reason = f"nothing was found within time_limit={self.time_limit}"
         return Found(nothing, reason, lower_bound=lower)
+
+    def _apart(self, task, row, settings, values, end):
+        """An encoded row and others, each the nearest that is apart from those before.
+
+        The time that is left is shared out among them.
+        """
+        found = [values]
+        while len(found) < self.n_counterfactuals:
+            changes = task.feasible.changes(found[-1][None], task.values[[row]])[0]
+            shares = changes * task.feasible.costs
+            seconds = (end - monotonic()) / (self.n_counterfactuals - len(found))
+            settings = replace(
+                settings,
+                apart=(*settings.apart, shares / shares.sum()),
+                time_limit=max(seconds, 0.0),
+            )
+            values, _ = self._searcher.found(task, row, settings, task.feasible)
+            if values is None:
+                break
+            found.append(values)
+        return np.array(found)
 
     def _why_impossible(self, task, row, end):
         """The limit without which there would be a row as wished, if time tells."""
@@ -268,7 +312,31 @@ class ExactCounterfactual(BaseCounterfactual):
             ]
         )
         proved = nearest * (1 - _SAME) <= lower
-        return {"lower_bounds": lower, "optimal": proved & np.isfinite(nearest)}
+        proofs = {"lower_bounds": lower, "optimal": proved & np.isfinite(nearest)}
+        if self.region:
+            for name in ("low", "high"):
+                proofs[name] = _ends([getattr(f, name) for f in found], found, task)
+        return proofs
+
+    def _nearness(self, values, origins):
+        distances = super()._nearness(values, origins)
+        if self.objective == "distance":
+            return distances
+        changes = (self._feasible.changes(values, origins) > 0).sum(axis=1)
+        return np.lexsort((distances, changes)).argsort()
+
+
+def _ends(boxes, found, task):
+    """Ends of the boxes of all rows found; those as wished already have no room."""
+    ends = np.concatenate(
+        [
+            of_row.values if box is None else box
+            for of_row, box in zip(found, boxes, strict=True)
+        ]
+    )
+    ends[:, task.feasible.categorical] = np.nan
+    endless = task.feasible.integer & (np.abs(ends) >= LARGEST_INTEGER)
+    return np.where(endless, np.copysign(np.inf, ends), ends)
 
 
 def _constraint(constraint, rows, categorical):

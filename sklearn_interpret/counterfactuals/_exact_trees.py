@@ -8,13 +8,17 @@ import numpy as np
 from sklearn_interpret._core.optimisation.box_program import Solved, cheapest_point
 from sklearn_interpret._core.optimisation.boxes import BoxSums
 from sklearn_interpret._core.optimisation.cell_values import CellValues
+from sklearn_interpret._core.optimisation.regions import widened
 from sklearn_interpret._model.desired_sums import SumWish
+from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.trees.cells import TreeCells
 from sklearn_interpret._model.trees.tree_response import read_trees, tree_response
 
 # Sums that are nearer to what is needed, relative to their size, may be on either side:
 # of models that add up in double, and in single precision.
 _DOUBLE, _SINGLE = 1e-10, 1e-6
+# The share of the changes of each row before that the next one may have as well.
+APART = 0.5 + 1e-9
 # How often numbers may make up for all others of a constraint.
 _FAR = 100
 # The share of the time for rows that are not proved.
@@ -31,6 +35,17 @@ class Settings:
     objective: str
     max_changes: int | None
     any_row: bool = False
+    apart: tuple = ()
+
+    def limits(self, n_columns):
+        """Weights of columns (k, n_columns): those of changed ones add up to most (k,).
+
+        One row for `max_changes`, and one of `shares` of each row to be apart from.
+        """
+        counts = [] if self.max_changes is None else [np.ones(n_columns)]
+        weights = np.array([*counts, *self.apart]).reshape(-1, n_columns)
+        most = [self.max_changes] * len(counts) + [APART] * len(self.apart)
+        return weights, np.array(most, dtype=np.float64)
 
 
 class TreeSearch:
@@ -87,6 +102,35 @@ class TreeSearch:
                 break
         return best, lower
 
+    def region(self, task, row, values, settings):
+        """Ends of a box around an encoded row in which all rows are as wished."""
+        # The cells of trees as they are, which constraints would cut.
+        feasible, origin = task.feasible.without("constraints"), task.values[row]
+        space = _Space.of_row(self.cells, feasible, task, row)
+        native = task.decode(values[None], np.array([row]))
+        cells = self.cells.own_cells(values[None], self.cells.codes(as_rows(native)))[0]
+        changed = values != origin
+        first, last = cells[space.free], cells[space.free]
+        wide = ~feasible.categorical & self.cells.ordered & feasible.vary & (cells >= 0)
+        if settings.max_changes is not None:
+            wide &= changed
+        for way in self.wish.ways(None if task.own is None else task.own[row]):
+            boxes = self._boxes(space, way, settings, True)
+            if boxes is None or (boxes.sums(first[None])[0] < boxes.needs).any():
+                continue
+            for columns in (wide & changed, wide & ~changed):
+                columns = np.flatnonzero(columns[space.free])
+                first, last = widened(boxes, first, last, columns)
+            break
+        low, high = values.copy(), values.copy()
+        least, most = (part[0] for part in feasible.limits(origin[None]))
+        cells = np.array([cells, cells])
+        cells[:, space.free] = first, last
+        for j in np.flatnonzero(wide).tolist():
+            low[j] = min(low[j], max(self.cells.low[j][cells[0, j]], least[j]))
+            high[j] = max(high[j], min(self.cells.high[j][cells[1, j]], most[j]))
+        return low, high
+
     def _best_way(self, space, own, settings, end, sure):
         """The nearest row of all ways in which the wish comes true."""
         best, least, bounds = None, np.inf, []
@@ -117,6 +161,7 @@ class TreeSearch:
         needs = needs - base + np.where(equal & (not sure), -tolerance, tolerance)
         if not len(space.own):
             return None
+        change_weights, most_changed = settings.limits(len(space.free))
         return BoxSums(
             space.costs,
             space.own,
@@ -125,7 +170,8 @@ class TreeSearch:
             space.high,
             values,
             needs,
-            settings.max_changes or len(space.own),
+            change_weights[:, space.free],
+            most_changed,
             space.within,
         )
 
@@ -183,7 +229,11 @@ def _fewest_changes(boxes, starts, settings, end):
     if fewest.point is None:
         return fewest
     count = boxes.n_changes(fewest.point[None])[0]
-    limited = replace(boxes, most_changes=int(count))
+    limited = replace(
+        boxes,
+        change_weights=np.vstack([boxes.change_weights, np.ones(len(boxes.own))]),
+        most_changed=np.append(boxes.most_changed, count),
+    )
     point = limited.near_point(fewest.point[None], thorough=False)
     solved = cheapest_point(limited, point, end - monotonic())
     proved = fewest.lower_bound >= count

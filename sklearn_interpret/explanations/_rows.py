@@ -268,6 +268,18 @@ class RowExplanation(BaseExplanation):
         counts = Counter(self.status).most_common()
         return [", ".join(f"{n} {word}" for word, n in counts)] if counts else []
 
+    def _after_text(self, found, feature, after):
+        """What a feature becomes, or the interval where there is room."""
+        if self.low is not None:
+            low, high = self.low[found, feature], self.high[found, feature]
+            if low < high and (np.isfinite(low) or np.isfinite(high)):
+                if low == -np.inf:
+                    return f"at most {entry_text(high)}"
+                if high == np.inf:
+                    return f"at least {entry_text(low)}"
+                return f"{entry_text(low)} to {entry_text(high)}"
+        return entry_text(after)
+
     def _html_table(self):
         head = ["row", "status", "distance", "changes"]
         body = []
@@ -279,7 +291,8 @@ class RowExplanation(BaseExplanation):
                 features = np.flatnonzero(self.changed[one])
                 old, new = self._entries(np.full(len(features), one), features)
                 changes = [
-                    f"{self.feature_names[j]}: {entry_text(a)} → {entry_text(b)}"
+                    f"{self.feature_names[j]}: {entry_text(a)} → "
+                    f"{self._after_text(one, j, b)}"
                     for j, a, b in zip(features, old, new, strict=True)
                 ]
                 distance = f"{self.distances[one]:.4g}"

@@ -147,6 +147,24 @@ def test_table_with_boxes(explanation):
     assert table["high"].tolist() == [6, 10, 6, 8]
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (4.5, 6.25, "4.5 to 6.25"),
+        (-np.inf, 5, "at most 5"),
+        (5, np.inf, "at least 5"),
+        (5, 5, "→ 5"),
+        (np.nan, np.nan, "→ 5"),
+        (-np.inf, np.inf, "→ 5"),
+    ],
+)
+def test_intervals_in_html(explanation, low, high, text):
+    boxes = np.full_like(FIELDS["rows"], low, dtype=float), FIELDS["rows"] + 0.0
+    boxes[1][:] = high
+    html = replace(explanation, low=boxes[0], high=boxes[1])._repr_html_()
+    assert text in html
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames(library):
     module = pytest.importorskip(library)

@@ -1,6 +1,6 @@
 """Sums over boxes of cells: the cheapest point at which they are as wished, nearly."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from time import monotonic
 
@@ -13,6 +13,8 @@ _AT_ONCE = 32
 # Starts that are followed, and those of them that are followed further: quickly, and
 # where a proof would take longer.
 _STARTS, _REFINED = {False: 16, True: 24}, {False: 3, True: 12}
+# With more boxes than these, quickly means one.
+_MANY = 1000
 # Costs that differ by less, relatively, are the same.
 _SAME_COST = 1e-9
 
@@ -38,8 +40,10 @@ class BoxSums:
         What each box adds to each of m sums.
     needs : ndarray of shape (m,)
         What the sums must reach.
-    most_changes : int
-        How many columns may have another cell than their own.
+    change_weights : ndarray of shape (k, p)
+        Weights of columns, which may be no rows.
+    most_changed : ndarray of shape (k,)
+        What the weights of columns that have another cell than their own may add up to.
     within : CellValues or None
         Linear constraints on values within the cells.
     """
@@ -51,7 +55,8 @@ class BoxSums:
     high: np.ndarray
     gains: np.ndarray
     needs: np.ndarray
-    most_changes: int
+    change_weights: np.ndarray
+    most_changed: np.ndarray
     within: CellValues | None = None
 
     @cached_property
@@ -81,6 +86,16 @@ class BoxSums:
         starts = np.searchsorted(box, np.arange(len(self.tree)))
         return box, column, self.low[box, column], self.high[box, column], starts
 
+    def taken(self, kept):
+        """The same with some of the boxes."""
+        return replace(
+            self,
+            tree=self.tree[kept],
+            low=self.low[kept],
+            high=self.high[kept],
+            gains=self.gains[kept],
+        )
+
     def cost(self, points):
         """Costs of points (n, p)."""
         return self._costs[0][self._starts + points].sum(axis=1)
@@ -104,8 +119,12 @@ class BoxSums:
 
     def holds(self, points):
         """Whether the sums at points are as wished, and few columns are changed."""
-        enough = (self.sums(points) >= self.needs).all(axis=1)
-        return enough & (self.n_changes(points) <= self.most_changes)
+        return self.holds_but_for_changes(points) & self._few(points)
+
+    def _few(self, points):
+        """Whether no more columns of points are changed than may be."""
+        weights = (points != self.own) @ self.change_weights.T
+        return (weights <= self.most_changed).all(axis=1)
 
     def _missed(self, points):
         """Which conditions points do not meet, and how many of each box."""
@@ -152,17 +171,16 @@ class BoxSums:
         now = flat[self._starts + points]
         others = now.sum(axis=1, keepdims=True) - now
         costs = others[:, column] + flat
-        if self.most_changes < len(self.own):
-            elsewhere = (points != self.own).sum(axis=1, keepdims=True) - (
-                points != self.own
-            )
+        if len(self.most_changed):
             is_own = np.zeros(len(flat), dtype=bool)
             is_own[self._starts + self.own] = True
-            changes = elsewhere[:, column] + ~is_own
-            few = changes <= self.most_changes
+            changed, weights = points != self.own, self.change_weights.T
+            total = changed @ weights
+            after = (total[:, None] - changed[:, :, None] * weights)[:, column]
+            after += ~is_own[:, None] * weights[column]
             # Too many changes are fewer first.
-            fewer = changes < self.n_changes(points)[:, None]
-            costs[~few & ~fewer] = np.inf
+            fewer = after < total[:, None]
+            costs[~((after <= self.most_changed) | fewer).all(axis=2)] = np.inf
         costs[~enough] = np.inf
         best = costs.argmin(axis=1)
         cost = costs[np.arange(len(points)), best]
@@ -189,10 +207,9 @@ class BoxSums:
             short = np.maximum(self.needs - self.sums(point)[0], 0)
             if not short.any():
                 return point
-            if (point != self.own).sum() >= self.most_changes:
-                changed = (point != self.own)[0]
-            else:
-                changed = np.ones(len(self.own), dtype=bool)
+            changed = (point != self.own)[0]
+            total = self.change_weights @ changed + self.change_weights.T
+            changed |= (total <= self.most_changed).all(axis=1)
             missing = self.needs[:, None] - self.profiles(point)[:, 0]
             gain = short.sum() - np.maximum(missing, 0).sum(axis=0)
             now = flat[self._starts + point[0]]
@@ -208,12 +225,14 @@ class BoxSums:
     def refined(self, point):
         """A point after changes of two cells at once, one of which saves cost."""
         while True:
+            # Changes of two cells lead to no other boxes.
+            near = self.taken(self._missed(point[None])[1][0] <= 2)
             tried = self._savings(point)
             cost = self.cost(point[None])[0]
             found = None
             for start in range(0, len(tried), _AT_ONCE):
                 part = tried[start : start + _AT_ONCE]
-                columns, cells, reached = self._moves(part)
+                columns, cells, reached = near._moves(part)
                 best = reached.argmin()
                 if reached[best] < cost * (1 - _SAME_COST):
                     found = part[best].copy()
@@ -248,10 +267,11 @@ class BoxSums:
         if not len(starts):
             return None
         points = np.unique(self.descended(starts), axis=0)
-        points = points[self.n_changes(points) <= self.most_changes]
+        points = points[self._few(points)]
         if not len(points):
             return None
-        order = np.argsort(self.cost(points), kind="stable")[: _REFINED[thorough]]
+        n_refined = _REFINED[thorough] if thorough or len(self.tree) <= _MANY else 1
+        order = np.argsort(self.cost(points), kind="stable")[:n_refined]
         points = points[order]
         for k, point in enumerate(points):
             if monotonic() < end:

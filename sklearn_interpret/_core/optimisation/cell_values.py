@@ -70,7 +70,7 @@ class CellValues:
         return np.where(self.whole, np.rint(shifts), shifts), found.fun
 
     def rows(self, cells, binaries, first, most):
-        """Rows of a program: variables, their coefficients, bounds of the sum.
+        """Rows of a program: variables, coefficients, most of their sum.
 
         Parameters
         ----------
@@ -91,16 +91,12 @@ class CellValues:
             for shift, room in zip((up[k], down[k]), rooms, strict=True):
                 room = np.minimum(room, paid)
                 size = max(np.abs(np.diff(room)).max(initial=0), 1.0)
-                yield (
-                    [*of_column, shift],
-                    np.append(-np.diff(room), 1.0) / size,
-                    -np.inf,
-                    room[0] / size,
-                )
+                row = np.append(-np.diff(room), 1.0)
+                yield [*of_column, shift], row / size, room[0] / size
         variables = np.concatenate([*binaries, up, down])
         for row, bound in zip(self.coefficients, self.bounds, strict=True):
             of_cells = [a * np.diff(value) for a, value in zip(row, near, strict=True)]
             start = sum(a * value[0] for a, value in zip(row, near, strict=True))
             row = np.concatenate([*of_cells, row, -row])
             size = np.abs(row).max(initial=0) or 1.0
-            yield variables, row / size, -np.inf, (bound - start) / size
+            yield variables, row / size, (bound - start) / size

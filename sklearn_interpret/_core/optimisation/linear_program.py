@@ -39,26 +39,30 @@ class Moves:
     column: np.ndarray
     exclusive: np.ndarray
 
-    def cheapest(self, needs, most_changes=None):
+    def cheapest(self, needs, weights, most_moved):
         """Units (n_moves,) of moves so that functions rise by `needs` (m,), or None.
 
-        `most_changes` columns are moved at most.
+        `weights` (k, n_columns) of moved columns add up to `most_moved` (k,) at most.
         """
         units = self._filled(needs)
-        most = np.inf if most_changes is None else most_changes
-        if units is not None and self._n_moved(units) <= most:
+        if units is not None and self._few_moved(units, weights, most_moved):
             return units
-        return self._solved(self.costs, needs, most_changes)
+        return self._solved(self.costs, needs, weights, most_moved)
 
-    def fewest(self, needs):
+    def fewest(self, needs, weights, most_moved):
         """The least number of columns whose moves do it, or None."""
         units = self._filled(needs)
-        if units is None or self._n_moved(units) > 1:
-            units = self._solved(None, needs, len(np.unique(self.column)))
+        few = units is not None and self._few_moved(units, weights, most_moved)
+        if not few or self._n_moved(units) > 1:
+            units = self._solved(None, needs, weights, most_moved)
         return None if units is None else self._n_moved(units)
 
     def _n_moved(self, units):
         return len(np.unique(self.column[units > 0]))
+
+    def _few_moved(self, units, weights, most_moved):
+        moved = np.unique(self.column[units > 0])
+        return (weights[:, moved].sum(axis=1) <= most_moved).all()
 
     def _filled(self, needs):
         """Moves made to their end, the best gain for the cost first.
@@ -84,7 +88,7 @@ class Moves:
             return None
         return units
 
-    def _solved(self, costs, needs, most_changes):
+    def _solved(self, costs, needs, weights, most_moved):
         """By a program: units of all moves, and whether each column is moved.
 
         Without costs these are the numbers of columns moved.
@@ -101,14 +105,16 @@ class Moves:
         wish = np.hstack([self.gains.T, np.zeros((len(needs), len(columns)))])
         constraints = [LinearConstraint(wish / sizes[:, None], needs / sizes, np.inf)]
         most = self.most
-        if most_changes is not None:
+        counted = costs is None or len(most_moved) > 0
+        if counted:
             most = np.minimum(most, self._far(needs / sizes, sizes))
             moved = np.zeros((n_moves, n))
             moved[np.arange(n_moves), np.arange(n_moves)] = 1
             moved[np.arange(n_moves), n_moves + place] = -most
             constraints.append(LinearConstraint(moved, -np.inf, 0))
-            count = np.append(np.zeros(n_moves), np.ones(len(columns)))
-            constraints.append(LinearConstraint(count[None], 0, most_changes))
+        if len(most_moved):
+            few = np.hstack([np.zeros((len(weights), n_moves)), weights[:, columns]])
+            constraints.append(LinearConstraint(few, 0, most_moved))
         once = np.zeros((len(columns), n))
         once[place[self.exclusive], np.flatnonzero(self.exclusive)] = 1
         constraints.append(LinearConstraint(once, 0, 1))
@@ -125,12 +131,12 @@ class Moves:
                 return best
             units = found.x[:n_moves]
             units = np.where(self.whole, np.rint(units), units)
-            if most_changes is None:
+            if not counted:
                 return units
             # Solvers let go what nearly is not moved: ask again without it.
             moved = found.x[n_moves:] > 0.5
             few = replace(self, most=np.where(moved[place], self.most, 0))
-            units = few._solved(self.costs, needs, None)
+            units = few._solved(self.costs, needs, weights[:0], most_moved[:0])
             if units is not None and (costs is None or units @ costs < least):
                 best, least = units, found.fun if costs is None else units @ costs
             if least <= found.fun * (1 + _SAME):

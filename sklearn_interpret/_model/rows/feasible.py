@@ -8,7 +8,7 @@ from sklearn_interpret._core.statistics.weighted import weighted_quantile
 from sklearn_interpret._model.rows.base import is_missing, label_key
 
 # Whole numbers up to here are floats too.
-_LARGEST_INTEGER = 2.0**53
+LARGEST_INTEGER = 2.0**53
 # By how much a linear constraint may be missed, relative to the size of its terms.
 _ROUNDING = 1e-9
 
@@ -93,9 +93,9 @@ class FeasibleRows:
         native = self.known.column(j).dtype  # nullable ones name that of numpy
         dtype = np.dtype(getattr(native, "numpy_dtype", self.known.values(j).dtype))
         if dtype.kind not in "iu":
-            return -_LARGEST_INTEGER, _LARGEST_INTEGER
+            return -LARGEST_INTEGER, LARGEST_INTEGER
         bounds = np.iinfo(dtype)
-        return max(bounds.min, -_LARGEST_INTEGER), min(bounds.max, _LARGEST_INTEGER)
+        return max(bounds.min, -LARGEST_INTEGER), min(bounds.max, LARGEST_INTEGER)
 
     def _costs(self, weights, distance):
         """What a unit of each column costs, or a change of category."""
@@ -246,7 +246,7 @@ class FeasibleRows:
                 continue
             if levels is None:
                 plain = rows.values(j).dtype.kind in "fiu"
-                returning[j] = plain and (np.abs(own) < _LARGEST_INTEGER).all()
+                returning[j] = plain and (np.abs(own) < LARGEST_INTEGER).all()
             else:
                 plain = all(type(level) in (str, bool) for level in levels)
                 returning[j] = plain and (own >= 0).all()

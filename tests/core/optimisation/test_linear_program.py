@@ -37,11 +37,11 @@ def test_few_columns_moved(seed):
             costs.append(program.fun if program.success else np.inf)
         least.append(min(costs))
     for size in range(1, 5):
-        units = moves.cheapest(needs, size)
+        units = moves.cheapest(needs, np.ones((1, 4)), np.array([size]))
         cost = np.inf if units is None else units @ moves.costs
         np.testing.assert_allclose(cost, least[size], rtol=1e-6)
         if units is not None:
             assert len(np.unique(moves.column[units > 0])) <= size
             assert (moves.gains.T @ units >= needs - 1e-6).all()
     fewest = np.isfinite(least).argmax() if np.isfinite(least).any() else None
-    assert moves.fewest(needs) == fewest
+    assert moves.fewest(needs, np.ones((0, 4)), np.zeros(0)) == fewest
