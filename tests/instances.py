@@ -95,11 +95,17 @@ class OwnScore(Named):
 
 ANCHORS = {
     Anchors: [
-        {"precision": 0.7, "n_samples": 32, "max_anchor_size": 1, "random_state": 0},
-        {"precision": 0.8, "n_samples": 32, "max_anchor_size": 2, "random_state": 0},
+        {"precision": 0.7, "n_samples": 16, "max_anchor_size": 1, "random_state": 0},
         {
             "precision": 0.8,
-            "n_samples": 32,
+            "n_samples": 16,
+            "beam_size": 1,
+            "max_anchor_size": 2,
+            "random_state": 0,
+        },
+        {
+            "precision": 0.8,
+            "n_samples": 16,
             "max_anchor_size": 1,
             "discretize": 2,
             "categorical_features": [3],
@@ -150,22 +156,22 @@ COUNTERFACTUALS = {
         },
     ],
     GrowingSpheres: [
-        {"desired": (0.6, None), "n_samples": 20, "random_state": 0},
+        {"desired": (0.6, None), "n_samples": 5, "random_state": 0},
         {
             "desired": (0.6, None),
-            "n_samples": 20,
+            "n_samples": 5,
             "features_to_vary": [0, 1, 3],
             "permitted_range": {0: (-3, 3)},
             "direction": {1: "increase"},
-            "n_counterfactuals": 2,
             "random_state": 0,
         },
     ],
     WachterCounterfactual: [
-        {"desired": (0.6, None)},
+        {"desired": (0.6, None), "max_iter": 3},
         {
             "desired": (0.4, 2.0),
             "method": "search",
+            "max_iter": 3,
             "max_changes": 2,
             "distance": {0: 2.0},
         },

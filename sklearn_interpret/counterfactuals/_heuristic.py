@@ -136,19 +136,14 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
 
     def _found_of(self, values):
         """`Found` of one row; says why it holds less than is asked for."""
-        if len(values) == self.n_counterfactuals:
-            return Found(np.stack(values))
-        most = self.max_changes
+        most, n_found = self.max_changes, len(values)
         limit = "" if most is None else f" with at most {most} changes"
-        if not values:
-            n_columns = self._known.shape[1]
-            return Found(
-                np.empty((0, n_columns)),
-                f"no row as wished{limit} was met {self._tried}",
-            )
-        return Found(
-            np.stack(values), f"only {len(values)} rows{limit} were met that are apart"
-        )
+        reason = ""
+        if not n_found:
+            reason = f"no row as wished{limit} was met {self._tried}"
+        elif n_found < self.n_counterfactuals:
+            reason = f"only {n_found} rows{limit} were met that are apart"
+        return Found(np.reshape(values, (n_found, self._known.shape[1])), reason)
 
     def _nearest(self, task, pool, owner, apart):
         """The nearest row as wished of those that have one, and whose it is."""
@@ -162,8 +157,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
 
     def _polished(self, task, pool, owner, apart, how):
         """Rows as wished, polished, that do not change more than they may."""
-        holds = np.zeros(len(pool), dtype=bool) if not len(pool) else apart(pool, owner)
-        feasible = task.feasible
+        holds, feasible = apart(pool, owner), task.feasible
         polishing = Polishing(
             pool[holds],
             task.values[owner[holds]],

@@ -12,9 +12,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklearn_interpret._model.trees.tree_response import read_trees
 from sklearn_interpret.counterfactuals import ExactCounterfactual
 from sklearn_interpret.exceptions import NoCounterfactualWarning
+from tests.counterfactuals.data import cell_ends
 
 COSTS = np.array([1.0, 0.5, 2.0])
 
@@ -59,19 +59,9 @@ def nearest_value(row, low, high, coefficients, bounds):
     return program.fun if program.success else np.inf
 
 
-def cells(model):
-    """First and last numbers of all cells of each feature."""
-    for thresholds in read_trees(model).ensemble.split_codes.thresholds:
-        last = thresholds.astype(np.float32)
-        too_far = last > thresholds
-        last[too_far] = np.nextafter(last[too_far], np.float32(-np.inf))
-        low = np.append(-np.inf, np.nextafter(last, np.float32(np.inf)))
-        yield np.stack([low, np.append(last, np.inf)], axis=1)
-
-
 def nearest_by_changes(model, row, coefficients, bounds):
     """Least distance of another class with at most 0, 1, 2 ... changes, in any cell."""
-    ends = list(cells(model))
+    ends = list(cell_ends(model))
     best = np.full(len(row) + 1, np.inf)
     for size in range(1, len(row) + 1):
         best[size] = best[size - 1]

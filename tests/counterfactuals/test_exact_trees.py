@@ -20,9 +20,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_interpret._core.optimisation import box_program
-from sklearn_interpret._model.trees.tree_response import read_trees
 from sklearn_interpret.counterfactuals import ExactCounterfactual
 from sklearn_interpret.exceptions import NoCounterfactualWarning
+from tests.counterfactuals.data import cell_ends
 
 
 def table(n_classes=2, n_features=3, seed=0):
@@ -42,16 +42,8 @@ def table(n_classes=2, n_features=3, seed=0):
 
 def candidates(model, row):
     """All cells of each feature: the nearest number to the row's in each."""
-    trees = read_trees(model).ensemble
-    values = []
-    for x, thresholds in zip(row, trees.split_codes.thresholds, strict=True):
-        last = thresholds.astype(np.float32)
-        too_far = last > thresholds
-        last[too_far] = np.nextafter(last[too_far], np.float32(-np.inf))
-        low = np.append(-np.inf, np.nextafter(last, np.float32(np.inf)))
-        high = np.append(last, np.inf)
-        values.append(np.unique(np.clip(x, low, high)))
-    return values
+    ends = zip(row, cell_ends(model), strict=True)
+    return [np.unique(np.clip(x, *of_cells.T)) for x, of_cells in ends]
 
 
 def brute_force(model, row, costs, holds, most_changes=None, before=()):
@@ -79,6 +71,7 @@ MODELS = {
     "forest": RandomForestClassifier(10, max_depth=3, random_state=0),
     "extra": ExtraTreesClassifier(10, max_depth=3, random_state=0),
     "boosting": GradientBoostingClassifier(n_estimators=10, random_state=0),
+    "histograms": HistGradientBoostingClassifier(max_iter=5, max_depth=3),
     "full forest": RandomForestClassifier(10, max_leaf_nodes=9, random_state=1),
 }
 COSTS = {0: 1.0, 1: 0.5, 2: 2.0}
@@ -330,9 +323,9 @@ def least_of_box(tree, low, high, node=0):
     if tree.children_left[node] < 0:
         return tree.value[node, 0, 1]
     shares = []
-    if low[feature] <= threshold:
+    if np.float32(low[feature]) <= threshold:
         shares.append(least_of_box(tree, low, high, tree.children_left[node]))
-    if high[feature] > threshold:
+    if np.float32(high[feature]) > threshold:
         shares.append(least_of_box(tree, low, high, tree.children_right[node]))
     return min(shares)
 
@@ -364,7 +357,7 @@ def test_boxes_are_as_wished_and_cannot_be_wider(most):
             for ends, beyond in ((low, -np.inf), (high, np.inf)):
                 wider = {"low": low.copy(), "high": high.copy()}
                 side = "low" if ends is low else "high"
-                wider[side][j] = np.nextafter(np.float32(ends[j]), np.float32(beyond))
+                wider[side][j] = np.nextafter(ends[j], beyond)
                 least = sum(
                     least_of_box(one.tree_, **wider) for one in model.estimators_
                 )
