@@ -160,7 +160,7 @@ COUNTERFACTUALS = {
         {
             "desired": (0.6, None),
             "n_samples": 5,
-            "features_to_vary": [0, 1, 3],
+            "features_to_vary": [0, 1],
             "permitted_range": {0: (-3, 3)},
             "direction": {1: "increase"},
             "random_state": 0,
