@@ -62,6 +62,8 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
 
     # Where rows were looked for in vain.
     _tried: ClassVar[str]
+    # Margin that single changes aim at, and how many there are.
+    _aim, _most_steps = 1e-3, _MOST_STEPS
 
     def _prepare(self, sample, wish, feasible):
         values = feasible.encode(sample.rows)
@@ -147,30 +149,27 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
 
     def _nearest(self, task, pool, owner, apart):
         """The nearest row as wished of those that have one, and whose it is."""
-        pool, owner = self._polished(task, pool, owner, apart, Polishing.undo)
-        few = nearest_of_each(task.distances(pool, owner), owner, _SHRUNK)
-        pool, owner = self._polished(
-            task, pool[few], owner[few], apart, Polishing.polish
-        )
-        first = nearest_of_each(task.distances(pool, owner), owner, 1)
-        return pool[first], owner[first]
-
-    def _polished(self, task, pool, owner, apart, how):
-        """Rows as wished, polished, that do not change more than they may."""
         holds, feasible = apart(pool, owner), task.feasible
+        pool, owner = pool[holds], owner[holds]
         polishing = Polishing(
-            pool[holds],
-            task.values[owner[holds]],
-            owner[holds],
+            pool,
+            task.values[owner],
+            owner,
             costs=feasible.costs,
             has_units=~feasible.categorical,
             holds=apart,
             projected=task.projected,
         )
-        how(polishing)
-        values, owner = polishing.values, owner[holds]
-        few = self._n_changed(task, values, owner) <= self._most_changes
-        return values[few], owner[few]
+        polishing.undo()
+        distances = task.distances(polishing.values, owner)
+        many = self._n_changed(task, polishing.values, owner) > self._most_changes
+        distances[many] = np.inf
+        few = nearest_of_each(distances, owner, _SHRUNK)
+        polishing.keep(few[np.isfinite(distances[few])])
+        polishing.polish()
+        pool, owner = polishing.values, polishing.index
+        first = nearest_of_each(task.distances(pool, owner), owner, 1)
+        return pool[first], owner[first]
 
     @property
     def _most_changes(self):
@@ -182,9 +181,9 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
     def _pool(self, task, index):
         """Rows that may be as wished, and the explained rows that they are for."""
         starts, owner = self._known_starts(task, index)
-        found = [(starts, owner), self._candidates(task, index, starts, owner)]
-        if self.max_changes is not None:
-            found.append((self._by_coordinates(task, index)[0], index))
+        reached, _ = self._by_coordinates(task, index)
+        further = self._candidates(task, index, starts, owner)
+        found = [(starts, owner), (reached, index), further]
         pool, owner = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return pool, owner
 
@@ -213,24 +212,12 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         nearest = nearest_of_each(task.distances(values, owner), owner, number)
         return values[nearest], owner[nearest]
 
-    def _by_coordinates(self, task, index, aim=0.0, max_iter=_MOST_STEPS):
+    def _by_coordinates(self, task, index):
         """Rows found by changing cells to values that others have; number of steps."""
-        grid = self._grid_columns, self._grid_values
-        vary = np.flatnonzero(task.feasible.vary)
-        columns = np.concatenate([grid[0], vary])
 
-        def moves(values, rows):
-            own = task.values[index[rows]]
-            cells = np.hstack(
-                [np.broadcast_to(grid[1], (len(rows), len(grid[1]))), own[:, vary]]
-            )
-            trials = np.repeat(values, len(columns), axis=0)
-            of = np.repeat(rows, len(columns))
-            trials[np.arange(len(trials)), np.tile(columns, len(rows))] = cells.ravel()
-            trials = task.projected(trials, index[of])
-            before = np.repeat(values, len(columns), axis=0)
-            moved = ((trials != before) & ~np.isnan(trials)).any(axis=1)
-            return trials[moved], of[moved]
+        def moved(values, columns, cells, rows):
+            values[np.arange(len(values)), columns] = cells
+            return task.projected(values, index[rows])
 
         def price(values, rows):
             at = index[rows]
@@ -238,10 +225,11 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
 
         return coordinate_search(
             task.values[index],
-            moves,
+            (self._grid_columns, self._grid_values),
+            moved,
             lambda values, rows: task.margins(values, index[rows]),
             price,
-            aim=aim,
+            aim=self._aim,
             most_changes=self._most_changes,
-            max_iter=max_iter,
+            max_iter=self._most_steps,
         )

@@ -197,6 +197,7 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         low, high = wish.interval or (-np.inf, np.inf)
         # In a narrow interval the margin cannot be larger than half of it.
         self._aim = min(self.tolerance, (high - low) / 2)
+        self._most_steps = self.max_iter
         smooth = self.method == "auto" and self._is_smooth(wish, feasible)
         self.method_ = "differences" if smooth else "search"
 
@@ -242,16 +243,12 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         return 2 * len(self._numbers) * (_DESCENTS + 2)
 
     def _candidates(self, task, index, starts, owner):
-        values, of, _ = self._descended(task, index, starts, owner)
-        return values, of
+        return self._descended(task, index, starts, owner)[:2]
 
     def _descended(self, task, index, starts, owner):
         """Rows that were found, whose they are, and the number of steps."""
         if self.method_ == "search":
-            values, n_steps = self._by_coordinates(
-                task, index, self._aim, self.max_iter
-            )
-            return values, index, n_steps
+            return starts[:0], owner[:0], 0
         begins, of = self._begins(task, index, starts, owner)
         values, n_steps = self._along_slopes(task, begins, of)
         return values, of, n_steps
