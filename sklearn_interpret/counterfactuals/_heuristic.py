@@ -17,10 +17,11 @@ from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
 # Of the known rows, so many of the nearest are asked about, and as many of the others.
 _ASKED = 16
 # How many rows as wished are followed for each explained row, and shrunk in the end.
-_STARTS, _SHRUNK = 4, 3
+_STARTS, _SHRUNK = 5, 3
 # Values of a number that are tried.
 _GRID = 16
-_MOST_STEPS = 100
+# Single changes aim at this margin, and are so many.
+_AIM, _MOST_STEPS = 1e-3, 12
 # Known rows for a first look at the response.
 _SOME_ROWS = 10
 # Further counterfactuals are so far from each other, in distances of the nearest.
@@ -62,10 +63,11 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
 
     # Where rows were looked for in vain.
     _tried: ClassVar[str]
-    # Margin that single changes aim at, and how many there are.
-    _aim, _most_steps = 1e-3, _MOST_STEPS
 
     def _prepare(self, sample, wish, feasible):
+        low, high = wish.interval or (-np.inf, np.inf)
+        # In a narrow interval the margin cannot be larger than half of it.
+        self._aim, self._most_steps = min(_AIM, (high - low) / 2), _MOST_STEPS
         values = feasible.encode(sample.rows)
         # Rows that stand twice count once, missing ones being equal.
         _, first = np.unique(
@@ -180,16 +182,13 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
 
     def _pool(self, task, index):
         """Rows that may be as wished, and the explained rows that they are for."""
-        starts, owner = self._known_starts(task, index)
-        reached, _ = self._by_coordinates(task, index)
-        further = self._candidates(task, index, starts, owner)
-        found = [(starts, owner), (reached, index), further]
-        pool, owner = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return pool, owner
+        starts, owner = self._starts(task, index)
+        further, of = self._candidates(task, index, starts, owner)
+        return np.concatenate([starts, further]), np.append(owner, of)
 
-    def _known_starts(self, task, index):
-        """Known rows as wished, as near as they may become, that are so still."""
-        values, owner = [], []
+    def _starts(self, task, index):
+        """Near rows as wished: known ones, as near as they may become, and changed."""
+        values, owner = [self._by_coordinates(task, index)[0]], [index]
         for i in index:
             wished = self._known_hold
             if wished is None:
@@ -204,8 +203,6 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
             values.append(known[order])
             owner.append(at[order])
         values, owner = np.concatenate(values), np.concatenate(owner)
-        if not len(values):
-            return values, owner
         holds = task.holds(values, owner)
         values, owner = values[holds], owner[holds]
         number = max(_STARTS, 4 * (self.n_counterfactuals - 1))

@@ -194,12 +194,11 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
     def _prepare(self, sample, wish, feasible):
         super()._prepare(sample, wish, feasible)
         self._numbers = np.flatnonzero(feasible.vary & ~feasible.categorical)
-        low, high = wish.interval or (-np.inf, np.inf)
-        # In a narrow interval the margin cannot be larger than half of it.
-        self._aim = min(self.tolerance, (high - low) / 2)
-        self._most_steps = self.max_iter
+        self._aim = min(self.tolerance, self._aim)
         smooth = self.method == "auto" and self._is_smooth(wish, feasible)
         self.method_ = "differences" if smooth else "search"
+        if not smooth:
+            self._most_steps = self.max_iter
 
     def _is_smooth(self, wish, feasible):
         """Whether differences of the response look as those of a smooth one."""
@@ -223,19 +222,18 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         feasible, numbers = task.feasible, self._numbers
         steps = _STEP / feasible.costs[numbers]
         steps = np.where(feasible.integer[numbers], np.maximum(steps, 1), steps)
-        column = np.tile(np.arange(len(numbers)), len(values))
-        point = np.repeat(np.arange(len(values)), len(numbers))
-        margins, cells = [], []
-        for sign in (-1, 1):
-            trials = values[point]
-            at = np.arange(len(trials)), numbers[column]
-            trials[at] += sign * steps[column]
-            trials = task.projected(trials, index[point])
-            margins.append(task.margins(trials, index[point]))
-            cells.append(trials[at])
-        shape = len(values), len(numbers)
-        between = (cells[1] - cells[0]) * feasible.costs[numbers[column]]
-        return *(part.reshape(shape) for part in margins), between.reshape(shape)
+        # All points a step below in each number, then all a step above.
+        signs, of = np.repeat([-1, 1], index.size * len(numbers)), np.tile(index, 2)
+        trials = np.repeat(np.tile(values, (2, 1)), len(numbers), axis=0)
+        of = np.repeat(of, len(numbers))
+        which = np.tile(np.arange(len(numbers)), 2 * len(values))
+        at = np.arange(len(trials)), numbers[which]
+        trials[at] += signs * steps[which]
+        trials = task.projected(trials, of)
+        shape = 2, len(values), len(numbers)
+        below, above = task.margins(trials, of).reshape(shape)
+        cells = trials[at].reshape(shape)
+        return below, above, (cells[1] - cells[0]) * feasible.costs[numbers]
 
     def _rows_each(self):
         if self.method_ == "search":
@@ -243,15 +241,10 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         return 2 * len(self._numbers) * (_DESCENTS + 2)
 
     def _candidates(self, task, index, starts, owner):
-        return self._descended(task, index, starts, owner)[:2]
-
-    def _descended(self, task, index, starts, owner):
-        """Rows that were found, whose they are, and the number of steps."""
         if self.method_ == "search":
-            return starts[:0], owner[:0], 0
+            return starts[:0], owner[:0]
         begins, of = self._begins(task, index, starts, owner)
-        values, n_steps = self._along_slopes(task, begins, of)
-        return values, of, n_steps
+        return self._along_slopes(task, begins, of)[0], of
 
     @property
     def n_iter_(self) -> int:
@@ -259,8 +252,12 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         check_is_fitted(self)
         task = Task(self._wish, self._feasible, self._some_rows)
         index = np.flatnonzero(~task.fulfilled)
-        none = task.values[:0], index[:0]
-        return self._descended(task, index, *none)[2] if len(index) else 0
+        if not len(index):
+            return 0
+        if self.method_ == "search":
+            return self._by_coordinates(task, index)[1]
+        begins = self._begins(task, index, task.values[:0], index[:0])
+        return self._along_slopes(task, *begins)[1]
 
     def _begins(self, task, index, starts, owner):
         """Where descents begin: at the rows, changed in a category, and at known rows.
