@@ -21,6 +21,7 @@ _STARTS, _SHRUNK = 5, 3
 # Values of a number that are tried.
 _GRID = 16
 # Single changes aim at this margin, and are so many.
+_ROUNDS = 2
 _AIM, _MOST_STEPS = 1e-3, 12
 # Known rows for a first look at the response.
 _SOME_ROWS = 10
@@ -100,9 +101,9 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
 
     @abstractmethod
     def _candidates(self, task, index, starts, owner):
-        """Rows that may be as wished, and the explained rows that they are for.
+        """Rows as wished, and the explained rows that they are for.
 
-        `starts` are some that are as wished, those of a row together, nearest first.
+        `starts` are some, those of a row together, nearest first.
         """
 
     @abstractmethod
@@ -151,8 +152,10 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
 
     def _nearest(self, task, pool, owner, apart):
         """The nearest row as wished of those that have one, and whose it is."""
-        holds, feasible = apart(pool, owner), task.feasible
-        pool, owner = pool[holds], owner[holds]
+        feasible = task.feasible
+        if apart.found:
+            holds = apart(pool, owner)
+            pool, owner = pool[holds], owner[holds]
         polishing = Polishing(
             pool,
             task.values[owner],
@@ -162,7 +165,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
             holds=apart,
             projected=task.projected,
         )
-        polishing.undo()
+        polishing.undo(_ROUNDS)
         distances = task.distances(polishing.values, owner)
         many = self._n_changed(task, polishing.values, owner) > self._most_changes
         distances[many] = np.inf
@@ -181,7 +184,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         return (task.feasible.changes(values, task.values[index]) > 0).sum(axis=1)
 
     def _pool(self, task, index):
-        """Rows that may be as wished, and the explained rows that they are for."""
+        """Rows as wished, and the explained rows that they are for."""
         starts, owner = self._starts(task, index)
         further, of = self._candidates(task, index, starts, owner)
         return np.concatenate([starts, further]), np.append(owner, of)

@@ -206,23 +206,22 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
             return False
         task = Task(wish, feasible, self._some_rows)
         index = np.arange(task.rows.n_rows)
-        below, above, _ = self._on_both_sides(task, task.values, index)
-        own = task.margins(task.values, index)[:, None]
+        own, below, above, _ = self._margins_around(task, task.values, index)
+        own = own[:, None]
         first, second = np.abs(above - below), np.abs(above - 2 * own + below)
         sloping = first > _ROUNDING * (1 + np.abs(own))
         even = sloping & (second < _CURVED * first)
         some = sloping.any(axis=1).mean() >= 0.5
         return bool(some and even.sum() >= 0.5 * sloping.sum())
 
-    def _on_both_sides(self, task, values, index):
-        """Margins a small step below and above each number, and the distances between.
+    def _margins_around(self, task, values, index):
+        """Margins of points, (m,), and a small step below and above each number.
 
-        Each of shape (m, n_numbers).
+        And the distances between these, each of shape (m, n_numbers).
         """
         feasible, numbers = task.feasible, self._numbers
         steps = _STEP / feasible.costs[numbers]
         steps = np.where(feasible.integer[numbers], np.maximum(steps, 1), steps)
-        # All points a step below in each number, then all a step above.
         signs, of = np.repeat([-1, 1], index.size * len(numbers)), np.tile(index, 2)
         trials = np.repeat(np.tile(values, (2, 1)), len(numbers), axis=0)
         of = np.repeat(of, len(numbers))
@@ -230,21 +229,25 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         at = np.arange(len(trials)), numbers[which]
         trials[at] += signs * steps[which]
         trials = task.projected(trials, of)
+        margins = task.margins(np.vstack([values, trials]), np.append(index, of))
         shape = 2, len(values), len(numbers)
-        below, above = task.margins(trials, of).reshape(shape)
+        below, above = margins[len(values) :].reshape(shape)
         cells = trials[at].reshape(shape)
-        return below, above, (cells[1] - cells[0]) * feasible.costs[numbers]
+        between = (cells[1] - cells[0]) * feasible.costs[numbers]
+        return margins[: len(values)], below, above, between
 
     def _rows_each(self):
         if self.method_ == "search":
             return len(self._grid_columns) + len(self._known[0])
-        return 2 * len(self._numbers) * (_DESCENTS + 2)
+        return 2 * (len(self._numbers) + 1) * (_DESCENTS + 2)
 
     def _candidates(self, task, index, starts, owner):
         if self.method_ == "search":
             return starts[:0], owner[:0]
         begins, of = self._begins(task, index, starts, owner)
-        return self._along_slopes(task, begins, of)[0], of
+        values, _ = self._along_slopes(task, begins, of)
+        holds = task.holds(values, of)
+        return values[holds], of[holds]
 
     @property
     def n_iter_(self) -> int:
@@ -303,18 +306,15 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
 
         def evaluate(points, rows):
             values = encoded(points, rows)
-            return scaled(values, rows), task.margins(values, of[rows])
-
-        def slopes(points, rows):
-            below, above, between = self._on_both_sides(
-                task, encoded(points, rows), of[rows]
+            margins, below, above, between = self._margins_around(
+                task, values, of[rows]
             )
             gradients = np.zeros_like(between)
             np.divide(above - below, between, out=gradients, where=between > 0)
-            return gradients
+            return scaled(values, rows), margins, gradients
 
         start = scaled(begins, np.arange(len(begins)))
         points, n_steps = penalised_descent(
-            start, low, high, evaluate, slopes, aim=self._aim, max_iter=self.max_iter
+            start, low, high, evaluate, aim=self._aim, max_iter=self.max_iter
         )
         return encoded(points, np.arange(len(begins))), n_steps

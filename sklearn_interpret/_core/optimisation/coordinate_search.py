@@ -2,9 +2,8 @@
 
 import numpy as np
 
-# After the first step, so many moves of each point are looked at again.
-_KEPT = 64
-_FULL = 8
+# Every so many steps all moves are tried, and so many of the best in between.
+_ALL_EVERY, _KEPT = 8, 64
 
 
 def coordinate_search(
@@ -14,7 +13,7 @@ def coordinate_search(
 
     The objective is that of Wachter et al., :math:`\lambda \max(0, a - m(x))^2 + d(x)`
     with the margin m and its aim a; where no move lowers it, lambda is raised until one
-    does. All moves are tried once, then those that are worth most, and moves back.
+    does. Moves back to the origin are tried in every step, the others in some.
 
     Parameters
     ----------
@@ -23,7 +22,7 @@ def coordinate_search(
     cells : (ndarray, ndarray)
         Columns and values of the moves, (n_moves,) each.
     moved : callable
-        ``moved(values, columns, cells, rows)``: copies of points, one cell changed.
+        ``moved(values, columns, cells, rows)``: points with one cell each changed.
     margins : callable
         ``margins(values, rows)``: (k,).
     price : callable
@@ -39,56 +38,68 @@ def coordinate_search(
     Returns
     -------
     points : ndarray of shape (m, n_columns)
-        Points, whether or not they have the margin.
+        The nearest points tried that have the margin, or the last ones.
     n_steps : int
         Moves of the longest search.
     """
-    values, active = origins.copy(), np.arange(len(origins))
-    gaps = np.maximum(aim - margins(values, active), 0.0) ** 2
-    costs, weights = np.zeros(len(values)), np.zeros(len(values))
-    back = np.unique(cells[0])
-    every = [
-        np.hstack([np.tile(cells[0], (len(values), 1)), np.tile(back, (len(values), 1))]),
-        np.hstack([np.tile(cells[1], (len(values), 1)), origins[:, back]]),
-    ]
-    nearest, least = values.copy(), np.full(len(values), np.inf)
+    values, nearest, active = origins.copy(), origins.copy(), np.arange(len(origins))
+    least, gaps = np.full((2, len(values)), np.inf)
+    costs, weights = np.zeros((2, len(values)))
+    every = _with_moves_back(origins, *cells)
     n_steps = 0
-    while len(active) and n_steps < max_iter:
-        if n_steps % _FULL == 0:
-            columns, cells = every
+    while every[0].size and len(active) and n_steps < max_iter:
+        if n_steps % _ALL_EVERY == 0:
+            moves = every
+        n_steps += 1
+        columns, cells = moves
         of = np.repeat(active, columns.shape[1])
         trials = moved(values[of], columns[active].ravel(), cells[active].ravel(), of)
-        trial_costs, n_changed = price(trials, of)
-        trial_gaps = np.maximum(aim - margins(trials, of), 0.0) ** 2
-        possible = (n_changed <= most_changes).reshape(len(active), -1)
-        reached = np.where(possible.ravel() & (trial_gaps == 0), trial_costs, np.inf)
-        reached = reached.reshape(possible.shape)
-        first = reached.argmin(axis=1)
-        nearer = reached.min(axis=1) < least[active]
-        flat = (np.arange(len(active)) * possible.shape[1] + first)[nearer]
-        nearest[active[nearer]] = trials[flat]
-        least[active[nearer]] = trial_costs[flat]
-        closed, paid = gaps[of] - trial_gaps, trial_costs - costs[of]
-        closed, paid = (part.reshape(possible.shape) for part in (closed, paid))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            rates = np.where(possible & (closed > 0), paid / closed, np.inf)
-        best, weight = _best_moves(closed, paid, possible, rates, weights[active])
-        if n_steps % _FULL == 0:
-            kept = np.zeros((len(values), len(back) + min(_KEPT, len(every[0][0])-len(back))), dtype=int)
-            n = len(every[0][0]) - len(back)
-            kept[:, :len(back)] = n + np.arange(len(back))
-            kept[active, len(back):] = np.argsort(rates[:, :n], axis=1, kind="stable")[:, :_KEPT]
-            columns, cells = (np.take_along_axis(part, kept, axis=1) for part in every)
-        n_steps += 1
-        going = np.isfinite(weight)
-        chosen = (np.arange(len(active)) * possible.shape[1] + best)[going]
-        active = active[going]
+        shape = len(active), -1
+        prices, n_changed = (part.reshape(shape) for part in price(trials, of))
+        trial_gaps = np.maximum(aim - margins(trials, of).reshape(shape), 0.0) ** 2
+        trials = trials.reshape(*prices.shape, -1)
+        if n_steps == 1:  # a move back of what has not moved
+            gaps = trial_gaps[:, -1].copy()
+
+        possible, each = n_changed <= most_changes, np.arange(len(active))
+        reached = np.where(possible & (trial_gaps == 0), prices, np.inf)
+        first, nearer = reached.argmin(axis=1), reached.min(axis=1) < least[active]
+        nearest[active[nearer]] = trials[each, first][nearer]
+        least[active[nearer]] = reached[each, first][nearer]
+
+        closed, paid = gaps[active, None] - trial_gaps, prices - costs[active, None]
+        rates = np.full(paid.shape, np.inf)
+        np.divide(paid, closed, out=rates, where=possible & (closed > 0))
+        if moves is every:
+            moves = _best_moves(every, rates, active)
+        best, weights[active] = _choice(closed, paid, possible, rates, weights[active])
+        going = np.isfinite(weights[active])
+        active, chosen = active[going], (each[going], best[going])
         values[active], gaps[active] = trials[chosen], trial_gaps[chosen]
-        costs[active], weights[active] = trial_costs[chosen], weight[going]
+        costs[active] = prices[chosen]
     return np.where(np.isfinite(least)[:, None], nearest, values), n_steps
 
 
-def _best_moves(closed, paid, possible, rates, weights):
+def _with_moves_back(origins, columns, cells):
+    """Columns and values of all moves of each point, those back the last."""
+    back, size = np.unique(columns), (len(origins), 1)
+    return (
+        np.tile(np.append(columns, back), size),
+        np.hstack([np.tile(cells, size), origins[:, back]]),
+    )
+
+
+def _best_moves(every, rates, active):
+    """Moves that closed gaps at the lowest rates, and moves back; of active points."""
+    n_points, n_moves = every[0].shape
+    n_back = len(np.unique(every[0]))
+    order = np.argsort(rates[:, :-n_back], axis=1, kind="stable")[:, :_KEPT]
+    kept = np.tile(np.arange(n_moves - n_back - order.shape[1], n_moves), (n_points, 1))
+    kept[active, : order.shape[1]] = order
+    return tuple(np.take_along_axis(part, kept, axis=1) for part in every)
+
+
+def _choice(closed, paid, possible, rates, weights):
     """The moves that are worth most, and the weights at which they are.
 
     An infinite weight where no move is worth anything at any.

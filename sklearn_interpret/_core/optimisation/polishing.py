@@ -4,7 +4,7 @@ import numpy as np
 
 _MOST_ROUNDS = 20
 # What saves less than this part is not worth the questions.
-_LEAST_SAVING = 1e-3
+_LEAST_SAVING = 1e-2
 # A change is cut so often, in the part in which it ceases to hold.
 _CUTS = 5
 # Where it is cut; what cannot move even by the first share is left.
@@ -49,10 +49,12 @@ class Polishing:
         changes = np.where(self.has_units[column], changes, changes > 0)
         return changes * self.costs[column]
 
-    def undo(self):
+    def undo(self, rounds=_MOST_ROUNDS):
         """Undo changes one by one, the costliest first, while it holds."""
         active = np.ones(len(self.values), dtype=bool)
-        while active.any():
+        for _ in range(rounds):
+            if not active.any():
+                break
             costs = self.costs_of_changes() * active[:, None]
             point, column = np.nonzero(costs)
             _, holds = self._tried(point, column, self.origins[point, column])
