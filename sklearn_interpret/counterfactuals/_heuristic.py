@@ -17,7 +17,7 @@ from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
 # Of the known rows, so many of the nearest are asked about, and as many of the others.
 _ASKED = 16
 # How many rows as wished are followed for each explained row, and shrunk in the end.
-_STARTS, _SHRUNK = 5, 3
+_STARTS, _SHRUNK = 5, 2
 # Values of a number that are tried.
 _GRID = 16
 # Single changes aim at this margin, and are so many.

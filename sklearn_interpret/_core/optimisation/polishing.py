@@ -6,9 +6,9 @@ _MOST_ROUNDS = 20
 # What saves less than this part is not worth the questions.
 _LEAST_SAVING = 1e-2
 # A change is cut so often, in the part in which it ceases to hold.
-_CUTS = 5
+_CUTS = 3
 # Where it is cut; what cannot move even by the first share is left.
-_SHARES = np.append(1e-4, np.arange(1, 25) / 24)[:, None]
+_SHARES = np.append([1e-5, 1e-4, 1e-3, 1e-2], np.arange(1, 21) / 20)[:, None]
 
 
 class Polishing:
@@ -71,7 +71,8 @@ class Polishing:
         )
 
     def polish(self):
-        """Shrink and undo changes, until little is saved."""
+        """Undo changes and shrink what remains of them, until little is saved."""
+        self.undo()
         active = np.ones(len(self.values), dtype=bool)
         for _ in range(_MOST_ROUNDS):
             if not active.any():
@@ -105,8 +106,8 @@ class Polishing:
             good[moves] = cuts[last, every]
             # Most cannot move even a little; some are undone.
             between = (last > 0) & (last < len(cells))
+            end[moves[between]] = cells[last[between], every[between]]
             moves = moves[between]
-            end[moves] = cells[last[between], every[between]]
         self._take(point, column, good, self._costs(good, start, column))
 
     def _tried(self, point, column, cells):
