@@ -100,10 +100,11 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     :math:`1 - \exp(-b)`. Each layer is a fifth thicker than the one within.
 
     Near rows of `fit` that the model answers as wished, moved to what the explained row
-    may become, are candidates too. Polishing undoes changes, the costliest first, and
-    then moves the numbers back by bisection, as long as the model answers as
-    wished. The rows of a call are worked on together: each question goes to the model
-    for all of them.
+    may become, are candidates too, and so is what a short search of
+    :class:`WachterCounterfactual` finds by changes of single features. Polishing undoes
+    changes, the costliest first, and then moves the numbers back by cutting in parts
+    what remains, as long as the model answers as wished. The rows of a call are worked
+    on together: each question goes to the model for all of them.
 
     References
     ----------

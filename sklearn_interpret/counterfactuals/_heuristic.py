@@ -20,8 +20,9 @@ _ASKED = 16
 _STARTS, _SHRUNK = 5, 2
 # Values of a number that are tried.
 _GRID = 16
-# Single changes aim at this margin, and are so many.
+# Rounds in which all rows followed are undone, before those to shrink are chosen.
 _ROUNDS = 2
+# Single changes aim at this margin, and are so many.
 _AIM, _MOST_STEPS = 1e-3, 12
 # Known rows for a first look at the response.
 _SOME_ROWS = 10
@@ -111,7 +112,8 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         """How many rows the model is asked about at once for each explained row."""
 
     def _search(self, task, index):
-        together = max(1, batch_rows(task.rows.row_bytes) // self._rows_each())
+        each = max(self._rows_each(), len(self._grid_columns) + len(self._known[0]))
+        together = max(1, batch_rows(task.rows.row_bytes) // each)
         together = min(together, -(-len(index) // effective_n_jobs(self.n_jobs)))
         blocks = [(task, index[part]) for part in slices(len(index), together)]
         for found in run(
@@ -165,7 +167,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
             holds=apart,
             projected=task.projected,
         )
-        polishing.undo(_ROUNDS)
+        polishing.undo(_ROUNDS if self.max_changes is None else np.inf)
         distances = task.distances(polishing.values, owner)
         many = self._n_changed(task, polishing.values, owner) > self._most_changes
         distances[many] = np.inf

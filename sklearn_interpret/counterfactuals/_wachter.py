@@ -115,10 +115,11 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
     With differences, each step solves this for a linear f: features are changed in the
     order of their slopes in the unit of `distance`, each as long as that pays, within a
     distance that shrinks where f turns out not to be linear. The search takes the
-    single change that is worth most, and raises :math:`\lambda` where none is.
+    single change that is worth most, and raises :math:`\lambda` where none is; in most
+    steps it looks at the changes alone that were worth most before.
 
-    Near rows of `fit` that are as wished are candidates too, and all candidates are
-    polished as by :class:`GrowingSpheres`.
+    Near rows of `fit` that are as wished are candidates too, with differences also what
+    a short search finds; all candidates are polished as by :class:`GrowingSpheres`.
 
     References
     ----------
@@ -237,8 +238,6 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         return margins[: len(values)], below, above, between
 
     def _rows_each(self):
-        if self.method_ == "search":
-            return len(self._grid_columns) + len(self._known[0])
         return 2 * (len(self._numbers) + 1) * (_DESCENTS + 2)
 
     def _candidates(self, task, index, starts, owner):

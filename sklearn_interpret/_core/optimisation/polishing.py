@@ -49,12 +49,11 @@ class Polishing:
         changes = np.where(self.has_units[column], changes, changes > 0)
         return changes * self.costs[column]
 
-    def undo(self, rounds=_MOST_ROUNDS):
+    def undo(self, rounds=np.inf):
         """Undo changes one by one, the costliest first, while it holds."""
         active = np.ones(len(self.values), dtype=bool)
-        for _ in range(rounds):
-            if not active.any():
-                break
+        while active.any() and rounds > 0:
+            rounds -= 1
             costs = self.costs_of_changes() * active[:, None]
             point, column = np.nonzero(costs)
             _, holds = self._tried(point, column, self.origins[point, column])
