@@ -79,7 +79,9 @@ class Task:
         self.values = feasible.encode(rows)
         self._returning = feasible.returning(rows, self.values)
         self.own = wish.answers(rows.native)
-        self.fulfilled = wish.holds(rows.native, self.own)
+        self.fulfilled = np.zeros(rows.n_rows, dtype=bool)
+        if not wish.is_other:
+            self.fulfilled = wish.holds(rows.native)
 
     def decode(self, values, index):
         """Changed copies of the rows at `index`, as the model takes them."""

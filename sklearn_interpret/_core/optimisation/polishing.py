@@ -4,11 +4,11 @@ import numpy as np
 
 _MOST_ROUNDS = 20
 # What saves less than this part is not worth the questions.
-_LEAST_SAVING = 1e-3
-# A first, little step towards the origin.
-_LITTLE = 1e-4
-# A change is cut into so many parts, so often the part in which it ceases to hold.
-_PARTS, _CUTS = 8, 8
+_LEAST_SAVING = 1e-2
+# A change is cut so often, in the part in which it ceases to hold.
+_CUTS = 3
+# Where it is cut; what cannot move even by the first share is left.
+_SHARES = np.append([1e-5, 1e-4, 1e-3, 1e-2], np.arange(1, 21) / 20)[:, None]
 
 
 class Polishing:
@@ -42,13 +42,18 @@ class Polishing:
 
     def costs_of_changes(self):
         """What each change costs, (m, n_columns)."""
-        changes = np.nan_to_num(np.abs(self.values - self.origins))
-        return np.where(self.has_units, changes, changes > 0) * self.costs
+        return self._costs(self.values, self.origins, slice(None))
 
-    def undo(self):
+    def _costs(self, values, origins, column):
+        changes = np.nan_to_num(np.abs(values - origins))
+        changes = np.where(self.has_units[column], changes, changes > 0)
+        return changes * self.costs[column]
+
+    def undo(self, rounds=np.inf):
         """Undo changes one by one, the costliest first, while it holds."""
         active = np.ones(len(self.values), dtype=bool)
-        while active.any():
+        while active.any() and rounds > 0:
+            rounds -= 1
             costs = self.costs_of_changes() * active[:, None]
             point, column = np.nonzero(costs)
             _, holds = self._tried(point, column, self.origins[point, column])
@@ -57,6 +62,12 @@ class Polishing:
             self._take(point, column, undone, costs[point, column])
             active[:] = False
             active[point] = True
+
+    def keep(self, points):
+        """Go on with some points alone."""
+        self.values, self.origins, self.index = (
+            part[points] for part in (self.values, self.origins, self.index)
+        )
 
     def polish(self):
         """Undo changes and shrink what remains of them, until little is saved."""
@@ -67,35 +78,36 @@ class Polishing:
                 break
             before = self.costs_of_changes().sum(axis=1)
             self._shrink(active)
-            self.undo()
             saved = before - self.costs_of_changes().sum(axis=1)
             active &= saved > _LEAST_SAVING * before
 
     def _shrink(self, active):
-        """Move numbers of active points towards their origins as far as it holds.
+        """Move cells of active points towards their origins as far as it holds.
 
         Each column by itself; what this finds is taken, the largest gain first, as far
         as it holds together.
         """
-        changed = (self.costs_of_changes() > 0) & self.has_units & active[:, None]
-        point, column = np.nonzero(changed)
+        point, column = np.nonzero(self.costs_of_changes() * active[:, None])
         start, end = self.values[point, column], self.origins[point, column]
-        # Most that cannot move at all cannot move a little either.
-        little, holds = self._tried(point, column, start + _LITTLE * (end - start))
-        moves = holds | (little == start)
-        point, column, start, end = (a[moves] for a in (point, column, start, end))
-        good, every = start, np.arange(len(point))
-        shares = np.linspace(0, 1, _PARTS + 1)[1:-1]
+        good, moves = start.copy(), np.arange(len(point))
         for _ in range(_CUTS):
-            cells = good + shares[:, None] * (end - good)
-            at = np.tile(point, len(cells)), np.tile(column, len(cells))
-            cells, holds = (
-                a.reshape(cells.shape) for a in self._tried(*at, cells.ravel())
+            near, far = good[moves], end[moves]
+            # What has no units may be undone only.
+            cells = np.where(
+                self.has_units[column[moves]], near + _SHARES * (far - near), far
             )
-            last = (holds * np.arange(1, _PARTS)[:, None]).max(axis=0)
-            cuts = np.vstack([good, cells, end])
-            good, end = cuts[last, every], cuts[last + 1, every]
-        self._take(point, column, good, np.abs(start - good) * self.costs[column])
+            at = np.tile(point[moves], len(cells)), np.tile(column[moves], len(cells))
+            cells, holds = (
+                part.reshape(cells.shape) for part in self._tried(*at, cells.ravel())
+            )
+            last = (holds * np.arange(1, len(cells) + 1)[:, None]).max(axis=0)
+            cuts, every = np.vstack([near, cells]), np.arange(len(moves))
+            good[moves] = cuts[last, every]
+            # Most cannot move even a little; some are undone.
+            between = (last > 0) & (last < len(cells))
+            end[moves[between]] = cells[last[between], every[between]]
+            moves = moves[between]
+        self._take(point, column, good, self._costs(good, start, column))
 
     def _tried(self, point, column, cells):
         """The nearest possible values of single cells; whether it holds with them."""

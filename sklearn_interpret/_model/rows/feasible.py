@@ -57,6 +57,10 @@ class FeasibleRows:
             levels and {label_key(level): k for k, level in enumerate(levels)}
             for levels in self.levels
         ]
+        self._level_vectors = [
+            known.cast(j, levels) if levels else None
+            for j, levels in enumerate(self.levels)
+        ]
         self.vary = vary
         self._directions = np.zeros(known.n_columns)
         for j, direction in directions.items():
@@ -308,8 +312,7 @@ class FeasibleRows:
         values = np.where(changed, values, values[changed][0])
         if self.levels[j] is None:
             return self.known.cast(j, values), np.arange(len(values))
-        codes = values.astype(np.intp)
-        return self.known.cast(j, self.levels[j]), codes
+        return self._level_vectors[j], values.astype(np.intp)
 
 
 def _unit(kind, values, weights):
