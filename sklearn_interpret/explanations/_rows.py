@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -270,14 +271,11 @@ class RowExplanation(BaseExplanation):
 
     def _after_text(self, found, feature, after):
         """What a feature becomes, or the interval where there is room."""
-        if self.low is not None:
-            low, high = self.low[found, feature], self.high[found, feature]
-            if low < high and (np.isfinite(low) or np.isfinite(high)):
-                if low == -np.inf:
-                    return f"at most {entry_text(high)}"
-                if high == np.inf:
-                    return f"at least {entry_text(low)}"
-                return f"{entry_text(low)} to {entry_text(high)}"
+        if (
+            self.low is not None
+            and self.low[found, feature] < self.high[found, feature]
+        ):
+            return interval_text(self.low[found, feature], self.high[found, feature])
         return entry_text(after)
 
     def _html_table(self):
@@ -299,3 +297,31 @@ class RowExplanation(BaseExplanation):
                 body.append([str(row), self.status[row], distance, "; ".join(changes)])
         caption = f"{type(self).__name__}: {self._size()}; the first rows"
         return caption, head, body
+
+
+def interval_text(low, high, change=np.inf):
+    """An interval in words, as exact as its width or a change of this size needs.
+
+    Ends are rounded inward: what is written lies within.
+    """
+    if np.isinf(low) and np.isinf(high):
+        return "anything"
+    span = np.fmin(change, high - low)
+    if np.isinf(low):
+        return f"at most {_end_text(high, span, ROUND_FLOOR)}"
+    least = _end_text(low, span, ROUND_CEILING)
+    if np.isinf(high):
+        return f"at least {least}"
+    return f"{least} to {_end_text(high, span, ROUND_FLOOR)}"
+
+
+def _end_text(value, span, rounding):
+    """A number of four digits, or of those that stand for a hundredth of `span`."""
+    value = float(value)
+    number, ratio, digits = Decimal(repr(value)), abs(value) / span, 4
+    if 1 < ratio < np.inf:
+        digits = max(digits, min(int(np.log10(ratio)) + 3, 17))
+    if number.adjusted() < 6:
+        digits = max(digits, number.adjusted() + 1)
+    rounded = Context(prec=digits, rounding=rounding).plus(number)
+    return f"{float(rounded):.{digits}g}"

@@ -169,10 +169,13 @@ def test_the_title_has_what_is_proved(proof, words):
 @pytest.mark.parametrize(
     ("low", "high", "words"),
     [
-        (2.25, 4.0, "2.00 → 2.25 to 4.00"),
-        (2.46, 2.5, "2.00 → 2.460 to 2.500"),
+        (2.25, 4.0, "2.00 → 2.25 to 4"),
+        (2.46, 2.5, "2.00 → 2.46 to 2.5"),
         (2.25, np.inf, "2.00 → at least 2.25"),
-        (-np.inf, 4, "2.00 → at most 4.00"),
+        (-np.inf, 4, "2.00 → at most 4"),
+        (-np.inf, 4.08798, "2.00 → at most 4.087"),  # no more than the box promises
+        (-0.08792, np.inf, "2.00 → at least \N{MINUS SIGN}0.08792"),
+        (2.46123, 2.46789, "2.00 → 2.4613 to 2.4678"),
         (-np.inf, np.inf, "2.00 → anything"),
         (2.5, 2.5, "2.00 → 2.50"),
         (np.nan, np.nan, "2.00 → 2.50"),

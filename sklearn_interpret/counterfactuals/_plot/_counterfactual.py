@@ -14,6 +14,7 @@ from sklearn_interpret._plotting.colours import colours, ink, seen
 from sklearn_interpret._plotting.curves import note_empty
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
+    MINUS,
     column_texts,
     literal,
     number_text,
@@ -30,6 +31,7 @@ from sklearn_interpret.counterfactuals._plot._base import (
 )
 from sklearn_interpret.counterfactuals._wachter import WachterCounterfactual
 from sklearn_interpret.explanations import RowExplanation
+from sklearn_interpret.explanations._rows import interval_text
 
 # Inches of a line: an arrow below a text, for which there has to be room.
 LINE_HEIGHT, LEAST_HEIGHT = 0.45, 0.25
@@ -86,7 +88,7 @@ class CounterfactualDisplay(FeaturesDisplay):
 
     Notes
     -----
-    Numbers are rounded, those of boxes too; `to_frame` has them as they are.
+    Numbers are rounded, ends of boxes inward; `to_frame` has them as they are.
 
     Examples
     --------
@@ -285,16 +287,10 @@ class CounterfactualDisplay(FeaturesDisplay):
 def _change_text(column, before, after, low, high):
     """A change in words; where there is a box, between which ends it will do."""
     size = abs(column.place(after) - column.place(before))
-    start, end = column.text(before, size), column.text(after, size)
+    end = column.text(after, size)
     if low < high:
-        size = min(size, high - low)
-        least, most = column.text(low, size), column.text(high, size)
-        end = f"{least} to {most}"
-        if np.isinf(low):
-            end = "anything" if np.isinf(high) else f"at most {most}"
-        elif np.isinf(high):
-            end = f"at least {least}"
-    return f"{start} → {end}"
+        end = interval_text(low, high, size).replace("-", MINUS)
+    return f"{column.text(before, size)} → {end}"
 
 
 def _draw_arrow(ax, start, end, place, height, colour, style):
