@@ -133,17 +133,16 @@ def check_sparse_not_changed(estimator):
         return
     table = numeric_table()
     for kind in (sparse.csr_array, sparse.coo_array):
-        given = [_in_halves(kind, part) for part in (table, table[SOME])]
-        before = [X.copy() for X in given]
+        X, some = _in_halves(kind, table), _in_halves(kind, table[SOME])
+        before = {"fit": X.copy(), "explain": some.copy()}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LowFidelityWarning)
-            everything(fitted(estimator, given[0]), given[1])
-        for name in ("data", "indices", "indptr", "row", "col"):
-            for kept, found in zip(before, given, strict=True):
-                if hasattr(kept, name):
-                    kept, found = getattr(kept, name), getattr(found, name)
-                    what = f"{kind.__name__}.{name}"
-                    np.testing.assert_array_equal(found, kept, what)
+            everything(fitted(estimator, X), some)
+        for when, found in {"fit": X, "explain": some}.items():
+            for name in {"data", "indices", "indptr", "row", "col"} & set(dir(found)):
+                kept, left = getattr(before[when], name), getattr(found, name)
+                what = f"{kind.__name__}.{name} after {when}"
+                np.testing.assert_array_equal(left, kept, what)
 
 
 def _in_halves(kind, table):

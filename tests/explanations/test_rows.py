@@ -235,7 +235,7 @@ def test_html_escapes_names_values_and_reasons():
         ({"valid": [True]}, "valid has the shape"),
         ({"distances": [1.0]}, "distances has the shape"),
         ({"distances": ["far"] * 4}, "distances must be an array of numbers"),
-        ({"reasons": [""]}, "reasons has the shape"),
+        ({"reasons": [""]}, "reasons has 1 entries"),
         ({"lower_bounds": [1.0]}, "lower_bounds has the shape"),
         ({"optimal": [True]}, "optimal has the shape"),
         ({"low": np.zeros((4, 1))}, "low has the shape"),
