@@ -32,6 +32,12 @@ from tests.figures import all_texts, draw
 
 TEXTS = ["win a free phone", "free free money", "nice song", "a song for you"]
 SPAM = ["spam", "spam", "fine", "fine"]
+QUICK = {
+    "n_samples": 20,
+    "n_counterfactuals": 2,
+    "features_to_vary": ["a", "single", "job", "flag"],
+    "random_state": 0,
+}
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +46,7 @@ def explained():
     X, y = mixed()
     inspector = GrowingSpheres(
         FrozenEstimator(logistic().fit(X, y)),
-        n_samples=50,
-        n_counterfactuals=2,
-        random_state=0,
+        **QUICK,
     )
     return X, inspector.fit(X)
 
@@ -106,9 +110,7 @@ def test_predictor_is_inspected_on_the_rows(explained, drawn):
         inspector.estimator_.estimator,
         X,
         row=3,
-        n_samples=50,
-        n_counterfactuals=2,
-        random_state=0,
+        **QUICK,
     )
     pd.testing.assert_frame_equal(given, X)
     pd.testing.assert_frame_equal(display.to_frame(), drawn.to_frame())
