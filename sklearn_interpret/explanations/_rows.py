@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.bounds import interval_text
 from sklearn_interpret.explanations._base import (
     SHOWN_ROWS,
     BaseExplanation,
@@ -262,31 +262,3 @@ class RowExplanation(BaseExplanation):
                 distance = f"{self.distances[one]:.4g}"
                 body.append([str(row), self.status[row], distance, "; ".join(changes)])
         return head, body
-
-
-def interval_text(low, high, change=np.inf):
-    """An interval in words, as exact as its width or a change of this size needs.
-
-    Ends are rounded inward: what is written lies within.
-    """
-    if np.isinf(low) and np.isinf(high):
-        return "anything"
-    span = np.fmin(change, high - low)
-    if np.isinf(low):
-        return f"at most {_end_text(high, span, ROUND_FLOOR)}"
-    least = _end_text(low, span, ROUND_CEILING)
-    if np.isinf(high):
-        return f"at least {least}"
-    return f"{least} to {_end_text(high, span, ROUND_FLOOR)}"
-
-
-def _end_text(value, span, rounding):
-    """A number of four digits, or of those that stand for a hundredth of `span`."""
-    value = float(value)
-    number, ratio, digits = Decimal(repr(value)), abs(value) / span, 4
-    if 1 < ratio < np.inf:
-        digits = max(digits, min(int(np.log10(ratio)) + 3, 17))
-    if number.adjusted() < 6:
-        digits = max(digits, number.adjusted() + 1)
-    rounded = Context(prec=digits, rounding=rounding).plus(number)
-    return f"{float(rounded):.{digits}g}"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn_interpret._core.local.tokens import feature_name
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
+from sklearn_interpret._model.rows.bounds import rounded_text
 from sklearn_interpret._model.rows.samples import as_texts
 from sklearn_interpret.explanations._base import (
     BaseExplanation,
@@ -297,13 +298,14 @@ class RuleExplanation(BaseExplanation):
         head = ["row", "rule", "answer", "precision", "coverage", "status"]
         body = []
         for row in self._shown:
-            low, high = self.precision_low[row], self.precision_high[row]
+            low = rounded_text(self.precision_low[row], down=True)
+            high = rounded_text(self.precision_high[row], down=False)
             body.append(
                 [
                     str(row),
                     self.text(row),
                     entry_text(self.answers[row]),
-                    f"{self.precision[row]:.3g} ({low:.3g} to {high:.3g})",
+                    f"{self.precision[row]:.3g} ({low} to {high})",
                     f"{self.coverage[row]:.3g}",
                     self._outcome(row),
                 ]

@@ -160,6 +160,8 @@ def test_of_several_classes_the_largest_response_is_named():
     [
         ({"optimal": [True], "lower_bounds": [0.5]}, "(proved to be the nearest)"),
         ({"optimal": [False], "lower_bounds": [0.25]}, "(at least 0.25 is needed)"),
+        # No more than is proved.
+        ({"optimal": [False], "lower_bounds": [0.2499]}, "(at least 0.249 is needed)"),
         ({}, "distance 0.5"),
     ],
 )
@@ -385,7 +387,7 @@ def test_spans_are_what_conditions_allow():
 def one_rule(rule, data, **parts):
     """An explanation of one sample."""
     fields = {"status": ["found"], "answers": ["$yes$"], **parts}
-    numbers = ([number] for number in (0.98, 0.951, 1.0, 0.25))
+    numbers = ([number] for number in (0.98, 0.9519, 0.9999, 0.25))
     return RuleExplanation([rule], *numbers, data=data, **fields)
 
 

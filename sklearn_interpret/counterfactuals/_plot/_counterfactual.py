@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._choosing import output_position
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.bounds import interval_text, rounded_text
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.bars import check_count, draw_arrows
 from sklearn_interpret._plotting.colours import colours, ink, seen
@@ -31,7 +32,6 @@ from sklearn_interpret.counterfactuals._plot._base import (
 )
 from sklearn_interpret.counterfactuals._wachter import WachterCounterfactual
 from sklearn_interpret.explanations import RowExplanation
-from sklearn_interpret.explanations._rows import interval_text
 
 # Inches of a line: an arrow below a text, for which there has to be room.
 LINE_HEIGHT, LEAST_HEIGHT = 0.45, 0.25
@@ -249,7 +249,7 @@ class CounterfactualDisplay(FeaturesDisplay):
                 first = "the first is " if len(found) > 1 else ""
                 text += f" ({first}proved to be the nearest)"
             elif explanation.lower_bounds is not None:
-                bound = number_text(explanation.lower_bounds[row])
+                bound = rounded_text(explanation.lower_bounds[row], down=True)
                 text += f" (at least {bound} is needed)"
             lines.append(text)
         return lines or [explanation.status[row]]
