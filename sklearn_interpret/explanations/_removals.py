@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from html import escape
 from itertools import accumulate, groupby
@@ -11,11 +10,10 @@ from typing import ClassVar
 import numpy as np
 
 from sklearn_interpret.explanations._base import (
-    SHOWN_ROWS,
     BaseExplanation,
     Markup,
+    counts_text,
     entry_text,
-    optional_library,
 )
 
 _STRUCK = "text-decoration: line-through; color: #b00; background: #fdd"
@@ -114,28 +112,18 @@ class RemovalExplanation(BaseExplanation):
     )
 
     def __post_init__(self):
-        n_rows = len(self)
-        if self.reasons is None:
-            self._set("reasons", [""] * n_rows)
         for name in ("pieces", "removed", "words"):
             self._set(name, [tuple(entry) for entry in getattr(self, name)])
-        for name in self._objects:
-            self._set_objects(name, n_rows)
+        self._set_objects()
         self._set("optimal", self.optimal.astype(bool))
-        for row in range(n_rows):
+        for row in range(len(self)):
             if len(self.pieces[row]) != len(self.removed[row]):
                 raise ValueError(
                     f"pieces has {len(self.pieces[row])} pieces of text {row}, but "
                     f"removed has {len(self.removed[row])}."
                 )
-        outputs = () if self.predictions is None else np.shape(self.predictions)[1:]
-        if self.original_predictions is not None:
-            outputs = np.shape(self.original_predictions)[1:]
-            self._set_array("original_predictions", (n_rows, *outputs))
-        if self.feature_names is None:
-            met = dict.fromkeys(word for words in self.words for word in words)
-            self._set("feature_names", tuple(met))
-        self._check_common_fields(len(tuple(self.feature_names)), outputs)
+        met = (word for words in self.words for word in words)
+        self._check_common_fields(self._name_features(met))
 
     def __len__(self) -> int:
         """Return the number of explained texts."""
@@ -178,7 +166,6 @@ class RemovalExplanation(BaseExplanation):
         ImportError
             pandas is not installed.
         """
-        pandas = optional_library("pandas", "RemovalExplanation.to_frame")
         columns = {
             "removed": list(map(list, self.words)),
             "n_removed": self.n_removed,
@@ -189,8 +176,7 @@ class RemovalExplanation(BaseExplanation):
             "optimal": self.optimal,
             "reason": self.reasons,
         }
-        frame = pandas.DataFrame(columns, index=self._index(pandas))
-        return frame.infer_objects()
+        return self._frame_by_row(columns)
 
     def to_html(self, row: int = 0) -> str:
         """Return a text with the words that are removed struck out.
@@ -233,28 +219,20 @@ class RemovalExplanation(BaseExplanation):
     def _outcome(self, row):
         """What the model predicts before and after, or why nothing was found."""
         if self.status[row] != "found":
-            return ": ".join(filter(None, [self.status[row], self.reasons[row]]))
+            return super()._outcome(row)
         before, after = self.original_answers[row], self.answers[row]
         return f"{entry_text(before)} -> {entry_text(after)}"
 
-    def _size(self):
-        return f"n_rows={len(self)}"
-
     def _summary(self):
-        lines = [self.text(row) for row in range(min(len(self), SHOWN_ROWS))]
-        return lines + ["..."] * (len(self) > SHOWN_ROWS)
+        return self._first_lines(self.text)
 
     def _html_table(self):
         head = ["row", "prediction", "words removed", "text"]
         body = [
-            [
-                str(row),
-                self._outcome(row),
-                str(len(self.words[row])),
-                Markup(self.to_html(row)),
-            ]
-            for row in range(min(len(self), SHOWN_ROWS))
+            [str(row), self._outcome(row), str(n), Markup(self.to_html(row))]
+            for row, n in zip(self._shown, self.n_removed, strict=False)
         ]
-        counts = Counter(self.status).most_common()
-        counts = ", ".join(f"{n} {word}" for word, n in counts)
-        return f"{type(self).__name__}: {counts}; the first texts", head, body
+        return head, body
+
+    def _caption(self):
+        return f"{counts_text(self.status)}; the first texts"

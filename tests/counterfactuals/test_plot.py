@@ -32,6 +32,12 @@ from tests.figures import all_texts, draw
 
 TEXTS = ["win a free phone", "free free money", "nice song", "a song for you"]
 SPAM = ["spam", "spam", "fine", "fine"]
+QUICK = {
+    "n_samples": 20,
+    "n_counterfactuals": 2,
+    "features_to_vary": ["a", "single", "job", "flag"],
+    "random_state": 0,
+}
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +46,7 @@ def explained():
     X, y = mixed()
     inspector = GrowingSpheres(
         FrozenEstimator(logistic().fit(X, y)),
-        n_samples=50,
-        n_counterfactuals=2,
-        random_state=0,
+        **QUICK,
     )
     return X, inspector.fit(X)
 
@@ -106,9 +110,7 @@ def test_predictor_is_inspected_on_the_rows(explained, drawn):
         inspector.estimator_.estimator,
         X,
         row=3,
-        n_samples=50,
-        n_counterfactuals=2,
-        random_state=0,
+        **QUICK,
     )
     pd.testing.assert_frame_equal(given, X)
     pd.testing.assert_frame_equal(display.to_frame(), drawn.to_frame())
@@ -158,6 +160,8 @@ def test_of_several_classes_the_largest_response_is_named():
     [
         ({"optimal": [True], "lower_bounds": [0.5]}, "(proved to be the nearest)"),
         ({"optimal": [False], "lower_bounds": [0.25]}, "(at least 0.25 is needed)"),
+        # No more than is proved.
+        ({"optimal": [False], "lower_bounds": [0.2499]}, "(at least 0.249 is needed)"),
         ({}, "distance 0.5"),
     ],
 )
@@ -169,10 +173,13 @@ def test_the_title_has_what_is_proved(proof, words):
 @pytest.mark.parametrize(
     ("low", "high", "words"),
     [
-        (2.25, 4.0, "2.00 → 2.25 to 4.00"),
-        (2.46, 2.5, "2.00 → 2.460 to 2.500"),
+        (2.25, 4.0, "2.00 → 2.25 to 4"),
+        (2.46, 2.5, "2.00 → 2.46 to 2.5"),
         (2.25, np.inf, "2.00 → at least 2.25"),
-        (-np.inf, 4, "2.00 → at most 4.00"),
+        (-np.inf, 4, "2.00 → at most 4"),
+        (-np.inf, 4.08798, "2.00 → at most 4.087"),  # no more than the box promises
+        (-0.08792, np.inf, "2.00 → at least \N{MINUS SIGN}0.08792"),
+        (2.46123, 2.46789, "2.00 → 2.4613 to 2.4678"),
         (-np.inf, np.inf, "2.00 → anything"),
         (2.5, 2.5, "2.00 → 2.50"),
         (np.nan, np.nan, "2.00 → 2.50"),
@@ -380,7 +387,7 @@ def test_spans_are_what_conditions_allow():
 def one_rule(rule, data, **parts):
     """An explanation of one sample."""
     fields = {"status": ["found"], "answers": ["$yes$"], **parts}
-    numbers = ([number] for number in (0.98, 0.951, 1.0, 0.25))
+    numbers = ([number] for number in (0.98, 0.9519, 0.9999, 0.25))
     return RuleExplanation([rule], *numbers, data=data, **fields)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.bounds import rounded_text
 from sklearn_interpret._model.rows.samples import as_texts
 from sklearn_interpret._plotting.colours import OKABE_ITO, ink
 from sklearn_interpret._plotting.curves import name_axes, note_empty
@@ -200,8 +201,10 @@ class AnchorsDisplay(FeaturesDisplay):
         """The answer, and how good the rule is."""
         explanation = self.explanation
         numbers = [
-            number_text(getattr(explanation, name)[row])
-            for name in ("precision", "precision_low", "precision_high", "coverage")
+            number_text(explanation.precision[row]),
+            rounded_text(explanation.precision_low[row], down=True),
+            rounded_text(explanation.precision_high[row], down=False),
+            number_text(explanation.coverage[row]),
         ]
         label = response_label("prediction", target_name=self.target_name)
         lines = [f"{label}: {value_text(explanation.answers[row])}"]

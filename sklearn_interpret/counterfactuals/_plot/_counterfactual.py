@@ -8,12 +8,14 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._choosing import output_position
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.bounds import interval_text, rounded_text
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.bars import check_count, draw_arrows
 from sklearn_interpret._plotting.colours import colours, ink, seen
 from sklearn_interpret._plotting.curves import note_empty
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
+    MINUS,
     column_texts,
     literal,
     number_text,
@@ -86,7 +88,7 @@ class CounterfactualDisplay(FeaturesDisplay):
 
     Notes
     -----
-    Numbers are rounded, those of boxes too; `to_frame` has them as they are.
+    Numbers are rounded, ends of boxes inward; `to_frame` has them as they are.
 
     Examples
     --------
@@ -247,7 +249,7 @@ class CounterfactualDisplay(FeaturesDisplay):
                 first = "the first is " if len(found) > 1 else ""
                 text += f" ({first}proved to be the nearest)"
             elif explanation.lower_bounds is not None:
-                bound = number_text(explanation.lower_bounds[row])
+                bound = rounded_text(explanation.lower_bounds[row], down=True)
                 text += f" (at least {bound} is needed)"
             lines.append(text)
         return lines or [explanation.status[row]]
@@ -285,16 +287,10 @@ class CounterfactualDisplay(FeaturesDisplay):
 def _change_text(column, before, after, low, high):
     """A change in words; where there is a box, between which ends it will do."""
     size = abs(column.place(after) - column.place(before))
-    start, end = column.text(before, size), column.text(after, size)
+    end = column.text(after, size)
     if low < high:
-        size = min(size, high - low)
-        least, most = column.text(low, size), column.text(high, size)
-        end = f"{least} to {most}"
-        if np.isinf(low):
-            end = "anything" if np.isinf(high) else f"at most {most}"
-        elif np.isinf(high):
-            end = f"at least {least}"
-    return f"{start} → {end}"
+        end = interval_text(low, high, size).replace("-", MINUS)
+    return f"{column.text(before, size)} → {end}"
 
 
 def _draw_arrow(ax, start, end, place, height, colour, style):
