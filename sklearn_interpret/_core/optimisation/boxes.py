@@ -9,7 +9,7 @@ import numpy as np
 from sklearn_interpret._core.optimisation.cell_values import CellValues
 
 # Points that are valued together.
-_AT_ONCE = 32
+_AT_ONCE = 16
 # Starts that are followed, and those of them that are followed further: quickly, and
 # where a proof would take longer.
 _STARTS, _REFINED = {False: 16, True: 24}, {False: 3, True: 12}
@@ -94,7 +94,8 @@ class BoxSums:
         order = np.argsort(turn, kind="stable")
         column, box = column[order], boxes[place[order]]
         ends = np.cumsum(np.bincount(turn))
-        low, high = (part[box, column].astype(np.int32) for part in (self.low, self.high))
+        small = np.min_scalar_type(-self.sizes.max())
+        low, high = (a[box, column].astype(small) for a in (self.low, self.high))
         return column, low, high, ends, boxes
 
     def taken(self, kept):
@@ -164,7 +165,7 @@ class BoxSums:
     def _missed(self, points):
         """Which conditions points do not meet, and how many of each box."""
         column, low, high, ends, boxes = self._conditions
-        cells = points.astype(np.int32)[:, column]
+        cells = points.astype(low.dtype).take(column, axis=1)
         missed = (cells < low) | (cells > high)
         counts = np.zeros((len(points), len(boxes)), dtype=np.int8)
         for part in np.split(missed, ends[:-1], axis=1):
@@ -184,17 +185,20 @@ class BoxSums:
         met = ~missed.ravel()[at]
         n_points, n_cells = len(points), len(self._costs[0])
         row = point * n_cells + self._starts[column[condition]]
+        places = np.concatenate([row + low[condition], row + high[condition] + 1])
         # Along a column of a box that is reached, it counts within its condition.
-        whole, ends_of_row = row[met], (row + self.sizes[column[condition]])[met]
-        places = [row + low[condition], row + high[condition] + 1, whole, ends_of_row]
-        places = np.concatenate(places)
+        lost_at = (point * len(self.sizes) + column[condition])[met]
         starts = np.append(0, ends)
         of_box = boxes[condition - starts[np.searchsorted(ends, condition, "right")]]
         profiles = np.empty((len(self.needs), n_points, n_cells))
         for k, gain in enumerate(self.gains[of_box].T):
-            steps = np.concatenate([gain, -gain, -gain[met], gain[met]])
-            changes = np.bincount(places, steps, n_points * n_cells)
-            profiles[k] = changes.reshape(n_points, n_cells).cumsum(axis=1)
+            changes = np.bincount(places, np.append(gain, -gain), n_points * n_cells)
+            changes = changes.reshape(n_points, n_cells)
+            lost = np.bincount(lost_at, gain[met], n_points * len(self.sizes))
+            lost = lost.reshape(n_points, -1)
+            changes[:, self._starts] -= lost
+            changes[:, self._starts + self.sizes] += lost
+            profiles[k] = changes.cumsum(axis=1)
         return profiles + self._reached(counts)[:, :, None]
 
     def _moves(self, points):
