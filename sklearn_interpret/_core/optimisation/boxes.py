@@ -10,11 +10,10 @@ from sklearn_interpret._core.optimisation.cell_values import CellValues
 
 # Points that are valued together.
 _AT_ONCE = 16
-# Starts that are followed, and those of them that are followed further: quickly, and
-# where a proof would take longer.
-_STARTS, _REFINED = {False: 16, True: 24}, {False: 3, True: 12}
-# With more boxes than these, quickly means one.
-_MANY = 1000
+# Starts that are followed, and those of them that are followed further if time allows.
+_STARTS, _REFINED = 16, 12
+# Those that are in any case; with more boxes than `_MANY` a single one.
+_SURELY, _MANY = 3, 1000
 # Costs that differ by less, relatively, are the same.
 _SAME_COST = 1e-9
 
@@ -79,10 +78,10 @@ class BoxSums:
 
     @cached_property
     def _conditions(self):
-        """Column, first and last cell where a box does not span a whole column.
+        """Box, column, first and last cell where a box does not span a whole column.
 
-        First one of each box, then a second of those that have more, and so on. Where
-        each of these parts ends, and the boxes, those with most conditions first.
+        First one of each box, then a second of those that have more, and so on, the
+        boxes with most of them in front; and where each of these turns starts.
         """
         bounded = (self.low > 0) | (self.high < self.sizes - 1)
         bounded[:, :1] |= ~bounded.any(axis=1, keepdims=True)  # every box has one
@@ -92,11 +91,10 @@ class BoxSums:
         first = np.cumsum(numbers[boxes]) - numbers[boxes]
         turn = np.arange(len(place)) - first[place]
         order = np.argsort(turn, kind="stable")
-        column, box = column[order], boxes[place[order]]
-        ends = np.cumsum(np.bincount(turn))
+        box, column = boxes[place[order]], column[order]
         small = np.min_scalar_type(-self.sizes.max())
         low, high = (a[box, column].astype(small) for a in (self.low, self.high))
-        return column, low, high, ends, boxes
+        return box, column, low, high, np.flatnonzero(np.diff(turn[order], prepend=-1))
 
     def taken(self, kept):
         """The same with some of the boxes."""
@@ -150,7 +148,7 @@ class BoxSums:
     def _reached(self, counts):
         """Sums (m, n) over the boxes of which no conditions are missed."""
         point, place = np.divmod(np.flatnonzero(counts == 0), counts.shape[1])
-        gains = self.gains[self._conditions[-1][place]].T
+        gains = self.gains[self._conditions[0][place]].T
         return np.array([np.bincount(point, gain, len(counts)) for gain in gains])
 
     def holds(self, points):
@@ -164,23 +162,23 @@ class BoxSums:
 
     def _missed(self, points):
         """Which conditions points do not meet, and how many of each box."""
-        column, low, high, ends, boxes = self._conditions
+        _, column, low, high, starts = self._conditions
         cells = points.astype(low.dtype).take(column, axis=1)
         missed = (cells < low) | (cells > high)
-        counts = np.zeros((len(points), len(boxes)), dtype=np.int8)
-        for part in np.split(missed, ends[:-1], axis=1):
-            counts[:, : part.shape[1]] += part
+        shape = len(points), len(self.tree)
+        counts = np.zeros(shape, dtype=np.min_scalar_type(len(starts)))
+        for turn in np.split(missed, starts[1:], axis=1):
+            counts[:, : turn.shape[1]] += turn
         return missed, counts
 
     def profiles(self, points):
         """Sums at points with any one cell replaced by any other: (m, n, n_cells)."""
-        column, low, high, ends, boxes = self._conditions
+        box, column, low, high, starts = self._conditions
         missed, counts = self._missed(points)
-        near = np.empty_like(missed)  # all other conditions of the box are met
-        for start, end in zip(np.append(0, ends), ends, strict=False):
-            part = slice(start, end)
-            near[:, part] = counts[:, : end - start] == missed[:, part]
-        at = np.flatnonzero(near)
+        # Where all other conditions of the box are met.
+        turns = np.split(missed, starts[1:], axis=1)
+        near = [counts[:, : turn.shape[1]] == turn for turn in turns]
+        at = np.flatnonzero(np.concatenate(near, axis=1))
         point, condition = np.divmod(at, len(column))
         met = ~missed.ravel()[at]
         n_points, n_cells = len(points), len(self._costs[0])
@@ -188,10 +186,8 @@ class BoxSums:
         places = np.concatenate([row + low[condition], row + high[condition] + 1])
         # Along a column of a box that is reached, it counts within its condition.
         lost_at = (point * len(self.sizes) + column[condition])[met]
-        starts = np.append(0, ends)
-        of_box = boxes[condition - starts[np.searchsorted(ends, condition, "right")]]
         profiles = np.empty((len(self.needs), n_points, n_cells))
-        for k, gain in enumerate(self.gains[of_box].T):
+        for k, gain in enumerate(self.gains[box[condition]].T):
             changes = np.bincount(places, np.append(gain, -gain), n_points * n_cells)
             changes = changes.reshape(n_points, n_cells)
             lost = np.bincount(lost_at, gain[met], n_points * len(self.sizes))
@@ -267,10 +263,10 @@ class BoxSums:
         """A point after changes of two cells at once, one of which saves cost."""
         while True:
             cost = self.cost(point[None])[0]
-            self = self._within_cost(cost)
+            boxes = self._within_cost(cost)
             # Changes of two cells lead to no other boxes.
-            few = self._missed(point[None])[1][0] <= 2
-            near = self.taken(np.sort(self._conditions[-1][few]))
+            few = np.flatnonzero(boxes._missed(point[None])[1][0] <= 2)
+            near = boxes.taken(np.sort(boxes._conditions[0][few]))
             tried = near._savings(point)
             found = None
             for start in range(0, len(tried), _AT_ONCE):
@@ -283,7 +279,7 @@ class BoxSums:
                     break
             if found is None:
                 return point
-            point = self.descended(found[None])[0]
+            point = boxes.descended(found[None])[0]
 
     def _savings(self, point):
         """Points with one cell replaced by a cheaper one, the largest saving first.
@@ -305,15 +301,15 @@ class BoxSums:
         tried[np.arange(len(cheaper)), at] = cheaper - self._starts[at]
         return tried
 
-    def near_point(self, starts, *, thorough, end=np.inf):
+    def near_point(self, starts, end=0.0):
         """A point as wished at low cost: from starts (n, p), and from the own point.
 
-        None where none is found. At the time `end` points are left as they are.
+        None where none is found. The cheapest are followed further, others until `end`.
         """
         usable = np.isfinite(self.cost(starts))
         starts = starts[usable]
         starts = starts[np.argsort(self.cost(starts), kind="stable")]
-        starts = starts[self.holds_but_for_changes(starts)][: _STARTS[thorough]]
+        starts = starts[self.holds_but_for_changes(starts)][:_STARTS]
         climbed = self.climbed()
         if climbed is not None:
             starts = np.concatenate([climbed, starts])
@@ -323,11 +319,10 @@ class BoxSums:
         points = points[self._few(points)]
         if not len(points):
             return None
-        n_refined = _REFINED[thorough] if thorough or len(self.tree) <= _MANY else 1
-        order = np.argsort(self.cost(points), kind="stable")[:n_refined]
-        points = points[order]
+        points = points[np.argsort(self.cost(points), kind="stable")[:_REFINED]]
+        n_sure = _SURELY if len(self.tree) <= _MANY else 1
         for k, point in enumerate(points):
-            if monotonic() < end:
+            if k < n_sure or monotonic() < end:
                 points[k] = self.refined(point)
         if self.within is not None:
             points = np.concatenate([points, starts])
