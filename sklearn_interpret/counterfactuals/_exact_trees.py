@@ -213,8 +213,7 @@ def _fewest_changes(boxes, starts, settings, end):
     unit = [np.where(np.isfinite(cost), 1.0, np.inf) for cost in boxes.costs]
     for cost, own in zip(unit, boxes.own, strict=True):
         cost[own] = 0
-    finite = [cost[np.isfinite(cost)].max() for cost in boxes.costs]
-    much = 1 + sum(finite)
+    much = 1 + sum(cost[np.isfinite(cost)].max() for cost in boxes.costs)
     both = replace(
         boxes,
         costs=[a + much * b for a, b in zip(boxes.costs, unit, strict=True)],
