@@ -43,10 +43,8 @@ METHODS = {
     "first": partial(ExactCounterfactual, time_limit=0),
     "exact": ExactCounterfactual,
 }
-# Distances that differ by less, relatively, are the same; of the nearest rows by less
-# than this: ours pass a threshold of trees by the next number of single precision,
-# and others by one in double precision that is rounded to it.
-SAME, PASSED = 1e-6, 1e-5
+# Distances that differ by less, relatively, are the same.
+SAME = 1e-6
 
 Timing = dict[str, Any]
 
@@ -111,7 +109,7 @@ class Problem:
     @property
     def is_beaten(self) -> bool:
         """Whether somebody found a row nearer than one that we claim the nearest."""
-        return bool((self.nearest < self.claimed * (1 - PASSED)).any())
+        return bool((self.nearest < self.claimed * (1 - SAME)).any())
 
 
 @dataclass(frozen=True)

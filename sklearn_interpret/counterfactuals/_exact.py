@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_interpret._core.optimisation.regions import shared_room
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.linear import read_linear
 from sklearn_interpret._model.parallel import run
@@ -93,8 +94,9 @@ class ExactCounterfactual(BaseCounterfactual):
         Whether to widen each row found to a box in which the model provably answers as
         wished: `low` and `high` of the explanation. In models of trees each side of
         each changed number, then of the others, goes on by one cell in turn until none
-        can; in linear models they share out what the function has to spare. Categories
-        stay, and with `max_changes` what did not change.
+        can; in linear models they share out what the function has to spare. Numbers
+        share out what `constraints` spare, too. Categories stay, and with `max_changes`
+        what did not change.
     n_jobs : int or None, default=None
         Workers, which share the rows to explain.
     verbose : int, default=0
@@ -120,10 +122,10 @@ class ExactCounterfactual(BaseCounterfactual):
     The explanation has `lower_bounds`, below which no row is as wished, and `optimal`,
     which is true where the row found is proved the nearest to a relative 1e-6. With
     ``objective="n_changed"`` they speak of rows with as few changes. A threshold is
-    passed by the next number of the precision in which the model compares. What is
-    missing in a row, and a level that is not known, stays. With `constraints` a number
-    in models of trees goes no farther than a hundred times what makes up for all others
-    of a constraint, which "impossible" takes for granted.
+    passed by the next number that the model tells apart from it. What is missing in a
+    row, and a level that is not known, stays. With `constraints` a number in models of
+    trees goes no farther than a hundred times what makes up for all others of a
+    constraint, which "impossible" takes for granted.
 
     The status "impossible" is proved; which parameter is the reason is sought in the
     time that is left, and may stay unknown.
@@ -234,7 +236,12 @@ class ExactCounterfactual(BaseCounterfactual):
                 reason = ""
             low = high = None
             if self.region:
-                boxes = [self._searcher.region(task, row, v, settings) for v in found]
+                boxes = [
+                    _keeping(
+                        task.feasible, v, *self._searcher.region(task, row, v, settings)
+                    )
+                    for v in found
+                ]
                 low, high = np.array(boxes).transpose(1, 0, 2)
             return Found(found, reason, lower_bound=lower, low=low, high=high)
         nothing = np.empty((0, task.values.shape[1]))
@@ -324,6 +331,19 @@ class ExactCounterfactual(BaseCounterfactual):
             return distances
         changes = (self._feasible.changes(values, origins) > 0).sum(axis=1)
         return np.lexsort((distances, changes)).argsort()
+
+
+def _keeping(feasible, values, low, high):
+    """The box around an encoded row as far as all its rows keep the constraints."""
+    if not len(feasible.bounds):
+        return low, high
+    rooms = np.append(values - low, high - values)
+    losses = np.maximum(np.hstack([-feasible.coefficients, feasible.coefficients]), 0).T
+    slack = np.maximum(-feasible.excess(values[None])[0][0], 0)
+    whole = np.tile(feasible.integer, 2)
+    moved, _ = shared_room(rooms, losses * (rooms[:, None] > 0), slack, whole)
+    down, up = np.split(moved, 2)
+    return np.maximum(low, values - down), np.minimum(high, values + up)
 
 
 def _ends(boxes, found, task):

@@ -200,10 +200,9 @@ def _solved(boxes, starts, settings, end):
     """A point by heuristics, and if there is time the best."""
     if settings.objective == "n_changed":
         return _fewest_changes(boxes, starts, settings, end)
-    thorough = settings.time_limit > 0 and not settings.any_row
+    quick = settings.any_row or not settings.time_limit
     now = monotonic()
-    enough = now + _STARTING * (end - now) if settings.time_limit else np.inf
-    point = boxes.near_point(starts, thorough=thorough, end=enough)
+    point = boxes.near_point(starts, 0.0 if quick else now + _STARTING * (end - now))
     if not settings.time_limit or (settings.any_row and point is not None):
         return Solved(point, 0.0)
     return cheapest_point(boxes, point, end - monotonic())
@@ -214,13 +213,12 @@ def _fewest_changes(boxes, starts, settings, end):
     unit = [np.where(np.isfinite(cost), 1.0, np.inf) for cost in boxes.costs]
     for cost, own in zip(unit, boxes.own, strict=True):
         cost[own] = 0
-    finite = [cost[np.isfinite(cost)].max() for cost in boxes.costs]
-    much = 1 + sum(finite)
+    much = 1 + sum(cost[np.isfinite(cost)].max() for cost in boxes.costs)
     both = replace(
         boxes,
         costs=[a + much * b for a, b in zip(boxes.costs, unit, strict=True)],
     )
-    point = both.near_point(starts, thorough=False)
+    point = both.near_point(starts)
     if not settings.time_limit:
         return Solved(point, 0.0)
     within = boxes.within and replace(boxes.within, costs=0 * boxes.within.costs)
@@ -234,7 +232,7 @@ def _fewest_changes(boxes, starts, settings, end):
         change_weights=np.vstack([boxes.change_weights, np.ones(len(boxes.own))]),
         most_changed=np.append(boxes.most_changed, count),
     )
-    point = limited.near_point(fewest.point[None], thorough=False)
+    point = limited.near_point(fewest.point[None])
     solved = cheapest_point(limited, point, end - monotonic())
     proved = fewest.lower_bound >= count
     return solved if proved else Solved(solved.point, 0.0)

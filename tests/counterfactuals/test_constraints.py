@@ -258,3 +258,26 @@ def test_bad_constraints(name):
         )
     with pytest.raises((ValueError, TypeError), match="constraints"):
         search.fit(table)
+
+
+@pytest.mark.parametrize("model", [MODELS["forest"], LogisticRegression()])
+def test_boxes_keep_constraints(model, data):
+    X, y = data
+    rows = X[:12]
+    model = model.fit(X, y)
+    constraints = [({0: 1.0, 1: -2.0}, 2.0), ({1: 0.5, 2: 1.0}, 1.0)]
+    search = exact(model, region=True, constraints=constraints).fit(X)
+    found = search.explain(rows)
+    rng = np.random.default_rng(0)
+    wide = np.zeros(3, dtype=bool)
+    for origin, row, low, high in zip(
+        found.origin, found.rows, found.low, found.high, strict=True
+    ):
+        assert ((low <= row) & (row <= high)).all()
+        wide |= low < high
+        inside = rng.uniform(np.maximum(low, -9), np.minimum(high, 9), (100, 3))
+        assert (model.predict(inside) != model.predict(rows[[origin]])).all()
+        # Constraints are kept to 1e-9 of the sizes of their terms.
+        assert high[0] - 2 * low[1] <= 2 + 5e-9
+        assert 0.5 * high[1] + high[2] <= 1 + 5e-9
+    assert wide.all()

@@ -126,9 +126,7 @@ def _keep_own(boxes):
 
 def _reachable_boxes(boxes, most):
     """Which boxes points of the cost reach, what each column costs these, and all."""
-    part = np.empty(boxes.low.shape)
-    for j, cost in enumerate(boxes.costs):
-        part[:, j] = _least(cost, boxes.low[:, j], boxes.high[:, j], boxes.own[j])
+    part = boxes.least_costs()
     total = part.sum(axis=1)
     kept = np.isfinite(total) & (total <= most * (1 + 1e-12))
     starts = _tree_starts(boxes.tree)
@@ -142,17 +140,6 @@ def _reachable_boxes(boxes, most):
     if not np.logical_or.reduceat(kept, starts).all():
         return None, None, None
     return kept, part, total
-
-
-def _least(cost, low, high, own):
-    """The least cost among consecutive cells; numbers cost more farther away."""
-    at = np.minimum(np.maximum(low, own), high)
-    falls, rises = cost[1:] <= cost[:-1], cost[1:] >= cost[:-1]
-    if falls[:own].all() and rises[own:].all():
-        return cost[at]
-    cells = np.arange(len(cost))
-    within = (cells >= low[:, None]) & (cells <= high[:, None])
-    return np.where(within, cost, np.inf).min(axis=1)
 
 
 def _reachable_cells(boxes, part, total, most):

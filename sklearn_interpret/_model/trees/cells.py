@@ -58,16 +58,23 @@ class TreeCells:
         return np.flatnonzero(self.model.columns == j)
 
     def _codes_at(self, columns, values):
-        """Codes of a known row with one number replaced; -1 where the model refuses."""
+        """Codes of a known row with one number replaced; -1 where the model refuses.
+
+        Codes of other columns are of any number: they share the rows asked about.
+        """
         n = len(values)
         if not n:
             return np.empty((0, self.ensemble.n_features), dtype=np.int32)
-        changed = np.repeat(self.feasible.encode(self.rows.take([0])), n, axis=0)
-        changed[np.arange(n), columns] = values
+        row = np.empty(n, dtype=np.intp)
+        for j in np.unique(columns):
+            row[columns == j] = np.arange((columns == j).sum())
+        n_rows = row.max() + 1
+        changed = np.repeat(self.feasible.encode(self.rows.take([0])), n_rows, axis=0)
+        changed[row, columns] = values
         try:
-            native = self._decode(changed, np.zeros(n, dtype=np.intp))
+            native = self._decode(changed, np.zeros(n_rows, dtype=np.intp))
             with np.errstate(all="ignore"):
-                return self.ensemble.codes(self.model.encode(native))
+                return self.ensemble.codes(self.model.encode(native))[row]
         except ValueError:
             if n == 1:
                 return np.full((1, self.ensemble.n_features), -1, dtype=np.int32)
