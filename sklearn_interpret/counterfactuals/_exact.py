@@ -143,7 +143,8 @@ class ExactCounterfactual(BaseCounterfactual):
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> from sklearn_interpret.counterfactuals import ExactCounterfactual
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> exact = ExactCounterfactual(DecisionTreeClassifier(max_depth=2), desired=1)
+    >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    >>> exact = ExactCounterfactual(tree, desired=1)
     >>> explanation = exact.fit(X, y).explain(X.iloc[:2])
     >>> explanation.optimal
     array([ True,  True])
