@@ -41,7 +41,7 @@ class BagOfWords:
     """A linear model of how often words stand in a text, built by :meth:`of`."""
 
     vectorizer: CountVectorizer | HashingVectorizer
-    steps: Pipeline  # all but the last
+    steps: list  # all but the last; a pipeline of hashing alone counts as unfitted
     last: object
     model: LinearModel  # what the last step is
     wish: object
@@ -64,7 +64,7 @@ class BagOfWords:
         model = read_linear(parts[-1])
         if model.exponential:
             raise UnreadableModelError("It is the exponential of a linear function.")
-        return cls(parts[0], pipeline[:-1], parts[-1], model, wish)
+        return cls(parts[0], parts[:-1], parts[-1], model, wish)
 
     def hint(self, tokens, own, most):
         """Sets of words to remove, and a bound of their size; None if it can't be read.
@@ -124,7 +124,10 @@ class BagOfWords:
             if feature >= 0:
                 texts[feature].append(piece)
         texts = ["".join(tokens.pieces), *map(" ".join, texts)]
-        X = csr_array(self.steps.transform(texts), dtype=np.float64)
+        X = texts
+        for step in self.steps:
+            X = step.transform(X)
+        X = csr_array(X, dtype=np.float64)
         margins = self.model.margin(X)
         answers = getattr(self.last, self.model.method)(X)
         if not np.allclose(np.reshape(answers, margins.shape), margins):

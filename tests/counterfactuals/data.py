@@ -8,7 +8,7 @@ from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from sklearn_interpret._model.trees.tree_response import read_trees
 
@@ -94,7 +94,8 @@ def polars_forest(columns):
     """A forest on some columns of a frame of polars."""
     texts = [name for name in columns if name in TEXTS]
     encoder = make_column_transformer(
-        (OneHotEncoder(handle_unknown="ignore"), texts), remainder="passthrough"
+        (OneHotEncoder(handle_unknown="ignore"), texts),
+        remainder=FunctionTransformer(np.asarray),
     )
     return make_pipeline(encoder, RandomForestClassifier(5, random_state=0))
 

@@ -104,10 +104,11 @@ class Moves:
         sizes[sizes == 0] = 1
         wish = np.hstack([self.gains.T, np.zeros((len(needs), len(columns)))])
         constraints = [LinearConstraint(wish / sizes[:, None], needs / sizes, np.inf)]
-        most = self.most
         counted = costs is None or len(most_moved) > 0
+        # Whole units without an end mislead older solvers.
+        ended = np.minimum(self.most, self._far(needs / sizes, sizes))
+        most = ended if counted else np.where(self.whole, ended, self.most)
         if counted:
-            most = np.minimum(most, self._far(needs / sizes, sizes))
             moved = np.zeros((n_moves, n))
             moved[np.arange(n_moves), np.arange(n_moves)] = 1
             moved[np.arange(n_moves), n_moves + place] = -most

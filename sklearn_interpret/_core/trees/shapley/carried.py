@@ -214,7 +214,8 @@ def carried_values(plan, blocks, codes, order):
         rules = [(t[i : i + n_points], weights[i : i + n_points]) for i in starts]
         width = (n_points + 1) * len(block.nodes)
         step = min(max(1, _AT_ONCE // width), len(codes))
-        buffers = [np.empty(width * step) for _ in range(2)]  # used again and again
+        # Used again and again; in one piece they come back from the system sooner.
+        buffers = np.empty((2, width * step))
         for start in range(0, len(codes), step):
             into = totals[..., start : start + step]
             at = block.situations(plan.ensemble, codes[start : start + step])
