@@ -314,7 +314,7 @@ COUNTERFACTUALS = {
         "verbose": 0,
     },
     "GrowingSpheres": {
-        "n_samples": 500,
+        "n_samples": 100,
         "first_radius": 1.0,
         "decrease": 2.0,
         **WORK,
