@@ -25,7 +25,7 @@ from sklearn_interpret._core.trees.shapley.tables import quadrature
 
 # Nodes of the trees that are worked on together, and numbers: they stay in the cache.
 _NODES_AT_ONCE = 2**15
-_AT_ONCE = 2**17
+_AT_ONCE = 3 * 2**15
 # Divides products that are exactly zero, where no row meets a condition by chance.
 _TINY = 1e-300
 # Time of a number in the tables of leaves over that of a number carried; what a leaf
