@@ -232,18 +232,9 @@ class ExactCounterfactual(BaseCounterfactual):
         values, lower = self._searcher.found(task, row, settings, task.feasible)
         if values is not None:
             found = self._apart(task, row, settings, values, end)
-            reason = f"only {len(found)} rows were found that are apart"
-            if len(found) == self.n_counterfactuals:
-                reason = ""
-            low = high = None
-            if self.region:
-                boxes = [
-                    _keeping(
-                        task.feasible, v, *self._searcher.region(task, row, v, settings)
-                    )
-                    for v in found
-                ]
-                low, high = np.array(boxes).transpose(1, 0, 2)
+            few = len(found) < self.n_counterfactuals
+            reason = f"only {len(found)} rows were found that are apart" if few else ""
+            low, high = self._boxes(task, row, settings, found)
             return Found(found, reason, lower_bound=lower, low=low, high=high)
         nothing = np.empty((0, task.values.shape[1]))
         if lower == np.inf:
@@ -251,6 +242,16 @@ class ExactCounterfactual(BaseCounterfactual):
             return Found(nothing, reason, impossible=True, lower_bound=lower)
         reason = f"nothing was found within time_limit={self.time_limit}"
         return Found(nothing, reason, lower_bound=lower)
+
+    def _boxes(self, task, row, settings, found):
+        """Lowest and highest values of the boxes around rows found, if wished."""
+        if not self.region:
+            return None, None
+        boxes = []
+        for values in found:
+            low, high = self._searcher.region(task, row, values, settings)
+            boxes.append(_keeping(task.feasible, values, low, high))
+        return np.array(boxes).transpose(1, 0, 2)
 
     def _apart(self, task, row, settings, values, end):
         """An encoded row and others, each the nearest that is apart from those before.

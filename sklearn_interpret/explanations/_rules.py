@@ -100,6 +100,15 @@ class WordCondition:
         Which of its occurrences there has to be, counted from 1; 0 means any.
     split : callable
         ``split(text).keys`` are the pairs of word and number that a text has.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from sklearn_interpret.explanations import WordCondition
+    >>> def split(text):
+    ...     return SimpleNamespace(keys=[(word, 0) for word in text.split()])
+    >>> WordCondition("free", 0, split).holds(["free of charge", "a charge"])
+    array([ True, False])
     """
 
     word: str
