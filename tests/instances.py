@@ -21,7 +21,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn_interpret.counterfactuals import (
     Anchors,
     AnchorsText,
+    ExactCounterfactual,
     GrowingSpheres,
+    TextCounterfactual,
     WachterCounterfactual,
 )
 from sklearn_interpret.effects import (
@@ -91,13 +93,19 @@ class OwnScore(Named):
         return estimator.score(X, y, sample_weight=sample_weight)
 
 
-COUNTERFACTUALS = {
+ANCHORS = {
     Anchors: [
-        {"precision": 0.7, "n_samples": 32, "max_anchor_size": 1, "random_state": 0},
-        {"precision": 0.8, "n_samples": 32, "max_anchor_size": 2, "random_state": 0},
+        {"precision": 0.7, "n_samples": 16, "max_anchor_size": 1, "random_state": 0},
         {
             "precision": 0.8,
-            "n_samples": 32,
+            "n_samples": 16,
+            "beam_size": 1,
+            "max_anchor_size": 2,
+            "random_state": 0,
+        },
+        {
+            "precision": 0.8,
+            "n_samples": 16,
             "max_anchor_size": 1,
             "discretize": 2,
             "categorical_features": [3],
@@ -138,23 +146,32 @@ EFFECTS = {
 
 # Of a class and of a prediction alike: intervals are for both.
 COUNTERFACTUALS = {
+    ExactCounterfactual: [
+        {"desired": (0.6, None)},
+        {
+            "desired": (0.6, 0.9),
+            "max_changes": 2,
+            "objective": "n_changed",
+            "distance": {0: 2.0},
+        },
+    ],
     GrowingSpheres: [
-        {"desired": (0.6, None), "n_samples": 20, "random_state": 0},
+        {"desired": (0.6, None), "n_samples": 5, "random_state": 0},
         {
             "desired": (0.6, None),
-            "n_samples": 20,
-            "features_to_vary": [0, 1, 3],
+            "n_samples": 5,
+            "features_to_vary": [0, 1],
             "permitted_range": {0: (-3, 3)},
             "direction": {1: "increase"},
-            "n_counterfactuals": 2,
             "random_state": 0,
         },
     ],
     WachterCounterfactual: [
-        {"desired": (0.6, None)},
+        {"desired": (0.6, None), "max_iter": 3},
         {
             "desired": (0.4, 2.0),
             "method": "search",
+            "max_iter": 3,
             "max_changes": 2,
             "distance": {0: 2.0},
         },
@@ -304,6 +321,7 @@ SURROGATES = {
 }
 
 ARGUMENTS = {
+    **ANCHORS,
     **COUNTERFACTUALS,
     **EFFECTS,
     **IMPORTANCE,
@@ -314,7 +332,7 @@ ARGUMENTS = {
 
 # Inspectors of texts, which the contract's tables say nothing to: their own tests hold
 # them to the promises that make sense for texts.
-OF_TEXTS = {AnchorsText, LimeText}
+OF_TEXTS = {AnchorsText, LimeText, TextCounterfactual}
 
 # Inspectors that fit the model again, to parts of the rows, or look for its own
 # importances. Boosting has none of these, and bounds its leaves in rows, so that a
@@ -334,6 +352,7 @@ OF_LINES = {LinearSHAP}
 COSTLY = {
     Anchors,
     BreakDown,
+    ExactCounterfactual,
     ExactShapley,
     GlobalSurrogate,
     GrowingSpheres,

@@ -91,7 +91,8 @@ def test_turns_are_interleaved(pair):
     times = pair.paired_seconds(
         lambda: calls.append("A"), lambda: calls.append("B"), threads=1, repeats=3
     )
-    assert calls == list("ABABAB")
+    # Short calls are made again and again within a turn.
+    assert [call for call, _ in itertools.groupby(calls)] == list("ABABAB")
     assert times.shape == (3, 2)
 
 

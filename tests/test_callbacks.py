@@ -204,9 +204,9 @@ def test_progress_bar(inspector_class, n_jobs, table, capsys, monkeypatch):
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.LowFidelityWarning")
 @all_inspectors
 def test_silent_by_default(inspector_class, table, capfd):
-    X, y, _ = table
-    model, *_ = models(inspector_class)
-    inspector = inspector_class(model, n_jobs=2, verbose=0).fit(X, y)
+    X, _, labels = table
+    _, model, *_ = models(inspector_class)
+    inspector = inspector_class(model, n_jobs=2, verbose=0).fit(X, labels)
     if hasattr(inspector, "transform"):
         inspector.transform(X)
     assert capfd.readouterr() == ("", "")

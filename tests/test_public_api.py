@@ -267,6 +267,20 @@ ANCHORS_OF = {
     },
 }
 
+TEXT_COUNTERFACTUAL = {
+    "desired": "other",
+    "target": None,
+    "max_removed": None,
+    "method": "auto",
+    "max_iter": 50,
+    "tokenizer": None,
+    "split_expression": r"\W+",
+    "bow": True,
+    "mask_token": None,
+    "n_jobs": None,
+    "verbose": 0,
+}
+
 SURROGATES = {
     "GlobalSurrogate": {
         "surrogate": None,
@@ -288,11 +302,30 @@ WISH = {
     "distance": "mad",
     "n_counterfactuals": 1,
 }
-COUNTERFACTUALS = {
-    "GrowingSpheres": {"n_samples": 500, "first_radius": 1.0, "decrease": 2.0},
-    "WachterCounterfactual": {"tolerance": 1e-3, "max_iter": 100, "method": "auto"},
-}
 WORK = {"random_state": None, "n_jobs": None, "verbose": 0}
+COUNTERFACTUALS = {
+    "ExactCounterfactual": {
+        "constraints": None,
+        "time_limit": 10.0,
+        "objective": "distance",
+        "margin": 0.0,
+        "region": False,
+        "n_jobs": None,
+        "verbose": 0,
+    },
+    "GrowingSpheres": {
+        "n_samples": 100,
+        "first_radius": 1.0,
+        "decrease": 2.0,
+        **WORK,
+    },
+    "WachterCounterfactual": {
+        "tolerance": 1e-3,
+        "max_iter": 100,
+        "method": "auto",
+        **WORK,
+    },
+}
 
 
 def in_order(own):
@@ -306,10 +339,11 @@ def in_order(own):
 
 PROMISED = {
     **{
-        getattr(counterfactuals, name): {**WISH, **own, **WORK}
+        getattr(counterfactuals, name): {**WISH, **own}
         for name, own in COUNTERFACTUALS.items()
     },
     **{getattr(counterfactuals, name): own for name, own in ANCHORS_OF.items()},
+    counterfactuals.TextCounterfactual: TEXT_COUNTERFACTUAL,
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
     **{getattr(surrogates, name): own for name, own in LOCAL_SURROGATES.items()},
     **{getattr(effects, name): {**FIRST, **own, **LAST} for name, own in OWN.items()},

@@ -74,6 +74,7 @@ def transformed_by(inspector, X):
 
 
 @pytest.mark.filterwarnings("ignore:No features were selected")
+@pytest.mark.filterwarnings("ignore:Nothing was found")
 @pytest.mark.parametrize(
     ("inspector_class", "backend"),
     [
@@ -113,6 +114,7 @@ def cluster():
 
 
 @pytest.mark.filterwarnings("ignore:No features were selected")
+@pytest.mark.filterwarnings("ignore:Nothing was found")
 @pytest.mark.parametrize("inspector_class", INSPECTORS, ids=lambda c: c.__name__)
 def test_dask_spreads_the_work(inspector_class, cluster, table):
     X, y = table

@@ -12,6 +12,7 @@ RUG_HEIGHT = 0.045
 BAR_HEIGHT = 0.07
 HISTOGRAM_HEIGHT = 0.14
 MAX_BINS = 50
+STEP_TOLERANCE = 1e-3  # by which values in equal steps may miss them, in steps
 
 
 def draw_line(ax, x, y, colour, style, *, as_points=False, across=False):
@@ -146,14 +147,14 @@ def rug_handle(rug, *, across=False):
     )
 
 
-def draw_histogram(ax, values, style):
-    """A histogram of the values, at the bottom."""
+def draw_histogram(ax, values, style, *, height=HISTOGRAM_HEIGHT):
+    """A histogram of the values, at the bottom; a share of the axes is its `height`."""
     from matplotlib.collections import PolyCollection
 
     if not len(values):
         return None
     lefts, rights, counts = _histogram(values, np.ptp(ax.get_xlim()) / 30)
-    heights = HISTOGRAM_HEIGHT * counts / counts.max()
+    heights = height * counts / counts.max()
     zeros = np.zeros(len(counts))
     x = np.stack([lefts, lefts, rights, rights], axis=1)
     y = np.stack([zeros, heights, heights, zeros], axis=1)
@@ -172,7 +173,8 @@ def draw_histogram(ax, values, style):
 def _histogram(values, widest):
     """Both ends of the bars, and how many values each holds.
 
-    Few distinct values have a bar each, of at most the width `widest`.
+    Few distinct values have a bar each, of at most the width `widest`. Bars of whole
+    numbers, or of other values in equal steps, hold as many steps each.
     """
     distinct, counts = np.unique(values, return_counts=True)
     if len(distinct) <= FEW_POINTS:
@@ -180,6 +182,12 @@ def _histogram(values, widest):
         return distinct - half, distinct + half, counts
     n_bins = int(np.clip(np.sqrt(len(values)) * 1.5, 5, MAX_BINS))
     edges = np.linspace(distinct[0], distinct[-1], n_bins + 1)
+    step = np.diff(distinct).min()
+    n_steps = (distinct - distinct[0]) / step
+    if np.abs(n_steps - np.round(n_steps)).max() < STEP_TOLERANCE:
+        size = np.ceil((n_steps[-1] + 1) / n_bins)
+        n_bins = int(np.ceil((n_steps[-1] + 1) / size))
+        edges = distinct[0] + step * (size * np.arange(n_bins + 1) - 0.5)
     places = np.searchsorted(edges[1:-1], values, side="right")
     return edges[:-1], edges[1:], np.bincount(places, minlength=n_bins)
 

@@ -432,3 +432,26 @@ class ExplanationDisplay(Display):
     def _of(cls, explanation, **choices):
         """The display of an explanation."""
         return cls(explanation, **choices)
+
+
+class OneRowDisplay(ExplanationDisplay):
+    """Base of the displays of one explained row each."""
+
+    @classmethod
+    def _row_position(cls, row, n_rows):
+        """Position of the sample to draw, counted from the front."""
+        if row is None and n_rows != 1:
+            raise ValueError(
+                f"There are {n_rows} {cls._sample}s: choose one by row=, counted from "
+                "0."
+            )
+        return super()._row_position(0 if row is None else row, n_rows)
+
+    def _position(self):
+        """Position of the sample that is drawn."""
+        if not isinstance(self.explanation, self._explanation_kind):
+            raise TypeError(
+                f"{type(self).__name__} draws a {self._explanation_kind.__name__}; got "
+                f"{type(self.explanation).__name__}."
+            )
+        return self._row_position(self.row, len(self.explanation))

@@ -5,6 +5,8 @@ from numbers import Integral
 
 import numpy as np
 
+from sklearn_interpret._model.rows.axes import label_text
+
 NAME_WIDTH = 36
 NUMERIC = re.compile(r"[\d.,]{2}")
 LEVEL_WIDTH = 16
@@ -21,6 +23,7 @@ OF_CLASSES = (
 )
 OF_NUMBERS = ("prediction", "log", "margin", "response")
 MINUS = "\N{MINUS SIGN}"  # as matplotlib writes it
+NOISE = 1e-9  # share of a column's largest number that is but rounding
 
 
 def shorten(name, most=NAME_WIDTH):
@@ -187,6 +190,24 @@ def number_beside(value, span):
         text = f"{abs(value):.{decimals}f}"
         return (MINUS if value < 0 and float(text) else "") + text
     return number_text(value, 4)
+
+
+def value_text(value, column=None):
+    """A value of the data in short, as exact as those of its column differ."""
+    number = isinstance(value, int | float | np.integer | np.floating)
+    if not number or isinstance(value, bool) or not np.isfinite(value):
+        return label_text(value)
+    value = float(value)
+    if column is None or column.dtype.kind != "f":
+        return number_text(value, 4)
+    known = column[np.isfinite(column)].astype(np.float64)
+    if abs(value) < NOISE * np.abs(known).max():
+        return "0"
+    text = number_text(value, 4)
+    if not np.array_equal(known, np.round(known)):
+        text = number_beside(value, known.max() / 2 - known.min() / 2)
+    # A column of few large numbers says nothing of the small ones.
+    return text if text.strip(f"0.{MINUS}") else number_text(value, 2)
 
 
 def two_lines(what, of):

@@ -2,11 +2,21 @@
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
+from sklearn_interpret._plotting.axes import (
+    axes_inches,
+    is_constrained,
+    make_room,
+    take_single,
+)
+from sklearn_interpret._plotting.labels import literal
 from sklearn_interpret._plotting.points import POINTS_PER_INCH
 
 LINE_HEIGHT = 1.65  # in sizes of the letters
+# Of a text that is drawn alone: inches, and points.
+TEXT_WIDTH, LETTER_SIZE = 7.0, 10.5
+STRIKE_HEIGHT = 0.28  # of a line through letters above their base, in their size
 ELLIPSIS = "…"
 # Replaces a letter that no font has.
 BOX = "\N{WHITE SQUARE}"
@@ -234,3 +244,75 @@ def draw_passage(ax, runs, families, size, colour_of, *, top=0.0):
         text.set_in_layout(False)
         drawn.append(text)
     return drawn
+
+
+def draw_text(ax, pieces, title, *, colour_of, most_lines, caller):
+    """Draw a text with marks behind some of its pieces, and a title above it.
+
+    Parameters
+    ----------
+    ax : Axes or None
+        Where to draw; None makes a figure of the text's height.
+    pieces : list of (str, object)
+        The text in pieces, each with its mark, None for nothing.
+    title : list of str
+        Lines of the title.
+    colour_of : callable
+        ``colour_of(ax, mark)``: what is behind a piece.
+    most_lines : int
+        Largest number of lines; a longer text ends in an ellipsis.
+    caller : str
+        Who draws, for errors.
+
+    Returns
+    -------
+    ax : Axes
+        The axes drawn on.
+    texts : list of Annotation
+        The runs.
+    runs : list of Run
+        What they are.
+    measure : Measure
+        Gives their widths.
+    """
+    families, missing = families_for("".join(piece for piece, _ in pieces))
+    pieces = [
+        ("\n".join(drawable(line, missing) for line in piece.split("\n")), mark)
+        for piece, mark in pieces
+    ]
+    room = TEXT_WIDTH * POINTS_PER_INCH
+    measure = Measure(families, LETTER_SIZE)
+    _, n_lines, _ = wrapped_passage(pieces, room, measure, most_lines)
+    height = LINE_HEIGHT * LETTER_SIZE * (n_lines + len(title) + 1) / POINTS_PER_INCH
+    ax = take_single(ax, (TEXT_WIDTH + 0.2, height), caller=caller)
+    ax.set_axis_off()
+    ax.set_title(literal("\n".join(title)), loc="left", fontsize="medium")
+    if is_constrained(ax.figure):
+        ax.figure.figure.draw_without_rendering()  # settles the layout
+    else:
+        make_room(ax.figure)  # for the title
+    width, height = (POINTS_PER_INCH * inches for inches in axes_inches(ax))
+    most_lines = min(most_lines, int(height / (LINE_HEIGHT * LETTER_SIZE) + 0.09))
+    measure = Measure(families, LETTER_SIZE, ax.figure)
+    runs, *_ = wrapped_passage(pieces, width, measure, max(1, most_lines))
+    colour = partial(colour_of, ax)
+    return ax, draw_passage(ax, runs, families, LETTER_SIZE, colour), runs, measure
+
+
+def strike_out(ax, runs, measure, **style):
+    """Lines through runs that `draw_text` has drawn, as one LineCollection."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.transforms import ScaledTranslation
+
+    segments = []
+    for run in runs:
+        height = -LETTER_SIZE * (LINE_HEIGHT * run.line + 1.2 - STRIKE_HEIGHT)
+        ends = run.left, run.left + measure(run.text)
+        segments.append(
+            [(end / POINTS_PER_INCH, height / POINTS_PER_INCH) for end in ends]
+        )
+    corner = ScaledTranslation(0, 1, ax.transAxes)
+    place = ax.figure.dpi_scale_trans + corner
+    lines = LineCollection(segments, transform=place, clip_on=False, **style)
+    lines.set_in_layout(False)
+    return ax.add_collection(lines, autolim=False)

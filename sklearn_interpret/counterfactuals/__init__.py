@@ -4,12 +4,22 @@ from sklearn_interpret.counterfactuals._anchors import Anchors
 from sklearn_interpret.counterfactuals._anchors_text import AnchorsText
 from sklearn_interpret.counterfactuals._exact import ExactCounterfactual
 from sklearn_interpret.counterfactuals._growing_spheres import GrowingSpheres
+from sklearn_interpret.counterfactuals._plot import (
+    AnchorsDisplay,
+    CounterfactualDisplay,
+    TextCounterfactualDisplay,
+)
+from sklearn_interpret.counterfactuals._text import TextCounterfactual
 from sklearn_interpret.counterfactuals._wachter import WachterCounterfactual
 
 __all__ = [
     "Anchors",
+    "AnchorsDisplay",
     "AnchorsText",
+    "CounterfactualDisplay",
     "ExactCounterfactual",
     "GrowingSpheres",
+    "TextCounterfactual",
+    "TextCounterfactualDisplay",
     "WachterCounterfactual",
 ]

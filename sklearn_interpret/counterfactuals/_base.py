@@ -79,7 +79,9 @@ class Task:
         self.values = feasible.encode(rows)
         self._returning = feasible.returning(rows, self.values)
         self.own = wish.answers(rows.native)
-        self.fulfilled = wish.holds(rows.native, self.own)
+        self.fulfilled = np.zeros(rows.n_rows, dtype=bool)
+        if not wish.is_other:
+            self.fulfilled = wish.holds(rows.native)
 
     def decode(self, values, index):
         """Changed copies of the rows at `index`, as the model takes them."""
@@ -226,7 +228,7 @@ class BaseCounterfactual(TransformerMixin, BaseInspector):
             if not len(of_row.values):
                 status[row] = "impossible" if of_row.impossible else "failed"
         status[task.fulfilled] = "unchanged"
-        _warn_of_failures(status, found)
+        warn_of_failures(status, [f.reason for f in found])
         response = self._wish.response
         original = response(rows.native)
         single = original.shape[1] == 1
@@ -275,8 +277,8 @@ class BaseCounterfactual(TransformerMixin, BaseInspector):
         """What holds, the nearest first, without more than is asked for."""
         if not len(found.values):
             return found
-        own = np.full(len(found.values), row)
-        order = np.argsort(task.distances(found.values, own), kind="stable")
+        origins = np.repeat(task.values[[row]], len(found.values), axis=0)
+        order = np.argsort(self._nearness(found.values, origins), kind="stable")
         kept = order[holds[order]][: self.n_counterfactuals]
         reason = found.reason
         if not len(kept):
@@ -287,6 +289,10 @@ class BaseCounterfactual(TransformerMixin, BaseInspector):
             if getattr(found, name) is not None
         }
         return replace(found, values=found.values[kept], reason=reason, **boxes)
+
+    def _nearness(self, values, origins):
+        """What rows found for a row are sorted by."""
+        return self._feasible.distances(values, origins)
 
     def transform(self, X: Any) -> NDArray[Any]:
         """The nearest row as wished, for each of some rows.
@@ -388,14 +394,14 @@ def _check_directions(directions, rows, categorical):
             )
 
 
-def _warn_of_failures(status, found):
+def warn_of_failures(status, reasons, what="rows"):
     """Say for how many rows nothing was found, and why for the first."""
     without = np.flatnonzero((status == "failed") | (status == "impossible"))
     if len(without):
         first = without[0]
         warnings.warn(
-            f"Nothing was found for {len(without)} of {len(status)} rows; row {first}: "
-            f"{found[first].reason}.",
+            f"Nothing was found for {len(without)} of {len(status)} {what}; "
+            f"{what[:-1]} {first}: {reasons[first]}.",
             NoCounterfactualWarning,
             stacklevel=3,
         )

@@ -18,6 +18,7 @@ from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import run, slices
 from sklearn_interpret._model.perturbation.perturbed import plain_responses
 from sklearn_interpret._model.response import is_classifier, make_response
+from sklearn_interpret._model.rows.bounds import rounded_text
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import NoAnchorWarning
 from sklearn_interpret.explanations import RuleExplanation
@@ -147,9 +148,10 @@ class BaseAnchors(BaseInspector):
     def _reason(self, anchor):
         if anchor.found:
             return ""
+        low = rounded_text(anchor.low, down=True)
         return (
-            f"the precision of the best rule is proved to be at least {anchor.low:.3g} "
-            f"only, not {self.precision:g}"
+            f"the precision of the best rule is proved to be at least {low} only, not "
+            f"{self.precision:g}"
         )
 
     def _keeps(self, own, responses):

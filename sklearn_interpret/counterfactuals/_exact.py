@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Real
+from time import monotonic
 from typing import Any
 
 import numpy as np
 
+from sklearn_interpret._core.optimisation.regions import shared_room
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.linear import read_linear
 from sklearn_interpret._model.parallel import run
+from sklearn_interpret._model.rows.feasible import LARGEST_INTEGER
+from sklearn_interpret._model.rows.features import resolve_keys
 from sklearn_interpret._model.trees.tree_response import read_trees
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found, Task
 from sklearn_interpret.counterfactuals._exact_linear import LinearSearch
@@ -20,16 +24,22 @@ from sklearn_interpret.exceptions import UnreadableModelError
 # Relative difference of distances that are the same.
 _SAME = 1e-6
 # What may make a wish impossible.
-_LIMITS = ("permitted_range", "direction", "features_to_vary", "max_changes")
+_LIMITS = (
+    "constraints",
+    "permitted_range",
+    "direction",
+    "features_to_vary",
+    "max_changes",
+)
 
 
 class ExactCounterfactual(BaseCounterfactual):
     """The nearest rows that a linear model or trees answer as wished, with a proof.
 
     Trees cut each feature into cells, within which they answer alike. A search by
-    changes of one and two features gives a first row, and a mixed-integer program over
-    the cells proves it the nearest, or finds nearer ones [1]_, [2]_. In linear models
-    the features that gain the most for what they cost move first; whole numbers,
+    changes of one and two features gives a first row; branch and bound over the cells,
+    by linear programs, proves it the nearest or finds nearer ones [1]_, [2]_. In linear
+    models the features that gain the most for what they cost move first; whole numbers,
     levels, several classes and few changes take a small program.
 
     Parameters
@@ -44,25 +54,35 @@ class ExactCounterfactual(BaseCounterfactual):
         stands for an open end.
     target : class label or int, default=None
         The class whose probability is meant.
-    features_to_vary : sequence of int, str or bool, default=None
+    features_to_vary : list of ints or strs, or bool mask, default=None
         Features that may change; None means all.
     permitted_range : dict, default=None
-        For some features the range (low, high) or the list of levels that they may
-        take.
+        What features may become: (low, high) of a number, a list of levels of a
+        category. A number that lies outside already stays as it is.
     direction : dict, default=None
-        For some features "increase" or "decrease".
-    categorical_features : "auto" or sequence, default="auto"
-        Features that are categories; "auto" takes those of dtypes that say so.
+        Which way features may go: "increase" or "decrease".
+    categorical_features : "auto", None, or list of ints or strs, default="auto"
+        Features without order, or a boolean mask of them; None means none. "auto" takes
+        categories, strings and booleans by dtype.
     max_changes : int, default=None
-        How many features may change.
+        How many features may change at most.
     distance : {"mad", "std", "gower"} or dict, default="mad"
-        What a unit of each number is divided by, the changes then adding up; a change
-        of category counts one. A dict says what a unit of some features costs.
+        Changes add up, each in units of its feature's median absolute deviation (the
+        standard deviation where that is zero), standard deviation, or range over the
+        number of features; a change of a category counts as one unit. A dict gives the
+        cost of a unit, or of a change of a category, and leaves "mad" for the others.
     n_counterfactuals : int, default=1
-        At most one row is found for each, the nearest.
+        How many rows are looked for. Each is the nearest that leaves as they were
+        features with half of the changes, or more, of each row before it: it is at
+        least half as far from those as the nearest is from the explained row.
+    constraints : list of (dict, float), default=None
+        Linear constraints on numbers: coefficients by feature, and what the sum of
+        coefficient times value must not exceed, to a relative 1e-9. What is found
+        keeps them, even if the explained row does not; a missing number keeps none.
     time_limit : float, default=10.0
-        Seconds for each row of a model of trees, after which the nearest row so far is
-        returned, with a lower bound. Zero leaves it at the first row found.
+        Seconds for each explained row, where the model has trees, after which the
+        nearest so far is returned, with a lower bound. Zero leaves it at the first row
+        found.
     objective : {"distance", "n_changed"}, default="distance"
         Whether to find the nearest row, or the nearest of those with the fewest
         changes.
@@ -70,10 +90,17 @@ class ExactCounterfactual(BaseCounterfactual):
         By how much more than needed the score has to be as wished: of the winning class
         over the others, or inside the interval, in units of the sum of the trees or of
         the linear function.
-    n_jobs : int, default=None
-        Workers that share the rows.
+    region : bool, default=False
+        Whether to widen each row found to a box in which the model provably answers as
+        wished: `low` and `high` of the explanation. In models of trees each side of
+        each changed number, then of the others, goes on by one cell in turn until none
+        can; in linear models they share out what the function has to spare. Numbers
+        share out what `constraints` spare, too. Categories stay, and with `max_changes`
+        what did not change.
+    n_jobs : int or None, default=None
+        Workers, which share the rows to explain.
     verbose : int, default=0
-        Whether to report progress.
+        Verbosity of the loop.
 
     Attributes
     ----------
@@ -95,15 +122,20 @@ class ExactCounterfactual(BaseCounterfactual):
     The explanation has `lower_bounds`, below which no row is as wished, and `optimal`,
     which is true where the row found is proved the nearest to a relative 1e-6. With
     ``objective="n_changed"`` they speak of rows with as few changes. A threshold is
-    passed by the next number of the precision in which the model compares. What is
-    missing in a row, and a level that is not known, stays.
+    passed by the next number that the model tells apart from it. What is missing in a
+    row, and a level that is not known, stays. With `constraints` a number in models of
+    trees goes no farther than a hundred times what makes up for all others of a
+    constraint, which "impossible" takes for granted.
+
+    The status "impossible" is proved; which parameter is the reason is sought in the
+    time that is left, and may stay unknown.
 
     References
     ----------
     .. [1] Z. Cui, W. Chen, Y. He and Y. Chen (2015). "Optimal action extraction for
-       random forests and boosted trees." KDD.
+       random forests and boosted trees." KDD. https://doi.org/10.1145/2783258.2783281
     .. [2] A. Parmentier and T. Vidal (2021). "Optimal counterfactual explanations in
-       tree ensembles." ICML.
+       tree ensembles." ICML. https://doi.org/10.48550/arXiv.2106.06631
 
     Examples
     --------
@@ -111,7 +143,8 @@ class ExactCounterfactual(BaseCounterfactual):
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> from sklearn_interpret.counterfactuals import ExactCounterfactual
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> exact = ExactCounterfactual(DecisionTreeClassifier(max_depth=2), desired=1)
+    >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    >>> exact = ExactCounterfactual(tree, desired=1)
     >>> explanation = exact.fit(X, y).explain(X.iloc[:2])
     >>> explanation.optimal
     array([ True,  True])
@@ -123,9 +156,11 @@ class ExactCounterfactual(BaseCounterfactual):
 
     _parameter_constraints = {
         **BaseCounterfactual._parameter_constraints,
+        "constraints": [list, tuple, None],
         "time_limit": [Interval(Real, 0, None, closed="left")],
         "objective": [StrOptions({"distance", "n_changed"})],
         "margin": [Interval(Real, 0, None, closed="left")],
+        "region": ["boolean"],
     }
 
     def __init__(
@@ -141,12 +176,14 @@ class ExactCounterfactual(BaseCounterfactual):
         max_changes: int | None = None,
         distance: Any = "mad",
         n_counterfactuals: int = 1,
+        constraints: list | None = None,
         time_limit: float = 10.0,
         objective: str = "distance",
         margin: float = 0.0,
+        region: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
-    ):
+    ) -> None:
         self.estimator = estimator
         self.desired = desired
         self.target = target
@@ -157,11 +194,23 @@ class ExactCounterfactual(BaseCounterfactual):
         self.max_changes = max_changes
         self.distance = distance
         self.n_counterfactuals = n_counterfactuals
+        self.constraints = constraints
         self.time_limit = time_limit
         self.objective = objective
         self.margin = margin
+        self.region = region
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _make_feasible(self, rows, weights):
+        feasible = super()._make_feasible(rows, weights)
+        constraints = self.constraints or ()
+        coefficients = np.zeros((len(constraints), rows.n_columns))
+        bounds = np.zeros(len(constraints))
+        for i, constraint in enumerate(constraints):
+            by_column, bounds[i] = _constraint(constraint, rows, feasible.categorical)
+            coefficients[i, list(by_column)] = list(by_column.values())
+        return feasible.constrained(coefficients, bounds)
 
     def _prepare(self, sample, wish, feasible):
         search = _kind_of_search(wish.estimator)
@@ -177,32 +226,88 @@ class ExactCounterfactual(BaseCounterfactual):
         )
 
     def _search_row(self, task, row):
-        settings = Settings(self.time_limit, self.objective, self.max_changes)
+        end = monotonic() + self.time_limit
+        seconds = self.time_limit / self.n_counterfactuals
+        settings = Settings(seconds, self.objective, self.max_changes)
         values, lower = self._searcher.found(task, row, settings, task.feasible)
         if values is not None:
-            return Found(values[None], lower_bound=lower)
+            found = self._apart(task, row, settings, values, end)
+            reason = f"only {len(found)} rows were found that are apart"
+            if len(found) == self.n_counterfactuals:
+                reason = ""
+            low = high = None
+            if self.region:
+                boxes = [
+                    _keeping(
+                        task.feasible, v, *self._searcher.region(task, row, v, settings)
+                    )
+                    for v in found
+                ]
+                low, high = np.array(boxes).transpose(1, 0, 2)
+            return Found(found, reason, lower_bound=lower, low=low, high=high)
         nothing = np.empty((0, task.values.shape[1]))
         if lower == np.inf:
-            reason = self._why_impossible(task, row, settings)
+            reason = self._why_impossible(task, row, end)
             return Found(nothing, reason, impossible=True, lower_bound=lower)
         reason = f"nothing was found within time_limit={self.time_limit}"
         return Found(nothing, reason, lower_bound=lower)
 
-    def _why_impossible(self, task, row, settings):
-        """The limit without which there would be a row as wished."""
-        for name in _LIMITS:
-            if getattr(self, name) is None:
-                continue
-            free, without = settings, task.feasible
-            if name == "max_changes":
-                free = replace(settings, max_changes=None)
-            else:
-                without = task.feasible.without(name)
-            if self._searcher.found(task, row, free, without)[0] is not None:
-                return f"{name} leaves no row that the model answers as wished"
-        if all(getattr(self, name) is None for name in _LIMITS):
+    def _apart(self, task, row, settings, values, end):
+        """An encoded row and others, each the nearest that is apart from those before.
+
+        The time that is left is shared out among them.
+        """
+        found = [values]
+        while len(found) < self.n_counterfactuals:
+            changes = task.feasible.changes(found[-1][None], task.values[[row]])[0]
+            shares = changes * task.feasible.costs
+            seconds = (end - monotonic()) / (self.n_counterfactuals - len(found))
+            settings = replace(
+                settings,
+                apart=(*settings.apart, shares / shares.sum()),
+                time_limit=max(seconds, 0.0),
+            )
+            values, _ = self._searcher.found(task, row, settings, task.feasible)
+            if values is None:
+                break
+            found.append(values)
+        return np.array(found)
+
+    def _why_impossible(self, task, row, end):
+        """The limit without which there would be a row as wished, if time tells."""
+        limits = [name for name in _LIMITS if getattr(self, name) is not None]
+        proved = True
+        for number, name in enumerate(limits):
+            until = monotonic() + (end - monotonic()) / (len(limits) - number)
+            values, lower = self._without([name], task, row, until)
+            if values is not None:
+                leaves = "leave" if name == "constraints" else "leaves"
+                return f"{name} {leaves} no row that the model answers as wished"
+            proved &= lower == np.inf
+        values, lower = None, np.inf
+        if limits and proved:
+            values, lower = self._without(limits, task, row, end)
+        if values is not None:
+            return "no single limit is the reason: several of them together are"
+        if proved and lower == np.inf:
             return "the model answers no row as wished"
-        return "no single limit is the reason: several of them together are"
+        return (
+            f"no row is as wished; why is not known within time_limit={self.time_limit}"
+        )
+
+    def _without(self, limits, task, row, end):
+        """Any row without some limits, and a lower bound."""
+        seconds = max(end - monotonic(), 0.0)
+        if self.time_limit and not seconds:
+            return None, 0.0
+        feasible, most = task.feasible, self.max_changes
+        for name in limits:
+            if name == "max_changes":
+                most = None
+            else:
+                feasible = feasible.without(name)
+        settings = Settings(seconds, "distance", most, any_row=True)
+        return self._searcher.found(task, row, settings, feasible)
 
     def _proofs(self, found, task):
         lower = np.array([of_row.lower_bound for of_row in found])
@@ -215,7 +320,72 @@ class ExactCounterfactual(BaseCounterfactual):
             ]
         )
         proved = nearest * (1 - _SAME) <= lower
-        return {"lower_bounds": lower, "optimal": proved & np.isfinite(nearest)}
+        proofs = {"lower_bounds": lower, "optimal": proved & np.isfinite(nearest)}
+        if self.region:
+            for name in ("low", "high"):
+                proofs[name] = _ends([getattr(f, name) for f in found], found, task)
+        return proofs
+
+    def _nearness(self, values, origins):
+        distances = super()._nearness(values, origins)
+        if self.objective == "distance":
+            return distances
+        changes = (self._feasible.changes(values, origins) > 0).sum(axis=1)
+        return np.lexsort((distances, changes)).argsort()
+
+
+def _keeping(feasible, values, low, high):
+    """The box around an encoded row as far as all its rows keep the constraints."""
+    if not len(feasible.bounds):
+        return low, high
+    rooms = np.append(values - low, high - values)
+    losses = np.maximum(np.hstack([-feasible.coefficients, feasible.coefficients]), 0).T
+    slack = np.maximum(-feasible.excess(values[None])[0][0], 0)
+    whole = np.tile(feasible.integer, 2)
+    moved, _ = shared_room(rooms, losses * (rooms[:, None] > 0), slack, whole)
+    down, up = np.split(moved, 2)
+    return np.maximum(low, values - down), np.minimum(high, values + up)
+
+
+def _ends(boxes, found, task):
+    """Ends of the boxes of all rows found; those as wished already have no room."""
+    ends = np.concatenate(
+        [
+            of_row.values if box is None else box
+            for of_row, box in zip(found, boxes, strict=True)
+        ]
+    )
+    ends[:, task.feasible.categorical] = np.nan
+    endless = task.feasible.integer & (np.abs(ends) >= LARGEST_INTEGER)
+    return np.where(endless, np.copysign(np.inf, ends), ends)
+
+
+def _constraint(constraint, rows, categorical):
+    """Coefficients by column, and the bound, of one that is sound."""
+    if not isinstance(constraint, tuple | list) or len(constraint) != 2:
+        raise ValueError(
+            f"constraints has {constraint!r}; pairs (coefficients by feature, bound) "
+            "are accepted."
+        )
+    coefficients, bound = constraint
+    coefficients = resolve_keys(
+        coefficients, rows.names, named=rows.named, parameter="constraints"
+    )
+    for number in (*coefficients.values(), bound):
+        if not (isinstance(number, Real) and np.isfinite(number)):
+            raise ValueError(
+                f"constraints has the number {number!r} in {constraint!r}; finite "
+                "numbers are accepted."
+            )
+    for j in coefficients:
+        if categorical[j]:
+            raise ValueError(
+                f"constraints has a coefficient of {rows.names[j]!r}, which is a "
+                "category; numbers are accepted."
+            )
+    if not any(coefficients.values()):
+        raise ValueError(f"constraints has {constraint!r}, without a coefficient.")
+    return coefficients, float(bound)
 
 
 def _kind_of_search(estimator):

@@ -1,15 +1,20 @@
 """The nearest rows that linear models answer as wished."""
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.special import expit
 
 from sklearn_interpret._core.optimisation.linear_program import Moves
+from sklearn_interpret._core.optimisation.regions import shared_room
 from sklearn_interpret._model.desired_sums import SumWish
 from sklearn_interpret._model.linear_moves import ColumnEffects
 
 # By how much the linear functions exceed what is needed, relative to their size, so
 # that rounding does not decide: more where the model answers otherwise all the same.
 _EXCESS = (1e-11, 1e-9, 1e-7)
+# What of it boxes around rows leave.
+_LEFT = 1e-12
 
 
 class LinearSearch:
@@ -49,20 +54,18 @@ class LinearSearch:
         own = None if task.own is None else task.own[row]
         start = self.effects.margins(task.rows.take([row]).native)[0]
         moves, columns, targets = self._moves(task, row, feasible)
+        beyond, terms = (part[0] for part in feasible.excess(task.values[[row]]))
+        constrained = -(feasible.coefficients[:, columns] * targets).T
         best, nearest, bounds = None, np.inf, []
         for weights, needs, _ in self.wish.ways(own):
-            way = Moves(
-                moves.gains @ weights.T,
-                moves.costs,
-                moves.most,
-                moves.whole,
-                moves.column,
-                moves.exclusive,
-            )
+            way = replace(moves, gains=np.c_[moves.gains @ weights.T, constrained])
             size = np.abs(weights) @ np.abs(start) + np.abs(needs) + 1
             bound = np.inf
             for excess in _EXCESS:
-                units = _units(way, needs - weights @ start + excess * size, settings)
+                short = needs - weights @ start + excess * size
+                spare = 0.0 if excess == _EXCESS[0] else excess * terms
+                short = np.append(short, beyond + spare)
+                units = _units(way, short, settings, len(task.values[row]))
                 if units is None:
                     break
                 if bound == np.inf:
@@ -70,7 +73,8 @@ class LinearSearch:
                 values = self._values(task, row, units, columns, targets)
                 values = feasible.projected(values[None], task.values[[row]])
                 distance = feasible.distances(values, task.values[[row]])[0]
-                if task.holds(values, np.array([row]))[0]:
+                holds = task.holds(values, np.array([row])) & feasible.keeps(values)
+                if holds[0]:
                     if distance < nearest:
                         best, nearest = values[0], distance
                     break
@@ -79,6 +83,37 @@ class LinearSearch:
         if best is not None and nearest <= lower * (1 + 1e-6) + 1e-12:
             lower = nearest
         return best, lower
+
+    def region(self, task, row, values, settings):
+        """Ends of a box around an encoded row in which all rows are as wished."""
+        feasible, changed = task.feasible, values != task.values[row]
+        (start,) = self.effects.margins(task.decode(values[None], np.array([row])))
+        least, most = (part[0] for part in feasible.limits(task.values[[row]]))
+        low, high = values.copy(), values.copy()
+        wide = ~feasible.categorical & ~np.isnan(values)
+        groups = [wide & changed]
+        if settings.max_changes is None:
+            groups.append(wide & ~changed)
+        for weights, needs, _ in self.wish.ways(
+            None if task.own is None else task.own[row]
+        ):
+            size = np.abs(weights) @ np.abs(start) + np.abs(needs) + 1
+            slack = weights @ start - needs - _LEFT * size
+            if (slack < 0).any():
+                continue
+            for columns in map(np.flatnonzero, groups):
+                gains = [weights @ self.effects.slopes[j] for j in columns]
+                gains = np.array(gains).reshape(-1, len(needs))
+                moved, slack = shared_room(
+                    np.append((values - least)[columns], (most - values)[columns]),
+                    np.maximum(np.concatenate([gains, -gains]), 0),
+                    slack,
+                    np.tile(feasible.integer[columns], 2),
+                )
+                low[columns] -= moved[: len(columns)]
+                high[columns] += moved[len(columns) :]
+            break
+        return np.fmax(low, least), np.fmin(high, most)
 
     def _moves(self, task, row, feasible):
         """Moves up, down and to levels; the column and the level or way of each."""
@@ -129,13 +164,15 @@ class LinearSearch:
         return values
 
 
-def _units(moves, needs, settings):
+def _units(moves, needs, settings, n_columns):
     """Units of the moves that are cheapest, or of the fewest columns."""
-    if not len(moves.costs):
+    if not len(moves.costs) or np.isnan(needs).any():
         return None
-    most = settings.max_changes
+    weights, most = settings.limits(n_columns)
     if settings.objective == "n_changed":
-        most = moves.fewest(needs)
-        if most is None or most > (settings.max_changes or most):
+        fewest = moves.fewest(needs, weights, most)
+        if fewest is None:
             return None
-    return moves.cheapest(needs, most)
+        weights = np.vstack([weights, np.ones(n_columns)])
+        most = np.append(most, fewest)
+    return moves.cheapest(needs, weights, most)

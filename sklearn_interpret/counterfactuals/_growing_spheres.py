@@ -17,7 +17,9 @@ from sklearn_interpret.counterfactuals._heuristic import (
 _MOST_LAYERS = 60
 # Each layer is so much thicker than the one within.
 _THICKENING = 1.2
-# How many rows of a sphere are followed.
+# So many spheres or layers of a row are asked about at once.
+_AT_ONCE = 4
+# How many rows of these are followed.
 _FOLLOWED = 2
 
 
@@ -59,7 +61,7 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     n_counterfactuals : int, default=1
         How many rows are looked for. Each is at least half as far from those before it
         as the nearest is from the explained row.
-    n_samples : int, default=500
+    n_samples : int, default=100
         How many rows are drawn in each sphere and layer.
     first_radius : float, default=1.0
         Radius of the first sphere, in the unit of `distance`.
@@ -98,10 +100,11 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
     :math:`1 - \exp(-b)`. Each layer is a fifth thicker than the one within.
 
     Near rows of `fit` that the model answers as wished, moved to what the explained row
-    may become, are candidates too. Polishing undoes changes, the costliest first, and
-    then moves the numbers back by bisection, as long as the model answers as
-    wished. The rows of a call are worked on together: each question goes to the model
-    for all of them.
+    may become, are candidates too, and so is what a short search of
+    :class:`WachterCounterfactual` finds by changes of single features. Polishing undoes
+    changes, the costliest first, and then moves the numbers back by cutting in parts
+    what remains, as long as the model answers as wished. The rows of a call are worked
+    on together: each question goes to the model for all of them.
 
     References
     ----------
@@ -146,7 +149,7 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         max_changes: int | None = None,
         distance: str | dict = "mad",
         n_counterfactuals: int = 1,
-        n_samples: int = 500,
+        n_samples: int = 100,
         first_radius: float = 1.0,
         decrease: float = 2.0,
         random_state: int | np.random.RandomState | None = None,
@@ -197,39 +200,44 @@ class GrowingSpheres(BaseHeuristicCounterfactual):
         return levels
 
     def _rows_each(self):
-        return self.n_samples
+        return _AT_ONCE * self.n_samples
 
     def _candidates(self, task, index, starts, owner):
         values, of = [starts[:0]], [owner[:0]]
 
         def met(rows, inner, outer):
-            """Which rows have some as wished in their layer; the nearest are kept."""
-            samples, its = self._layer(task, index[rows], inner, outer)
+            """Which layers of rows have some as wished; the nearest are kept."""
+            around = np.repeat(index[rows], _AT_ONCE)
+            samples, its = self._layer(task, around, inner.ravel(), outer.ravel())
             holds = task.holds(samples, its)
             samples, its = samples[holds], its[holds]
             near = nearest_of_each(task.distances(samples, its), its, _FOLLOWED)
             values.append(samples[near])
             of.append(its[near])
-            return np.isin(index[rows], its)
+            return holds.reshape(*outer.shape, -1).any(axis=2)
 
+        powers = np.arange(_AT_ONCE)
         radius = np.full(len(index), float(self.first_radius))
         rows = np.arange(len(index))
-        for _ in range(_MOST_LAYERS):
-            rows = rows[met(rows, 0 * radius[rows], radius[rows])]
-            radius[rows] /= self.decrease
+        for _ in range(_MOST_LAYERS // _AT_ONCE):
+            outer = radius[rows, None] / self.decrease**powers
+            some = met(rows, np.zeros_like(outer), outer)
+            radius[rows] /= self.decrease ** some.cumprod(axis=1).sum(axis=1)
+            rows = rows[some.all(axis=1)]
             if not len(rows):
                 break
         reach = self._reach(task, index, starts, owner)
         thickness, rows = radius.copy(), np.arange(len(index))
-        for _ in range(_MOST_LAYERS):
+        for _ in range(_MOST_LAYERS // _AT_ONCE):
             rows = rows[radius[rows] < reach[rows]]
             if not len(rows):
                 break
-            outer = radius[rows] + thickness[rows]
-            rows_met = met(rows, radius[rows], outer)
-            radius[rows] = outer
-            thickness[rows] *= _THICKENING
-            rows = rows[~rows_met]
+            layers = thickness[rows, None] * _THICKENING**powers
+            outer = radius[rows, None] + layers.cumsum(axis=1)
+            some = met(rows, outer - layers, outer)
+            radius[rows] = outer[:, -1]
+            thickness[rows] *= _THICKENING**_AT_ONCE
+            rows = rows[~some.any(axis=1)]
         return np.concatenate(values), np.concatenate(of)
 
     def _reach(self, task, index, starts, owner):

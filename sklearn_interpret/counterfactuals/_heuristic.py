@@ -17,10 +17,13 @@ from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
 # Of the known rows, so many of the nearest are asked about, and as many of the others.
 _ASKED = 16
 # How many rows as wished are followed for each explained row, and shrunk in the end.
-_STARTS, _SHRUNK = 4, 3
+_STARTS, _SHRUNK = 5, 2
 # Values of a number that are tried.
 _GRID = 16
-_MOST_STEPS = 100
+# Rounds in which all rows followed are undone, before those to shrink are chosen.
+_ROUNDS = 2
+# Single changes aim at this margin, and are so many.
+_AIM, _MOST_STEPS = 1e-3, 12
 # Known rows for a first look at the response.
 _SOME_ROWS = 10
 # Further counterfactuals are so far from each other, in distances of the nearest.
@@ -64,6 +67,9 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
     _tried: ClassVar[str]
 
     def _prepare(self, sample, wish, feasible):
+        low, high = wish.interval or (-np.inf, np.inf)
+        # In a narrow interval the margin cannot be larger than half of it.
+        self._aim, self._most_steps = min(_AIM, (high - low) / 2), _MOST_STEPS
         values = feasible.encode(sample.rows)
         # Rows that stand twice count once, missing ones being equal.
         _, first = np.unique(
@@ -96,9 +102,9 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
 
     @abstractmethod
     def _candidates(self, task, index, starts, owner):
-        """Rows that may be as wished, and the explained rows that they are for.
+        """Rows as wished, and the explained rows that they are for.
 
-        `starts` are some that are as wished, those of a row together, nearest first.
+        `starts` are some, those of a row together, nearest first.
         """
 
     @abstractmethod
@@ -106,7 +112,8 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         """How many rows the model is asked about at once for each explained row."""
 
     def _search(self, task, index):
-        together = max(1, batch_rows(task.rows.row_bytes) // self._rows_each())
+        each = max(self._rows_each(), len(self._grid_columns) + len(self._known[0]))
+        together = max(1, batch_rows(task.rows.row_bytes) // each)
         together = min(together, -(-len(index) // effective_n_jobs(self.n_jobs)))
         blocks = [(task, index[part]) for part in slices(len(index), together)]
         for found in run(
@@ -136,47 +143,40 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
 
     def _found_of(self, values):
         """`Found` of one row; says why it holds less than is asked for."""
-        if len(values) == self.n_counterfactuals:
-            return Found(np.stack(values))
-        most = self.max_changes
+        most, n_found = self.max_changes, len(values)
         limit = "" if most is None else f" with at most {most} changes"
-        if not values:
-            n_columns = self._known.shape[1]
-            return Found(
-                np.empty((0, n_columns)),
-                f"no row as wished{limit} was met {self._tried}",
-            )
-        return Found(
-            np.stack(values), f"only {len(values)} rows{limit} were met that are apart"
-        )
+        reason = ""
+        if not n_found:
+            reason = f"no row as wished{limit} was met {self._tried}"
+        elif n_found < self.n_counterfactuals:
+            reason = f"only {n_found} rows{limit} were met that are apart"
+        return Found(np.reshape(values, (n_found, self._known.shape[1])), reason)
 
     def _nearest(self, task, pool, owner, apart):
         """The nearest row as wished of those that have one, and whose it is."""
-        pool, owner = self._polished(task, pool, owner, apart, Polishing.undo)
-        few = nearest_of_each(task.distances(pool, owner), owner, _SHRUNK)
-        pool, owner = self._polished(
-            task, pool[few], owner[few], apart, Polishing.polish
-        )
-        first = nearest_of_each(task.distances(pool, owner), owner, 1)
-        return pool[first], owner[first]
-
-    def _polished(self, task, pool, owner, apart, how):
-        """Rows as wished, polished, that do not change more than they may."""
-        holds = np.zeros(len(pool), dtype=bool) if not len(pool) else apart(pool, owner)
         feasible = task.feasible
+        if apart.found:
+            holds = apart(pool, owner)
+            pool, owner = pool[holds], owner[holds]
         polishing = Polishing(
-            pool[holds],
-            task.values[owner[holds]],
-            owner[holds],
+            pool,
+            task.values[owner],
+            owner,
             costs=feasible.costs,
             has_units=~feasible.categorical,
             holds=apart,
             projected=task.projected,
         )
-        how(polishing)
-        values, owner = polishing.values, owner[holds]
-        few = self._n_changed(task, values, owner) <= self._most_changes
-        return values[few], owner[few]
+        polishing.undo(_ROUNDS if self.max_changes is None else np.inf)
+        distances = task.distances(polishing.values, owner)
+        many = self._n_changed(task, polishing.values, owner) > self._most_changes
+        distances[many] = np.inf
+        few = nearest_of_each(distances, owner, _SHRUNK)
+        polishing.keep(few[np.isfinite(distances[few])])
+        polishing.polish()
+        pool, owner = polishing.values, polishing.index
+        first = nearest_of_each(task.distances(pool, owner), owner, 1)
+        return pool[first], owner[first]
 
     @property
     def _most_changes(self):
@@ -186,17 +186,14 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         return (task.feasible.changes(values, task.values[index]) > 0).sum(axis=1)
 
     def _pool(self, task, index):
-        """Rows that may be as wished, and the explained rows that they are for."""
-        starts, owner = self._known_starts(task, index)
-        found = [(starts, owner), self._candidates(task, index, starts, owner)]
-        if self.max_changes is not None:
-            found.append((self._by_coordinates(task, index)[0], index))
-        pool, owner = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return pool, owner
+        """Rows as wished, and the explained rows that they are for."""
+        starts, owner = self._starts(task, index)
+        further, of = self._candidates(task, index, starts, owner)
+        return np.concatenate([starts, further]), np.append(owner, of)
 
-    def _known_starts(self, task, index):
-        """Known rows as wished, as near as they may become, that are so still."""
-        values, owner = [], []
+    def _starts(self, task, index):
+        """Near rows as wished: known ones, as near as they may become, and changed."""
+        values, owner = [self._by_coordinates(task, index)[0]], [index]
         for i in index:
             wished = self._known_hold
             if wished is None:
@@ -211,32 +208,18 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
             values.append(known[order])
             owner.append(at[order])
         values, owner = np.concatenate(values), np.concatenate(owner)
-        if not len(values):
-            return values, owner
         holds = task.holds(values, owner)
         values, owner = values[holds], owner[holds]
         number = max(_STARTS, 4 * (self.n_counterfactuals - 1))
         nearest = nearest_of_each(task.distances(values, owner), owner, number)
         return values[nearest], owner[nearest]
 
-    def _by_coordinates(self, task, index, aim=0.0, max_iter=_MOST_STEPS):
+    def _by_coordinates(self, task, index):
         """Rows found by changing cells to values that others have; number of steps."""
-        grid = self._grid_columns, self._grid_values
-        vary = np.flatnonzero(task.feasible.vary)
-        columns = np.concatenate([grid[0], vary])
 
-        def moves(values, rows):
-            own = task.values[index[rows]]
-            cells = np.hstack(
-                [np.broadcast_to(grid[1], (len(rows), len(grid[1]))), own[:, vary]]
-            )
-            trials = np.repeat(values, len(columns), axis=0)
-            of = np.repeat(rows, len(columns))
-            trials[np.arange(len(trials)), np.tile(columns, len(rows))] = cells.ravel()
-            trials = task.projected(trials, index[of])
-            before = np.repeat(values, len(columns), axis=0)
-            moved = ((trials != before) & ~np.isnan(trials)).any(axis=1)
-            return trials[moved], of[moved]
+        def moved(values, columns, cells, rows):
+            values[np.arange(len(values)), columns] = cells
+            return task.projected(values, index[rows])
 
         def price(values, rows):
             at = index[rows]
@@ -244,10 +227,11 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
 
         return coordinate_search(
             task.values[index],
-            moves,
+            (self._grid_columns, self._grid_values),
+            moved,
             lambda values, rows: task.margins(values, index[rows]),
             price,
-            aim=aim,
+            aim=self._aim,
             most_changes=self._most_changes,
-            max_iter=max_iter,
+            max_iter=self._most_steps,
         )

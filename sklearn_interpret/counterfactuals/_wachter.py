@@ -115,10 +115,11 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
     With differences, each step solves this for a linear f: features are changed in the
     order of their slopes in the unit of `distance`, each as long as that pays, within a
     distance that shrinks where f turns out not to be linear. The search takes the
-    single change that is worth most, and raises :math:`\lambda` where none is.
+    single change that is worth most, and raises :math:`\lambda` where none is; in most
+    steps it looks at the changes alone that were worth most before.
 
-    Near rows of `fit` that are as wished are candidates too, and all candidates are
-    polished as by :class:`GrowingSpheres`.
+    Near rows of `fit` that are as wished are candidates too, with differences also what
+    a short search finds; all candidates are polished as by :class:`GrowingSpheres`.
 
     References
     ----------
@@ -194,11 +195,11 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
     def _prepare(self, sample, wish, feasible):
         super()._prepare(sample, wish, feasible)
         self._numbers = np.flatnonzero(feasible.vary & ~feasible.categorical)
-        low, high = wish.interval or (-np.inf, np.inf)
-        # In a narrow interval the margin cannot be larger than half of it.
-        self._aim = min(self.tolerance, (high - low) / 2)
+        self._aim = min(self.tolerance, self._aim)
         smooth = self.method == "auto" and self._is_smooth(wish, feasible)
         self.method_ = "differences" if smooth else "search"
+        if not smooth:
+            self._most_steps = self.max_iter
 
     def _is_smooth(self, wish, feasible):
         """Whether differences of the response look as those of a smooth one."""
@@ -206,55 +207,46 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
             return False
         task = Task(wish, feasible, self._some_rows)
         index = np.arange(task.rows.n_rows)
-        below, above, _ = self._on_both_sides(task, task.values, index)
-        own = task.margins(task.values, index)[:, None]
+        own, below, above, _ = self._margins_around(task, task.values, index)
+        own = own[:, None]
         first, second = np.abs(above - below), np.abs(above - 2 * own + below)
         sloping = first > _ROUNDING * (1 + np.abs(own))
         even = sloping & (second < _CURVED * first)
         some = sloping.any(axis=1).mean() >= 0.5
         return bool(some and even.sum() >= 0.5 * sloping.sum())
 
-    def _on_both_sides(self, task, values, index):
-        """Margins a small step below and above each number, and the distances between.
+    def _margins_around(self, task, values, index):
+        """Margins of points, (m,), and a small step below and above each number.
 
-        Each of shape (m, n_numbers).
+        And the distances between these, each of shape (m, n_numbers).
         """
         feasible, numbers = task.feasible, self._numbers
         steps = _STEP / feasible.costs[numbers]
         steps = np.where(feasible.integer[numbers], np.maximum(steps, 1), steps)
-        column = np.tile(np.arange(len(numbers)), len(values))
-        point = np.repeat(np.arange(len(values)), len(numbers))
-        margins, cells = [], []
-        for sign in (-1, 1):
-            trials = values[point]
-            at = np.arange(len(trials)), numbers[column]
-            trials[at] += sign * steps[column]
-            trials = task.projected(trials, index[point])
-            margins.append(task.margins(trials, index[point]))
-            cells.append(trials[at])
-        shape = len(values), len(numbers)
-        between = (cells[1] - cells[0]) * feasible.costs[numbers[column]]
-        return *(part.reshape(shape) for part in margins), between.reshape(shape)
+        signs, of = np.repeat([-1, 1], index.size * len(numbers)), np.tile(index, 2)
+        trials = np.repeat(np.tile(values, (2, 1)), len(numbers), axis=0)
+        of = np.repeat(of, len(numbers))
+        which = np.tile(np.arange(len(numbers)), 2 * len(values))
+        at = np.arange(len(trials)), numbers[which]
+        trials[at] += signs * steps[which]
+        trials = task.projected(trials, of)
+        margins = task.margins(np.vstack([values, trials]), np.append(index, of))
+        shape = 2, len(values), len(numbers)
+        below, above = margins[len(values) :].reshape(shape)
+        cells = trials[at].reshape(shape)
+        between = (cells[1] - cells[0]) * feasible.costs[numbers]
+        return margins[: len(values)], below, above, between
 
     def _rows_each(self):
-        if self.method_ == "search":
-            return len(self._grid_columns) + len(self._known[0])
-        return 2 * len(self._numbers) * (_DESCENTS + 2)
+        return 2 * (len(self._numbers) + 1) * (_DESCENTS + 2)
 
     def _candidates(self, task, index, starts, owner):
-        values, of, _ = self._descended(task, index, starts, owner)
-        return values, of
-
-    def _descended(self, task, index, starts, owner):
-        """Rows that were found, whose they are, and the number of steps."""
         if self.method_ == "search":
-            values, n_steps = self._by_coordinates(
-                task, index, self._aim, self.max_iter
-            )
-            return values, index, n_steps
+            return starts[:0], owner[:0]
         begins, of = self._begins(task, index, starts, owner)
-        values, n_steps = self._along_slopes(task, begins, of)
-        return values, of, n_steps
+        values, _ = self._along_slopes(task, begins, of)
+        holds = task.holds(values, of)
+        return values[holds], of[holds]
 
     @property
     def n_iter_(self) -> int:
@@ -262,8 +254,12 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
         check_is_fitted(self)
         task = Task(self._wish, self._feasible, self._some_rows)
         index = np.flatnonzero(~task.fulfilled)
-        none = task.values[:0], index[:0]
-        return self._descended(task, index, *none)[2] if len(index) else 0
+        if not len(index):
+            return 0
+        if self.method_ == "search":
+            return self._by_coordinates(task, index)[1]
+        begins = self._begins(task, index, task.values[:0], index[:0])
+        return self._along_slopes(task, *begins)[1]
 
     def _begins(self, task, index, starts, owner):
         """Where descents begin: at the rows, changed in a category, and at known rows.
@@ -309,18 +305,15 @@ class WachterCounterfactual(BaseHeuristicCounterfactual):
 
         def evaluate(points, rows):
             values = encoded(points, rows)
-            return scaled(values, rows), task.margins(values, of[rows])
-
-        def slopes(points, rows):
-            below, above, between = self._on_both_sides(
-                task, encoded(points, rows), of[rows]
+            margins, below, above, between = self._margins_around(
+                task, values, of[rows]
             )
             gradients = np.zeros_like(between)
             np.divide(above - below, between, out=gradients, where=between > 0)
-            return gradients
+            return scaled(values, rows), margins, gradients
 
         start = scaled(begins, np.arange(len(begins)))
         points, n_steps = penalised_descent(
-            start, low, high, evaluate, slopes, aim=self._aim, max_iter=self.max_iter
+            start, low, high, evaluate, aim=self._aim, max_iter=self.max_iter
         )
         return encoded(points, np.arange(len(begins))), n_steps

@@ -121,7 +121,7 @@ def check_array_not_changed(estimator):
     before = {name: array.copy() for name, array in given.items()}
     for array in given.values():
         array.setflags(write=False)
-    everything(prepared(estimator).fit(**given), given["X"])
+    everything(prepared(estimator).fit(**given), given["X"][SOME])
     for name, array in given.items():
         assert array.dtype == before[name].dtype
         np.testing.assert_array_equal(array, before[name], name)
@@ -132,24 +132,28 @@ def check_sparse_not_changed(estimator):
     if not get_tags(estimator).input_tags.sparse:
         return
     table = numeric_table()
-    row, column = np.indices(table.shape)[:, :, ::-1]
-    halves = np.concatenate([table[:, ::-1].ravel() / 2] * 2)
-    where = tuple(np.concatenate([part.ravel()] * 2) for part in (row, column))
     for kind in (sparse.csr_array, sparse.coo_array):
-        X = _as_stored(kind, halves, *where, table.shape)
-        before = X.copy()
+        X, some = _in_halves(kind, table), _in_halves(kind, table[SOME])
+        before = {"fit": X.copy(), "explain": some.copy()}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LowFidelityWarning)
-            everything(fitted(estimator, X), X)
-        for name in ("data", "indices", "indptr", "row", "col"):
-            if hasattr(before, name):
-                kept, found = getattr(before, name), getattr(X, name)
-                np.testing.assert_array_equal(found, kept, f"{kind.__name__}.{name}")
+            everything(fitted(estimator, X), some)
+        for when, found in {"fit": X, "explain": some}.items():
+            for name in {"data", "indices", "indptr", "row", "col"} & set(dir(found)):
+                kept, left = getattr(before[when], name), getattr(found, name)
+                what = f"{kind.__name__}.{name} after {when}"
+                np.testing.assert_array_equal(left, kept, what)
 
 
-def _as_stored(kind, data, row, column, shape):
-    """A sparse array that stores the entries as given: duplicates, in any order."""
-    row, column = np.int32(row), np.int32(column)  # trees take no wider indices
+def _in_halves(kind, table):
+    """A sparse array that stores each entry as two, the last column first."""
+    shape = table.shape
+    data = np.concatenate([table[:, ::-1].ravel() / 2] * 2)
+    # Trees take no wider indices.
+    row, column = (
+        np.concatenate([part.ravel()] * 2).astype(np.int32)
+        for part in np.indices(shape)[:, :, ::-1]
+    )
     if kind is sparse.coo_array:
         return kind((data, (row, column)), shape=shape)
     order = np.argsort(row, kind="stable")

@@ -8,8 +8,8 @@ import numpy as np
 
 from sklearn_interpret.estimator_checks._results import assert_same, nearest_rows
 from sklearn_interpret.estimator_checks._tables import (
-    N_ROWS,
     NAMES,
+    SOME,
     fitted,
     named_table,
     numeric_table,
@@ -55,10 +55,11 @@ def check_explanation_describes_the_rows(inspector):
     One of attributions has an entry for every row and feature; the rules of one of
     rules hold for their rows.
     """
-    frame = named_table()
-    explanation = fitted(inspector, frame).explain(frame)
+    known = named_table()
+    frame = known[SOME]
+    explanation = fitted(inspector, known).explain(frame)
     assert isinstance(explanation, BaseExplanation)
-    assert len(explanation) == N_ROWS
+    assert len(explanation) == len(frame)
     assert explanation.data is not None
     assert explanation.data.equals(frame)
     assert explanation[1:].data.equals(frame.iloc[1:])
@@ -66,43 +67,46 @@ def check_explanation_describes_the_rows(inspector):
     if isinstance(explanation, Explanation):
         _check_attributions(explanation, frame)
     if isinstance(explanation, RuleExplanation):
-        _check_rules(explanation, frame)
+        _check_rules(explanation, known)
 
 
 def _check_attributions(explanation, frame):
     """An entry for every row and feature, also in the table."""
     n_rows, n_features, *outputs = explanation.values.shape
-    assert n_rows == N_ROWS
+    assert n_rows == len(frame)
     assert explanation.base_values.shape == (n_rows, *outputs)
     assert len(explanation.feature_names) == n_features
     assert len(explanation.output_names) == (outputs[0] if outputs else 1)
     table = explanation.to_frame()
     assert table.index.equals(frame.index)
     np.testing.assert_array_equal(
-        table.to_numpy(), explanation.values.reshape(N_ROWS, -1)
+        table.to_numpy(), explanation.values.reshape(n_rows, -1)
     )
     if explanation.columns is None and explanation._features_are_columns:
         assert explanation.feature_names == NAMES
 
 
-def _check_rules(explanation, frame):
-    """Rules that hold for their rows, coverage as counted, precision within bounds."""
-    holds = explanation.holds(frame)
-    assert holds.shape == (N_ROWS, N_ROWS)
+def _check_rules(explanation, known):
+    """Rules that hold for their rows, coverage as counted, precision within bounds.
+
+    The explained rows are the first of those that are known.
+    """
+    n_rows, holds = len(explanation), explanation.holds(known)
+    assert holds.shape == (n_rows, len(known))
     assert holds.diagonal().all()
     np.testing.assert_allclose(explanation.coverage, holds.mean(axis=1))
     assert (explanation.precision_low <= explanation.precision).all()
     assert (explanation.precision <= explanation.precision_high).all()
     assert set(explanation.status) <= {"found", "failed"}
     table = explanation.to_frame()
-    assert table.index.equals(frame.index)
-    assert table["rule"].tolist() == [explanation.text(i) for i in range(N_ROWS)]
+    assert table.index.equals(known.index[:n_rows])
+    assert table["rule"].tolist() == [explanation.text(i) for i in range(n_rows)]
 
 
 def check_explanation_escapes_names(inspector):
     """The HTML of an explanation shows names, and runs none."""
     X = named_table(_ODD_NAMES)
-    explanation = fitted(inspector, X).explain(X)
+    explanation = fitted(inspector, X).explain(X[SOME])
     html = explanation._repr_html_()
     for name in explanation.feature_names:
         if isinstance(explanation, Explanation):
@@ -120,14 +124,14 @@ def check_explanation_equals_transform(inspector):
     """
     if not hasattr(inspector, "transform"):
         return
-    local = fitted(inspector)
-    explanation = local.explain(numeric_table())
+    local, X = fitted(inspector), numeric_table()[SOME]
+    explanation = local.explain(X)
     if isinstance(explanation, RowExplanation):
         nearest, _ = nearest_rows(explanation)
-        np.testing.assert_array_equal(local.transform(numeric_table()), nearest)
+        np.testing.assert_array_equal(local.transform(X), nearest)
         return
-    flat = explanation.values.reshape(N_ROWS, -1)
-    np.testing.assert_array_equal(local.transform(numeric_table()), flat)
+    flat = explanation.values.reshape(len(X), -1)
+    np.testing.assert_array_equal(local.transform(X), flat)
     features, outputs = explanation.feature_names, explanation.output_names
     expected = list(features)
     if len(outputs) > 1:
@@ -153,11 +157,11 @@ def check_rows_found_are_as_wished(inspector):
     """
     if not hasattr(inspector, "desired"):
         return
-    local, X = fitted(inspector), numeric_table()
+    local, X = fitted(inspector), numeric_table()[SOME]
     explanation = _found(local, X)
     assert explanation.valid.all()
     assert (np.diff(explanation.origin) >= 0).all()
-    has_row = np.isin(np.arange(N_ROWS), explanation.origin)
+    has_row = np.isin(np.arange(len(X)), explanation.origin)
     as_words = np.isin(explanation.status, ["found", "unchanged"])
     np.testing.assert_array_equal(has_row, as_words)
     assert all(explanation.reasons[~has_row]), "a row without a reason"
@@ -210,7 +214,7 @@ def check_rows_found_keep_what_is_fixed(inspector):
     }
     X = numeric_table()
     local = prepared(inspector, **limits).fit(X, target_for(inspector))
-    explanation = _found(local, X)
+    explanation = _found(local, X[SOME])
     before, after = X[explanation.origin], explanation.rows
     assert after.dtype == X.dtype
     np.testing.assert_array_equal(after[:, 4], before[:, 4])
@@ -229,7 +233,7 @@ def check_rows_found_keep_the_container(inspector):
     before = X.copy(deep=True)
     limits = {"features_to_vary": [0, 1], "permitted_range": None, "direction": None}
     local = prepared(inspector, **limits, distance="mad").fit(X, target_for(inspector))
-    explanation = _found(local, X)
+    explanation = _found(local, X[SOME])
     assert X.equals(before)
     assert explanation.rows.dtypes.equals(X.dtypes)
     origins = X.iloc[explanation.origin]

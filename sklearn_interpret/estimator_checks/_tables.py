@@ -11,7 +11,7 @@ from sklearn.base import clone, is_classifier
 N_ROWS = 60
 
 # Enough rows to respond to, where all would only take longer.
-SOME = slice(20)
+SOME = slice(12)
 
 NAMES = ("length", "width", "height", "count", "age")
 

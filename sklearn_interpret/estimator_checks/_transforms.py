@@ -4,6 +4,7 @@ import numpy as np
 
 from sklearn_interpret.estimator_checks._tables import (
     NAMES,
+    SOME,
     fitted,
     named_table,
     numeric_table,
@@ -13,7 +14,7 @@ from sklearn_interpret.estimator_checks._tables import (
 
 def check_feature_names_out(estimator):
     """`transform` is a float array with one distinct name for each column."""
-    X, of_array = numeric_table(), fitted(estimator)
+    X, of_array = numeric_table()[SOME], fitted(estimator)
     out, names = of_array.transform(X), of_array.get_feature_names_out()
     assert isinstance(out, np.ndarray)
     assert out.dtype.kind == "f"
@@ -27,8 +28,7 @@ def check_feature_names_out(estimator):
 
 def check_output_frames(estimator):
     """`set_output` gives a pandas or polars frame with those names."""
-    X = named_table()
-    of_frame = fitted(estimator, X)
+    X, of_frame = named_table()[SOME], fitted(estimator, named_table())
     plain = np.asarray(of_frame.transform(X))
     names = of_frame.get_feature_names_out().tolist()
     for library in ("pandas", "polars"):

@@ -15,10 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret.explanations._base import (
     SHOWN_OUTPUTS,
-    SHOWN_ROWS,
     BaseExplanation,
+    checked_array,
     entry_text,
-    float_array,
     optional_library,
 )
 
@@ -110,7 +109,7 @@ class Explanation(BaseExplanation):
     _features_are_columns: ClassVar[bool] = True
 
     def __post_init__(self):
-        values = float_array(self.values, "values")
+        values = checked_array(self.values, "values")
         if values.ndim not in (2, 3):
             raise ValueError(
                 f"values has the shape {values.shape}; (n_rows, n_features) or "
@@ -203,7 +202,7 @@ class Explanation(BaseExplanation):
                 [self.feature_names, self.output_names], names=["feature", "output"]
             )
         flat = self.values.reshape(len(self), len(columns))
-        return pandas.DataFrame(flat, index=self._index(pandas), columns=columns)
+        return self._frame_by_row(flat, columns)
 
     def to_shap(self):
         """Return the explanation as an object that the plots of shap take.
@@ -275,16 +274,15 @@ class Explanation(BaseExplanation):
         return [f"mean |{self._strength_name}|{kind}: {', '.join(shown)}"]
 
     def _html_table(self):
-        n_rows, n_features, *outputs = self.values.shape
-        n_outputs = outputs[0] if outputs else 1
-        values = self.values.reshape(n_rows, n_features, n_outputs)
-        base_values = self.base_values.reshape(n_rows, n_outputs)
+        n_outputs = (*self.values.shape, 1)[2]
+        values = self.values.reshape(*self.values.shape[:2], n_outputs)
+        base_values = self.base_values.reshape(len(self), n_outputs)
         order = self._by_strength()[0][:_SHOWN_FEATURES]
         names = [self.feature_names[j] for j in order]
         several = n_outputs > 1
         head = ["row", *(["output"] if several else []), "base value", *names]
         body = []
-        for row in range(min(n_rows, SHOWN_ROWS)):
+        for row in self._shown:
             entries = self._entries(row, order)
             for output in range(min(n_outputs, SHOWN_OUTPUTS)):
                 name = [str(self.output_names[output])] if several else []
@@ -294,12 +292,14 @@ class Explanation(BaseExplanation):
                 ]
                 start = f"{base_values[row, output]:.4g}"
                 body.append([str(row), *name, start, *cells])
-        caption = (
-            f"{type(self).__name__}: {n_rows} rows, {n_features} features, "
-            f"{n_outputs} outputs; the first rows and outputs, and the features of the "
-            "largest mean absolute value"
+        return head, body
+
+    def _caption(self):
+        n_rows, n_features, n_outputs = (*self.values.shape, 1)[:3]
+        return (
+            f"{n_rows} rows, {n_features} features, {n_outputs} outputs; the first "
+            "rows and outputs, and the features of the largest mean absolute value"
         )
-        return caption, head, body
 
     def _entries(self, row, features):
         """What the data hold for some features of a row, as text to follow a value."""

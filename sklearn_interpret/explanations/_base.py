@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -27,7 +28,7 @@ class BaseExplanation(ABC):
 
     A subclass adds fields that say what is found for each row, lists those that have an
     axis of rows in `_arrays_by_row`, checks them in `__post_init__`, and says how it is
-    shown (`to_frame`, `_size`, `_summary`, `_html_table`).
+    shown (`to_frame`, `_size`, `_summary`, `_html_table`, `_caption`).
 
     Parameters
     ----------
@@ -74,31 +75,75 @@ class BaseExplanation(ABC):
         """
 
     @abstractmethod
-    def _size(self):
-        """Numbers of rows, features and so on, for the repr."""
+    def _html_table(self):
+        """Head (list of str) and body (rows of str) of the HTML table."""
 
     @abstractmethod
-    def _html_table(self):
-        """Caption, head (list of str) and body (rows of str) of the HTML table."""
-
     def _summary(self):
         """Further lines of the repr."""
-        return []
+
+    def _size(self):
+        """Numbers of rows, features and so on, for the repr."""
+        return f"n_rows={len(self)}"
+
+    def _caption(self):
+        """What the HTML table has, in words."""
+        return f"{self._size()}; the first rows"
+
+    @property
+    def _shown(self):
+        """Rows in the HTML table."""
+        return range(min(len(self), SHOWN_ROWS))
+
+    def _first_lines(self, text):
+        """``text(row)`` of the first rows."""
+        lines = [text(row) for row in self._shown]
+        return lines + ["..."] * (len(self) > SHOWN_ROWS)
+
+    def _outcome(self, row):
+        """The status of a row, and why it has no other."""
+        return ": ".join(filter(None, [self.status[row], self.reasons[row]]))
 
     def _set(self, name, value):
         object.__setattr__(self, name, value)
 
-    def _set_array(self, name, shape):
-        """Make a field an array of floats of a shape."""
-        array = float_array(getattr(self, name), name)
+    def _set_objects(self):
+        """Make the fields in `_objects` arrays of objects, one for each row."""
+        n_rows = len(self)
+        if self.reasons is None:
+            self._set("reasons", [""] * n_rows)
+        for name in self._objects:
+            entries = list(getattr(self, name))
+            if len(entries) != n_rows:
+                raise ValueError(
+                    f"{name} has {len(entries)} entries; {n_rows} rows are explained."
+                )
+            array = np.empty(n_rows, dtype=object)
+            array[:] = entries
+            self._set(name, array)
+
+    def _set_array(self, name, shape, dtype=np.float64):
+        """Make a field an array of a shape."""
+        array = checked_array(getattr(self, name), name, dtype)
         if array.shape != shape:
             raise ValueError(
                 f"{name} has the shape {array.shape}; these values need {shape}."
             )
         self._set(name, array)
 
-    def _check_common_fields(self, n_features, outputs, n_predictions=None):
+    def _name_features(self, met):
+        """Take the names that are met where none are given; returns how many."""
+        if self.feature_names is None:
+            self._set("feature_names", tuple(dict.fromkeys(met)))
+        return len(tuple(self.feature_names))
+
+    def _check_common_fields(self, n_features, outputs=None, n_predictions=None):
         """Check the base's fields; `outputs` is the shape of a row's responses."""
+        before = getattr(self, "original_predictions", None)
+        if outputs is None:
+            outputs = np.shape(self.predictions if before is None else before)[1:]
+        if before is not None:
+            self._set_array("original_predictions", (len(self), *outputs))
         if self.predictions is not None:
             n_predictions = len(self) if n_predictions is None else n_predictions
             self._set_array("predictions", (n_predictions, *outputs))
@@ -117,24 +162,30 @@ class BaseExplanation(ABC):
 
     def __getitem__(self, index: Any) -> Self:
         """Return the explanation of some rows, their axis kept."""
-        positions = row_positions(index, len(self))
-        changes = {
-            name: getattr(self, name)[positions]
-            for name in self._arrays_by_row
-            if getattr(self, name) is not None
-        }
+        return replace(self, **self._part(row_positions(index, len(self))))
+
+    def _part(self, positions):
+        """The fields of some rows that depend on these, by name."""
+        part = self._taken(self._arrays_by_row, positions)
         if self.data is not None:
-            changes["data"] = take_rows(self.data, positions)
-        return replace(self, **changes)
+            part["data"] = take_rows(self.data, positions)
+        return part
+
+    def _taken(self, names, positions):
+        """Some entries of those of the named arrays that there are."""
+        arrays = {name: getattr(self, name) for name in names}
+        return {k: array[positions] for k, array in arrays.items() if array is not None}
 
     def __iter__(self) -> Iterator[Self]:
         """Go through the rows, as explanations of one row each."""
         return (self[row] for row in range(len(self)))
 
-    def _index(self, pandas):
-        """The index of a table with a row for each explained row."""
+    def _frame_by_row(self, entries, columns=None):
+        """A table with a row for each explained row."""
+        pandas = optional_library("pandas", f"{type(self).__name__}.to_frame")
         has_index = isinstance(self.data, pandas.DataFrame | pandas.Series)
-        return self.data.index if has_index else None
+        index = self.data.index if has_index else None
+        return pandas.DataFrame(entries, index=index, columns=columns).infer_objects()
 
     def __repr__(self) -> str:
         head = f"{type(self).__name__}({self._size()})"
@@ -142,7 +193,8 @@ class BaseExplanation(ABC):
 
     def _repr_html_(self) -> str:
         """Return a table of the first rows."""
-        caption, head, body = self._html_table()
+        head, body = self._html_table()
+        caption = f"{type(self).__name__}: {self._caption()}"
         lines = "".join(_html_row("td", cells) for cells in body)
         return (
             f"<table><caption>{escape(caption)}</caption>"
@@ -150,10 +202,10 @@ class BaseExplanation(ABC):
         )
 
 
-def float_array(values, name):
-    """An array of floats."""
+def checked_array(values, name, dtype=np.float64):
+    """An array of numbers, or of another dtype."""
     try:
-        return np.asarray(values, dtype=np.float64)
+        return np.asarray(values, dtype=dtype)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be an array of numbers: {error}") from error
 
@@ -208,8 +260,13 @@ def optional_library(library, method):
         ) from error
 
 
+class Markup(str):
+    """HTML, which is not escaped."""
+
+
 def _html_row(tag, cells):
-    return "<tr>" + "".join(f"<{tag}>{escape(c)}</{tag}>" for c in cells) + "</tr>"
+    cells = [c if isinstance(c, Markup) else escape(c) for c in cells]
+    return "<tr>" + "".join(f"<{tag}>{cell}</{tag}>" for cell in cells) + "</tr>"
 
 
 def entry_text(entry):
@@ -217,3 +274,8 @@ def entry_text(entry):
     if isinstance(entry, float | np.floating):
         return f"{entry:.4g}"
     return str(entry)
+
+
+def counts_text(words):
+    """How often each word comes up, the most frequent first."""
+    return ", ".join(f"{n} {word}" for word, n in Counter(words).most_common())

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.bounds import interval_text
 from sklearn_interpret.explanations._base import (
     SHOWN_ROWS,
     BaseExplanation,
+    counts_text,
     entry_text,
     optional_library,
-    row_positions,
     take_rows,
 )
 
@@ -108,10 +108,10 @@ class RowExplanation(BaseExplanation):
     high: np.ndarray | None = field(default=None, kw_only=True)
     original_predictions: np.ndarray | None = field(default=None, kw_only=True)
 
+    _objects: ClassVar[tuple] = ("status", "reasons")
     _arrays_by_row: ClassVar[tuple] = (
+        *_objects,
         "original_predictions",
-        "status",
-        "reasons",
         "lower_bounds",
         "optimal",
     )
@@ -124,7 +124,6 @@ class RowExplanation(BaseExplanation):
     )
 
     def __post_init__(self):
-        self._set("status", np.asarray(self.status, dtype=object))
         if self.data is None:
             raise ValueError("data must hold the explained rows; got None.")
         found, data = as_rows(self.rows), as_rows(self.data)
@@ -133,71 +132,40 @@ class RowExplanation(BaseExplanation):
             raise ValueError(
                 f"rows has {found.n_columns} columns, but data has {n_features}."
             )
-        if self.reasons is None:
-            self._set("reasons", [""] * n_rows)
-        for name, dtype, size in (
+        self._set_objects()
+        for name, dtype, *shape in (
             ("origin", np.intp, n_found),
             ("valid", bool, n_found),
-            ("reasons", object, n_rows),
+            ("distances", float, n_found),
             ("optimal", bool, n_rows),
-        ):
-            self._set_kind(name, dtype, (size,))
-        self._set_array("distances", (n_found,))
-        for name, shape in (
-            ("lower_bounds", (n_rows,)),
-            ("low", (n_found, n_features)),
-            ("high", (n_found, n_features)),
+            ("lower_bounds", float, n_rows),
+            ("low", float, n_found, n_features),
+            ("high", float, n_found, n_features),
         ):
             if getattr(self, name) is not None:
-                self._set_array(name, shape)
+                self._set_array(name, tuple(shape), dtype)
         within = (self.origin >= 0) & (self.origin < n_rows)
         if not within.all() or (np.diff(self.origin) < 0).any():
             raise ValueError(
                 f"origin must hold increasing positions of the {n_rows} explained rows."
             )
-        outputs = () if self.predictions is None else np.shape(self.predictions)[1:]
-        if self.original_predictions is not None:
-            outputs = np.shape(self.original_predictions)[1:]
-            self._set_array("original_predictions", (n_rows, *outputs))
-        self._check_common_fields(n_features, outputs, n_found)
-
-    def _set_kind(self, name, dtype, shape):
-        """Make a field an array of a dtype and shape, if there is one."""
-        if getattr(self, name) is None:
-            return
-        array = np.asarray(getattr(self, name), dtype=dtype)
-        if array.shape != shape:
-            raise ValueError(
-                f"{name} has the shape {array.shape}; these rows need {shape}."
-            )
-        self._set(name, array)
+        self._check_common_fields(n_features, n_predictions=n_found)
 
     def __len__(self) -> int:
         """Return the number of explained rows."""
         return len(self.status)
 
-    def __getitem__(self, index: Any) -> Self:
-        """Return the explanation of some rows, their axis kept."""
-        positions = row_positions(index, len(self))
+    def _part(self, positions):
+        """The fields of some rows, and of what was found for them."""
         found = [np.flatnonzero(self.origin == position) for position in positions]
         sizes = [len(of_row) for of_row in found]
         found = np.concatenate([np.empty(0, dtype=np.intp), *found])
-        changes = {
-            name: getattr(self, name)[taken]
-            for names, taken in (
-                (self._arrays_by_row, positions),
-                (self._arrays_by_found, found),
-            )
-            for name in names
-            if getattr(self, name) is not None
+        return {
+            **super()._part(positions),
+            **self._taken(self._arrays_by_found, found),
+            "rows": take_rows(self.rows, found),
+            "origin": np.repeat(np.arange(len(positions)), sizes),
         }
-        return replace(
-            self,
-            **changes,
-            rows=take_rows(self.rows, found),
-            data=take_rows(self.data, positions),
-            origin=np.repeat(np.arange(len(positions)), sizes),
-        )
 
     @cached_property
     def changed(self) -> np.ndarray:
@@ -265,13 +233,21 @@ class RowExplanation(BaseExplanation):
         return f"n_rows={n_rows}, n_features={n_features}, n_found={n_found}"
 
     def _summary(self):
-        counts = Counter(self.status).most_common()
-        return [", ".join(f"{n} {word}" for word, n in counts)] if counts else []
+        return [counts_text(self.status)] if len(self) else []
+
+    def _after_text(self, found, feature, after):
+        """What a feature becomes, or the interval where there is room."""
+        if (
+            self.low is not None
+            and self.low[found, feature] < self.high[found, feature]
+        ):
+            return interval_text(self.low[found, feature], self.high[found, feature])
+        return entry_text(after)
 
     def _html_table(self):
         head = ["row", "status", "distance", "changes"]
         body = []
-        for row in range(min(len(self), SHOWN_ROWS)):
+        for row in self._shown:
             found = np.flatnonzero(self.origin == row)
             if not len(found):
                 body.append([str(row), self.status[row], "", self.reasons[row]])
@@ -279,10 +255,10 @@ class RowExplanation(BaseExplanation):
                 features = np.flatnonzero(self.changed[one])
                 old, new = self._entries(np.full(len(features), one), features)
                 changes = [
-                    f"{self.feature_names[j]}: {entry_text(a)} → {entry_text(b)}"
+                    f"{self.feature_names[j]}: {entry_text(a)} → "
+                    f"{self._after_text(one, j, b)}"
                     for j, a, b in zip(features, old, new, strict=True)
                 ]
                 distance = f"{self.distances[one]:.4g}"
                 body.append([str(row), self.status[row], distance, "; ".join(changes)])
-        caption = f"{type(self).__name__}: {self._size()}; the first rows"
-        return caption, head, body
+        return head, body

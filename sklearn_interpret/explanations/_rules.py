@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from sklearn_interpret._core.local.tokens import feature_name
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import is_missing, label_key
+from sklearn_interpret._model.rows.bounds import rounded_text
 from sklearn_interpret._model.rows.samples import as_texts
 from sklearn_interpret.explanations._base import (
-    SHOWN_ROWS,
     BaseExplanation,
     entry_text,
-    optional_library,
 )
 
 
@@ -215,25 +214,11 @@ class RuleExplanation(BaseExplanation):
 
     def __post_init__(self):
         self._set("rules", [tuple(rule) for rule in self.rules])
-        n_rows = len(self)
-        if self.reasons is None:
-            self._set("reasons", [""] * n_rows)
         for name in self._numbers:
-            self._set_array(name, (n_rows,))
-        for name in self._objects:
-            entries = list(getattr(self, name))
-            if len(entries) != n_rows:
-                raise ValueError(
-                    f"{name} has {len(entries)} entries, but rules has {n_rows}."
-                )
-            array = np.empty(n_rows, dtype=object)
-            array[:] = entries
-            self._set(name, array)
-        if self.feature_names is None:
-            met = (str(getattr(c, "name", c)) for rule in self.rules for c in rule)
-            self._set("feature_names", tuple(dict.fromkeys(met)))
-        outputs = () if self.predictions is None else np.shape(self.predictions)[1:]
-        self._check_common_fields(len(tuple(self.feature_names)), outputs)
+            self._set_array(name, (len(self),))
+        self._set_objects()
+        met = (str(getattr(c, "name", c)) for rule in self.rules for c in rule)
+        self._check_common_fields(self._name_features(met))
 
     def __len__(self) -> int:
         """Return the number of explained rows."""
@@ -292,7 +277,6 @@ class RuleExplanation(BaseExplanation):
         ImportError
             pandas is not installed.
         """
-        pandas = optional_library("pandas", "RuleExplanation.to_frame")
         columns = {
             "rule": [self.text(row) for row in range(len(self))],
             "answer": self.answers,
@@ -300,34 +284,30 @@ class RuleExplanation(BaseExplanation):
             "status": self.status,
             "reason": self.reasons,
         }
-        frame = pandas.DataFrame(columns, index=self._index(pandas))
-        return frame.infer_objects()
-
-    def _size(self):
-        return f"n_rows={len(self)}"
+        return self._frame_by_row(columns)
 
     def _summary(self):
-        shown = range(min(len(self), SHOWN_ROWS))
-        lines = [
-            f"{self.text(row)}: {entry_text(self.answers[row])} (precision "
-            f"{self.precision[row]:.3g}, coverage {self.coverage[row]:.3g})"
-            for row in shown
-        ]
-        return lines + ["..."] * (len(self) > SHOWN_ROWS)
+        return self._first_lines(
+            lambda row: (
+                f"{self.text(row)}: {entry_text(self.answers[row])} (precision "
+                f"{self.precision[row]:.3g}, coverage {self.coverage[row]:.3g})"
+            )
+        )
 
     def _html_table(self):
         head = ["row", "rule", "answer", "precision", "coverage", "status"]
         body = []
-        for row in range(min(len(self), SHOWN_ROWS)):
-            low, high = self.precision_low[row], self.precision_high[row]
+        for row in self._shown:
+            low = rounded_text(self.precision_low[row], down=True)
+            high = rounded_text(self.precision_high[row], down=False)
             body.append(
                 [
                     str(row),
                     self.text(row),
                     entry_text(self.answers[row]),
-                    f"{self.precision[row]:.3g} ({low:.3g} to {high:.3g})",
+                    f"{self.precision[row]:.3g} ({low} to {high})",
                     f"{self.coverage[row]:.3g}",
-                    ": ".join(filter(None, [self.status[row], self.reasons[row]])),
+                    self._outcome(row),
                 ]
             )
-        return f"{type(self).__name__}: {self._size()}; the first rows", head, body
+        return head, body

@@ -164,7 +164,7 @@ class LocalExplanation(Explanation):
 
     def _html_table(self):
         """The table with a column of R²."""
-        caption, head, body = super()._html_table()
+        head, body = super()._html_table()
         if self.fidelity is not None and body:
             fidelity = self.fidelity.reshape(len(self), -1)
             # Lines are sorted by row, then by output.
@@ -174,7 +174,7 @@ class LocalExplanation(Explanation):
             head.insert(place, "fidelity")
             for cells, share in zip(body, shown, strict=True):
                 cells.insert(place, r_squared_text(share))
-        return caption, head, body
+        return head, body
 
 
 def r_squared_text(share):

@@ -8,7 +8,9 @@ from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+
+from sklearn_interpret._model.trees.tree_response import read_trees
 
 LEVELS = ["low", "mid", "high"]
 NUMBERS = ["a", "b", "n", "small", "single"]
@@ -92,7 +94,8 @@ def polars_forest(columns):
     """A forest on some columns of a frame of polars."""
     texts = [name for name in columns if name in TEXTS]
     encoder = make_column_transformer(
-        (OneHotEncoder(handle_unknown="ignore"), texts), remainder="passthrough"
+        (OneHotEncoder(handle_unknown="ignore"), texts),
+        remainder=FunctionTransformer(np.asarray),
     )
     return make_pipeline(encoder, RandomForestClassifier(5, random_state=0))
 
@@ -106,3 +109,24 @@ def forest(n_estimators=20):
     """A forest on mixed frames."""
     model = RandomForestClassifier(n_estimators, max_depth=6, random_state=0)
     return pipeline(model, scaled=False)
+
+
+def cell_ends(model):
+    """First and last doubles of all cells of each feature of a model of trees.
+
+    Libraries that compare in single precision round first: a double may be on the far
+    side of a threshold half a step of single precision away from it.
+    """
+    trees = read_trees(model).ensemble
+    for thresholds in trees.split_codes.thresholds:
+        last = thresholds.astype(np.float64)
+        if trees.precision == np.float32:
+            below = thresholds.astype(np.float32)
+            too_far = below > thresholds
+            below[too_far] = np.nextafter(below[too_far], np.float32(-np.inf))
+            above = np.nextafter(below, np.float32(np.inf))
+            last = (below.astype(np.float64) + above) / 2
+            rounded_up = last.astype(np.float32) == above
+            last[rounded_up] = np.nextafter(last[rounded_up], -np.inf)
+        low = np.append(-np.inf, np.nextafter(last, np.inf))
+        yield np.stack([low, np.append(last, np.inf)], axis=1)

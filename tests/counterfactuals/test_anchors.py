@@ -18,6 +18,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import validate_data
 
+from sklearn_interpret._core.local.anchors import Anchor
 from sklearn_interpret.counterfactuals import Anchors
 from sklearn_interpret.exceptions import NoAnchorWarning
 from sklearn_interpret.explanations import Condition
@@ -115,6 +116,13 @@ def test_rules_hold_for_their_rows_and_coverage_is_counted(iris):
     assert explanation.holds(rows).diagonal().all()
     assert explanation.holds(X).shape == (len(rows), len(X))
     np.testing.assert_allclose(explanation.coverage, explanation.holds(X).mean(axis=1))
+
+
+def test_reasons_say_no_more_than_is_proved():
+    inspector = Anchors(RandomForestClassifier())
+    for low in (0.8, 0.9497):
+        reason = inspector._reason(Anchor((), False, 0.99, low, 1.0, 1.0))
+        assert f"at least {str(low)[:5]} only" in reason
 
 
 def test_precision_holds_on_fresh_draws(iris):

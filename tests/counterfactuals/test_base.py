@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
 from scipy import sparse
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.frozen import FrozenEstimator
@@ -22,8 +23,8 @@ from tests.counterfactuals.data import (
 )
 
 QUICK = {
-    GrowingSpheres: {"n_samples": 50, "random_state": 0},
-    WachterCounterfactual: {},
+    GrowingSpheres: {"n_samples": 20, "random_state": 0},
+    WachterCounterfactual: {"max_iter": 20},
 }
 every_method = pytest.mark.parametrize("method", QUICK, ids=lambda c: c.__name__)
 X, y = mixed()
@@ -37,15 +38,15 @@ def made(method, model, **parameters):
 
 @every_method
 def test_another_class(method):
-    explanation = made(method, SMOOTH).fit(X).explain(X[:10])
-    assert explanation.status.tolist() == ["found"] * 10
+    explanation = made(method, SMOOTH).fit(X).explain(X[:4])
+    assert explanation.status.tolist() == ["found"] * 4
     assert explanation.valid.all()
-    assert (SMOOTH.predict(explanation.rows) != SMOOTH.predict(X[:10])).all()
+    assert (SMOOTH.predict(explanation.rows) != SMOOTH.predict(X[:4])).all()
     np.testing.assert_allclose(
         explanation.predictions, SMOOTH.decision_function(explanation.rows)
     )
     np.testing.assert_allclose(
-        explanation.original_predictions, SMOOTH.decision_function(X[:10])
+        explanation.original_predictions, SMOOTH.decision_function(X[:4])
     )
     assert (explanation.distances > 0).all()
 
@@ -68,7 +69,7 @@ def test_a_class_of_three(method):
 @every_method
 def test_an_interval_of_a_probability(method):
     inspector = made(method, SMOOTH, desired=(0.4, 0.6)).fit(X)
-    explanation = inspector.explain(X[:10])
+    explanation = inspector.explain(X[:4])
     probability = SMOOTH.predict_proba(explanation.rows)[:, 1]
     assert ((probability >= 0.4) & (probability <= 0.6)).all()
     np.testing.assert_allclose(explanation.predictions, probability)
@@ -78,7 +79,7 @@ def test_an_interval_of_a_probability(method):
 @every_method
 def test_an_interval_of_the_probability_of_a_class(method):
     inspector = made(method, SMOOTH, desired=(0.7, None), target=0).fit(X)
-    explanation = inspector.explain(X[:6])
+    explanation = inspector.explain(X[:4])
     assert (SMOOTH.predict_proba(explanation.rows)[:, 0] >= 0.7).all()
 
 
@@ -105,7 +106,7 @@ def test_limits_are_kept(method):
     model = Scores(steps=True).fit(X)
     inspector = made(method, model, n_counterfactuals=2, **limits).fit(X)
     with pytest.warns(NoCounterfactualWarning):
-        explanation = inspector.explain(X[:20])
+        explanation = inspector.explain(X[:12])
     before = X.iloc[explanation.origin].reset_index(drop=True)
     after = explanation.rows.reset_index(drop=True)
     assert len(after) > 10
@@ -123,16 +124,16 @@ def test_limits_are_kept(method):
 @pytest.mark.parametrize("most", [1, 2])
 def test_few_changes(method, most):
     inspector = made(method, SMOOTH, max_changes=most, n_counterfactuals=2).fit(X)
-    explanation = inspector.explain(X[:8])
+    explanation = inspector.explain(X[:4])
     assert (explanation.n_changed <= most).all()
     assert (explanation.n_changed > 0).all()
-    assert (explanation.status == "found").sum() >= 6
+    assert (explanation.status == "found").sum() >= 3
 
 
 @every_method
 def test_several_are_apart(method):
     inspector = made(method, SMOOTH, n_counterfactuals=3).fit(X)
-    explanation = inspector.explain(X[:6])
+    explanation = inspector.explain(X[:3])
     for row in explanation:
         assert len(row.rows) == 3
         assert (np.diff(row.distances) >= 0).all()
@@ -148,8 +149,8 @@ def test_several_are_apart(method):
 
 @every_method
 def test_the_first_of_several_is_the_only_one(method):
-    one = made(method, SMOOTH).fit(X).explain(X[:5])
-    several = made(method, SMOOTH, n_counterfactuals=2).fit(X).explain(X[:5])
+    one = made(method, SMOOTH).fit(X).explain(X[:3])
+    several = made(method, SMOOTH, n_counterfactuals=2).fit(X).explain(X[:3])
     first = np.unique(several.origin, return_index=True)[1]
     assert (several.distances[first] <= one.distances * (1 + 1e-3)).all()
 
@@ -211,13 +212,12 @@ def test_small_floats_stay_small(method):
 def test_workers_find_the_same(method):
     numbers = X[["a", "b"]].to_numpy()
     model = LogisticRegression().fit(numbers, y)
-    one, two = (
-        made(method, model, n_jobs=n_jobs, n_counterfactuals=2).fit(numbers)
-        for n_jobs in (1, 2)
-    )
-    np.testing.assert_allclose(
-        one.explain(numbers[:4]).rows, two.explain(numbers[:4]).rows, rtol=1e-10
-    )
+    inspector = made(method, model, n_counterfactuals=2).fit(numbers)
+    alone = inspector.explain(numbers[:4]).rows
+    # That processes are as good as threads is tested of all inspectors together.
+    with parallel_config(backend="threading"):
+        spread = inspector.set_params(n_jobs=2).explain(numbers[:4]).rows
+    np.testing.assert_allclose(alone, spread, rtol=1e-10)
 
 
 @every_method

@@ -170,3 +170,43 @@ def test_regressor(data):
     np.testing.assert_allclose(found.distances, expected, rtol=1e-6)
     after = model.predict(found.rows)
     assert ((after >= 1.0) & (after <= 1.2)).all()
+
+
+def test_next_ones_take_the_next_best_features(data):
+    X, y = data
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    search = ExactCounterfactual(
+        FrozenEstimator(model), distance=COSTS, n_counterfactuals=5
+    )
+    found = search.fit(X).explain(X[:5])
+    coef, intercept = coefficients(model)
+    costs = np.sort(UNIT_COSTS / np.abs(coef))
+    needs = np.abs(X[:5] @ coef + intercept)
+    np.testing.assert_allclose(
+        found.distances.reshape(5, 4), needs[:, None] * costs, rtol=1e-6
+    )
+    assert all("only 4 rows" in reason for reason in found.reasons)
+
+
+@pytest.mark.parametrize("desired", ["other", (0.6, 0.9)])
+def test_boxes_are_as_wished_to_their_ends(data, desired):
+    X, y = data
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    search = ExactCounterfactual(
+        FrozenEstimator(model), desired=desired, region=True, n_counterfactuals=2
+    )
+    rows = X[model.predict_proba(X)[:, 1] < 0.5][:5]
+    found = search.fit(X).explain(rows)
+    slopes, _ = coefficients(model)
+    assert ((found.low <= found.rows) & (found.rows <= found.high)).all()
+    for low, high in zip(found.low, found.high, strict=True):
+        far = np.clip([low, high], -99, 99)
+        corners = model.predict_proba(np.array(list(product(*far.T))))[:, 1]
+        if desired == "other":
+            assert (corners >= 0.5).all()
+            # What helps may be done without end, and nothing else.
+            np.testing.assert_array_equal(np.isinf(high), slopes > 0)
+            np.testing.assert_array_equal(np.isinf(low), slopes < 0)
+        else:
+            assert ((corners >= 0.6) & (corners <= 0.9)).all()
+            np.testing.assert_allclose(corners.max(), 0.9, rtol=1e-6)

@@ -19,9 +19,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_interpret._model.trees.tree_response import read_trees
+from sklearn_interpret._core.optimisation import box_program
 from sklearn_interpret.counterfactuals import ExactCounterfactual
 from sklearn_interpret.exceptions import NoCounterfactualWarning
+from tests.counterfactuals.data import cell_ends
 
 
 def table(n_classes=2, n_features=3, seed=0):
@@ -41,22 +42,22 @@ def table(n_classes=2, n_features=3, seed=0):
 
 def candidates(model, row):
     """All cells of each feature: the nearest number to the row's in each."""
-    trees = read_trees(model).ensemble
-    values = []
-    for x, thresholds in zip(row, trees.split_codes.thresholds, strict=True):
-        last = thresholds.astype(np.float32)
-        too_far = last > thresholds
-        last[too_far] = np.nextafter(last[too_far], np.float32(-np.inf))
-        low = np.append(-np.inf, np.nextafter(last, np.float32(np.inf)))
-        high = np.append(last, np.inf)
-        values.append(np.unique(np.clip(x, low, high)))
-    return values
+    ends = zip(row, cell_ends(model), strict=True)
+    return [np.unique(np.clip(x, *of_cells.T)) for x, of_cells in ends]
 
 
-def brute_force(model, row, costs, holds, most_changes=None):
-    """Least distance of all rows as wished, and the fewest changes with theirs."""
+def brute_force(model, row, costs, holds, most_changes=None, before=()):
+    """Least distance of all rows as wished, and the fewest changes with theirs.
+
+    Of changes of each row before, no more than half are changes of these.
+    """
     rows = np.array(list(product(*candidates(model, row))))
     rows = rows[holds(rows)]
+    for other in before:
+        shares = np.abs(other - row) * costs
+        rows = rows[(rows != row) @ shares <= (0.5 + 1e-9) * shares.sum()]
+    if not len(rows):
+        return np.inf, np.inf, np.inf
     changes = (rows != row).sum(axis=1)
     if most_changes is not None:
         rows, changes = rows[changes <= most_changes], changes[changes <= most_changes]
@@ -70,6 +71,7 @@ MODELS = {
     "forest": RandomForestClassifier(10, max_depth=3, random_state=0),
     "extra": ExtraTreesClassifier(10, max_depth=3, random_state=0),
     "boosting": GradientBoostingClassifier(n_estimators=10, random_state=0),
+    "histograms": HistGradientBoostingClassifier(max_iter=5, max_depth=3),
     "full forest": RandomForestClassifier(10, max_leaf_nodes=9, random_state=1),
 }
 COSTS = {0: 1.0, 1: 0.5, 2: 2.0}
@@ -245,3 +247,200 @@ def test_impossible_for_a_reason():
     assert "features_to_vary" in found.reasons[impossible[0]]
     assert np.isinf(found.lower_bounds[impossible]).all()
     assert not found.optimal[impossible].any()
+
+
+@pytest.mark.parametrize("objective", ["distance", "n_changed"])
+@pytest.mark.parametrize("name", ["forest", "boosting"])
+def test_next_ones_are_nearest_of_those_apart(name, objective):
+    X, y = table(seed=4)
+    model = MODELS[name].fit(X, y)
+    rows, costs = X[:4], np.array([1.0, 0.5, 2.0])
+    search = ExactCounterfactual(
+        FrozenEstimator(model),
+        distance=COSTS,
+        n_counterfactuals=3,
+        objective=objective,
+    )
+    found = search.fit(X).explain(rows)
+    assert found.optimal.all()
+    for i, row in enumerate(rows):
+        own = model.predict(rows[[i]])
+        of_row = found.rows[found.origin == i]
+        for k in range(3):
+            least, _, of_fewest = brute_force(
+                model,
+                row,
+                costs,
+                lambda X, own=own: model.predict(X) != own,
+                before=of_row[:k],
+            )
+            if k == len(of_row):
+                assert least == np.inf
+                assert f"only {k} rows" in found.reasons[i]
+                break
+            least = of_fewest if objective == "n_changed" else least
+            distance = found.distances[found.origin == i][k]
+            np.testing.assert_allclose(distance, least, rtol=1e-6)
+
+
+def test_bounds_of_a_search_that_is_ended(monkeypatch):
+    X, y = table(n_features=5, seed=4)
+    model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    rows = X[:3]
+    search = ExactCounterfactual(FrozenEstimator(model)).fit(X)
+    proved = search.explain(rows)
+    assert proved.optimal.all()
+    ended = set()
+    for n_looks in (2, 4, 9):
+        looks = [0.0] * n_looks + [np.inf] * 10_000
+        monkeypatch.setattr(box_program, "monotonic", lambda looks=looks: looks.pop(0))
+        for row, nearest in zip(rows, proved.distances, strict=True):
+            looks[:] = [0.0] * n_looks + [np.inf] * 10_000
+            found = search.explain(row[None])
+            assert found.lower_bounds[0] <= nearest * (1 + 1e-6)
+            assert found.distances[0] >= nearest * (1 - 1e-6)
+            assert (model.predict(found.rows) != model.predict(row[None])).all()
+            ended.add(bool(found.optimal[0]))
+    assert ended == {True, False}
+
+
+def test_time_is_shared_by_all_that_are_found():
+    X, y = table()
+    model = MODELS["forest"].fit(X, y)
+    search = ExactCounterfactual(
+        FrozenEstimator(model), n_counterfactuals=2, time_limit=0
+    )
+    found = search.fit(X).explain(X[:5])
+    assert (np.bincount(found.origin) > 1).any()
+    np.testing.assert_array_equal(
+        model.predict(found.rows), 1 - model.predict(X[:5])[found.origin]
+    )
+
+
+def least_of_box(tree, low, high, node=0):
+    """The least share of the second class in the leaves that a box meets."""
+    feature, threshold = tree.feature[node], tree.threshold[node]
+    if tree.children_left[node] < 0:
+        return tree.value[node, 0, 1]
+    shares = []
+    if np.float32(low[feature]) <= threshold:
+        shares.append(least_of_box(tree, low, high, tree.children_left[node]))
+    if np.float32(high[feature]) > threshold:
+        shares.append(least_of_box(tree, low, high, tree.children_right[node]))
+    return min(shares)
+
+
+@pytest.mark.parametrize("most", [None, 2])
+def test_boxes_are_as_wished_and_cannot_be_wider(most):
+    X, y = table(seed=1)
+    model = RandomForestClassifier(9, max_depth=4, random_state=0).fit(X, y)
+    search = ExactCounterfactual(
+        FrozenEstimator(model),
+        desired=1,
+        region=True,
+        permitted_range={0: (-1.5, 1.5)},
+        max_changes=most,
+    )
+    rows = X[model.predict(X) == 0][:10]
+    found = search.fit(X).explain(rows)
+    rng = np.random.default_rng(0)
+    assert (found.low < found.high).any(axis=1).all()
+    for row, changed, low, high in zip(
+        found.rows, found.changed, found.low, found.high, strict=True
+    ):
+        assert ((low <= row) & (row <= high)).all()
+        near, far = np.maximum(low, -9), np.minimum(high, 9)
+        corners = np.array(list(product(*zip(near, far, strict=True))))
+        inside = rng.uniform(near, far, (100, 3))
+        assert (model.predict(np.vstack([corners, inside])) == 1).all()
+        for j in np.flatnonzero(changed | (most is None)):
+            for ends, beyond in ((low, -np.inf), (high, np.inf)):
+                wider = {"low": low.copy(), "high": high.copy()}
+                side = "low" if ends is low else "high"
+                wider[side][j] = np.nextafter(ends[j], beyond)
+                least = sum(
+                    least_of_box(one.tree_, **wider) for one in model.estimators_
+                )
+                at_limit = j == 0 and abs(ends[j]) >= 1.5
+                assert np.isinf(ends[j]) or at_limit or least <= 4.5 + 1e-9
+        if most is not None:
+            np.testing.assert_array_equal(low[~changed], row[~changed])
+            np.testing.assert_array_equal(high[~changed], row[~changed])
+
+
+@pytest.mark.parametrize("desired", ["other", 2])
+def test_boxes_of_several_classes(desired):
+    X, y = table(3, seed=1)
+    model = MODELS["boosting"].fit(X, y)
+    search = ExactCounterfactual(
+        FrozenEstimator(model), desired=desired, region=True, distance=COSTS
+    )
+    rows = X[model.predict(X) != 2][:6]
+    found = search.fit(X).explain(rows)
+    rng = np.random.default_rng(0)
+    for i, origin in enumerate(found.origin):
+        low, high = np.maximum(found.low[i], -9), np.minimum(found.high[i], 9)
+        answers = model.predict(rng.uniform(low, high, (100, 3)))
+        own = model.predict(rows[[origin]])
+        assert (answers != own if desired == "other" else answers == 2).all()
+
+
+@pytest.mark.parametrize("model", list(mixed_models()), ids=["pipeline", "categories"])
+def test_boxes_in_mixed_tables(model):
+    X, y = mixed_table()
+    rows = X.iloc[:8]
+    search = ExactCounterfactual(
+        FrozenEstimator(model.fit(X, y)), region=True, features_to_vary=[0, 1, 2]
+    )
+    found = search.fit(X).explain(rows)
+    assert np.isnan(found.low[:, 2]).all()
+    missing = rows["income"].isna().to_numpy()[found.origin]
+    np.testing.assert_array_equal(np.isnan(found.high[:, 1]), missing)
+    for low, high in (
+        (found.low, found.low),
+        (found.high, found.high),
+        (found.low, found.high),
+        (found.high, found.low),
+    ):
+        corners = found.rows.copy()
+        corners["age"] = np.clip(low[:, 0], 0, 200).astype(X["age"].dtype)
+        corners["income"] = np.clip(high[:, 1], -9, 9).astype(np.float32)
+        assert (model.predict(corners) != model.predict(rows)[found.origin]).all()
+
+
+CORNER = pd.DataFrame(list(product([0.0, 1.0], repeat=3)), columns=["a", "b", "c"])
+BOTH = DecisionTreeClassifier().fit(CORNER, (CORNER.a > 0) & (CORNER.b > 0))
+REASONS = {
+    "max_changes leaves": {"max_changes": 1},
+    "features_to_vary leaves": {"features_to_vary": ["b", "c"]},
+    "permitted_range leaves": {"permitted_range": {"a": (0, 0.2)}},
+    "direction leaves": {"direction": {"a": "decrease"}, "max_changes": 2},
+    "constraints leave": {"constraints": [({"a": 1, "b": 1}, 0.5)]},
+    "several of them": {"max_changes": 1, "features_to_vary": ["a"]},
+    "the model answers no row": {"max_changes": 2, "margin": 2.0},
+}
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_reasons(reason):
+    search = ExactCounterfactual(FrozenEstimator(BOTH), **REASONS[reason]).fit(CORNER)
+    with pytest.warns(NoCounterfactualWarning, match=reason):
+        found = search.explain(CORNER[:1])
+    assert found.status == ["impossible"]
+
+
+@pytest.mark.parametrize("limits", [{"max_changes": 2}, {}])
+def test_a_reason_that_time_does_not_tell(limits, monkeypatch):
+    search = ExactCounterfactual(FrozenEstimator(BOTH), **limits).fit(CORNER)
+    asked = []
+
+    def found(task, row, settings, feasible):
+        asked.append(settings)
+        return None, np.inf if len(asked) == 1 else 0.0
+
+    monkeypatch.setattr(search._searcher, "found", found)
+    reason = "why is not known within" if limits else "the model answers no row"
+    with pytest.warns(NoCounterfactualWarning, match=reason):
+        assert search.explain(CORNER[:1]).status == ["impossible"]
+    assert len(asked) == 1 + len(limits)
+    assert asked[-1].time_limit <= search.time_limit

@@ -147,6 +147,31 @@ def test_table_with_boxes(explanation):
     assert table["high"].tolist() == [6, 10, 6, 8]
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (4.5, 6.25, "4.5 to 6.25"),
+        (-np.inf, 5, "at most 5"),
+        (5, np.inf, "at least 5"),
+        (-np.inf, 5.87986, "at most 5.879"),  # never more than the box promises
+        (5.12341, np.inf, "at least 5.124"),
+        (-5.87986, np.inf, "at least -5.879"),
+        (4.99996, 5.00004, "4.99996 to 5.00004"),
+        (4.99996123, 5.00004567, "4.999962 to 5.000045"),
+        (-np.inf, 12345.6, "at most 12345"),
+        (-1e-300, 1e300, "-1e-300 to 1e+300"),
+        (5, 5, "→ 5"),
+        (np.nan, np.nan, "→ 5"),
+        (-np.inf, np.inf, "→ anything"),
+    ],
+)
+def test_intervals_in_html(explanation, low, high, text):
+    boxes = np.full_like(FIELDS["rows"], low, dtype=float), FIELDS["rows"] + 0.0
+    boxes[1][:] = high
+    html = replace(explanation, low=boxes[0], high=boxes[1])._repr_html_()
+    assert text in html
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames(library):
     module = pytest.importorskip(library)
@@ -210,7 +235,7 @@ def test_html_escapes_names_values_and_reasons():
         ({"valid": [True]}, "valid has the shape"),
         ({"distances": [1.0]}, "distances has the shape"),
         ({"distances": ["far"] * 4}, "distances must be an array of numbers"),
-        ({"reasons": [""]}, "reasons has the shape"),
+        ({"reasons": [""]}, "reasons has 1 entries"),
         ({"lower_bounds": [1.0]}, "lower_bounds has the shape"),
         ({"optimal": [True]}, "optimal has the shape"),
         ({"low": np.zeros((4, 1))}, "low has the shape"),

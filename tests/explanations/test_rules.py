@@ -54,6 +54,12 @@ def test_words(number, text, holds):
     assert condition.holds(texts).tolist() == list(map(bool, holds))
 
 
+def test_bounds_are_rounded_outward():
+    """No more is said than is proved."""
+    html = explanation(precision_low=[0.9497, 0], precision_high=[0.9892, 1])
+    assert "0.98 (0.949 to 0.99)" in html._repr_html_()
+
+
 def test_rows_of_an_explanation():
     found = explanation(data=np.zeros((2, 2)), feature_names=["age", "<b>"])
     assert len(found) == 2
@@ -95,7 +101,7 @@ def test_text_and_html():
     [
         ({"precision": [1.0]}, "precision has the shape"),
         ({"coverage": ["x", "y"]}, "coverage must be an array of numbers"),
-        ({"answers": ["yes"]}, "answers has 1 entries, but rules has 2"),
+        ({"answers": ["yes"]}, "answers has 1 entries; 2 rows"),
         ({"reasons": []}, "reasons has 0 entries"),
         ({"data": np.zeros((3, 2))}, "data has 3 rows"),
         ({"feature_names": "ab"}, "feature_names must be a sequence"),

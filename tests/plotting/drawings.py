@@ -2,8 +2,25 @@
 
 import numpy as np
 
-from sklearn_interpret import effects, importance, interactions, shapley, surrogates
-from sklearn_interpret.explanations import Explanation
+from sklearn_interpret import (
+    counterfactuals,
+    effects,
+    importance,
+    interactions,
+    shapley,
+    surrogates,
+)
+from sklearn_interpret._core.local.tokens import Splitter
+from sklearn_interpret.explanations import (
+    Condition,
+    Explanation,
+    RemovalExplanation,
+    RowExplanation,
+    RuleExplanation,
+    WordCondition,
+)
+
+FAMILIES = (counterfactuals, effects, importance, interactions, shapley, surrogates)
 
 DRAW = np.random.default_rng(0)
 ROWS = DRAW.normal(size=(12, 4))
@@ -211,11 +228,108 @@ def _lime_image():
     return surrogates.LimeImageDisplay.from_explanation(explanation)
 
 
+TABLE = np.empty((40, 3), dtype=object)
+TABLE[:, 0] = DRAW.exponential(size=40)
+TABLE[:, 1] = DRAW.integers(0, 9, 40)
+TABLE[:, 2] = DRAW.choice(["cook", "nurse", "a rather long occupation"], 40)
+
+
+def _counterfactuals(n_found, **parts):
+    """Two rows, for the first of which so many rows are found."""
+    import pandas
+
+    table = pandas.DataFrame(TABLE, columns=["debt", "visits", "job"])
+    table = table.astype({"debt": float, "visits": int})
+    rows = table.iloc[[0] * n_found].copy()
+    rows["debt"] = [0.1, 3.2, 1.7][:n_found]
+    rows["visits"] += np.arange(n_found)
+    rows.iloc[1:, 2] = "cook" if TABLE[0, 2] != "cook" else "nurse"
+    explanation = RowExplanation(
+        rows=rows,
+        origin=[0] * n_found,
+        valid=[True] * n_found,
+        distances=[1.0, 1.25, 2.0][:n_found],
+        status=["found", "impossible"],
+        reasons=["", "permitted_range leaves no row that the model answers so"],
+        data=table.iloc[:2],
+        predictions=[0.52, 0.6, 0.55][:n_found],
+        original_predictions=[0.21, 0.3],
+        feature_names=list(table),
+        output_names=["granted"],
+        response_name="probability",
+        **parts,
+    )
+    choices = {"background": table, "target_name": "credit"}
+    return lambda row=0: counterfactuals.CounterfactualDisplay.from_explanation(
+        explanation, row=row, **choices
+    )
+
+
+def _boxes():
+    low, high = (
+        np.array([[-np.inf, np.nan, np.nan]]),
+        np.array([[0.15, np.nan, np.nan]]),
+    )
+    proofs = {"lower_bounds": [0.9, 0.0], "optimal": [False, False]}
+    return _counterfactuals(1, low=low, high=high, **proofs)()
+
+
+def _anchor(rule, data, **choices):
+    explanation = RuleExplanation(
+        [rule],
+        *([number] for number in (0.98, 0.95, 0.995, 0.21)),
+        answers=["granted"],
+        status=["failed"],
+        reasons=["the precision is proved to be at least 0.95 only, not 0.99"],
+        data=data,
+        target_name="credit",
+    )
+    return lambda: counterfactuals.AnchorsDisplay.from_explanation(
+        explanation, **choices
+    )
+
+
+CONDITIONS = (
+    Condition(0, "debt", low=0.5, high=1.5),
+    Condition(1, "visits", low=3),
+    Condition(2, "job", levels=("cook", "nurse")),
+)
+TEXT = "Not $free$ of charge: free for a year."
+WORDS = (WordCondition("free", 0, Splitter(r"\W+", None, True)),)
+
+
+def _text_counterfactual():
+    explanation = RemovalExplanation(
+        pieces=[["free", " ", "of", " ", "charge", "!"]],
+        removed=[[True, False, False, False, True, False]],
+        words=[["free", "charge"]],
+        texts=[" of !"],
+        answers=["honest"],
+        original_answers=["spam"],
+        status=["found"],
+        optimal=[True],
+        predictions=[-0.4],
+        original_predictions=[1.4],
+    )
+    return counterfactuals.TextCounterfactualDisplay.from_explanation(explanation)
+
+
 def _explained(kind, **choices):
     return lambda: getattr(shapley, kind).from_explanation(EXPLANATION, **choices)
 
 
 DRAWINGS = {
+    "CounterfactualDisplay": [
+        _counterfactuals(1),
+        _counterfactuals(3),
+        lambda: _counterfactuals(1)(row=1),
+        _boxes,
+    ],
+    "AnchorsDisplay": [
+        _anchor(CONDITIONS, TABLE[:1], background=TABLE),
+        _anchor((), TABLE[:1]),
+        _anchor(WORDS, [TEXT]),
+    ],
     "PartialDependenceDisplay": [
         _partial_dependence,
         _pair,
@@ -264,4 +378,5 @@ DRAWINGS = {
     "LimeDisplay": [_lime],
     "LimeTextDisplay": [_lime_text],
     "LimeImageDisplay": [_lime_image],
+    "TextCounterfactualDisplay": [_text_counterfactual],
 }

@@ -8,15 +8,12 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from sklearn_interpret import effects, importance, interactions, shapley, surrogates
 from sklearn_interpret._plotting.labels import shorten
 from sklearn_interpret.effects import (
     IndividualConditionalExpectationDisplay,
     PartialDependenceDisplay,
 )
-from tests.plotting.drawings import DRAWINGS
-
-FAMILIES = (effects, importance, interactions, shapley, surrogates)
+from tests.plotting.drawings import DRAWINGS, FAMILIES
 
 GRID = np.linspace(0, 1, 5)
 

@@ -10,10 +10,8 @@ from matplotlib.colors import to_rgb, to_rgba_array
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from sklearn_interpret import effects, importance, interactions, shapley, surrogates
-from tests.plotting.drawings import DRAWINGS
+from tests.plotting.drawings import DRAWINGS, FAMILIES
 
-FAMILIES = (effects, importance, interactions, shapley, surrogates)
 STYLES = ("default", "dark_background", "ggplot")
 TEXT, LINE = 3.0, 1.8  # least contrasts
 

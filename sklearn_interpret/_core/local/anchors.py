@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
-from scipy.special import xlogy
+from scipy.special import xlog1py, xlogy
 
 # Draws by which rules are compared first; each further stage has twice as many.
 _FIRST_DRAWS = 32
@@ -293,16 +293,13 @@ def kl_bounds(n_kept, n_draws, level):
     level : float
         Each bound fails with a probability of at most exp(-level) (Chernoff's bound).
     """
-    mean, most = n_kept / n_draws, level / n_draws
-    found = []
-    for end in (0.0, 1.0):
-        near, far = mean.copy(), np.full_like(mean, end)
-        for _ in range(_BISECTIONS):
-            middle = (near + far) / 2
-            with np.errstate(divide="ignore", invalid="ignore"):
-                divergence = xlogy(mean, mean / middle)
-                divergence += xlogy(1 - mean, (1 - mean) / (1 - middle))
-            within = divergence <= most
-            near, far = np.where(within, middle, near), np.where(within, far, middle)
-        found.append(far)
-    return found
+    mean = n_kept / n_draws
+    # KL(mean, q) = least - mean log q - (1 - mean) log(1 - q).
+    least = xlogy(mean, mean) + xlog1py(1 - mean, -mean)
+    most = level / n_draws - least
+    near, far = np.stack([mean, mean]), np.stack([0 * mean, 0 * mean + 1])
+    for _ in range(_BISECTIONS):
+        middle = (near + far) / 2
+        within = -xlogy(mean, middle) - xlog1py(1 - mean, -middle) <= most
+        near, far = np.where(within, middle, near), np.where(within, far, middle)
+    return far

@@ -1,29 +1,26 @@
-"""The cheapest point at which sums over boxes are as wished, as a linear program.
+"""The cheapest point at which sums over boxes are as wished, by branch and bound.
 
-In each column ordered binaries say from which cell on the point lies; shares of the
-boxes of a tree add up to one, and those on a side of a cell are no more than the binary
-allows (Cui et al. 2015; Parmentier and Vidal 2021).
+Linear programs bound the costs: in each column ordered shares say how much of the point
+lies from which cell on, shares of the boxes of a tree add up to one, and those on a
+side of a cell are no more than the column allows (Cui et al. 2015; Parmentier and Vidal
+2021). Cells and boxes that no cheaper point needs are left out first, columns are cut
+in two where the program is least sure of what they cost.
 """
 
 from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from itertools import count
 from time import monotonic
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import coo_array
+from scipy.optimize import linprog
+from scipy.sparse import csr_array
 
-# Points are the same if their costs differ by less, relatively; the unit of the
-# objective, as the solver stops at an absolute gap too.
+# Points are the same if their costs differ by less, relatively; the size of objectives.
 GAP, _UNIT = 2e-7, 1e3
-# By how much solvers miss constraints that are scaled to about one.
-_SLACK = 4e-6
-_INFEASIBLE = 2  # a status of milp
-# The share of the time in which any better point is sought.
-_ANY = 0.6
-# Lower bounds this near to what they bound, relatively, are not raised any more.
-_CLOSE = 1e-3
-# Boxes that are compared with each other.
-_MOST_BOXES = 4000
+# Shares that are nearer to 0 or 1 are whole; what reduced costs exceed more than just.
+_WHOLE, _MORE = 1e-7, 1e-6
+_INFEASIBLE = 2  # a status of linprog
 
 
 @dataclass(frozen=True)
@@ -60,56 +57,31 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
     -------
     Solved
     """
-    start = monotonic()
-    known = np.inf
-    lower = _relaxed(boxes, point, start + time_limit / 2)
-    if lower == np.inf:
-        return Solved(point, np.inf if point is None else boxes.cost(point[None])[0])
-    while point is None or boxes.cost(point[None])[0] < known:
-        if point is not None:
-            known = boxes.cost(point[None])[0]
-        below = known if np.isinf(known) else known - max(GAP * known, step / 2)
-        # Any cheaper point is found, or none proved, sooner than the best.
-        status, better = _any_point(boxes, below, start + _ANY * time_limit)
-        if status == _INFEASIBLE:
+    end = monotonic() + time_limit
+    known = np.inf if point is None else boxes.total_cost(point)
+    parts, number, halves, lower = [], count(), [boxes], 0.0
+    while True:
+        for half in halves:
+            most = known if np.isinf(known) else known - max(GAP * known, step / 2)
+            half = within_reach(half, most)
+            if half is None:
+                continue
+            program = _Program(half)
+            bound = max(lower, program.relaxed(most, end - monotonic()))
+            better = program.point()
+            if boxes.holds(better[None])[0] and boxes.total_cost(better) < known:
+                point = better
+                if boxes.within is None:
+                    point = boxes.refined(boxes.descended(better[None])[0])
+                known = boxes.total_cost(point)
+            if bound <= most:
+                heappush(parts, (bound, next(number), program))
+        if not parts or parts[0][0] > most:
             return Solved(point, known)
-        if better is None:
-            break
-        point = boxes.refined(better)
-    return _bounded(boxes, point, lower, start + time_limit)
-
-
-def _relaxed(boxes, point, end):
-    """A first lower bound on the costs of points cheaper than a known one."""
-    most = np.inf if point is None else boxes.cost(point[None])[0]
-    reduced = within_reach(boxes, most)
-    if reduced is None:
-        return np.inf
-    return _Program(reduced, most).relaxed(end - monotonic())
-
-
-def _any_point(boxes, most, end):
-    """A status, and a point as wished that costs no more, or None."""
-    reduced = within_reach(boxes, most)
-    if reduced is None:
-        return _INFEASIBLE, None
-    return _Program(reduced, most).any_point(end - monotonic())
-
-
-def _bounded(boxes, point, lower, end):
-    """A lower bound, raised as long as there is time; a point below it if one shows."""
-    most = np.inf if point is None else boxes.cost(point[None])[0]
-    upper = most
-    while np.isfinite(upper) and upper - lower > _CLOSE * most and monotonic() < end:
-        middle = (lower + upper) / 2
-        status, better = _any_point(boxes, middle, (monotonic() + end) / 2)
-        if status == _INFEASIBLE:
-            lower = middle
-            continue
-        upper = middle
-        if better is not None:
-            point, most = better, boxes.cost(better[None])[0]
-    return Solved(point, min(lower, most))
+        if monotonic() > end:
+            return Solved(point, min(parts[0][0], known))
+        lower, _, program = heappop(parts)
+        halves = program.halves()
 
 
 def within_reach(boxes, most):
@@ -117,16 +89,16 @@ def within_reach(boxes, most):
 
     Boxes stay as they are; cells out of reach have infinite costs.
     """
-    boxes = replace(boxes, costs=[np.where(c <= most, c, np.inf) for c in boxes.costs])
-    paired = False
+    costs = [np.where(cost <= most, cost, np.inf) for cost in boxes.costs]
+    boxes = replace(boxes, costs=costs)
+    if not _keep_own(boxes):
+        return None
     while True:
         kept, part, total = _reachable_boxes(boxes, most)
-        if kept is not None and kept.all() and not paired:
-            kept, paired = _reachable_with_others(boxes, part, most), True
-        if kept is None or not kept.any():
+        if kept is None:
             return None
         if not kept.all():
-            boxes = _taken(boxes, kept)
+            boxes = boxes.taken(kept)
             continue
         costs = _reachable_cells(boxes, part, total, most)
         if costs is None:
@@ -139,48 +111,22 @@ def within_reach(boxes, most):
             return boxes
 
 
-def _reachable_with_others(boxes, part, most):
-    """Which boxes are left if each needs boxes of all other trees that it meets."""
-    n_boxes = len(boxes.tree)
-    kept = np.ones(n_boxes, dtype=bool)
-    if n_boxes > _MOST_BOXES:
-        return kept
-    meet = np.ones((n_boxes, n_boxes), dtype=bool)
-    cost = np.zeros((n_boxes, n_boxes), dtype=np.float32)
-    for low, high, of_column in zip(boxes.low.T, boxes.high.T, part.T, strict=True):
-        overlap = low[:, None] <= high
-        meet &= overlap & overlap.T
-        if of_column.any():
-            of_column = of_column.astype(np.float32)
-            cost += np.maximum(of_column[:, None], of_column)
-    meet &= cost <= most * (1 + 1e-4)  # single precision
-    starts = _tree_starts(boxes.tree)
-    while True:
-        enough = kept.copy()
-        for gains, need in zip(boxes.gains.T, boxes.needs, strict=True):
-            best = np.maximum.reduceat(np.where(meet, gains, -np.inf), starts, axis=1)
-            enough &= best.sum(axis=1) >= need
-        if enough.sum() == kept.sum():
-            return kept
-        kept = enough
-        meet &= kept
-
-
-def _taken(boxes, kept):
-    return replace(
-        boxes,
-        tree=boxes.tree[kept],
-        low=boxes.low[kept],
-        high=boxes.high[kept],
-        gains=boxes.gains[kept],
+def _keep_own(boxes):
+    """Leave columns that may not change their own cell alone; False if too many do."""
+    changed = np.array(
+        [np.isinf(cost[own]) for cost, own in zip(boxes.costs, boxes.own, strict=True)]
     )
+    total = boxes.change_weights @ changed
+    others = total + boxes.change_weights.T > boxes.most_changed
+    for j in np.flatnonzero(others.any(axis=1) & ~changed):
+        kept = np.arange(len(boxes.costs[j])) == boxes.own[j]
+        boxes.costs[j] = np.where(kept, boxes.costs[j], np.inf)
+    return (total <= boxes.most_changed).all()
 
 
 def _reachable_boxes(boxes, most):
     """Which boxes points of the cost reach, what each column costs these, and all."""
-    part = np.empty(boxes.low.shape)
-    for j, cost in enumerate(boxes.costs):
-        part[:, j] = _least(cost, boxes.low[:, j], boxes.high[:, j], boxes.own[j])
+    part = boxes.least_costs()
     total = part.sum(axis=1)
     kept = np.isfinite(total) & (total <= most * (1 + 1e-12))
     starts = _tree_starts(boxes.tree)
@@ -191,18 +137,9 @@ def _reachable_boxes(boxes, most):
         return None, None, None
     sizes = np.diff(np.append(starts, len(boxes.tree)))
     kept &= (np.repeat(best, sizes, axis=0) - gains <= spare).all(axis=1)
+    if not np.logical_or.reduceat(kept, starts).all():
+        return None, None, None
     return kept, part, total
-
-
-def _least(cost, low, high, own):
-    """The least cost among consecutive cells; numbers cost more farther away."""
-    at = np.minimum(np.maximum(low, own), high)
-    falls, rises = cost[1:] <= cost[:-1], cost[1:] >= cost[:-1]
-    if falls[:own].all() and rises[own:].all():
-        return cost[at]
-    cells = np.arange(len(cost))
-    within = (cells >= low[:, None]) & (cells <= high[:, None])
-    return np.where(within, cost, np.inf).min(axis=1)
 
 
 def _reachable_cells(boxes, part, total, most):
@@ -231,181 +168,218 @@ def _tree_starts(tree):
 
 
 class _Program:
-    """Variables: binaries of all columns, shares of all boxes, changes of columns."""
+    """Shares of cells from which on points lie, of boxes, and changes of columns."""
 
-    def __init__(self, boxes, most):
-        self.boxes, self.most = boxes, most
+    def __init__(self, boxes):
+        self.boxes = boxes
         self.groups = [self._grouped(j) for j in range(len(boxes.own))]
         sizes = [len(cells) - 1 for _, cells in self.groups]
         self.first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
-        self.n_binaries = self.first[-1]
-        self.n_shares = len(boxes.tree)
-        limited = boxes.most_changes < len(boxes.own)
-        self.n_changes = len(boxes.own) if limited else 0
-        self.scale = _UNIT / most if np.isfinite(most) and most > 0 else 1.0
-        self.rows = []
-        self._order()
-        self._share_out()
-        self._wish()
-        self._cost()
-        if limited:
-            self._limit_changes()
+        self.n_steps, self.n_boxes = self.first[-1], len(boxes.tree)
+        n_changes = len(boxes.own) if len(boxes.most_changed) else 0
+        self.n_shares = self.n_steps + self.n_boxes + n_changes
+        within = boxes.within
+        shifts = np.zeros(0) if within is None else np.tile(within.costs, 2)
+        self.costs = np.append(np.zeros(self.n_shares), shifts)
+        self.constant = 0.0
+        for j, (_, cells) in enumerate(self.groups):
+            costs = boxes.costs[j][cells]
+            self.constant += costs[0]
+            self.costs[self.first[j] : self.first[j + 1]] = np.diff(costs)
+        self.steps = np.full(self.n_steps, 0.5)
 
     def _grouped(self, j):
         """Cells of a column that no box tells apart: where they start; the cheapest."""
         boxes, cost = self.boxes, self.boxes.costs[j]
-        ends = np.concatenate([boxes.low[:, j], boxes.high[:, j] + 1])
-        starts = np.unique(np.clip(ends, 0, len(cost)))
-        starts = np.union1d(starts[starts < len(cost)], [0])
-        cheapest = np.array(
-            [
-                start + part.argmin()
-                for start, part in zip(starts, np.split(cost, starts[1:]), strict=True)
-            ]
-        )
+        ends = np.concatenate([[0], boxes.low[:, j], boxes.high[:, j] + 1])
+        starts = np.unique(ends)
+        starts = starts[starts < len(cost)]
+        if boxes.within is not None and j in boxes.within.columns:
+            starts = np.arange(len(cost))
+        parts = np.split(cost, starts[1:])
+        cheapest = starts + [part.argmin() for part in parts]
         finite = np.isfinite(cost[cheapest])
         return starts[finite], cheapest[finite]
 
-    def _row(self, columns, values, low, high):
-        """Add a constraint."""
-        self.rows.append((columns, values, low, high))
+    def _steps_of(self, j):
+        return slice(self.first[j], self.first[j + 1])
 
-    def _order(self):
-        for start, stop in zip(self.first[:-1], self.first[1:], strict=True):
-            for k in range(start, stop - 1):
-                self._row([k, k + 1], [1, -1], 0, np.inf)
-
-    def _share_out(self):
-        boxes = self.boxes
-        for of_tree in np.split(np.arange(self.n_shares), _tree_starts(boxes.tree)[1:]):
-            shares = self.n_binaries + of_tree
-            self._row(shares, np.ones(len(shares)), 1, 1)
-            low, high = boxes.low[of_tree], boxes.high[of_tree]
-            for j, (starts, _) in enumerate(self.groups):
-                n_groups = len(starts)
-                # Groups in which boxes begin and after which they end.
-                begin = np.searchsorted(starts, low[:, j])
-                end = np.searchsorted(starts, high[:, j], side="right")
-                for group in np.unique(begin[begin > 0]):
-                    right = shares[begin >= group]
-                    binary = self.first[j] + group - 1
-                    self._row([*right, binary], [*[1.0] * len(right), -1.0], -np.inf, 0)
-                for group in np.unique(end[end < n_groups]):
-                    left = shares[end <= group]
-                    binary = self.first[j] + group - 1
-                    self._row([*left, binary], [1.0] * (len(left) + 1), -np.inf, 1)
-
-    def _wish(self):
-        shares = self.n_binaries + np.arange(self.n_shares)
-        self.wishes = slice(len(self.rows), len(self.rows) + len(self.boxes.needs))
+    def _constraints(self, most):
+        """Matrix and upper limits of what solutions have to keep."""
+        rows = _Rows()
+        for j, (starts, cells) in enumerate(self.groups):
+            steps = np.arange(self.first[j], self.first[j + 1])
+            rows.add(np.arange(len(steps) - 1), steps[1:], 1.0)
+            rows.add(np.arange(len(steps) - 1), steps[:-1], -1.0)
+            rows.end(np.zeros(max(len(steps) - 1, 0)))
+            # Groups in which boxes begin and before which they end.
+            begin = np.searchsorted(starts, self.boxes.low[:, j])
+            end = np.searchsorted(starts, self.boxes.high[:, j], side="right")
+            self._share_out(rows, begin, steps, -1.0)
+            self._share_out(rows, end, steps, 1.0)
+            if len(self.boxes.most_changed):
+                self._count_change(rows, j, cells)
+        shares = self.n_steps + np.arange(self.n_boxes)
         for gains, need in zip(self.boxes.gains.T, self.boxes.needs, strict=True):
             size = np.abs(gains).max(initial=0) or 1.0
-            self._row(shares, gains / size, need / size, np.inf)
+            rows.add(np.zeros(len(shares)), shares, -gains / size)
+            rows.end([-need / size])
+        changes = np.arange(self.n_steps + self.n_boxes, self.n_shares)
+        for weights, at_most in zip(
+            self.boxes.change_weights, self.boxes.most_changed, strict=True
+        ):
+            rows.add(np.zeros(len(changes)), changes, weights)
+            rows.end([at_most])
+        if self.boxes.within is not None:
+            columns = self.boxes.within.columns.tolist()
+            cells = [self.groups[j][1] for j in columns]
+            steps = [np.arange(*self.first[j : j + 2]) for j in columns]
+            linear = self.boxes.within.rows(cells, steps, self.n_shares, most)
+            for variables, values, limit in linear:
+                rows.add(np.zeros(len(values)), variables, values)
+                rows.end([limit])
+        return rows.matrix(len(self.costs)), np.concatenate(rows.limits)
 
-    def _cost(self):
-        """The objective, and no more than the cost known."""
-        self.objective = np.zeros(self.n_binaries + self.n_shares + self.n_changes)
-        self.constant = 0.0
-        for j, (_, cells) in enumerate(self.groups):
-            costs = self.boxes.costs[j][cells]
-            self.constant += costs[0]
-            self.objective[self.first[j] : self.first[j + 1]] = np.diff(costs)
-        if np.isfinite(self.most):
-            binaries = np.arange(self.n_binaries)
-            costs = self.objective[: self.n_binaries] * self.scale
-            high = (self.most - self.constant) * self.scale
-            self._row(binaries, costs, -np.inf, high)
+    def _share_out(self, rows, ends, steps, side):
+        """Boxes of a tree beyond a step have no larger share than points beyond it."""
+        at = np.flatnonzero((ends > 0) & (ends <= len(steps)))
+        tree = self.boxes.tree[at]
+        key = np.unique(tree * (len(steps) + 1) + ends[at])
+        of_tree, step = np.divmod(key, len(steps) + 1)
+        beyond = -side * (ends[at] - step[:, None]) >= 0
+        row, box = np.nonzero(beyond & (of_tree[:, None] == tree))
+        rows.add(row, self.n_steps + at[box], 1.0)
+        rows.add(np.arange(len(key)), steps[step - 1], side)
+        rows.end(np.full(len(key), max(side, 0.0)))
 
-    def _limit_changes(self):
-        changes = self.n_binaries + self.n_shares + np.arange(self.n_changes)
-        self._row(changes, np.ones(len(changes)), 0, self.boxes.most_changes)
-        for j, (_, cells) in enumerate(self.groups):
-            own = np.flatnonzero(cells == self.boxes.own[j])
-            if not len(own):
-                self._row([changes[j]], [1.0], 1, 1)
-                continue
-            # 1 - change <= u_own - u_(own + 1)
-            columns, values, least = [changes[j]], [1.0], 1.0
-            if own[0] > 0:
-                columns.append(self.first[j] + own[0] - 1)
-                values.append(1.0)
-            else:
-                least = 0.0
-            if own[0] < len(cells) - 1:
-                columns.append(self.first[j] + own[0])
-                values.append(-1.0)
-            self._row(columns, values, least, np.inf)
+    def _count_change(self, rows, j, cells):
+        """A column has changed by the share that is not in its own cell."""
+        change = self.n_steps + self.n_boxes + j
+        own = np.flatnonzero(cells == self.boxes.own[j])
+        rows.add([0], [change], -1.0)
+        if not len(own):
+            rows.end([-1.0])
+            return
+        step = self.first[j] + own[0] - 1
+        if own[0] > 0:
+            rows.add([0], [step], -1.0)
+        if own[0] < len(cells) - 1:
+            rows.add([0], [step + 1], 1.0)
+        rows.end([-1.0 if own[0] > 0 else 0.0])
 
-    def any_point(self, time_limit):
-        """A status, and any point at which the sums really are as wished, or None.
-
-        Solvers take for integers and inequalities what nearly is; a point that does not
-        hold is excluded.
-        """
-        end = monotonic() + time_limit
-        slack = 0.0
-        while True:
-            found = self._solved(0 * self.objective, end - monotonic(), slack)
-            if found.x is None and found.status > _INFEASIBLE and not slack:
-                slack = _SLACK  # numerical trouble, which another bound may avoid
-                continue
-            if found.x is None:
-                return found.status, None
-            point = self.point(found.x)
-            if self.boxes.holds(point[None])[0]:
-                return found.status, point
-            if monotonic() > end:
-                return None, None
-            slack = _SLACK
-            self._exclude(found.x)
-
-    def relaxed(self, time_limit):
-        """A lower bound on costs: the least where shares and binaries are fractions."""
-        found = self._solved(self.objective * self.scale, time_limit, whole=False)
-        if found.status == _INFEASIBLE:
+    def relaxed(self, most, time_limit):
+        """A lower bound on costs; what none up to `most` needs is left out."""
+        matrix, limits = self._constraints(most)
+        tree = np.unique(self.boxes.tree, return_inverse=True)[1]
+        shares = self.n_steps + np.arange(self.n_boxes)
+        shape = tree[-1] + 1, len(self.costs)
+        scale = _UNIT / most if 0 < most < np.inf else 1.0
+        bounds = np.tile([0.0, 1.0], (len(self.costs), 1))
+        bounds[self.n_shares :, 1] = np.inf
+        solved = linprog(
+            self.costs * scale,
+            A_ub=matrix,
+            b_ub=limits,
+            A_eq=csr_array((np.ones(len(tree)), (tree, shares)), shape=shape),
+            b_eq=np.ones(shape[0]),
+            bounds=bounds,
+            method="highs-ds",
+            options={"presolve": False, "time_limit": max(time_limit, 0.01)},
+        )
+        if solved.status == _INFEASIBLE:
             return np.inf
-        if found.status != 0:
+        if solved.status != 0:
             return 0.0
-        return max(found.fun / self.scale + self.constant, 0.0)
+        self.steps = solved.x[: self.n_steps]
+        reduced = solved.lower.marginals + solved.upper.marginals
+        lower = solved.fun / scale + self.constant
+        spare = (most - lower) * scale * (1 + _MORE) + _MORE
+        self._leave_out(reduced > spare, -reduced > spare)
+        return lower
 
-    def _exclude(self, solution):
-        binaries = np.arange(self.n_binaries)
-        is_one = solution[: self.n_binaries] > 0.5
-        self._row(binaries, np.where(is_one, -1.0, 1.0), 1 - is_one.sum(), np.inf)
+    def _leave_out(self, none, all_):
+        """Drop what has a share of none, or its complement, in all points sought."""
+        costs = [cost.copy() for cost in self.boxes.costs]
+        for j, (starts, _) in enumerate(self.groups):
+            never = np.flatnonzero(none[self._steps_of(j)])
+            always = np.flatnonzero(all_[self._steps_of(j)])
+            if len(never):
+                costs[j][starts[never[0] + 1] :] = np.inf
+            if len(always):
+                costs[j][: starts[always[-1] + 1]] = np.inf
+        shares = slice(self.n_steps, self.n_steps + self.n_boxes)
+        self.boxes = replace(self.boxes.taken(~none[shares]), costs=costs)
 
-    def _solved(self, objective, time_limit, slack=0.0, *, whole=True):
-        """What the solver returns, where sums must exceed what is needed by a slack."""
-        sizes = [len(columns) for columns, _, _, _ in self.rows]
-        matrix = coo_array(
-            (
-                np.concatenate([values for _, values, _, _ in self.rows]),
-                (
-                    np.repeat(np.arange(len(self.rows)), sizes),
-                    np.concatenate([columns for columns, _, _, _ in self.rows]),
-                ),
-            ),
-            shape=(len(self.rows), len(self.objective)),
-        )
-        kinds = np.zeros(len(self.objective))
-        kinds[: self.n_binaries] = whole
-        low, high = (np.array([row[k] for row in self.rows]) for k in (2, 3))
-        low[self.wishes] += slack
-        return milp(
-            objective,
-            integrality=kinds,
-            bounds=Bounds(0, 1),
-            constraints=LinearConstraint(matrix.tocsr(), low, high),
-            options={
-                "time_limit": max(time_limit, 0.01),
-                "mip_rel_gap": GAP,
-                "presolve": False,  # takes longer than it saves here
-            },
+    def point(self):
+        """The cells that the solution is nearest to."""
+        return np.array(
+            [
+                cells[(self.steps[self._steps_of(j)] > 0.5).sum()]
+                for j, (_, cells) in enumerate(self.groups)
+            ]
         )
 
-    def point(self, solution):
-        """The cells that a solution stands for."""
-        point = np.empty(len(self.groups), dtype=np.intp)
+    def halves(self):
+        """The boxes with some of a column's cells, and with the others."""
+        unsure = self.steps * (1 - self.steps)
+        unsure[unsure < _WHOLE] = 0
+        sizes = np.diff(self.first)
+        if len(self.boxes.most_changed):
+            changed = self._changed()
+            j = (changed * (1 - changed)).argmax()
+            if _WHOLE < changed[j] < 1 - _WHOLE:
+                cells = np.arange(len(self.boxes.costs[j]))
+                yield from _cut(self.boxes, j, cells == self.boxes.own[j])
+                return
+        # Where all is whole, it nearly is as wished: any cut will do.
+        for doubt in (
+            unsure * np.abs(self.costs[: self.n_steps]),
+            unsure,
+            np.repeat(sizes, sizes),
+        ):
+            if doubt.any():
+                column = np.repeat(np.arange(len(sizes)), sizes)
+                j = np.bincount(column, doubt).argmax()
+                steps = self._steps_of(j)
+                step = np.where(doubt > 0, 1 + unsure, 0)[steps].argmax()
+                cells = np.arange(len(self.boxes.costs[j]))
+                yield from _cut(self.boxes, j, cells < self.groups[j][0][step + 1])
+                return
+
+    def _changed(self):
+        """How much of each column is not in its own cell."""
+        changed = np.ones(len(self.groups))
         for j, (_, cells) in enumerate(self.groups):
-            binaries = solution[self.first[j] : self.first[j + 1]]
-            point[j] = cells[int((binaries > 0.5).sum())]
-        return point
+            shares = -np.diff(np.r_[1.0, self.steps[self._steps_of(j)], 0.0])
+            changed[j] -= shares[cells == self.boxes.own[j]].sum()
+        return changed
+
+
+def _cut(boxes, j, first):
+    """The boxes with some cells of a column, and with the others."""
+    for cells in (first, ~first):
+        costs = boxes.costs.copy()
+        costs[j] = np.where(cells, costs[j], np.inf)
+        yield replace(boxes, costs=costs)
+
+
+class _Rows:
+    """Rows of a sparse matrix, and their limits, block by block."""
+
+    def __init__(self):
+        self.limits, self._parts, self._n_rows = [], [], 0
+
+    def add(self, rows, columns, values):
+        """Entries of the next rows."""
+        rows = np.asarray(rows, dtype=np.intp) + self._n_rows
+        self._parts.append((rows, columns, np.broadcast_to(values, len(rows))))
+
+    def end(self, limits):
+        """Finish rows that have these limits."""
+        self.limits.append(limits)
+        self._n_rows += len(limits)
+
+    def matrix(self, n_columns):
+        rows, columns, values = map(np.concatenate, zip(*self._parts, strict=True))
+        shape = self._n_rows, n_columns
+        return csr_array((values, (rows, columns)), shape=shape)

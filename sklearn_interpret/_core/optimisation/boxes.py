@@ -1,15 +1,19 @@
 """Sums over boxes of cells: the cheapest point at which they are as wished, nearly."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from time import monotonic
 
 import numpy as np
 
+from sklearn_interpret._core.optimisation.cell_values import CellValues
+
 # Points that are valued together.
-_AT_ONCE = 32
-# Starts that are followed, and those of them that are followed further: quickly, and
-# where a proof would take longer.
-_STARTS, _REFINED = {False: 16, True: 24}, {False: 3, True: 12}
+_AT_ONCE = 16
+# Starts that are followed, and those of them that are followed further if time allows.
+_STARTS, _REFINED = 16, 12
+# Those that are in any case; with more boxes than `_MANY` a single one.
+_SURELY, _MANY = 3, 1000
 # Costs that differ by less, relatively, are the same.
 _SAME_COST = 1e-9
 
@@ -35,8 +39,12 @@ class BoxSums:
         What each box adds to each of m sums.
     needs : ndarray of shape (m,)
         What the sums must reach.
-    most_changes : int
-        How many columns may have another cell than their own.
+    change_weights : ndarray of shape (k, p)
+        Weights of columns, which may be no rows.
+    most_changed : ndarray of shape (k,)
+        What the weights of columns that have another cell than their own may add up to.
+    within : CellValues or None
+        Linear constraints on values within the cells.
     """
 
     costs: list
@@ -46,7 +54,9 @@ class BoxSums:
     high: np.ndarray
     gains: np.ndarray
     needs: np.ndarray
-    most_changes: int
+    change_weights: np.ndarray
+    most_changed: np.ndarray
+    within: CellValues | None = None
 
     @cached_property
     def sizes(self):
@@ -68,16 +78,60 @@ class BoxSums:
 
     @cached_property
     def _conditions(self):
-        """Box, column, first and last cell where a box does not span a whole column."""
+        """Box, column, first and last cell where a box does not span a whole column.
+
+        First one of each box, then a second of those that have more, and so on, the
+        boxes with most of them in front; and where each of these turns starts.
+        """
         bounded = (self.low > 0) | (self.high < self.sizes - 1)
         bounded[:, :1] |= ~bounded.any(axis=1, keepdims=True)  # every box has one
-        box, column = np.nonzero(bounded)
-        starts = np.searchsorted(box, np.arange(len(self.tree)))
-        return box, column, self.low[box, column], self.high[box, column], starts
+        numbers = bounded.sum(axis=1)
+        boxes = np.argsort(-numbers, kind="stable")
+        place, column = np.nonzero(bounded[boxes])
+        first = np.cumsum(numbers[boxes]) - numbers[boxes]
+        turn = np.arange(len(place)) - first[place]
+        order = np.argsort(turn, kind="stable")
+        box, column = boxes[place[order]], column[order]
+        small = np.min_scalar_type(-self.sizes.max())
+        low, high = (a[box, column].astype(small) for a in (self.low, self.high))
+        return box, column, low, high, np.flatnonzero(np.diff(turn[order], prepend=-1))
+
+    def taken(self, kept):
+        """The same with some of the boxes."""
+        return replace(
+            self,
+            tree=self.tree[kept],
+            low=self.low[kept],
+            high=self.high[kept],
+            gains=self.gains[kept],
+        )
+
+    def least_costs(self):
+        """The least that each box costs in each column, (n_boxes, p)."""
+        least = np.empty(self.low.shape)
+        for j, (cost, own) in enumerate(zip(self.costs, self.own, strict=True)):
+            low, high = self.low[:, j], self.high[:, j]
+            falls, rises = cost[1:] <= cost[:-1], cost[1:] >= cost[:-1]
+            if falls[:own].all() and rises[own:].all():
+                least[:, j] = cost[np.clip(own, low, high)]
+                continue
+            cells = np.arange(len(cost))
+            within = (cells >= low[:, None]) & (cells <= high[:, None])
+            least[:, j] = np.where(within, cost, np.inf).min(axis=1)
+        return least
+
+    def _within_cost(self, most):
+        """The same with the boxes alone that points of a cost may lie in."""
+        return self.taken(self.least_costs().sum(axis=1) <= most * (1 + _SAME_COST))
 
     def cost(self, points):
         """Costs of points (n, p)."""
         return self._costs[0][self._starts + points].sum(axis=1)
+
+    def total_cost(self, point):
+        """What a point costs whose values keep the constraints; infinite if none do."""
+        extra = 0.0 if self.within is None else self.within.shifts(point)[1]
+        return self.cost(point[None])[0] + extra
 
     def n_changes(self, points):
         """How many cells of points (n, p) are not the own."""
@@ -88,48 +142,60 @@ class BoxSums:
         sums = np.empty((len(points), len(self.needs)))
         for start in range(0, len(points), _AT_ONCE):
             part = slice(start, start + _AT_ONCE)
-            sums[part] = (self._missed(points[part])[1] == 0) @ self.gains
+            sums[part] = self._reached(self._missed(points[part])[1]).T
         return sums
+
+    def _reached(self, counts):
+        """Sums (m, n) over the boxes of which no conditions are missed."""
+        point, place = np.divmod(np.flatnonzero(counts == 0), counts.shape[1])
+        gains = self.gains[self._conditions[0][place]].T
+        return np.array([np.bincount(point, gain, len(counts)) for gain in gains])
 
     def holds(self, points):
         """Whether the sums at points are as wished, and few columns are changed."""
-        enough = (self.sums(points) >= self.needs).all(axis=1)
-        return enough & (self.n_changes(points) <= self.most_changes)
+        return self.holds_but_for_changes(points) & self._few(points)
+
+    def _few(self, points):
+        """Whether no more columns of points are changed than may be."""
+        weights = (points != self.own) @ self.change_weights.T
+        return (weights <= self.most_changed).all(axis=1)
 
     def _missed(self, points):
         """Which conditions points do not meet, and how many of each box."""
         _, column, low, high, starts = self._conditions
-        cells = points[:, column]
+        cells = points.astype(low.dtype).take(column, axis=1)
         missed = (cells < low) | (cells > high)
-        counts = np.add.reduceat(missed, starts, axis=1, dtype=np.int16)
+        shape = len(points), len(self.tree)
+        counts = np.zeros(shape, dtype=np.min_scalar_type(len(starts)))
+        for turn in np.split(missed, starts[1:], axis=1):
+            counts[:, : turn.shape[1]] += turn
         return missed, counts
 
     def profiles(self, points):
         """Sums at points with any one cell replaced by any other: (m, n, n_cells)."""
-        box, column, low, high, _ = self._conditions
+        box, column, low, high, starts = self._conditions
         missed, counts = self._missed(points)
-        reached = counts == 0
+        # Where all other conditions of the box are met.
+        turns = np.split(missed, starts[1:], axis=1)
+        near = [counts[:, : turn.shape[1]] == turn for turn in turns]
+        at = np.flatnonzero(np.concatenate(near, axis=1))
+        point, condition = np.divmod(at, len(column))
+        met = ~missed.ravel()[at]
         n_points, n_cells = len(points), len(self._costs[0])
-        near = counts[:, box] == missed  # all other conditions of the box are met
-        point, condition = np.nonzero(near)
-        met = ~missed[point, condition]
-        of_box = box[condition]
-        first = self._starts[column[condition]]
-        row = point * n_cells
-        enters = row + first + low[condition]
-        leaves = row + first + high[condition] + 1
+        row = point * n_cells + self._starts[column[condition]]
+        places = np.concatenate([row + low[condition], row + high[condition] + 1])
         # Along a column of a box that is reached, it counts within its condition.
-        whole = (row + first)[met]
-        ends = (row + first + self.sizes[column[condition]])[met]
-        places = np.concatenate([enters, leaves, whole, ends])
+        lost_at = (point * len(self.sizes) + column[condition])[met]
         profiles = np.empty((len(self.needs), n_points, n_cells))
-        for k, gains in enumerate(self.gains.T):
-            gain = gains[of_box]
-            steps = np.concatenate([gain, -gain, -gain[met], gain[met]])
-            changes = np.bincount(places, steps, n_points * n_cells)
-            profiles[k] = changes.reshape(n_points, n_cells).cumsum(axis=1)
-            profiles[k] += (reached @ gains)[:, None]
-        return profiles
+        for k, gain in enumerate(self.gains[box[condition]].T):
+            changes = np.bincount(places, np.append(gain, -gain), n_points * n_cells)
+            changes = changes.reshape(n_points, n_cells)
+            lost = np.bincount(lost_at, gain[met], n_points * len(self.sizes))
+            lost = lost.reshape(n_points, -1)
+            changes[:, self._starts] -= lost
+            changes[:, self._starts + self.sizes] += lost
+            profiles[k] = changes.cumsum(axis=1)
+        return profiles + self._reached(counts)[:, :, None]
 
     def _moves(self, points):
         """The best change of one cell of each point: column, cell, cost reached.
@@ -141,17 +207,16 @@ class BoxSums:
         now = flat[self._starts + points]
         others = now.sum(axis=1, keepdims=True) - now
         costs = others[:, column] + flat
-        if self.most_changes < len(self.own):
-            elsewhere = (points != self.own).sum(axis=1, keepdims=True) - (
-                points != self.own
-            )
+        if len(self.most_changed):
             is_own = np.zeros(len(flat), dtype=bool)
             is_own[self._starts + self.own] = True
-            changes = elsewhere[:, column] + ~is_own
-            few = changes <= self.most_changes
+            changed, weights = points != self.own, self.change_weights.T
+            total = changed @ weights
+            after = (total[:, None] - changed[:, :, None] * weights)[:, column]
+            after += ~is_own[:, None] * weights[column]
             # Too many changes are fewer first.
-            fewer = changes < self.n_changes(points)[:, None]
-            costs[~few & ~fewer] = np.inf
+            fewer = after < total[:, None]
+            costs[~((after <= self.most_changed) | fewer).all(axis=2)] = np.inf
         costs[~enough] = np.inf
         best = costs.argmin(axis=1)
         cost = costs[np.arange(len(points)), best]
@@ -161,9 +226,10 @@ class BoxSums:
         """Points at which the sums are as wished, moved cell by cell to lower costs."""
         points = points.copy()
         costs = self.cost(points)
+        boxes = self._within_cost(costs.max())
         active = np.arange(len(points))
         while len(active):
-            columns, cells, reached = self._moves(points[active])
+            columns, cells, reached = boxes._moves(points[active])
             better = reached < costs[active] * (1 - _SAME_COST)
             active = active[better]
             points[active, columns[better]] = cells[better]
@@ -178,10 +244,9 @@ class BoxSums:
             short = np.maximum(self.needs - self.sums(point)[0], 0)
             if not short.any():
                 return point
-            if (point != self.own).sum() >= self.most_changes:
-                changed = (point != self.own)[0]
-            else:
-                changed = np.ones(len(self.own), dtype=bool)
+            changed = (point != self.own)[0]
+            total = self.change_weights @ changed + self.change_weights.T
+            changed |= (total <= self.most_changed).all(axis=1)
             missing = self.needs[:, None] - self.profiles(point)[:, 0]
             gain = short.sum() - np.maximum(missing, 0).sum(axis=0)
             now = flat[self._starts + point[0]]
@@ -197,12 +262,16 @@ class BoxSums:
     def refined(self, point):
         """A point after changes of two cells at once, one of which saves cost."""
         while True:
-            tried = self._savings(point)
             cost = self.cost(point[None])[0]
+            boxes = self._within_cost(cost)
+            # Changes of two cells lead to no other boxes.
+            few = np.flatnonzero(boxes._missed(point[None])[1][0] <= 2)
+            near = boxes.taken(np.sort(boxes._conditions[0][few]))
+            tried = near._savings(point)
             found = None
             for start in range(0, len(tried), _AT_ONCE):
                 part = tried[start : start + _AT_ONCE]
-                columns, cells, reached = self._moves(part)
+                columns, cells, reached = near._moves(part)
                 best = reached.argmin()
                 if reached[best] < cost * (1 - _SAME_COST):
                     found = part[best].copy()
@@ -210,39 +279,62 @@ class BoxSums:
                     break
             if found is None:
                 return point
-            point = self.descended(found[None])[0]
+            point = boxes.descended(found[None])[0]
 
     def _savings(self, point):
-        """Points with one cell that is not the own replaced by a cheaper one."""
+        """Points with one cell replaced by a cheaper one, the largest saving first.
+
+        Of cells that no box tells apart, the cheapest.
+        """
         flat, column = self._costs
         now = flat[self._starts + point]
         cheaper = np.flatnonzero(flat < now[column] * (1 - _SAME_COST))
+        savings = flat[cheaper] - now[column[cheaper]]
+        cheaper = cheaper[np.argsort(savings, kind="stable")]
+        ends = np.zeros(len(flat), dtype=bool)
+        ends[self._starts] = ends[self._starts + self.low] = True
+        ends[self._starts + self.high + 1] = True
+        _, first = np.unique(np.cumsum(ends)[cheaper], return_index=True)
+        cheaper = cheaper[np.sort(first)]
         tried = np.repeat(point[None], len(cheaper), axis=0)
         at = column[cheaper]
         tried[np.arange(len(cheaper)), at] = cheaper - self._starts[at]
-        return tried[np.argsort(flat[cheaper] - now[at], kind="stable")]
+        return tried
 
-    def near_point(self, starts, *, thorough):
+    def near_point(self, starts, end=0.0):
         """A point as wished at low cost: from starts (n, p), and from the own point.
 
-        None where none is found.
+        None where none is found. The cheapest are followed further, others until `end`.
         """
         usable = np.isfinite(self.cost(starts))
         starts = starts[usable]
         starts = starts[np.argsort(self.cost(starts), kind="stable")]
-        starts = starts[self.holds_but_for_changes(starts)][: _STARTS[thorough]]
+        starts = starts[self.holds_but_for_changes(starts)][:_STARTS]
         climbed = self.climbed()
         if climbed is not None:
             starts = np.concatenate([climbed, starts])
         if not len(starts):
             return None
         points = np.unique(self.descended(starts), axis=0)
-        points = points[self.n_changes(points) <= self.most_changes]
+        points = points[self._few(points)]
         if not len(points):
             return None
-        order = np.argsort(self.cost(points), kind="stable")[: _REFINED[thorough]]
-        points = np.array([self.refined(point) for point in points[order]])
-        return points[self.cost(points).argmin()]
+        points = points[np.argsort(self.cost(points), kind="stable")[:_REFINED]]
+        n_sure = _SURELY if len(self.tree) <= _MANY else 1
+        for k, point in enumerate(points):
+            if k < n_sure or monotonic() < end:
+                points[k] = self.refined(point)
+        if self.within is not None:
+            points = np.concatenate([points, starts])
+            points = points[self.holds(points)]
+        costs, best, least = self.cost(points), None, np.inf
+        for k in np.argsort(costs, kind="stable"):
+            if costs[k] >= least:
+                break
+            total = self.total_cost(points[k])
+            if total < least:
+                best, least = points[k], total
+        return best
 
     def holds_but_for_changes(self, points):
         """Whether the sums at points are as wished."""

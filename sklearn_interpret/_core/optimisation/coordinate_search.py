@@ -2,21 +2,27 @@
 
 import numpy as np
 
+# Every so many steps all moves are tried, and so many of the best in between.
+_ALL_EVERY, _KEPT = 8, 64
 
-def coordinate_search(origins, moves, margins, price, *, aim, most_changes, max_iter):
+
+def coordinate_search(
+    origins, cells, moved, margins, price, *, aim, most_changes, max_iter
+):
     r"""Change one coordinate after the other, the one that is worth most.
 
     The objective is that of Wachter et al., :math:`\lambda \max(0, a - m(x))^2 + d(x)`
     with the margin m and its aim a; where no move lowers it, lambda is raised until one
-    does.
+    does. Moves back to the origin are tried in every step, the others in some.
 
     Parameters
     ----------
     origins : ndarray of shape (m, n_columns)
         Where the search begins.
-    moves : callable
-        ``moves(values, rows)``: changed copies, (k, n_columns), of the points of some
-        rows, and which row each is of, (k,), increasing.
+    cells : (ndarray, ndarray)
+        Columns and values of the moves, (n_moves,) each.
+    moved : callable
+        ``moved(values, columns, cells, rows)``: points with one cell each changed.
     margins : callable
         ``margins(values, rows)``: (k,).
     price : callable
@@ -32,45 +38,74 @@ def coordinate_search(origins, moves, margins, price, *, aim, most_changes, max_
     Returns
     -------
     points : ndarray of shape (m, n_columns)
-        Points, whether or not they have the margin.
+        The nearest points tried that have the margin, or the last ones.
     n_steps : int
         Moves of the longest search.
     """
-    values, rows = origins.copy(), np.arange(len(origins))
-    gaps = np.maximum(aim - margins(values, rows), 0.0) ** 2
-    costs, _ = price(values, rows)
-    weights, active = np.zeros(len(values)), rows
+    values, nearest, active = origins.copy(), origins.copy(), np.arange(len(origins))
+    least, gaps = np.full((2, len(values)), np.inf)
+    costs, weights = np.zeros((2, len(values)))
+    every = _with_moves_back(origins, *cells)
     n_steps = 0
-    while len(active) and n_steps < max_iter:
+    while every[0].size and len(active) and n_steps < max_iter:
+        if n_steps % _ALL_EVERY == 0:
+            moves = every
         n_steps += 1
-        trials, of = moves(values[active], active)
-        trial_costs, n_changed = price(trials, of)
-        trial_gaps = np.maximum(aim - margins(trials, of), 0.0) ** 2
-        closed, paid = gaps[of] - trial_gaps, trial_costs - costs[of]
-        possible = n_changed <= most_changes
-        moved = []
-        for row in active:
-            at = slice(*np.searchsorted(of, [row, row + 1]))
-            best, weight = _best_move(closed[at], paid[at], possible[at], weights[row])
-            if best is None:
-                continue
-            best += at.start
-            values[row], gaps[row] = trials[best], trial_gaps[best]
-            costs[row], weights[row] = trial_costs[best], weight
-            moved.append(row)
-        active = np.array(moved, dtype=np.intp)
-    return values, n_steps
+        columns, cells = moves
+        of = np.repeat(active, columns.shape[1])
+        trials = moved(values[of], columns[active].ravel(), cells[active].ravel(), of)
+        shape = len(active), -1
+        prices, n_changed = (part.reshape(shape) for part in price(trials, of))
+        trial_gaps = np.maximum(aim - margins(trials, of).reshape(shape), 0.0) ** 2
+        trials = trials.reshape(*prices.shape, -1)
+        if n_steps == 1:  # a move back of what has not moved
+            gaps = trial_gaps[:, -1].copy()
+
+        possible, each = n_changed <= most_changes, np.arange(len(active))
+        reached = np.where(possible & (trial_gaps == 0), prices, np.inf)
+        first, nearer = reached.argmin(axis=1), reached.min(axis=1) < least[active]
+        nearest[active[nearer]] = trials[each, first][nearer]
+        least[active[nearer]] = reached[each, first][nearer]
+
+        closed, paid = gaps[active, None] - trial_gaps, prices - costs[active, None]
+        rates = np.full(paid.shape, np.inf)
+        np.divide(paid, closed, out=rates, where=possible & (closed > 0))
+        if moves is every:
+            moves = _best_moves(every, rates, active)
+        best, weights[active] = _choice(closed, paid, possible, rates, weights[active])
+        going = np.isfinite(weights[active])
+        active, chosen = active[going], (each[going], best[going])
+        values[active], gaps[active] = trials[chosen], trial_gaps[chosen]
+        costs[active] = prices[chosen]
+    return np.where(np.isfinite(least)[:, None], nearest, values), n_steps
 
 
-def _best_move(closed, paid, possible, weight):
-    """The move that is worth most, and the weight at which it is worth something."""
-    worth = np.where(possible, weight * closed - paid, -np.inf)
-    if len(worth) and worth.max() > 1e-12 * (1 + np.abs(paid).max()):
-        return int(worth.argmax()), weight
-    closing = possible & (closed > 0)
-    if not closing.any():
-        return None, weight
-    rates = np.full(len(closed), np.inf)
-    rates[closing] = paid[closing] / closed[closing]
-    best = int(rates.argmin())
-    return best, max(weight, rates[best] * (1 + 1e-9))
+def _with_moves_back(origins, columns, cells):
+    """Columns and values of all moves of each point, those back the last."""
+    back, size = np.unique(columns), (len(origins), 1)
+    return (
+        np.tile(np.append(columns, back), size),
+        np.hstack([np.tile(cells, size), origins[:, back]]),
+    )
+
+
+def _best_moves(every, rates, active):
+    """Moves that closed gaps at the lowest rates, and moves back; of active points."""
+    n_points, n_moves = every[0].shape
+    n_back = len(np.unique(every[0]))
+    order = np.argsort(rates[:, :-n_back], axis=1, kind="stable")[:, :_KEPT]
+    kept = np.tile(np.arange(n_moves - n_back - order.shape[1], n_moves), (n_points, 1))
+    kept[active, : order.shape[1]] = order
+    return tuple(np.take_along_axis(part, kept, axis=1) for part in every)
+
+
+def _choice(closed, paid, possible, rates, weights):
+    """The moves that are worth most, and the weights at which they are.
+
+    An infinite weight where no move is worth anything at any.
+    """
+    worth = np.where(possible, weights[:, None] * closed - paid, -np.inf)
+    pays = worth.max(axis=1) > 1e-12 * (1 + np.abs(paid).max(axis=1))
+    best = np.where(pays, worth.argmax(axis=1), rates.argmin(axis=1))
+    raised = np.maximum(weights, rates.min(axis=1) * (1 + 1e-9))
+    return best, np.where(pays, weights, raised)

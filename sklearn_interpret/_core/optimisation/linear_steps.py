@@ -54,7 +54,7 @@ def penalised_steps(values, gradients, gaps, weights, low, high):
     return cheapest + np.sign(gradients) * amounts
 
 
-def penalised_descent(start, low, high, evaluate, slopes, *, aim, max_iter):
+def penalised_descent(start, low, high, evaluate, *, aim, max_iter):
     r"""Minimise :math:`\lambda \max(0, a - m(z))^2 + \sum_j |z_j|`, lambda raised.
 
     Each step is that of the margin's linear model within a distance that it can be
@@ -67,9 +67,8 @@ def penalised_descent(start, low, high, evaluate, slopes, *, aim, max_iter):
     low, high : ndarray of shape (m, n_columns)
         Limits.
     evaluate : callable
-        ``evaluate(z, rows)``: the nearest possible points and their margins.
-    slopes : callable
-        ``slopes(z, rows)``: gradients of the margins.
+        ``evaluate(z, rows)``: the nearest possible points, their margins and the
+        gradients of these.
     aim : float
         The margin a.
     max_iter : int
@@ -83,8 +82,7 @@ def penalised_descent(start, low, high, evaluate, slopes, *, aim, max_iter):
         Steps of the longest descent.
     """
     rows = np.arange(len(start))
-    points, margins = evaluate(start, rows)
-    gradients = slopes(points, rows)
+    points, margins, gradients = evaluate(start, rows)
     nearest = _Nearest(points, margins)
     steepest = np.abs(gradients).max(axis=1, initial=0)
     active = rows[steepest > 0]
@@ -104,7 +102,7 @@ def penalised_descent(start, low, high, evaluate, slopes, *, aim, max_iter):
             np.maximum(low[active], at - reach),
             np.minimum(high[active], at + reach),
         )
-        new, new_margins = evaluate(new, active)
+        new, new_margins, new_gradients = evaluate(new, active)
         nearest.update(new, new_margins, active)
         before = _objective(at, gaps, weight)
         saved = before - _objective(new, aim - new_margins, weight)
@@ -115,8 +113,7 @@ def penalised_descent(start, low, high, evaluate, slopes, *, aim, max_iter):
         )
         done = active[better]
         points[done], margins[done] = new[better], new_margins[better]
-        if len(done):
-            gradients[done] = slopes(points[done], done)
+        gradients[done] = new_gradients[better]
         length = np.abs(points[active]).max(axis=1)
         settled = np.where(better, saved < 1e-3 * before, moved <= _STILL * length)
         raised = active[settled]

@@ -3,9 +3,12 @@
 import numpy as np
 
 _MOST_ROUNDS = 20
-_BISECTIONS = 24
 # What saves less than this part is not worth the questions.
-_LEAST_SAVING = 1e-4
+_LEAST_SAVING = 1e-2
+# A change is cut so often, in the part in which it ceases to hold.
+_CUTS = 3
+# Where it is cut; what cannot move even by the first share is left.
+_SHARES = np.append([1e-5, 1e-4, 1e-3, 1e-2], np.arange(1, 21) / 20)[:, None]
 
 
 class Polishing:
@@ -39,81 +42,83 @@ class Polishing:
 
     def costs_of_changes(self):
         """What each change costs, (m, n_columns)."""
-        changes = np.nan_to_num(np.abs(self.values - self.origins))
-        return np.where(self.has_units, changes, changes > 0) * self.costs
+        return self._costs(self.values, self.origins, slice(None))
 
-    def undo(self):
+    def _costs(self, values, origins, column):
+        changes = np.nan_to_num(np.abs(values - origins))
+        changes = np.where(self.has_units[column], changes, changes > 0)
+        return changes * self.costs[column]
+
+    def undo(self, rounds=np.inf):
         """Undo changes one by one, the costliest first, while it holds."""
         active = np.ones(len(self.values), dtype=bool)
-        while active.any():
+        while active.any() and rounds > 0:
+            rounds -= 1
             costs = self.costs_of_changes() * active[:, None]
             point, column = np.nonzero(costs)
+            _, holds = self._tried(point, column, self.origins[point, column])
+            point, column = point[holds], column[holds]
             undone = self.origins[point, column]
-            holds = self._ask(point, column, undone)
-            point, column, undone = point[holds], column[holds], undone[holds]
             self._take(point, column, undone, costs[point, column])
             active[:] = False
             active[point] = True
+
+    def keep(self, points):
+        """Go on with some points alone."""
+        self.values, self.origins, self.index = (
+            part[points] for part in (self.values, self.origins, self.index)
+        )
 
     def polish(self):
         """Undo changes and shrink what remains of them, until little is saved."""
         self.undo()
         active = np.ones(len(self.values), dtype=bool)
         for _ in range(_MOST_ROUNDS):
-            before = self.costs_of_changes().sum(axis=1)
-            self._shrink(active)
-            self.undo()
-            saved = before - self.costs_of_changes().sum(axis=1)
-            active &= saved > _LEAST_SAVING * before
             if not active.any():
                 break
+            before = self.costs_of_changes().sum(axis=1)
+            self._shrink(active)
+            saved = before - self.costs_of_changes().sum(axis=1)
+            active &= saved > _LEAST_SAVING * before
 
     def _shrink(self, active):
-        """Move numbers of active points towards their origins as far as it holds.
+        """Move cells of active points towards their origins as far as it holds.
 
-        Each column is halved by itself; what this finds is taken, the largest gain
-        first, as far as it holds together.
+        Each column by itself; what this finds is taken, the largest gain first, as far
+        as it holds together.
         """
-        changed = (self.costs_of_changes() > 0) & self.has_units & active[:, None]
-        point, column = np.nonzero(changed)
-        start, bad = self.values[point, column], self.origins[point, column]
-        good, open_ = start.copy(), np.ones(len(point), dtype=bool)
-        for step in range(_BISECTIONS):
-            at = np.flatnonzero(open_)
-            if not len(at):
-                break
-            part = 0.5 if step else _LEAST_SAVING
-            middle = good[at] + part * (bad[at] - good[at])
-            middle = self._possible(point[at], column[at], middle)
-            between = (middle != good[at]) & (middle != bad[at])
-            open_[at[~between]] = step == 0
-            at, middle = at[between], middle[between]
-            holds = self._ask(point[at], column[at], middle)
-            good[at[holds]] = middle[holds]
-            bad[at[~holds]] = middle[~holds]
-            if step == 0:
-                open_[at[~holds]] = False
-        gains = np.abs(start - good) * self.costs[column]
-        gained = gains > 0
-        self._take(point[gained], column[gained], good[gained], gains[gained])
+        point, column = np.nonzero(self.costs_of_changes() * active[:, None])
+        start, end = self.values[point, column], self.origins[point, column]
+        good, moves = start.copy(), np.arange(len(point))
+        for _ in range(_CUTS):
+            near, far = good[moves], end[moves]
+            # What has no units may be undone only.
+            cells = np.where(
+                self.has_units[column[moves]], near + _SHARES * (far - near), far
+            )
+            at = np.tile(point[moves], len(cells)), np.tile(column[moves], len(cells))
+            cells, holds = (
+                part.reshape(cells.shape) for part in self._tried(*at, cells.ravel())
+            )
+            last = (holds * np.arange(1, len(cells) + 1)[:, None]).max(axis=0)
+            cuts, every = np.vstack([near, cells]), np.arange(len(moves))
+            good[moves] = cuts[last, every]
+            # Most cannot move even a little; some are undone.
+            between = (last > 0) & (last < len(cells))
+            end[moves[between]] = cells[last[between], every[between]]
+            moves = moves[between]
+        self._take(point, column, good, self._costs(good, start, column))
 
-    def _with_cells(self, point, column, cells):
-        """Copies of points, each with another value in one column."""
-        trials = self.values[point]
-        trials[np.arange(len(point)), column] = cells
-        return trials
-
-    def _possible(self, point, column, cells):
-        """The nearest possible values of single cells."""
-        trials = self._with_cells(point, column, cells)
-        trials = self._projected(trials, self.index[point])
-        return trials[np.arange(len(point)), column]
-
-    def _ask(self, point, column, cells):
-        """Whether it holds with single cells exchanged."""
+    def _tried(self, point, column, cells):
+        """The nearest possible values of single cells; whether it holds with them."""
         if not len(point):
-            return np.zeros(0, dtype=bool)
-        return self._holds(self._with_cells(point, column, cells), self.index[point])
+            return cells, np.zeros(0, dtype=bool)
+        at = np.arange(len(point)), column
+        trials = self.values[point]
+        trials[at] = cells
+        trials = self._projected(trials, self.index[point])
+        holds = self._holds(trials, self.index[point])
+        return trials[at], holds
 
     def _take(self, point, column, cells, gains):
         """Exchange cells, the largest gain first, as far as it holds together.

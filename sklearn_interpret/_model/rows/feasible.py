@@ -8,7 +8,9 @@ from sklearn_interpret._core.statistics.weighted import weighted_quantile
 from sklearn_interpret._model.rows.base import is_missing, label_key
 
 # Whole numbers up to here are floats too.
-_LARGEST_INTEGER = 2.0**53
+LARGEST_INTEGER = 2.0**53
+# By how much a linear constraint may be missed, relative to the size of its terms.
+_ROUNDING = 1e-9
 
 
 class FeasibleRows:
@@ -55,12 +57,17 @@ class FeasibleRows:
             levels and {label_key(level): k for k, level in enumerate(levels)}
             for levels in self.levels
         ]
+        self._level_vectors = [
+            known.cast(j, levels) if levels else None
+            for j, levels in enumerate(self.levels)
+        ]
         self.vary = vary
         self._directions = np.zeros(known.n_columns)
         for j, direction in directions.items():
             self._directions[j] = 1 if direction == "increase" else -1
         limits = [self._limits_of_dtype(j) for j in range(known.n_columns)]
-        self._low, self._high = np.array(limits).T
+        self._of_dtype = np.array(limits).T
+        self._low, self._high = self._of_dtype.copy()
         self.possible_levels = [
             levels and np.ones(len(levels), dtype=bool) for levels in self.levels
         ]
@@ -75,6 +82,8 @@ class FeasibleRows:
                 self._low[j] = np.ceil(low) if self.integer[j] else low
                 self._high[j] = np.floor(high) if self.integer[j] else high
         self.costs = self._costs(weights, distance)
+        self.coefficients = np.zeros((0, known.n_columns))
+        self.bounds = np.zeros(0)
 
     def _levels_of(self, j):
         """Levels of a category, in the natural order, missing ones left out."""
@@ -88,9 +97,9 @@ class FeasibleRows:
         native = self.known.column(j).dtype  # nullable ones name that of numpy
         dtype = np.dtype(getattr(native, "numpy_dtype", self.known.values(j).dtype))
         if dtype.kind not in "iu":
-            return -_LARGEST_INTEGER, _LARGEST_INTEGER
+            return -LARGEST_INTEGER, LARGEST_INTEGER
         bounds = np.iinfo(dtype)
-        return max(bounds.min, -_LARGEST_INTEGER), min(bounds.max, _LARGEST_INTEGER)
+        return max(bounds.min, -LARGEST_INTEGER), min(bounds.max, LARGEST_INTEGER)
 
     def _costs(self, weights, distance):
         """What a unit of each column costs, or a change of category."""
@@ -109,16 +118,38 @@ class FeasibleRows:
                 costs[j] = cost
         return costs
 
+    def constrained(self, coefficients, bounds):
+        """The same with linear constraints: ``coefficients @ row <= bounds``."""
+        some = copy(self)
+        some.coefficients, some.bounds = coefficients, bounds
+        return some
+
+    def excess(self, values):
+        """By how much encoded rows exceed the bounds of constraints, (n, n_bounds).
+
+        And the size of the terms that this is the sum of.
+        """
+        terms = self.coefficients * values[:, None]
+        terms = np.where(self.coefficients != 0, terms, 0)
+        sizes = np.abs(terms).sum(axis=2) + np.abs(self.bounds)
+        return terms.sum(axis=2) - self.bounds, sizes
+
+    def keeps(self, values):
+        """Whether encoded rows keep all linear constraints, to rounding."""
+        excess, sizes = self.excess(values)
+        return (excess <= _ROUNDING * sizes).all(axis=1)
+
     def without(self, limits):
-        """The same without a "direction", "features_to_vary" or "permitted_range"."""
+        """The same without one of its limits, a parameter of the methods."""
+        if limits == "constraints":
+            return self.constrained(self.coefficients[:0], self.bounds[:0])
         free = copy(self)
         if limits == "features_to_vary":
             free.vary = np.ones_like(self.vary)
         elif limits == "direction":
             free._directions = np.zeros_like(self._directions)
         else:
-            free._low = np.full_like(self._low, -np.inf)
-            free._high = np.full_like(self._high, np.inf)
+            free._low, free._high = self._of_dtype
             free.possible_levels = [
                 levels and np.ones(len(levels), dtype=bool) for levels in self.levels
             ]
@@ -219,7 +250,7 @@ class FeasibleRows:
                 continue
             if levels is None:
                 plain = rows.values(j).dtype.kind in "fiu"
-                returning[j] = plain and (np.abs(own) < _LARGEST_INTEGER).all()
+                returning[j] = plain and (np.abs(own) < LARGEST_INTEGER).all()
             else:
                 plain = all(type(level) in (str, bool) for level in levels)
                 returning[j] = plain and (own >= 0).all()
@@ -281,8 +312,7 @@ class FeasibleRows:
         values = np.where(changed, values, values[changed][0])
         if self.levels[j] is None:
             return self.known.cast(j, values), np.arange(len(values))
-        codes = values.astype(np.intp)
-        return self.known.cast(j, self.levels[j]), codes
+        return self._level_vectors[j], values.astype(np.intp)
 
 
 def _unit(kind, values, weights):

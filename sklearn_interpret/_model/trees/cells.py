@@ -58,16 +58,23 @@ class TreeCells:
         return np.flatnonzero(self.model.columns == j)
 
     def _codes_at(self, columns, values):
-        """Codes of a known row with one number replaced; -1 where the model refuses."""
+        """Codes of a known row with one number replaced; -1 where the model refuses.
+
+        Codes of other columns are of any number: they share the rows asked about.
+        """
         n = len(values)
         if not n:
             return np.empty((0, self.ensemble.n_features), dtype=np.int32)
-        changed = np.repeat(self.feasible.encode(self.rows.take([0])), n, axis=0)
-        changed[np.arange(n), columns] = values
+        row = np.empty(n, dtype=np.intp)
+        for j in np.unique(columns):
+            row[columns == j] = np.arange((columns == j).sum())
+        n_rows = row.max() + 1
+        changed = np.repeat(self.feasible.encode(self.rows.take([0])), n_rows, axis=0)
+        changed[row, columns] = values
         try:
-            native = self._decode(changed, np.zeros(n, dtype=np.intp))
+            native = self._decode(changed, np.zeros(n_rows, dtype=np.intp))
             with np.errstate(all="ignore"):
-                return self.ensemble.codes(self.model.encode(native))
+                return self.ensemble.codes(self.model.encode(native))[row]
         except ValueError:
             if n == 1:
                 return np.full((1, self.ensemble.n_features), -1, dtype=np.int32)
@@ -97,19 +104,20 @@ class TreeCells:
         split = (below <= rank) & (above > rank)
         at = np.flatnonzero(split)
         while len(at):
-            middle = low[at] + (high[at] - low[at]) // 2
+            # The difference of two places may exceed the largest integer.
+            middle = (low[at] >> 1) + (high[at] >> 1) + (low[at] & high[at] & 1)
             codes_at = self._codes_on(grids, column[at], middle)
             left = codes_at[np.arange(len(at)), feature[at]] <= rank[at]
             low[at] = np.where(left, middle, low[at])
             high[at] = np.where(left, high[at], middle)
-            at = at[high[at] - low[at] > 1]
+            at = at[high[at] - 1 > low[at]]
         return {
             j: (grid, np.unique(low[(column == j) & split]))
             for j, grid in grids.items()
         }
 
     def _grid(self, j):
-        """The numbers that a column may hold and the trees tell apart."""
+        """The numbers that a column may hold."""
         dtype = self.rows.values(j).dtype
         if self.feasible.integer[j]:
             most = 2**53
@@ -117,8 +125,7 @@ class TreeCells:
                 limits = np.iinfo(dtype)
                 return _Grid(None, (max(limits.min, -most), min(limits.max, most)))
             return _Grid(None, (-most, most))
-        single = dtype == np.float32 or self.ensemble.precision == np.float32
-        return _Grid.of_floats(np.float32 if single else np.float64)
+        return _Grid.of_floats(np.float32 if dtype == np.float32 else np.float64)
 
     def _codes_on(self, grids, columns, places):
         values = np.empty(len(columns))

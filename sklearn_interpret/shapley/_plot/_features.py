@@ -8,16 +8,9 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.axes import label_text
 from sklearn_interpret._model.rows.base import is_missing
 from sklearn_interpret._model.rows.features import feature_index, resolve_categorical
-from sklearn_interpret._plotting.labels import (
-    MINUS,
-    column_texts,
-    number_beside,
-    number_text,
-    shorten,
-)
+from sklearn_interpret._plotting.labels import column_texts, shorten, value_text
 
 NAME_LENGTH, VALUE_LENGTH = 28, 18
-NOISE = 1e-9  # share of a column's largest number that is but rounding
 MISSING = label_text(np.nan)
 
 
@@ -173,21 +166,3 @@ class FeatureReader:
         columns = map(self._rows.values, members)
         parts = [value_text(column[row], column) for column in columns]
         return f"{name} = {shorten(', '.join(parts), VALUE_LENGTH)}"
-
-
-def value_text(value, column=None):
-    """A value of the data in short, as exact as those of its column differ."""
-    number = isinstance(value, int | float | np.integer | np.floating)
-    if not number or isinstance(value, bool) or not np.isfinite(value):
-        return label_text(value)
-    value = float(value)
-    if column is None or column.dtype.kind != "f":
-        return number_text(value, 4)
-    known = column[np.isfinite(column)].astype(np.float64)
-    if abs(value) < NOISE * np.abs(known).max():
-        return "0"
-    text = number_text(value, 4)
-    if not np.array_equal(known, np.round(known)):
-        text = number_beside(value, known.max() / 2 - known.min() / 2)
-    # A column of few large numbers says nothing of the small ones.
-    return text if text.strip(f"0.{MINUS}") else number_text(value, 2)

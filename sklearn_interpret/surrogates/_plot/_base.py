@@ -14,7 +14,7 @@ from sklearn_interpret._plotting.bars import (
 )
 from sklearn_interpret._plotting.colours import shade, sign_colours
 from sklearn_interpret._plotting.curves import note_empty
-from sklearn_interpret._plotting.displays import ExplanationDisplay
+from sklearn_interpret._plotting.displays import OneRowDisplay
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     column_texts,
@@ -84,29 +84,10 @@ class Weights:
         )
 
 
-class LocalDisplay(ExplanationDisplay):
+class LocalDisplay(OneRowDisplay):
     """Base of the displays of one surrogate each."""
 
     _explanation_kind = LocalExplanation
-
-    @classmethod
-    def _row_position(cls, row, n_rows):
-        """Position of the sample to draw, counted from the front."""
-        if row is None and n_rows != 1:
-            raise ValueError(
-                f"There are {n_rows} {cls._sample}s: choose one by row=, counted from "
-                "0."
-            )
-        return super()._row_position(0 if row is None else row, n_rows)
-
-    def _position(self):
-        """Position of the sample that is drawn."""
-        if not isinstance(self.explanation, self._explanation_kind):
-            raise TypeError(
-                f"{type(self).__name__} draws a {self._explanation_kind.__name__}; got "
-                f"{type(self.explanation).__name__}."
-            )
-        return self._row_position(self.row, len(self.explanation))
 
     def _outputs(self):
         """Positions of the outputs that are drawn; of many the largest responses."""

@@ -10,16 +10,14 @@ def search(margin, grid, *, n_columns, most_changes=np.inf, max_iter=50):
     """A search from zero, over the same values in all columns."""
     grid = np.asarray(grid, dtype=float)
 
-    def moves(values, rows):
-        trials = np.repeat(values, n_columns * len(grid), axis=0)
-        of = np.repeat(rows, n_columns * len(grid))
-        column = np.tile(np.repeat(np.arange(n_columns), len(grid)), len(rows))
-        trials[np.arange(len(trials)), column] = np.tile(grid, n_columns * len(rows))
-        return trials, of
+    def moved(values, columns, cells, rows):
+        values[np.arange(len(values)), columns] = cells
+        return values
 
     return coordinate_search(
         np.zeros((1, n_columns)),
-        moves,
+        (np.repeat(np.arange(n_columns), len(grid)), np.tile(grid, n_columns)),
+        moved,
         lambda values, rows: margin(values),
         lambda values, rows: (np.abs(values).sum(axis=1), (values != 0).sum(axis=1)),
         aim=1e-3,
@@ -62,3 +60,31 @@ def test_the_number_of_moves_is_bounded():
     )
     assert found.sum() == 3
     assert n_steps == 3
+
+
+def test_many_moves():
+    """Moves that are not among the best at first are tried again later."""
+    slopes = np.linspace(1, 2, 120)
+    found, _ = search(
+        lambda v: v @ slopes - slopes[-100:].sum() + 0.1,
+        [0, 1],
+        n_columns=120,
+        max_iter=200,
+    )
+    assert found.tolist() == [[0] * 20 + [1] * 100]
+
+
+def test_the_nearest_point_with_the_margin():
+    """Of all that were tried, also where the search goes on from another one."""
+
+    def margin(values):
+        return np.where(values[:, 0] >= 3, 5.0, values.sum(axis=1) - 4)
+
+    found, _ = search(margin, [0, 1, 3], n_columns=2, max_iter=1)
+    assert found.tolist() == [[3, 0]]
+
+
+def test_no_moves():
+    found, n_steps = search(lambda v: v.sum(axis=1), [], n_columns=2)
+    assert found.tolist() == [[0, 0]]
+    assert n_steps == 0

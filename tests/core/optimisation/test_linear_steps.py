@@ -66,14 +66,11 @@ def test_a_descent_finds_the_nearest_point_of_a_ball():
     centre = np.array([3.0, 2.0])
 
     def evaluate(z, rows):
-        return z, 1 - ((z - centre) ** 2).sum(axis=1)
-
-    def slopes(z, rows):
-        return -2 * (z - centre)
+        return z, 1 - ((z - centre) ** 2).sum(axis=1), -2 * (z - centre)
 
     endless = np.full((1, 2), np.inf)
     found, n_steps = penalised_descent(
-        np.zeros((1, 2)), -endless, endless, evaluate, slopes, aim=1e-3, max_iter=200
+        np.zeros((1, 2)), -endless, endless, evaluate, aim=1e-3, max_iter=200
     )
     # Both coordinates cost the same: the nearest point lies on the diagonal.
     np.testing.assert_allclose(found.sum(), 5 - np.sqrt(2), rtol=2e-3)
@@ -86,8 +83,7 @@ def test_a_flat_margin_has_no_descent():
         np.zeros((1, 2)),
         np.full((1, 2), -np.inf),
         np.full((1, 2), np.inf),
-        lambda z, rows: (z, np.full(len(z), -1.0)),
-        lambda z, rows: np.zeros_like(z),
+        lambda z, rows: (z, np.full(len(z), -1.0), np.zeros_like(z)),
         aim=1e-3,
         max_iter=10,
     )

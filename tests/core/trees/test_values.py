@@ -187,7 +187,7 @@ def test_trees_that_travel_give_the_same(regime, monkeypatch, background, order)
     codes = trees.codes(rows_of(trees, 40))
     game = PathDependentGame(trees, plan.paths)
     if background:
-        game = InterventionalGame(trees, plan.paths, codes[:9], np.full(9, 1 / 9))
+        game = InterventionalGame(trees, plan.paths, codes[:9], np.arange(9) / 7)
 
     def travelled(function, tasks):
         for task in tasks:
@@ -196,4 +196,4 @@ def test_trees_that_travel_give_the_same(regime, monkeypatch, background, order)
     assert len(plan.shares(game)) > 1
     found = shapley_values(plan, game, codes, order, run=travelled)
     expected = shapley_values(plan, game, codes, order)
-    np.testing.assert_allclose(found, expected, **CLOSE)
+    np.testing.assert_array_equal(found, expected)

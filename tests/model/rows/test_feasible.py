@@ -269,3 +269,15 @@ def test_the_input_is_left_alone():
     native = decoded(feasible, values, X)
     np.testing.assert_array_equal(values, before)
     np.testing.assert_array_equal(native, X + 1)
+
+
+def test_without_a_range_the_limits_of_the_dtype_are_left():
+    X = frame("pandas")
+    feasible = feasible_of(X, ranges={1: (2, 3), 3: (0, 9), 4: ["low"]})
+    free = feasible.without("permitted_range")
+    values = feasible.encode(as_rows(X))
+    for found, expected in zip(
+        free.limits(values), feasible_of(X).limits(values), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
+    assert free.possible_levels[4].all()

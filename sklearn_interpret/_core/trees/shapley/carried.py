@@ -25,7 +25,7 @@ from sklearn_interpret._core.trees.shapley.tables import quadrature
 
 # Nodes of the trees that are worked on together, and numbers: they stay in the cache.
 _NODES_AT_ONCE = 2**15
-_AT_ONCE = 2**17
+_AT_ONCE = 3 * 2**15
 # Divides products that are exactly zero, where no row meets a condition by chance.
 _TINY = 1e-300
 # Time of a number in the tables of leaves over that of a number carried; what a leaf
@@ -214,7 +214,8 @@ def carried_values(plan, blocks, codes, order):
         rules = [(t[i : i + n_points], weights[i : i + n_points]) for i in starts]
         width = (n_points + 1) * len(block.nodes)
         step = min(max(1, _AT_ONCE // width), len(codes))
-        buffers = [np.empty(width * step) for _ in range(2)]  # used again and again
+        # Used again and again; in one piece they come back from the system sooner.
+        buffers = np.empty((2, width * step))
         for start in range(0, len(codes), step):
             into = totals[..., start : start + step]
             at = block.situations(plan.ensemble, codes[start : start + step])

@@ -198,6 +198,7 @@ class InterventionalGame:
         self.ensemble = ensemble
         self.paths = paths
         self._codes = codes
+        self._weights = weights
         self.shares = shares_of(weights)
         self.kept = {}
         self.most_kept = most_kept
@@ -209,7 +210,8 @@ class InterventionalGame:
 
     def of_nodes(self, nodes):
         """What makes the game of some trees from these and their paths."""
-        return partial(type(self), codes=self.codes, weights=self.shares)
+        # Shares of shares would differ in the last bit.
+        return partial(type(self), codes=self.codes, weights=self._weights)
 
     def is_direct(self, n_rows, order):
         """Whether so many rows are rather compared with the background one by one."""

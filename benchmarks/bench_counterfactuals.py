@@ -1,0 +1,598 @@
+"""Counterfactuals and anchors: distances, validity and times beside the peers'.
+
+A distance is the sum of changes in median absolute deviations, a change of category
+counting one. All are counted here, for both sides, and every row found is asked of the
+model again. It fails where a row of ours is not as wished, where a limit is broken, or
+where a row that we claim to be the nearest is beaten by anybody's.
+"""
+
+import io
+import sys
+import warnings
+from collections.abc import Callable
+from contextlib import redirect_stderr
+from dataclasses import dataclass, field
+from functools import cache, partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from command_line import parser, run_chosen
+from pair import Case, Result, duration
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from threadpoolctl import threadpool_limits
+
+from sklearn_interpret.counterfactuals import (
+    Anchors,
+    ExactCounterfactual,
+    GrowingSpheres,
+    WachterCounterfactual,
+)
+
+METHODS = {
+    "spheres": partial(GrowingSpheres, random_state=0),
+    "wachter": WachterCounterfactual,
+    "first": partial(ExactCounterfactual, time_limit=0),
+    "exact": ExactCounterfactual,
+}
+# Distances that differ by less, relatively, are the same.
+SAME = 1e-6
+
+Timing = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Rows explained, seconds of an exact search, and whether targets are judged."""
+
+    n_rows: int
+    time_limit: float
+    n_draws: int
+    judged: bool
+
+
+FULL = Sizes(20, 10.0, 20_000, judged=True)
+QUICK = Sizes(2, 0.5, 2_000, judged=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A model, its table, and what is known of the nearest row of the other class."""
+
+    X: Any
+    model: Any
+    rows: Any
+    # Distances: of the nearest rows that anybody found, and of those claimed nearest.
+    nearest: np.ndarray = field(init=False)
+    claimed: np.ndarray = field(init=False)
+
+    def __post_init__(self):
+        n_rows = len(self.rows)
+        object.__setattr__(self, "nearest", np.full(n_rows, np.inf))
+        object.__setattr__(self, "claimed", np.full(n_rows, -np.inf))
+
+    @property
+    def units(self) -> list[float | None]:
+        """The unit of each column, None of categories."""
+        table, units = pd.DataFrame(self.X), []
+        for name in table:
+            column = table[name]
+            if not pd.api.types.is_numeric_dtype(column):
+                units.append(None)
+                continue
+            units.append(
+                (column - column.median()).abs().median() or column.std(ddof=0)
+            )
+        return units
+
+    def distances(self, found: Any, origin: np.ndarray) -> np.ndarray:
+        """Return the distance of each row found from the one it was found for."""
+        rows, found = pd.DataFrame(self.rows), pd.DataFrame(found)
+        total = np.zeros(len(found))
+        for j, unit in enumerate(self.units):
+            old, new = rows.iloc[origin, j].to_numpy(), found.iloc[:, j].to_numpy()
+            total += (old != new) if unit is None else np.abs(new - old) / unit
+        return total
+
+    def flips(self, found: Any, origin: np.ndarray) -> np.ndarray:
+        """Return whether the model gives each row found another class."""
+        return self.model.predict(found) != self.model.predict(self.rows)[origin]
+
+    @property
+    def is_beaten(self) -> bool:
+        """Whether somebody found a row nearer than one that we claim the nearest."""
+        return bool((self.nearest < self.claimed * (1 - SAME)).any())
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a method found: distances by row, infinite without one as wished."""
+
+    costs: np.ndarray
+    seconds: float
+    n_invalid: int = 0
+    n_proved: int = 0
+    # Of the distances that the method gives from those counted here.
+    difference: float = 0.0
+
+    @property
+    def valid(self) -> np.ndarray:
+        """Which rows have one."""
+        return np.isfinite(self.costs)
+
+
+@cache
+def problem(name: str, n_rows: int) -> Problem:
+    """Return breast cancer, or a mixed table, with one of the models."""
+    data, kind = name.split("-")
+    is_mixed = data == "mixed"
+    X, y = mixed_table() if is_mixed else load_breast_cancer(return_X_y=True)
+    model = {
+        "logistic": LogisticRegression(),
+        "boosting": GradientBoostingClassifier(random_state=0),
+        "forest50": RandomForestClassifier(50, max_depth=5, random_state=0),
+        "forest": RandomForestClassifier(random_state=0),
+    }[kind]
+    if is_mixed:
+        steps = [(OneHotEncoder(), ["purpose", "housing"])]
+        model = make_pipeline(
+            make_column_transformer(*steps, remainder=StandardScaler()), model
+        )
+    elif kind == "logistic":
+        model = make_pipeline(StandardScaler(), model)
+    return Problem(X, model.fit(X, y), X[::28][:n_rows])
+
+
+def mixed_table() -> tuple[pd.DataFrame, np.ndarray]:
+    """Return numbers, whole numbers and categories, and a class that needs all."""
+    rng, n = np.random.default_rng(0), 601
+    X = pd.DataFrame(
+        {
+            "income": rng.normal(size=n),
+            "debt": rng.exponential(size=n),
+            "age": rng.integers(20, 70, size=n),
+            "purpose": rng.choice(["car", "home", "school", "travel"], size=n),
+            "housing": rng.choice(["own", "rent", "free"], size=n),
+            "savings": rng.normal(size=n),
+        }
+    )
+    score = X.income - X.debt + 0.06 * (X.age - 45) * (X.purpose == "car")
+    score += X.savings * (X.housing == "own") + rng.normal(scale=0.3, size=n)
+    return X, (score > -0.5).to_numpy().astype(int)
+
+
+def judged(on: Problem, found: Any, origin: Any, seconds: float, **known: Any) -> Found:
+    """Ask the model about rows found, one for each row at most, and measure them."""
+    costs, origin = np.full(len(on.rows), np.inf), np.asarray(origin, dtype=int)
+    n_invalid = 0
+    if len(origin):
+        valid = on.flips(found, origin)
+        costs[origin[valid]] = on.distances(found, origin)[valid]
+        n_invalid = int((~valid).sum())
+    np.minimum(on.nearest, costs, out=on.nearest)
+    return Found(costs, seconds, n_invalid, **known)
+
+
+def clocked(clock: Callable[[], float], work: Callable[[], Any]) -> tuple[Any, float]:
+    """Return what a work returns, and its time."""
+    start = clock()
+    result = work()
+    return result, clock() - start
+
+
+@cache
+def ours(
+    name: str, method: str, sizes: Sizes, clock: Callable[[], float], repeats: int
+) -> Found:
+    """Return what a method of ours finds; its time from the fitted model on."""
+    on = problem(name, sizes.n_rows)
+    is_long = method == "exact"
+    params = {"time_limit": sizes.time_limit} if is_long else {}
+
+    def work():
+        inspector = METHODS[method](FrozenEstimator(on.model), **params)
+        return inspector.fit(on.X).explain(on.rows)
+
+    turns = [clocked(clock, work) for _ in range(1 if is_long else min(repeats, 3))]
+    explanation = turns[-1][0]
+    origin, costs = explanation.origin, explanation.distances
+    proved = getattr(explanation, "optimal", None)
+    proved = np.zeros(len(on.rows), dtype=bool) if proved is None else proved
+    on.claimed[origin] = np.where(proved[origin], costs, on.claimed[origin])
+    gaps = np.abs(costs - on.distances(explanation.rows, origin)) / np.maximum(costs, 1)
+    return judged(
+        on,
+        explanation.rows,
+        origin,
+        float(np.median([seconds for _, seconds in turns])),
+        n_proved=int(proved.sum()),
+        difference=float(gaps.max(initial=0)),
+    )
+
+
+def baseline(on: Problem, clock: Callable[[], float], sizes: Sizes) -> Found:
+    """Return the nearest rows of the other class, their changes undone one by one.
+
+    The largest saving first, each while the class holds.
+    """
+    own, known = on.model.predict(on.rows), on.model.predict(on.X)
+
+    def nearest(row):
+        at = np.flatnonzero(known != own[row])
+        rows = pd.DataFrame(on.X).iloc[at]
+        best = on.distances(rows, np.full(len(at), row)).argmin()
+        return pd.DataFrame(on.X).iloc[[at[best]]].copy()
+
+    def work():
+        found = []
+        for row, before in enumerate(pd.DataFrame(on.rows).itertuples(index=False)):
+            after, savings = nearest(row), []
+            whole = on.distances(after, np.array([row]))
+            for j, value in enumerate(before):
+                trial = after.copy()
+                trial.isetitem(j, [value])
+                savings.append(whole - on.distances(trial, np.array([row])))
+            for j in np.argsort(-np.concatenate(savings), kind="stable"):
+                trial = after.copy()
+                trial.isetitem(j, [before[j]])
+                if on.flips(native(on, trial), np.array([row]))[0]:
+                    after = trial
+            found.append(after)
+        return native(on, pd.concat(found))
+
+    found, seconds = clocked(clock, work)
+    return judged(on, found, np.arange(len(own)), seconds)
+
+
+def native(on: Problem, rows: pd.DataFrame) -> Any:
+    """Return rows in the container that the model was fitted on."""
+    return rows if isinstance(on.X, pd.DataFrame) else rows.to_numpy()
+
+
+def dice(on: Problem, clock: Callable[[], float], sizes: Sizes) -> Found:
+    """Return what DiCE finds with its random search, the quicker and nearer one."""
+    import dice_ml
+
+    table = pd.DataFrame(on.X).rename(columns=str)
+    numbers = [n for n, unit in zip(table, on.units, strict=True) if unit is not None]
+    rows = pd.DataFrame(on.rows).rename(columns=str)
+
+    def work():
+        data = dice_ml.Data(
+            dataframe=table.assign(outcome=on.model.predict(on.X)),
+            continuous_features=numbers,
+            outcome_name="outcome",
+        )
+        model = dice_ml.Model(model=on.model, backend="sklearn")
+        explainer = dice_ml.Dice(data, model, method="random")
+        return explainer.generate_counterfactuals(
+            rows, total_CFs=1, desired_class="opposite", random_seed=0
+        )
+
+    told, seconds = clocked(clock, work)
+    tables = [one.final_cfs_df for one in told.cf_examples_list]
+    origin = [
+        row for row, found in enumerate(tables) if found is not None and len(found)
+    ]
+    if not origin:
+        return judged(on, None, origin, seconds)
+    found = pd.concat([tables[row][table.columns][:1] for row in origin])
+    return judged(on, native(on, found.astype(table.dtypes)), origin, seconds)
+
+
+def treecf(
+    on: Problem, clock: Callable[[], float], sizes: Sizes, *, backend: str
+) -> Found:
+    """Return what treecf finds with its genetic or its exact search."""
+    from treecf import Explainer, Target
+
+    # The sum of boosted trees decides by its sign, the mean of a forest by a half.
+    cut = 0.0 if isinstance(on.model, GradientBoostingClassifier) else 0.5
+    budget = {"time_budget_s": sizes.time_limit} if backend == "exact" else {}
+
+    def work():
+        explainer = Explainer(on.model, normalizers=np.array(on.units))
+        return [
+            explainer.explain(
+                row,
+                Target.raw(op="<=" if own else ">=", value=cut),
+                backend=backend,
+                seed=0,
+                **budget,
+            )
+            for row, own in zip(on.rows, on.model.predict(on.rows), strict=True)
+        ]
+
+    told, seconds = clocked(clock, work)
+    origin = [row for row, one in enumerate(told) if hasattr(one, "x_cf")]
+    found = np.array([told[row].x_cf for row in origin])
+    n_proved = sum(one.proof == "optimal" for one in told)
+    return judged(on, found, origin, seconds, n_proved=n_proved)
+
+
+PEERS = {
+    "baseline": ("the baseline", baseline),
+    "dice": ("dice-ml", dice),
+    "treecf": ("treecf", partial(treecf, backend="genetic")),
+    "treecf-exact": ("treecf", partial(treecf, backend="exact")),
+}
+
+
+@cache
+def theirs(name: str, peer: str, sizes: Sizes, clock: Callable[[], float]) -> Found:
+    """Return what a peer finds."""
+    # Warnings of names of features and of searches that ended early; bars of progress.
+    with warnings.catch_warnings(), redirect_stderr(io.StringIO()):
+        warnings.simplefilter("ignore")
+        return PEERS[peer][1](problem(name, sizes.n_rows), clock, sizes)
+
+
+def compare(
+    name: str,
+    *,
+    data: str,
+    method: str,
+    peer: str,
+    faster: float | None,
+    sizes: Sizes,
+    timing: Timing,
+) -> Result:
+    """Compare distances, on the rows where both found some, and times."""
+    clock, on = timing["clock"], problem(data, sizes.n_rows)
+    with threadpool_limits(timing["threads"]):
+        own = ours(data, method, sizes, clock, timing["repeats"])
+        try:
+            other = theirs(data, peer, sizes, clock)
+        except ImportError as error:
+            note = f"{type(error).__name__}: {error}"
+            return Result(name, PEERS[peer][0], *"-----", "peer missing", note)
+    both = own.valid & other.valid
+    mean, their_mean = own.costs[both].mean(), other.costs[both].mean()
+    ratio, speed = mean / their_mean, other.seconds / own.seconds
+    reached = own.valid.all() and (ratio <= 1 + SAME) and speed >= (faster or 0)
+    package = PEERS[peer][0]
+    target = "cost <= 1" + (f", time >= {faster:g}" if faster else "")
+    fails = own.n_invalid or own.difference > SAME or on.is_beaten
+    verdict = "ok" if reached or not sizes.judged else "below target"
+    n_rows = len(on.rows)
+    return Result(
+        name,
+        package if peer == "baseline" else f"{package} {version(package)}",
+        *(f"{found.costs[found.valid].mean():.3f}" for found in (own, other)),
+        f"cost {ratio:.2f}, time {speed:.1f} x",
+        target if sizes.judged else "-",
+        f"{own.difference:.1e}",
+        "DISAGREES" if fails else verdict,
+        "; ".join(
+            f"{who}: {found.valid.sum()} of {n_rows} valid, {found.n_proved} proved, "
+            f"{duration(found.seconds / n_rows)} a row"
+            for who, found in (("ours", own), ("theirs", other))
+        )
+        + ("; a row claimed to be the nearest is beaten" if on.is_beaten else ""),
+    )
+
+
+def limits(name: str, *, data: str, method: str, sizes: Sizes) -> Result:
+    """Count cells that changed though they may not, or went where they may not."""
+    on = problem(data, sizes.n_rows)
+    inspector = METHODS[method](
+        FrozenEstimator(on.model),
+        features_to_vary=["income", "age", "purpose", "savings"],
+        permitted_range={"income": (-1.5, 1.5), "purpose": ["car", "home"]},
+        direction={"age": "increase"},
+        max_changes=3,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of rows for which there is none
+        explanation = inspector.fit(on.X).explain(on.rows)
+    before, after = on.rows.iloc[explanation.origin], explanation.rows
+    before, after = (part.reset_index(drop=True) for part in (before, after))
+    changed = before.ne(after)
+    kept = pd.DataFrame(
+        {
+            "income": after.income.between(-1.5, 1.5),
+            "purpose": after.purpose.isin(["car", "home"]),
+            "age": after.age >= before.age,
+            "savings": True,
+        }
+    ).reindex(columns=changed.columns, fill_value=False)
+    broken = int((changed & ~kept).to_numpy().sum() + (changed.sum(axis=1) > 3).sum())
+    broken += int((~on.flips(explanation.rows, explanation.origin)).sum())
+    broken += int((after.dtypes != before.dtypes).sum())
+    return Result(
+        name,
+        "the limits asked for",
+        *"--",
+        f"{len(after)} of {len(on.rows)} found",
+        "equal",
+        f"{broken}",
+        "DISAGREES" if broken else "ok",
+    )
+
+
+class CountedForest(RandomForestClassifier):
+    """A forest that counts the rows it is asked about."""
+
+    n_rows = 0
+
+    def predict(self, X):
+        """Count, and predict."""
+        self.n_rows += len(X)
+        return super().predict(X)
+
+
+class Perturbed:
+    """Rows perturbed under a rule, plainly: what `Anchors` says it does."""
+
+    def __init__(self, X, model, row, rng):
+        self.X, self.model, self.row, self.rng = X, model, row, rng
+        cuts = np.quantile(X, [0.25, 0.5, 0.75], axis=0, method="inverted_cdf")
+        bins = (X[:, None] > cuts).sum(axis=1)
+        self.same = bins == (row > cuts).sum(axis=0)
+        self.inside = lambda values, j: (values[:, None] > cuts[:, j]).sum(axis=1)
+        self.bin = (row > cuts).sum(axis=0)
+        self.own = model.predict(row[None])[0]
+
+    def coverage(self, rule):
+        """Return the share of rows for which a rule holds."""
+        return self.same[:, rule].all(axis=1).mean()
+
+    def keeps(self, rule, n):
+        """Return whether the model keeps its answer on n perturbed rows."""
+        rows = self.X[self.rng.integers(len(self.X), size=n)]
+        for j in rule:
+            bad = np.flatnonzero(self.inside(rows[:, j], j) != self.bin[j])
+            donors = self.X[self.same[:, j], j]
+            rows[bad, j] = self.rng.choice(donors, size=len(bad))
+        return self.model.predict(rows) == self.own
+
+
+@cache
+def anchored(
+    sizes: Sizes, clock: Callable[[], float]
+) -> tuple[CountedForest, list[Perturbed], Any, float, int]:
+    """Return a forest, rows to perturb, our rules, their time and the rows asked."""
+    X, y = load_breast_cancer(return_X_y=True)
+    model, rng = CountedForest(random_state=0).fit(X, y), np.random.default_rng(1)
+    inspector = Anchors(FrozenEstimator(model), random_state=0).fit(X)
+    rows, model.n_rows = X[::28][: sizes.n_rows], 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of rows for which there is none
+        told, seconds = clocked(clock, lambda: inspector.explain(rows))
+    n_asked = model.n_rows
+    return (
+        model,
+        [Perturbed(X, model, row, rng) for row in rows],
+        told,
+        seconds,
+        n_asked,
+    )
+
+
+def anchors_hold(name: str, *, sizes: Sizes, timing: Timing) -> Result:
+    """Judge rules by fresh draws, and count their coverage again."""
+    with threadpool_limits(timing["threads"]):
+        _, around, told, seconds, _ = anchored(sizes, timing["clock"])
+        rules = [tuple(c.feature for c in rule) for rule in told.rules]
+        pairs = list(zip(around, rules, strict=True))
+        precision = np.array([one.keeps(r, sizes.n_draws).mean() for one, r in pairs])
+    found = told.status == "found"
+    difference = np.abs([one.coverage(r) for one, r in pairs] - told.coverage).max()
+    share, span = (precision[found] >= 0.95).mean(), seconds / len(found)
+    reached = share >= 0.95 and span <= 1
+    return Result(
+        name,
+        "fresh draws",
+        f"{duration(span)}",
+        "-",
+        f"{share:.0%} of {found.sum()}",
+        ">= 95%, <= 1 s" if sizes.judged else "-",
+        f"{difference:.1e}",
+        ("ok" if reached or not sizes.judged else "below target")
+        if difference <= 1e-10
+        else "DISAGREES",
+        f"found for {found.sum()} of {len(found)} rows; lowest precision "
+        f"{precision[found].min(initial=1):.3f}, mean coverage "
+        f"{told.coverage.mean():.3f}",
+    )
+
+
+def anchors_rows(name: str, *, sizes: Sizes, timing: Timing) -> Result:
+    """Compare the rows that the model is asked about with those of the plain search."""
+    sys.path.append(str(Path(__file__).parents[1]))
+    from tests.references.anchors import PlainAnchors
+
+    with threadpool_limits(timing["threads"]):
+        model, around, told, seconds, n_asked = anchored(sizes, timing["clock"])
+        plain, model.n_rows = [], 0
+
+        def work():
+            for one, rule in zip(around, told.rules, strict=True):
+                search = PlainAnchors(
+                    one.keeps,
+                    one.coverage,
+                    one.X.shape[1],
+                    precision=0.95,
+                    delta=0.1,
+                    tau=0.15,
+                    beam=4,
+                )
+                rule = search.find(max(len(rule), 1))
+                plain.append(0.0 if rule is None else one.coverage(rule))
+
+        _, their_seconds = clocked(timing["clock"], work)
+    ratio = model.n_rows / n_asked
+    n_rows = len(around)
+    return Result(
+        name,
+        "the paper's, plainly",
+        f"{n_asked / n_rows:.0f} rows",
+        f"{model.n_rows / n_rows:.0f} rows",
+        f"rows {ratio:.2f} x, time {their_seconds / seconds:.1f} x",
+        ">= 1" if sizes.judged else "-",
+        "-",
+        "ok" if ratio >= 1 or not sizes.judged else "below target",
+        f"mean coverage: ours {told.coverage.mean():.3f}, theirs {np.mean(plain):.3f}, "
+        "which looks at no longer rules than ours",
+    )
+
+
+def cases(sizes: Sizes, **timing: Any) -> dict[str, Case]:
+    """Return what can be run, by name."""
+    common = {"sizes": sizes, "timing": timing}
+    tables = [
+        "cancer-logistic",
+        "cancer-boosting",
+        "cancer-forest50",
+        "cancer-forest",
+        "mixed-logistic",
+        "mixed-forest",
+    ]
+    heuristic: dict[str, Case] = {
+        f"{data}-{method}-{peer}": partial(
+            compare, data=data, method=method, peer=peer, faster=faster, **common
+        )
+        for data in tables
+        for method in ("spheres", "wachter", "first")
+        for peer, faster in (("baseline", None), ("dice", 10))
+    }
+    of_trees: dict[str, Case] = {
+        f"{data}-{method}-{peer}": partial(
+            compare, data=data, method=method, peer=peer, faster=None, **common
+        )
+        for data in ("cancer-boosting", "cancer-forest50", "cancer-forest")
+        for method, peer in (("first", "treecf"), ("exact", "treecf-exact"))
+    }
+    kept: dict[str, Case] = {
+        f"limits-{data}-{method}": partial(
+            limits, data=data, method=method, sizes=sizes
+        )
+        for data in ("mixed-logistic", "mixed-forest")
+        for method in ("spheres", "wachter", "first")
+    }
+    return {
+        **heuristic,
+        **of_trees,
+        **kept,
+        "anchors-hold": partial(anchors_hold, **common),
+        "anchors-rows": partial(anchors_rows, **common),
+    }
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the chosen cases; returns 1 when results disagree, else 0."""
+    options = parser(__doc__).parse_args(arguments)
+    sizes = QUICK if options.quick else FULL
+    return run_chosen(partial(cases, sizes), options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

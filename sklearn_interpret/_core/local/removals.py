@@ -1,0 +1,200 @@
+"""The smallest set of words whose removal changes an answer, searched for or proved."""
+
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+# Parts of the range of a root, each of which a line bounds.
+_N_LINES = 64
+# Of the size of the terms of a sum: less is rounding.
+_ROUNDING = 1e-9
+
+
+def smallest_removal(n_words, most, n_rounds, n_sets, hints=(), bound=1):
+    """Search for the smallest set, best first (Martens & Provost 2014, SEDC).
+
+    A generator: it yields sets of words, bool (m, n_words), and is to be sent the
+    margin of the answer without each, and whether that is as wished. It returns a
+    `RemovalSearch`.
+
+    Parameters
+    ----------
+    n_words : int
+        How many words there are.
+    most : int
+        How many of them may be removed.
+    n_rounds : int
+        How many sets are extended, at most.
+    n_sets : int
+        A proof that no smaller set will do may ask for this many.
+    hints : sequence of ndarray (m, n_words), default=()
+        Sets to begin with.
+    bound : int, default=1
+        Smaller sets are known not to do.
+    """
+    search = RemovalSearch(n_words, min(most, n_words), bound)
+    for sets in hints:
+        yield from search.ask(sets)
+    if not search.proved:
+        margins = yield from search.ask(np.eye(n_words, dtype=bool))
+        search.bound = max(search.bound, min(2, search.size))
+    if not search.proved:
+        # If effects add up, the words of the largest effects do it.
+        first = np.empty(n_words, dtype=int)
+        first[np.argsort(-margins, kind="stable")] = np.arange(n_words)
+        yield from search.ask(first <= np.arange(search.most)[:, None])
+        yield from search.give_back()
+    for _ in range(n_rounds):
+        extended = search.next_sets()
+        if search.proved or extended is None:
+            break
+        yield from search.ask(extended)
+        yield from search.give_back()
+    yield from search.prove(n_sets)
+    return search
+
+
+@dataclass
+class RemovalSearch:
+    """What is known of sets of words.
+
+    Parameters
+    ----------
+    n_words : int
+        How many words there are.
+    most : int
+        How many of them may be removed.
+    bound : int
+        Smaller sets do not do.
+
+    Attributes
+    ----------
+    best : ndarray of shape (n_words,), bool
+        The smallest set found, None before there is one.
+    """
+
+    n_words: int
+    most: int
+    bound: int
+    best: np.ndarray | None = None
+    _rank: tuple = (np.inf,)  # of the best set: its size, and minus its margin
+    _open: list = field(default_factory=list)  # heap of sets that do not do
+    _known: dict = field(default_factory=dict)  # margins by set
+
+    @property
+    def size(self):
+        """Size of the smallest set found; one more than allowed before there is one."""
+        return int(min(self._rank[0], self.most + 1))
+
+    @property
+    def proved(self):
+        """Whether no smaller set does, or none at all."""
+        return self.bound >= self.size
+
+    def ask(self, sets):
+        """Ask about those of some sets that are new; return the margins of all."""
+        keys = [one.tobytes() for one in np.packbits(sets, axis=1)]
+        fresh = [place for place, key in enumerate(keys) if key not in self._known]
+        if fresh:
+            replies = yield sets[fresh]
+            for place, (margin, does) in zip(fresh, replies, strict=True):
+                self._known[keys[place]] = margin
+                rank = sets[place].sum(), -margin
+                if not does:
+                    heappush(self._open, (-margin, len(self._known), sets[place]))
+                elif rank < self._rank:
+                    self.best, self._rank = sets[place], rank
+        return np.array([self._known[key] for key in keys])
+
+    def next_sets(self):
+        """The best set, extended by each word, if it is then smaller than the found."""
+        while self._open:
+            one = heappop(self._open)[-1]
+            if one.sum() + 1 < self.size:
+                return one | np.eye(self.n_words, dtype=bool)[~one]
+        return None
+
+    def give_back(self):
+        """Give words of the best set back until none can be."""
+        size = None
+        while self.best is not None and not self.proved and size != self.size:
+            size = self.size
+            yield from self.ask(
+                self.best & ~np.eye(self.n_words, dtype=bool)[self.best]
+            )
+
+    def prove(self, n_sets):
+        """Ask about all smaller sets, size by size, while there are few."""
+        while not self.proved:
+            n_sets -= comb(self.n_words, self.bound)
+            if n_sets < 0:
+                return
+            words = list(combinations(range(self.n_words), self.bound))
+            sets = np.zeros((len(words), self.n_words), dtype=bool)
+            np.put_along_axis(sets, np.array(words), True, axis=1)
+            yield from self.ask(sets)
+            self.bound = min(self.bound + 1, self.size)
+
+
+def linear_hint(effects, sizes, total, offset, norm, most):
+    """Sets of words without which a linear function is not negative, and a bound.
+
+    Without a set S of words the sign is that of f(S) = A - sum_S a + b N(S), where N is
+    the norm of what stays: 1, Q - sum_S q ("l1") or its root ("l2").
+
+    Parameters
+    ----------
+    effects : ndarray of shape (n_words,)
+        What each word adds: a.
+    sizes : ndarray of shape (n_words,)
+        What it adds to the norm or its square: q.
+    total, offset : float
+        A and b; Q is one.
+    norm : {None, "l1", "l2"}
+        Which norm.
+    most : int
+        Size of the largest set.
+
+    Returns
+    -------
+    sets : ndarray of shape (n_sets, n_words), bool
+        Sets of the sizes around the smallest for which f is not negative.
+    bound : int
+        For smaller sets f is proved to be negative.
+    """
+    slopes, constants = _lines(sizes, offset, norm)
+    gains = -effects - offset * slopes[:, None] * sizes
+    order = np.argsort(-gains, axis=1, kind="stable")
+    gains = np.maximum(np.take_along_axis(gains, order, axis=1), 0)
+    reach = total + offset * (constants + slopes)[:, None] + np.cumsum(gains, axis=1)
+    # Lines above a root bound f each; of those below it, the right one is not known.
+    upper = reach.min(axis=0) if offset > 0 else reach.max(axis=0)
+    terms = abs(total) + np.abs(effects).sum() + abs(offset)
+    possible = np.flatnonzero(upper[:most] >= -_ROUNDING * terms)
+    left = np.maximum(1 - np.cumsum(sizes[order], axis=1), 0)
+    norms = {None: np.ones_like(left), "l1": left, "l2": np.sqrt(left)}[norm]
+    values = total - np.cumsum(effects[order], axis=1) + offset * norms
+    lines, values = values.argmax(axis=0)[:most], values.max(axis=0)[:most]
+    does = np.flatnonzero(values >= 0)
+    size = does[0] + 1 if len(does) else most
+    tried = np.arange(max(size - 1, 1), min(size + 1, most) + 1)
+    sets = np.zeros((len(tried), len(effects)), dtype=bool)
+    for one, k in zip(sets, tried, strict=True):
+        one[order[lines[k - 1], :k]] = True
+    return sets, int(possible[0]) + 1 if len(possible) else most + 1
+
+
+def _lines(sizes, offset, norm):
+    """Slopes and constants of lines in Q - sum_S q that bound b N(S) from above."""
+    if norm is None:
+        return np.zeros(1), np.ones(1)
+    if norm == "l1":
+        return np.ones(1), np.zeros(1)
+    least = np.sqrt(max(0.0, 1 - sizes.sum()))
+    roots = np.linspace(least, 1, _N_LINES + 1)
+    # Tangents, of which the root of zero has none, or chords.
+    low, high = roots[1:] if offset > 0 else roots[:-1], roots[1:]
+    return 1 / (low + high), low * high / (low + high)

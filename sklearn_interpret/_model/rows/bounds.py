@@ -1,0 +1,38 @@
+"""Bounds in words, rounded so that no more is said than is known."""
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+import numpy as np
+
+
+def rounded_text(value, *, down, digits=3):
+    """A number of so many digits, rounded down or up."""
+    context = Context(prec=digits, rounding=ROUND_FLOOR if down else ROUND_CEILING)
+    rounded = context.plus(Decimal(repr(float(value))))
+    return f"{float(rounded):.{digits}g}"
+
+
+def interval_text(low, high, change=np.inf):
+    """An interval in words, as exact as its width or a change of this size needs.
+
+    Ends are rounded inward: what is written lies within.
+    """
+    if np.isinf(low) and np.isinf(high):
+        return "anything"
+    span = np.fmin(change, high - low)
+    if np.isinf(low):
+        return f"at most {_end_text(high, span)}"
+    least = _end_text(low, span, down=False)
+    if np.isinf(high):
+        return f"at least {least}"
+    return f"{least} to {_end_text(high, span)}"
+
+
+def _end_text(value, span, *, down=True):
+    """A number of four digits, or of those that stand for a hundredth of `span`."""
+    size, digits = abs(value), 4
+    if 1 < size / span < np.inf:
+        digits = max(digits, min(int(np.log10(size / span)) + 3, 17))
+    if size < 1e6:
+        digits = max(digits, len(str(int(size))))
+    return rounded_text(value, down=down, digits=digits)

@@ -1,0 +1,269 @@
+"""Display of the rule that is enough for one prediction."""
+
+from textwrap import wrap
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.bounds import rounded_text
+from sklearn_interpret._model.rows.samples import as_texts
+from sklearn_interpret._plotting.colours import OKABE_ITO, ink
+from sklearn_interpret._plotting.curves import name_axes, note_empty
+from sklearn_interpret._plotting.labels import (
+    number_text,
+    response_label,
+    value_text,
+)
+from sklearn_interpret._plotting.passages import draw_text
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.counterfactuals._anchors import Anchors
+from sklearn_interpret.counterfactuals._anchors_text import AnchorsText
+from sklearn_interpret.counterfactuals._plot._base import (
+    DATA_HEIGHT,
+    FeatureColumn,
+    FeaturesDisplay,
+    tint,
+)
+from sklearn_interpret.explanations import RuleExplanation
+
+MOST_LINES = 14
+LINE_WIDTH = 76  # of a title above a text, in letters
+
+
+class AnchorsDisplay(FeaturesDisplay):
+    """The rule of one row: what is enough for the model to keep its answer.
+
+    Build it with `from_estimator` or `from_explanation`. Each condition has a panel:
+    the distribution of the feature, in colour the values for which the condition holds,
+    and the row's own value as a line. Of a text, the words of the rule are marked. The
+    title has the answer, the rule's precision with its bounds, and its coverage.
+
+    Parameters
+    ----------
+    explanation : RuleExplanation
+        The explained row or text, or several of which `row` is drawn; with its data.
+    row : int, default=None
+        Position of the row to draw; None takes the only one.
+    background : {array-like, DataFrame} of shape (n_samples, n_features), default=None
+        Rows whose distribution is drawn. None takes those that the inspector was fitted
+        on, and of an explanation alone those explained.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    axes_ : ndarray of Axes of shape (n_panels,)
+        One for each condition, or one for the text.
+    title_ : Text
+        The answer, the precision and the coverage, of a table.
+    spans_ : list of list of Polygon
+        For each panel what is coloured.
+    texts_ : list of Annotation
+        The parts of a text.
+
+    See Also
+    --------
+    Anchors : Finds rules of rows.
+    AnchorsText : Finds words of texts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_interpret.counterfactuals import AnchorsDisplay
+    >>> from sklearn_interpret.explanations import Condition, RuleExplanation
+    >>> explanation = RuleExplanation(
+    ...     rules=[(Condition(0, "age", high=37.0),)],
+    ...     precision=[0.98],
+    ...     precision_low=[0.95],
+    ...     precision_high=[1.0],
+    ...     coverage=[0.25],
+    ...     answers=["yes"],
+    ...     status=["found"],
+    ...     data=np.array([[30.0, 2.0]]),
+    ... )
+    >>> background = np.arange(20.0, 60.0).reshape(20, 2)
+    >>> display = AnchorsDisplay.from_explanation(explanation, background=background)
+    >>> display.to_frame()
+        condition feature  value
+    0  age <= 37     age   30.0
+    """
+
+    _kinds = (Anchors, AnchorsText)
+    _explanation_kind = RuleExplanation
+
+    def __init__(
+        self,
+        explanation: RuleExplanation,
+        *,
+        row: int | None = None,
+        background: ArrayLike | None = None,
+    ) -> None:
+        super().__init__(explanation, row=row)
+        self.background = background
+
+    @classmethod
+    def _check_request(cls, estimator, X, parameters):
+        if _are_texts(X):
+            raise TypeError("X has texts: pass a fitted AnchorsText, not its model.")
+
+    @classmethod
+    def _as_rows(cls, X):
+        return as_texts(X) if _are_texts(X) else as_rows(X)
+
+    @classmethod
+    def _from_inspector(cls, inspector, X, sample_weight, **choices):
+        if isinstance(inspector, Anchors):
+            choices = {"background": inspector._marginals.rows.native, **choices}
+        return super()._from_inspector(inspector, X, sample_weight, **choices)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        n_cols: int = 3,
+        span_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the rule.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or array of Axes, default=None
+            None makes a figure. A single axes is divided up for several conditions.
+        n_cols : int, default=3
+            Largest number of panels side by side.
+        span_kw : dict, default=None
+            Style of what is coloured behind the data.
+
+        Returns
+        -------
+        self : AnchorsDisplay
+            The display.
+
+        Raises
+        ------
+        TypeError
+            No `RuleExplanation`.
+        ValueError
+            Several rows and no `row`; an explanation without data.
+        """
+        row = self._position()
+        if self.explanation.data is None:
+            raise ValueError("The explanation has no data: the row cannot be drawn.")
+        self.spans_, self.texts_ = [], []
+        if _are_texts(self.explanation.data):
+            self._draw_text(ax, row)
+            return self
+        rule, values = self.explanation.rules[row], self._values(row)
+        known = self._known()
+        columns = [
+            FeatureColumn(known, condition.feature, condition.name, [value])
+            for condition, value in zip(rule, values, strict=True)
+        ]
+        title = self._title(row)
+        self._take_panels(ax, columns, title, n_cols=n_cols, height=DATA_HEIGHT)
+        if not columns:
+            self.axes_[0].set_axis_off()
+            note_empty(self.axes_[0], "always: the rule has no conditions")
+        for panel, column, condition, value in zip(
+            self.axes_, columns, rule, values, strict=False
+        ):
+            column.draw(panel)
+            self._mark(panel, column, condition, value, span_kw)
+        return self
+
+    def _values(self, row):
+        """The row's own value of the feature of each condition."""
+        data = as_rows(self.explanation.data)
+        return [data.values(each.feature)[row] for each in self.explanation.rules[row]]
+
+    def _mark(self, ax, column, condition, value, style):
+        """Colour what the condition allows, and draw the row's own value."""
+        left, right = ax.get_xlim()
+        low = left if condition.low is None else condition.low
+        high = right if condition.high is None else condition.high
+        spans = [(low, high)]
+        if condition.levels is not None:
+            places = np.array([column.place(level) for level in condition.levels])
+            half = (right - left) / 200 if column.levels is None else 0.5
+            spans = [(x - half, x + half) for x in places[np.isfinite(places)]]
+        looks = {"color": tint(ax, OKABE_ITO[0]), "linewidth": 0, "zorder": 0.5}
+        looks |= style or {}
+        spans = [ax.axvspan(*np.clip(span, left, right), **looks) for span in spans]
+        self.spans_.append(spans)
+        place = column.place(value)
+        if np.isfinite(place):
+            ax.plot([place] * 2, [0, 1], color=ink(ax), lw=1.5, zorder=3)
+        name_axes(ax, x=condition)
+
+    def _title(self, row):
+        """The answer, and how good the rule is."""
+        explanation = self.explanation
+        numbers = [
+            number_text(explanation.precision[row]),
+            rounded_text(explanation.precision_low[row], down=True),
+            rounded_text(explanation.precision_high[row], down=False),
+            number_text(explanation.coverage[row]),
+        ]
+        label = response_label("prediction", target_name=self.target_name)
+        lines = [f"{label}: {value_text(explanation.answers[row])}"]
+        lines.append("precision {} ({} to {}), coverage {}".format(*numbers))
+        if explanation.status[row] != "found":
+            lines.append(f"{explanation.status[row]}: {explanation.reasons[row]}")
+        return lines
+
+    def _draw_text(self, ax, row):
+        """The text, with the words of the rule behind a colour."""
+        text, rule = list(self.explanation.data)[row], self.explanation.rules[row]
+        ax, self.texts_, *_ = draw_text(
+            ax,
+            _marked(text, rule),
+            [part for line in self._title(row) for part in wrap(line, LINE_WIDTH)],
+            colour_of=lambda ax, _: tint(ax, OKABE_ITO[0]),
+            most_lines=MOST_LINES,
+            caller=f"{type(self).__name__}.plot",
+        )
+        self.figure_, self.axes_ = ax.figure, np.array([ax], dtype=object)
+
+    def to_frame(self) -> Any:
+        """Conditions of the rule drawn, as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each condition: "condition" (in words), and of a table "feature"
+            and "value" (the row's own).
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        pandas = import_pandas(f"{type(self).__name__}.to_frame")
+        row, data = self._position(), self.explanation.data
+        rule = self.explanation.rules[row]
+        columns = {"condition": [str(condition) for condition in rule]}
+        if not _are_texts(data):
+            columns["feature"] = [condition.name for condition in rule]
+            columns["value"] = self._values(row)
+        return pandas.DataFrame(columns)
+
+
+def _are_texts(X):
+    """Whether these are texts, and no rows of a table."""
+    shape = getattr(X, "shape", None)
+    if shape is None:
+        return bool(len(X)) and isinstance(X[0], str)
+    return len(shape) == 1
+
+
+def _marked(text, rule):
+    """Pieces of a text, each with a mark of its own if it is a word of the rule."""
+    if not rule:
+        return [(text, None)]
+    tokens = rule[0].split(text)
+    words = {(condition.word, condition.number) for condition in rule}
+    wanted = [key in words for key in tokens.keys] + [False]
+    pairs = zip(tokens.pieces, tokens.features, strict=True)
+    return [(piece, [piece] if wanted[feature] else None) for piece, feature in pairs]

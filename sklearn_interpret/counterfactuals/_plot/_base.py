@@ -1,0 +1,168 @@
+"""A panel for each feature: where the data lie, and what is marked among them."""
+
+from textwrap import fill
+
+import numpy as np
+
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.base import label_key
+from sklearn_interpret._plotting.axes import Slot, axes_inches, take_axes
+from sklearn_interpret._plotting.colours import (
+    NEUTRAL_COLOUR,
+    mixed,
+    paper,
+    seen,
+    text_on,
+)
+from sklearn_interpret._plotting.curves import draw_histogram, name_axes
+from sklearn_interpret._plotting.displays import OneRowDisplay
+from sklearn_interpret._plotting.labels import (
+    CHARACTERS_PER_INCH,
+    LEVEL_WIDTH,
+    label_levels,
+    level_inches,
+    literal,
+    number_beside,
+    plain_number_ticks,
+    shorten,
+    value_text,
+)
+from sklearn_interpret._plotting.points import clipped_range
+
+# Inches: of a panel, of the data in it, and of what is around.
+PANEL_WIDTH, DATA_HEIGHT, AROUND = 3.6, 0.9, 0.65
+ALONE_WIDTH, LEAST_WIDTH, TITLE_LINE = 5.6, 2.2, 0.25
+MOST_LEVELS = 10
+# Share of the smallest and of the largest numbers that may lie outside.
+TAIL = 0.005
+MARGIN = 0.04
+
+
+class FeatureColumn:
+    """A feature along an axis: its numbers, or its levels at 0, 1, ...
+
+    Parameters
+    ----------
+    rows : Rows
+        The data.
+    j : int
+        Position of the feature.
+    name : str
+        Its name.
+    marked : list
+        Values that have to have a place beside those of the data.
+    """
+
+    def __init__(self, rows, j, name, marked):
+        self.name, self.levels = name, None
+        values = rows.values(j)
+        if values.dtype.kind in "iuf" and not rows.is_categorical(j):
+            self._marked = np.array(marked, dtype=np.float64)
+            self._numbers = values[np.isfinite(values)].astype(np.float64)
+            self._all = np.concatenate([values, np.asarray(marked)])
+            return
+        codes, labels = rows.encode_column(j)
+        counts = np.bincount(codes, minlength=len(labels)).tolist()
+        counts = dict(zip(map(label_key, labels), counts, strict=True))
+        for value in marked:
+            counts.setdefault(label_key(value), 0)
+        # Of many levels the most frequent, and those that are marked.
+        own = set(map(label_key, marked))
+        order = sorted(counts, key=lambda key: (key not in own, -counts[key]))
+        shown = set(order[: max(MOST_LEVELS, len(own))])
+        keys = [key for key in counts if key in shown]
+        self._places = {key: place for place, key in enumerate(keys)}
+        self._counts = np.array([counts[key] for key in keys])
+        texts = {label_key(label): value_text(label) for label in [*labels, *marked]}
+        self.levels = [texts[key] for key in keys]
+
+    def place(self, value):
+        """Where a value lies; NaN where it has no place."""
+        if self.levels is None:
+            return float(value)
+        return float(self._places.get(label_key(value), np.nan))
+
+    def text(self, value, change):
+        """A value in short: a level, or a number to two digits of a change."""
+        if self.levels is not None:
+            return shorten(value_text(value), LEVEL_WIDTH)
+        if np.array_equal(self._all, np.round(self._all), equal_nan=True):
+            return value_text(value)
+        return number_beside(value, 10 * change)
+
+    def change(self, before, after):
+        """How far it is to a value: in standard deviations; 1 for a level."""
+        if self.levels is not None:
+            return 1.0
+        spread = self._numbers.std() if len(self._numbers) else 0.0
+        return abs(after - before) / (spread or 1.0)
+
+    def draw(self, ax, height=1.0):
+        """The distribution of the data; a share of the axes is its height."""
+        colour = mixed(paper(ax), NEUTRAL_COLOUR, 0.6)
+        if self.levels is not None:
+            heights = height * self._counts / max(self._counts.max(initial=0), 1)
+            ax.bar(np.arange(len(heights)), heights, 0.8, color=colour, zorder=0.6)
+            ax.set_xlim(-0.6, len(self.levels) - 0.4)
+            label_levels(ax, self.levels)
+        else:
+            ends = [*clipped_range(self._numbers, TAIL), *self._marked]
+            low, high = np.nanmin(ends), np.nanmax(ends)
+            margin = MARGIN * (high - low) or 0.5
+            ax.set_xlim(low - margin, high + margin)
+            inside = (self._numbers >= low) & (self._numbers <= high)
+            style = {"facecolor": colour}
+            draw_histogram(ax, self._numbers[inside], style, height=height)
+            plain_number_ticks(ax)
+        name_axes(ax, x=self.name)
+        ax.set(ylim=(0, 1), yticks=[])
+        ax.tick_params(axis="y", length=0, grid_linewidth=0)
+        ax.spines[["top", "right", "left"]].set_visible(False)
+
+
+class FeaturesDisplay(OneRowDisplay):
+    """Base of the displays of one row, some of whose features have a panel."""
+
+    def _known(self):
+        """Rows whose distribution is drawn."""
+        data = as_rows(self.explanation.data)
+        known = data if self.background is None else as_rows(self.background)
+        if known.n_columns != data.n_columns:
+            raise ValueError(
+                f"background has {known.n_columns} columns; the explained rows have "
+                f"{data.n_columns}."
+            )
+        return known
+
+    def _take_panels(self, ax, columns, title, *, n_cols, height):
+        """Axes for columns, `height` inches each, and lines of a title above them."""
+        ticks = [level_inches(column.levels or []) for column in columns]
+        n_panels = max(len(columns), 1)
+        width = ALONE_WIDTH if n_panels == 1 else PANEL_WIDTH
+        if hasattr(ax, "get_subplotspec"):  # one axes, which is divided up
+            n_cols = min(n_cols, max(1, int(axes_inches(ax)[0] / LEAST_WIDTH)))
+        canvas = take_axes(
+            ax,
+            [Slot()] * n_panels,
+            n_columns=n_cols,
+            caller=f"{type(self).__name__}.plot",
+            panel_size=(width, height + AROUND + max(ticks, default=0)),
+        )
+        figure, first = canvas.figure, canvas.main[0]
+        self.figure_, self.axes_ = figure, np.array(canvas.main, dtype=object)
+        width = axes_inches(canvas.frame or first)[0]
+        if canvas.own_figure:
+            width = figure.get_figwidth()
+        most = int(CHARACTERS_PER_INCH * width)
+        text = literal("\n".join(fill(line, most) for line in title))
+        self.title_ = first.set_title(text, fontsize="medium", loc="left")
+        if canvas.own_figure:
+            lines = TITLE_LINE * (text.count("\n") + 1)
+            figure.set_figheight(figure.get_figheight() + lines)
+            figure.draw_without_rendering()  # settles the axes' sizes
+
+
+def tint(ax, colour):
+    """A colour for what lies behind."""
+    share = 0.35 if text_on(paper(ax)) == "black" else 0.6
+    return mixed(paper(ax), seen(colour, ax), share)

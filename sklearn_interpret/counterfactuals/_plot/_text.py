@@ -1,0 +1,196 @@
+"""Display of a text with the words struck out that change the prediction."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from sklearn_interpret._choosing import output_position
+from sklearn_interpret._model.rows.samples import as_texts
+from sklearn_interpret._plotting.bars import check_count
+from sklearn_interpret._plotting.colours import UP_COLOUR, seen
+from sklearn_interpret._plotting.displays import OneRowDisplay
+from sklearn_interpret._plotting.labels import number_text, shorten, wrapped
+from sklearn_interpret._plotting.passages import draw_text, strike_out
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.counterfactuals._text import TextCounterfactual
+from sklearn_interpret.explanations import RemovalExplanation
+
+# Of the colour behind words that are struck out.
+_OPACITY = 0.2
+
+
+class TextCounterfactualDisplay(OneRowDisplay):
+    """A text with the words struck out whose removal changes the prediction.
+
+    Build it with `from_estimator` or `from_explanation`. The title has what the model
+    predicts with these words and without them, its response, and whether it is proved
+    that no fewer words will do; or why nothing was found.
+
+    Parameters
+    ----------
+    explanation : RemovalExplanation
+        The explained text, or several of which `row` is drawn.
+    row : int, default=None
+        Position of the text to draw; None takes the only one.
+    target : class label or int, default=None
+        The output whose response the title has; None takes the only one, or that of
+        the class that is predicted for the text.
+    response_name : str, default=None
+        What the response is; None takes the explanation's name of it.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    texts_ : list of Annotation
+        The parts of the text.
+    strikes_ : LineCollection
+        The lines through words.
+
+    See Also
+    --------
+    TextCounterfactual : Finds the words.
+    RemovalExplanation.to_html : The same as HTML.
+
+    Notes
+    -----
+    Letters that neither matplotlib's font nor another one that is installed has are
+    drawn as boxes. Name a font in matplotlib's setting "font.family" for more.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.counterfactuals import TextCounterfactualDisplay
+    >>> from sklearn_interpret.explanations import RemovalExplanation
+    >>> explanation = RemovalExplanation(
+    ...     pieces=[["a", " ", "free", " ", "phone"]],
+    ...     removed=[[False, False, True, False, False]],
+    ...     words=[["free"]],
+    ...     texts=["a  phone"],
+    ...     answers=["fine"],
+    ...     original_answers=["spam"],
+    ...     status=["found"],
+    ...     optimal=[True],
+    ... )
+    >>> display = TextCounterfactualDisplay.from_explanation(explanation)
+    >>> display.to_frame()
+       word  start  end
+    0  free      2    6
+    """
+
+    _kinds, _explanation_kind = (TextCounterfactual,), RemovalExplanation
+    _sample = "text"
+
+    @classmethod
+    def _as_rows(cls, X):
+        return as_texts(X)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_lines: int = 14,
+        strike_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the text.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+        max_lines : int, default=14
+            Largest number of lines of the text; a longer one ends in an ellipsis.
+        strike_kw : dict, default=None
+            Style of the lines through words.
+
+        Returns
+        -------
+        self : TextCounterfactualDisplay
+            The display.
+
+        Raises
+        ------
+        ValueError
+            Several texts and no `row`; an unknown `target`.
+        """
+        check_count(max_lines, "max_lines")
+        row = self._position()
+        pairs = zip(
+            self.explanation.pieces[row], self.explanation.removed[row], strict=True
+        )
+        pieces = [(piece, [gone] if gone else None) for piece, gone in pairs]
+        self.ax_, self.texts_, runs, measure = draw_text(
+            ax,
+            pieces,
+            self._title(row),
+            colour_of=lambda ax, _: (seen(UP_COLOUR, ax), _OPACITY),
+            most_lines=max_lines,
+            caller=f"{type(self).__name__}.plot",
+        )
+        self.figure_ = self.ax_.figure
+        style = {"color": seen(UP_COLOUR, self.ax_), "linewidth": 1.4, "zorder": 4}
+        self.strikes_ = strike_out(
+            self.ax_,
+            [run for run in runs if run.mark is not None],
+            measure,
+            **style | (strike_kw or {}),
+        )
+        return self
+
+    def to_frame(self) -> Any:
+        """Where the words that are removed stand, as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each place: columns "word", "start" and "end", of which
+            ``text[start:end]`` is the word.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        pandas = import_pandas(f"{type(self).__name__}.to_frame")
+        row = self._position()
+        text = "".join(self.explanation.pieces[row])
+        spans = self.explanation.spans(row)
+        places = [(text[start:end], start, end) for start, end in spans]
+        return pandas.DataFrame(places, columns=["word", "start", "end"])
+
+    def _title(self, row):
+        """Prediction and response, before and after; how many words, or why none."""
+        explanation = self.explanation
+        n_words, found = len(explanation.words[row]), explanation.status[row] == "found"
+        what = f"Prediction{f' of {self.target_name}' if self.target_name else ''}"
+        answers = [shorten(explanation.original_answers[row], 24)]
+        responses = self._responses(row)
+        if found:
+            answers.append(shorten(explanation.answers[row], 24))
+            proof = ": no fewer will do" if explanation.optimal[row] else ""
+            last = [f"{n_words} word{'s'[: n_words != 1]} struck out{proof}"]
+        else:
+            parts = explanation.status[row], explanation.reasons[row]
+            last = wrapped(": ".join(filter(None, parts)), 80).split("\n")
+        lines = [f"{what}: {' → '.join(answers)}"]
+        if responses is not None:
+            label, numbers = responses
+            numbers = [number_text(x) for x in numbers[: len(answers)]]
+            lines.append(f"{shorten(label, 48)}: {' → '.join(numbers)}")
+        return [*lines, *last]
+
+    def _responses(self, row):
+        """What the response is, and its values before and after; None if unknown."""
+        explanation = self.explanation
+        names = list(explanation.output_names)
+        before, after = explanation.original_predictions, explanation.predictions
+        own = explanation.original_answers[row]
+        if before is None or after is None:
+            return None
+        output = 0
+        if self.target is not None or len(names) > 1:
+            wanted = own if self.target is None and own in names else self.target
+            output = output_position(names, wanted)
+        label = self._response_label(names, output)
+        return label, [np.ravel(part[row])[output] for part in (before, after)]

@@ -1,0 +1,353 @@
+"""Counterfactuals of texts: words without which the model answers otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import chain, compress, islice
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.local.removals import smallest_removal
+from sklearn_interpret._core.local.tokens import feature_name
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model.bags_of_words import BagOfWords
+from sklearn_interpret._model.desired import Wish
+from sklearn_interpret._model.parallel import batch_rows, run, slices
+from sklearn_interpret._texts import TextInputMixin, copied_bytes
+from sklearn_interpret.base import BaseInspector
+from sklearn_interpret.counterfactuals._base import warn_of_failures
+from sklearn_interpret.exceptions import UnreadableModelError
+from sklearn_interpret.explanations import RemovalExplanation
+
+# Sets of words that a proof may ask for.
+_MOST_SETS = 4096
+# Pieces of work for each worker.
+_TASKS_PER_WORKER = 4
+
+
+class TextCounterfactual(TextInputMixin, BaseInspector):
+    r"""The fewest words whose removal changes the prediction of a text.
+
+    A word is removed with all its occurrences, as in Martens & Provost (2014).
+    Everything else stays as it is, to the letter.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any predictor of texts, such as a pipeline that begins with a vectorizer; a
+        clone of it is fitted. Pass a fitted one as ``FrozenEstimator(model)``.
+    desired : "other", class label or (low, high), default="other"
+        What the model should answer: any other class, this one, or a probability
+        (of a classifier) or prediction (of a regressor) in this interval, an end of
+        which may be None.
+    target : class label or int, default=None
+        The class or output that an interval is of, where there are several.
+    max_removed : int or None, default=None
+        How many words may be removed; None means any number.
+    method : {"auto", "exact", "search"}, default="auto"
+        "exact" reads a linear bag of words, and raises an error for other models;
+        "search" asks any model about copies of the texts. "auto" reads what it can.
+    max_iter : int, default=50
+        How many sets of words the search extends by each other word, for each text.
+    tokenizer : callable, default=None
+        ``tokenizer(text)``: the words of a text as a list of str, as they stand in it
+        and in their order. What stands between them stays where it is. None splits by
+        `split_expression`.
+    split_expression : str, default=r"\W+"
+        Regular expression of what stands between words; ``""`` splits into letters.
+    bow : bool, default=True
+        Whether a word is one wherever it stands, as in a bag of words. False removes
+        each of its places on its own, for models that look at the order of words.
+    mask_token : str, default=None
+        What stands in place of a word that is removed; None leaves nothing there.
+    n_jobs : int or None, default=None
+        Workers, which share the texts to explain.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    classes_ : ndarray
+        Class labels of a classifier.
+
+    Raises
+    ------
+    TypeError
+        `X` is a single text, no container of texts, or has entries that are no str.
+    ValueError
+        In `fit`: no texts, a `split_expression` that is no regular expression, a wish
+        that the model cannot fulfil.
+    UnreadableModelError
+        With ``method="exact"``: the model is no linear bag of words.
+
+    See Also
+    --------
+    AnchorsText : Words that are enough for the prediction.
+    TextCounterfactualDisplay : Draws the texts with the words struck out.
+
+    Notes
+    -----
+    In `fit` and `explain`, `X` is a list, a one-dimensional array or a pandas or polars
+    Series of str. The model gets texts in the container of `fit`. There is no
+    `n_features_in_`. Words are told apart by case.
+
+    *Linear bags of words* are pipelines of a vectorizer that counts single words (also
+    as tf-idf) and a linear model. What words add to its decision is a sum, and the
+    words that add most are removed first: no smaller set changes the class. A norm
+    scales the sum, and the intercept counts for more the less text is left: lines
+    bound the norm, and the sets that are found are as a rule proved to be smallest.
+
+    *Any other model* is asked about texts without each of the words, without those that
+    count most, and then best-first: the set of words whose removal brings the model
+    nearest to the wish is extended by each other word, `max_iter` times. Of what is
+    found words are given back until none can be.
+
+    In both cases, the model is asked about all smaller sets of words where they are
+    few. `optimal` tells for which texts the set is proved to be smallest.
+
+    References
+    ----------
+    Martens, D. & Provost, F. (2014). Explaining data-driven document classifications.
+    MIS Quarterly 38(1), 73-100. https://doi.org/10.25300/MISQ/2014/38.1.04
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn_interpret.counterfactuals import TextCounterfactual
+    >>> texts = ["win a free phone", "free free money", "nice song", "a song for you"]
+    >>> labels = ["spam", "spam", "fine", "fine"]
+    >>> model = make_pipeline(CountVectorizer(), LogisticRegression())
+    >>> inspector = TextCounterfactual(model).fit(texts, labels)
+    >>> inspector.explain(["a free song, free for you"])
+    RemovalExplanation(n_rows=1)
+    without 'free': spam -> fine
+    """
+
+    _parameter_constraints = {
+        **{
+            name: BaseInspector._parameter_constraints[name]
+            for name in ("n_jobs", "verbose")
+        },
+        **TextInputMixin._text_constraints,
+        "desired": "no_validation",
+        "target": "no_validation",
+        "max_removed": [Interval(Integral, 1, None, closed="left"), None],
+        "method": [StrOptions({"auto", "exact", "search"})],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        desired: Any = "other",
+        target: Any = None,
+        max_removed: int | None = None,
+        method: str = "auto",
+        max_iter: int = 50,
+        tokenizer: Callable[[str], Sequence[str]] | None = None,
+        split_expression: str = r"\W+",
+        bow: bool = True,
+        mask_token: str | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.desired = desired
+        self.target = target
+        self.max_removed = max_removed
+        self.method = method
+        self.max_iter = max_iter
+        self.tokenizer = tokenizer
+        self.split_expression = split_expression
+        self.bow = bow
+        self.mask_token = mask_token
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _make_response(self):
+        return Wish.of(self.estimator_, self.desired, self.target)
+
+    def _inspect(self, sample, response, on_block):
+        self._wish = response
+        self._response_name = response.response.name
+        self._split = self._make_splitter()
+        self._bag = self._read_bag()
+        on_block()
+
+    def _read_bag(self):
+        """The model as a linear bag of words; None where it is to be searched."""
+        if self.method == "search":
+            return None
+        try:
+            if self.mask_token:
+                raise UnreadableModelError(
+                    f"mask_token={self.mask_token!r} is put in place of words: what "
+                    "they add is not lost."
+                )
+            return BagOfWords.of(self._wish)
+        except UnreadableModelError:
+            if self.method == "exact":
+                raise
+            return None
+
+    def explain(self, X: Any) -> RemovalExplanation:
+        """Find the fewest words whose removal makes the model answer as wished.
+
+        Parameters
+        ----------
+        X : list, array or Series of str
+            Texts.
+
+        Returns
+        -------
+        RemovalExplanation
+            For each text the words, and the text without them; or why there are none.
+
+        Warns
+        -----
+        NoCounterfactualWarning
+            Nothing was found for some text.
+        """
+        check_is_fitted(self)
+        rows = self._check_rows(X, reset=False)
+        wish, tokens = self._wish, [self._split(text) for text in rows]
+        own = wish.answers(rows.native)
+        own = np.zeros(rows.n_rows, dtype=int) if own is None else own
+        searches = self._searches(rows, tokens, own)
+        removed = [_removed(*pair) for pair in zip(tokens, searches, strict=True)]
+        copies = [self._copies(*pair)[0] for pair in zip(tokens, removed, strict=True)]
+        changed = self._like.like(copies)
+        outcomes = map(_outcome, searches, wish.holds(changed, own))
+        status, reasons, optimal = zip(*outcomes, strict=True)
+        warn_of_failures(np.array(status), reasons, "texts")
+        given = np.isin(status, ["found", "unchanged"])
+        removed = [words[0] & here for words, here in zip(removed, given, strict=True)]
+        pairs = list(zip(tokens, removed, strict=True))
+        responses = wish.response(rows.native), wish.response(changed)
+        responses[1][~given] = np.nan
+        before, after = (r[:, 0] if r.shape[1] == 1 else r for r in responses)
+        predict = self.estimator_.predict
+        return RemovalExplanation(
+            [text.pieces for text in tokens],
+            [np.append(words, False)[text.features].tolist() for text, words in pairs],
+            [list(map(feature_name, compress(text.keys, w))) for text, w in pairs],
+            _where(given, copies),
+            _where(given, np.asarray(predict(changed)).tolist()),
+            np.asarray(predict(rows.native)).tolist(),
+            status=status,
+            optimal=optimal,
+            reasons=reasons,
+            predictions=after,
+            original_predictions=before,
+            data=rows.native,
+            output_names=wish.response.output_names(responses[0].shape[1]),
+            response_name=self._response_name,
+            target_name=self._target_name,
+        )
+
+    def _searches(self, rows, tokens, own):
+        """A finished `RemovalSearch` for each text; None where it is as wished."""
+        searched = np.flatnonzero(~self._wish.holds(rows.native, own))
+        n_workers = effective_n_jobs(self.n_jobs)
+        n_tasks = 1 if n_workers == 1 else _TASKS_PER_WORKER * n_workers
+        tasks = [
+            (self, [tokens[i] for i in searched[part]], own[searched[part]])
+            for part in slices(len(searched), max(1, -(-len(searched) // n_tasks)))
+        ]
+        parts = run(_search, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
+        found = dict(zip(searched, chain.from_iterable(parts), strict=True))
+        return [found.get(i) for i in range(rows.n_rows)]
+
+    def _search(self, tokens, own):
+        """Search for the words of some texts, all in one call of the model a round."""
+        found = [None] * len(tokens)
+        searches = list(map(self._start, tokens, own))
+        replies = dict.fromkeys(range(len(tokens)))
+        while replies:
+            asked = {}
+            for i, reply in replies.items():
+                try:
+                    asked[i] = searches[i].send(reply)
+                except StopIteration as stop:
+                    found[i] = stop.value
+            replies = self._replies(asked, tokens, own)
+        return found
+
+    def _start(self, tokens, own):
+        """The search for the words of one text."""
+        n_words = len(tokens.keys)
+        most = min(n_words, self.max_removed or n_words)
+        hint = None
+        if self._bag is not None and n_words:
+            hint = self._bag.hint(tokens, own, most)
+        sets, bound = ((), 1) if hint is None else hint
+        return smallest_removal(n_words, most, self.max_iter, _MOST_SETS, sets, bound)
+
+    def _replies(self, asked, tokens, own):
+        """Margins of sets of words of some texts, and whether they are as wished."""
+        sizes = [copied_bytes("".join(t.pieces), t, self.mask_token) for t in tokens]
+        at_once = batch_rows(max(sizes))
+        copies = (
+            (own[i], copy)
+            for i, sets in asked.items()
+            for part in slices(len(sets), at_once)
+            for copy in self._copies(tokens[i], sets[part])
+        )
+        margins, holds = [], []
+        while some := list(islice(copies, at_once)):
+            owns, texts = np.array([pair[0] for pair in some]), [t for _, t in some]
+            margins.extend(self._wish.margins(self._like.like(texts), owns))
+            near = np.array(margins[-len(some) :]) >= 0
+            if near.any():
+                likely = self._like.like(list(compress(texts, near)))
+                near[near] = self._wish.holds(likely, owns[near])
+            holds.extend(near)
+        pairs = iter(zip(margins, holds, strict=True))
+        return {i: list(islice(pairs, len(sets))) for i, sets in asked.items()}
+
+    def _copies(self, tokens, removed):
+        """Copies of a text without some words, (n_copies, n_words)."""
+        return tokens.copies(~removed, self.mask_token)
+
+
+def _search(inspector, tokens, own):
+    return inspector._search(tokens, own)
+
+
+def _removed(tokens, search):
+    """The words that a search has found, (1, n_words); none where it has not."""
+    if search is None or search.best is None:
+        return np.zeros((1, len(tokens.keys)), dtype=bool)
+    return search.best[None]
+
+
+def _outcome(search, holds):
+    """Status, reason, and whether these are proved."""
+    if search is None:
+        return "unchanged", "", True
+    if search.best is not None and holds:
+        return "found", "", search.proved
+    if search.best is not None:
+        reason = "the model answers otherwise when it is asked about the text found"
+        return "failed", reason, False
+    if not search.n_words:
+        return "impossible", "the text has no words", True
+    most = f"at most {search.most} of " if search.most < search.n_words else ""
+    sets = f"no set of {most}its {search.n_words} words"
+    if search.proved:
+        return "impossible", f"{sets} is enough", True
+    return "failed", f"{sets} that the model was asked about is enough", False
+
+
+def _where(given, entries):
+    """Entries, None where they are not given."""
+    return [one if here else None for one, here in zip(entries, given, strict=True)]

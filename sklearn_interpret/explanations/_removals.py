@@ -1,0 +1,238 @@
+"""Words whose removal from a text changes the model's answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from itertools import accumulate, groupby
+from typing import ClassVar
+
+import numpy as np
+
+from sklearn_interpret.explanations._base import (
+    BaseExplanation,
+    Markup,
+    counts_text,
+    entry_text,
+)
+
+_STRUCK = "text-decoration: line-through; color: #b00; background: #fdd"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RemovalExplanation(BaseExplanation):
+    """Words without which the model answers otherwise, for each explained text.
+
+    Parameters
+    ----------
+    pieces : sequence of n_rows sequences of str
+        For each text the pieces that it consists of: words, and what stands between
+        them. One after the other they are the text.
+    removed : sequence of n_rows sequences of bool
+        For each piece whether it is removed.
+    words : sequence of n_rows sequences of str
+        The words that are removed, each once.
+    texts : sequence of str or None, of length n_rows
+        The texts as they are then; None where nothing was found.
+    answers, original_answers : array-like of shape (n_rows,)
+        What the model predicts for them, and for the explained texts.
+    status : array-like of shape (n_rows,), str
+        "found", "unchanged" (the model answered as wished already), "impossible" or
+        "failed".
+    optimal : array-like of shape (n_rows,), bool
+        Whether it is proved that no smaller set of words will do, or none at all.
+    predictions : array-like of shape (n_rows[, n_outputs]), default=None
+        The model's responses to `texts`, NaN where nothing was found.
+    data : {list, ndarray, Series} of n_rows str, default=None
+        The explained texts, in the container in which they were given.
+    feature_names : sequence of str, default=None
+        All words that are removed from some text, which is what None takes.
+    output_names : sequence, default=None
+        A class label or position for each output; None makes up positions.
+    response_name : str, default=None
+        What the response is: "prediction", "probability"...
+    target_name : str, default=None
+        Name of the target.
+    reasons : sequence of str, of length n_rows, default=None
+        Why nothing was found; empty where something was.
+    original_predictions : array-like of shape (n_rows[, n_outputs]), default=None
+        The model's responses to the explained texts.
+
+    Raises
+    ------
+    ValueError
+        Parts that do not fit each other, or that are not numbers.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.explanations import RemovalExplanation
+    >>> explanation = RemovalExplanation(
+    ...     pieces=[["a", " ", "free", " ", "phone"]],
+    ...     removed=[[False, False, True, False, False]],
+    ...     words=[["free"]],
+    ...     texts=["a  phone"],
+    ...     answers=["fine"],
+    ...     original_answers=["spam"],
+    ...     status=["found"],
+    ...     optimal=[True],
+    ... )
+    >>> explanation
+    RemovalExplanation(n_rows=1)
+    without 'free': spam -> fine
+    >>> explanation.spans(0)
+    [(2, 6)]
+    """
+
+    pieces: np.ndarray
+    removed: np.ndarray
+    words: np.ndarray
+    texts: np.ndarray
+    answers: np.ndarray
+    original_answers: np.ndarray
+    status: np.ndarray
+    optimal: np.ndarray
+    reasons: np.ndarray | None = field(default=None, kw_only=True)
+    original_predictions: np.ndarray | None = field(default=None, kw_only=True)
+
+    _objects: ClassVar[tuple] = (
+        "pieces",
+        "removed",
+        "words",
+        "texts",
+        "answers",
+        "original_answers",
+        "status",
+        "optimal",
+        "reasons",
+    )
+    _arrays_by_row: ClassVar[tuple] = (
+        *BaseExplanation._arrays_by_row,
+        "original_predictions",
+        *_objects,
+    )
+
+    def __post_init__(self):
+        for name in ("pieces", "removed", "words"):
+            self._set(name, [tuple(entry) for entry in getattr(self, name)])
+        self._set_objects()
+        self._set("optimal", self.optimal.astype(bool))
+        for row in range(len(self)):
+            if len(self.pieces[row]) != len(self.removed[row]):
+                raise ValueError(
+                    f"pieces has {len(self.pieces[row])} pieces of text {row}, but "
+                    f"removed has {len(self.removed[row])}."
+                )
+        met = (word for words in self.words for word in words)
+        self._check_common_fields(self._name_features(met))
+
+    def __len__(self) -> int:
+        """Return the number of explained texts."""
+        return len(self.status)
+
+    @property
+    def n_removed(self) -> np.ndarray:
+        """How many words are removed from each text: int, (n_rows,)."""
+        return np.array([len(words) for words in self.words], dtype=int)
+
+    def spans(self, row: int) -> list[tuple[int, int]]:
+        """Return where the words that are removed stand in a text.
+
+        Parameters
+        ----------
+        row : int
+            Position of the text.
+
+        Returns
+        -------
+        list of (int, int)
+            Start and end of each place, as in ``text[start:end]``.
+        """
+        ends = list(accumulate(map(len, self.pieces[row])))
+        places = zip(self.pieces[row], ends, self.removed[row], strict=True)
+        return [(end - len(piece), end) for piece, end, gone in places if gone]
+
+    def to_frame(self):
+        """Return what is removed as a table, one row for each explained text.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns "removed" (list of words), "n_removed", "text" (without them),
+            "before" and "after" (what the model predicts), "status", "optimal" and
+            "reason". The index is that of `data`, if `data` is of pandas.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        columns = {
+            "removed": list(map(list, self.words)),
+            "n_removed": self.n_removed,
+            "text": self.texts,
+            "before": self.original_answers,
+            "after": self.answers,
+            "status": self.status,
+            "optimal": self.optimal,
+            "reason": self.reasons,
+        }
+        return self._frame_by_row(columns)
+
+    def to_html(self, row: int = 0) -> str:
+        """Return a text with the words that are removed struck out.
+
+        Parameters
+        ----------
+        row : int, default=0
+            Position of the text.
+
+        Returns
+        -------
+        str
+            HTML, with everything in it escaped.
+        """
+        pairs = zip(self.pieces[row], self.removed[row], strict=True)
+        parts = []
+        for gone, group in groupby(pairs, key=lambda pair: pair[1]):
+            text = escape("".join(piece for piece, _ in group))
+            parts.append(f'<del style="{_STRUCK}">{text}</del>' if gone else text)
+        html = f'<span style="white-space: pre-wrap">{"".join(parts)}</span>'
+        # Halves of characters cannot be written to a file or a notebook.
+        return html.encode("utf-8", "xmlcharrefreplace").decode("utf-8")
+
+    def text(self, row: int) -> str:
+        """Return what is removed from a text, and what comes of it, in words.
+
+        Parameters
+        ----------
+        row : int
+            Position of the text.
+
+        Returns
+        -------
+        str
+            The words and the model's predictions, or why nothing was found.
+        """
+        words = ", ".join(map(repr, self.words[row]))
+        return f"without {words}: " * bool(words) + self._outcome(row)
+
+    def _outcome(self, row):
+        """What the model predicts before and after, or why nothing was found."""
+        if self.status[row] != "found":
+            return super()._outcome(row)
+        before, after = self.original_answers[row], self.answers[row]
+        return f"{entry_text(before)} -> {entry_text(after)}"
+
+    def _summary(self):
+        return self._first_lines(self.text)
+
+    def _html_table(self):
+        head = ["row", "prediction", "words removed", "text"]
+        body = [
+            [str(row), self._outcome(row), str(n), Markup(self.to_html(row))]
+            for row, n in zip(self._shown, self.n_removed, strict=False)
+        ]
+        return head, body
+
+    def _caption(self):
+        return f"{counts_text(self.status)}; the first texts"

@@ -1,0 +1,51 @@
+"""Sums over boxes, against all boxes one by one."""
+
+import numpy as np
+import pytest
+
+from sklearn_interpret._core.optimisation.boxes import BoxSums
+
+
+def chain(n_columns, rng):
+    """A tree that asks for one column after the other: on some cells a leaf."""
+    n_cells = 3
+    low = np.zeros((n_columns + 1, n_columns), dtype=np.intp)
+    high = np.full_like(low, n_cells - 1)
+    for k in range(n_columns):
+        low[k, k] = 1
+        high[k + 1 :, k] = 0
+    return BoxSums(
+        costs=[np.arange(n_cells, dtype=float)] * n_columns,
+        own=np.zeros(n_columns, dtype=np.intp),
+        tree=np.zeros(n_columns + 1, dtype=np.intp),
+        low=low,
+        high=high,
+        gains=rng.normal(size=(n_columns + 1, 2)),
+        needs=np.zeros(2),
+        change_weights=np.zeros((0, n_columns)),
+        most_changed=np.zeros(0),
+    )
+
+
+def plain_sums(boxes, points):
+    """Gains of the boxes that points lie in."""
+    cells = points[:, None]
+    inside = ((boxes.low <= cells) & (cells <= boxes.high)).all(axis=2)
+    return inside @ boxes.gains
+
+
+@pytest.mark.parametrize("n_columns", [1, 4, 300])
+def test_sums_and_profiles(n_columns):
+    rng = np.random.default_rng(0)
+    boxes = chain(n_columns, rng)
+    points = rng.integers(0, 3, size=(5, n_columns))
+    points[0] = 0  # meets all conditions of the longest box
+    points[1] = 2  # misses all
+    np.testing.assert_allclose(boxes.sums(points), plain_sums(boxes, points))
+    profiles = boxes.profiles(points).reshape(2, 5, n_columns, 4)
+    for j in {0, n_columns // 2, n_columns - 1}:
+        for cell in range(3):
+            moved = points.copy()
+            moved[:, j] = cell
+            expected = plain_sums(boxes, moved).T
+            np.testing.assert_allclose(profiles[:, :, j, cell], expected, atol=1e-12)
