@@ -220,7 +220,7 @@ def _read(model):
         columns=np.arange(n_columns),
         n_columns=n_columns,
         method=method,
-        exponential=_has_log_link(model),
+        exponential=has_log_link(model),
     )
 
 
@@ -230,7 +230,7 @@ def coefficient_table(model):
     return np.atleast_2d(np.asarray(coef, dtype=np.float64))
 
 
-def _has_log_link(model):
+def has_log_link(model):
     if isinstance(model, TweedieRegressor):
         automatic = model.link == "auto" and model.power > 0
         return model.link == "log" or automatic

@@ -1,0 +1,194 @@
+"""Functions of rows that can be pulled back: vector-Jacobian products, composed.
+
+A function returns (n_rows, k) outputs for rows; `pull(X, weights)` the gradients of
+``(weights * outputs).sum(axis=1)`` with respect to the columns of X, (n_rows, p). What
+is a category, or missing, has the gradient zero.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from sklearn_interpret._model._sklearn_compat import safe_indexing
+from sklearn_interpret._model.parallel import batch_rows, slices
+
+# Half the difference over which a derivative is taken, in the unit of a column: the
+# cube root of a double's precision balances rounding and curvature.
+_STEP = 6e-6
+
+
+def numbers_of(X):
+    """Rows of numbers, which may be sparse, as float64: (n_rows, n_columns)."""
+    dense = X.toarray() if sparse.issparse(X) else X
+    return np.asarray(dense, dtype=np.float64)
+
+
+def _in_container(numbers, X):
+    """Numbers in a container like that of X, with the names of its columns."""
+    if not hasattr(X, "columns"):
+        return numbers
+    names = "schema" if hasattr(X, "schema") else "columns"
+    return type(X)(numbers, **{names: list(X.columns)})
+
+
+@dataclass(frozen=True, eq=False)
+class Affine:
+    """Columns times a matrix (n_columns, k), or each times a number (n_columns,)."""
+
+    call: Callable
+    slopes: np.ndarray
+
+    def __call__(self, X):
+        return numbers_of(self.call(X))
+
+    def pull(self, X, weights):
+        if self.slopes.ndim == 1:
+            return weights * self.slopes
+        return weights @ self.slopes.T
+
+
+@dataclass(frozen=True, eq=False)
+class Smooth:
+    """A function whose own rule pulls back.
+
+    Parameters
+    ----------
+    call : callable
+        Rows to outputs.
+    pulled : callable
+        Numbers of the rows and weights to gradients.
+    """
+
+    call: Callable
+    pulled: Callable
+
+    def __call__(self, X):
+        return numbers_of(self.call(X))
+
+    def pull(self, X, weights):
+        return self.pulled(numbers_of(X), weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Columnwise:
+    """A function whose outputs depend on one column each: by central differences.
+
+    Parameters
+    ----------
+    call : callable
+        The function.
+    columns : ndarray of shape (k,), intp
+        The column that each output depends on.
+    """
+
+    call: Callable
+    columns: np.ndarray
+
+    def __call__(self, X):
+        return numbers_of(self.call(X))
+
+    def pull(self, X, weights):
+        numbers = numbers_of(X)
+        steps = _STEP * (1 + np.abs(numbers))
+        low, high = numbers - steps, numbers + steps
+        rise = self(_in_container(high, X)) - self(_in_container(low, X))
+        between = (high - low)[:, self.columns]
+        gradients = np.zeros(numbers.shape)
+        np.add.at(gradients, (slice(None), self.columns), weights * rise / between)
+        return np.nan_to_num(gradients, nan=0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """Any smooth function of numbers, by central differences of each column."""
+
+    call: Callable
+
+    def __call__(self, X):
+        return numbers_of(self.call(X))
+
+    def pull(self, X, weights):
+        numbers = numbers_of(X)
+        n_rows, n_columns = numbers.shape
+        gradients = np.empty((n_rows, n_columns))
+        column = np.arange(n_columns)
+        together = batch_rows(16 * n_columns * max(n_columns, 1))
+        for part in slices(n_rows, together):
+            here = numbers[part]
+            steps = _STEP * (1 + np.abs(here))
+            ends = np.repeat(here[None, None], n_columns, axis=1).repeat(2, axis=0)
+            ends = ends.transpose(0, 2, 1, 3).copy()  # end, row, changed column, column
+            ends[0, :, column, column] -= steps.T
+            ends[1, :, column, column] += steps.T
+            between = ends[1, :, column, column] - ends[0, :, column, column]
+            outputs = self(_in_container(ends.reshape(-1, n_columns), X))
+            low, high = outputs.reshape(2, len(here), n_columns, -1)
+            rise = np.einsum("rjk,rk->rj", high - low, weights[part])
+            gradients[part] = rise / between.T
+        return gradients
+
+
+class Constant:
+    """A function without slopes: categories encoded, numbers in bins."""
+
+    def __init__(self, call):
+        self.call = call
+
+    def __call__(self, X):
+        return numbers_of(self.call(X))
+
+    def pull(self, X, weights):
+        return np.zeros(X.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """Functions one after the other."""
+
+    functions: list
+
+    def __call__(self, X):
+        for function in self.functions:
+            X = function(X)
+        return X
+
+    def pull(self, X, weights):
+        inputs = [X]
+        for function in self.functions[:-1]:
+            inputs.append(function(inputs[-1]))
+        for function, rows in zip(self.functions[::-1], inputs[::-1], strict=True):
+            weights = function.pull(rows, weights)
+        return weights
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """Functions of some of the columns each, their outputs side by side.
+
+    Parameters
+    ----------
+    parts : list of (function, ndarray of intp)
+        Functions, and the columns that they take.
+    """
+
+    parts: list
+
+    def __call__(self, X):
+        outputs = [
+            function(safe_indexing(X, columns, axis=1))
+            for function, columns in self.parts
+        ]
+        return np.hstack([np.empty((X.shape[0], 0)), *outputs])
+
+    def pull(self, X, weights):
+        gradients = np.zeros(X.shape)
+        start = 0
+        for function, columns in self.parts:
+            rows = safe_indexing(X, columns, axis=1)
+            stop = start + function(rows).shape[1]
+            pulled = function.pull(rows, weights[:, start:stop])
+            np.add.at(gradients, (slice(None), columns), pulled)
+            start = stop
+        return gradients

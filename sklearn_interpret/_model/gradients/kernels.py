@@ -1,0 +1,99 @@
+"""Kernels between rows and points, and what sums of them are pulled back to.
+
+A kernel returns (n_rows, n_points) values; `pull(X, points, weights)` the gradients of
+``(weights * values).sum(axis=1)`` with respect to rows X.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.gaussian_process import kernels as of_processes
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from sklearn_interpret.exceptions import UnreadableModelError
+
+
+def _towards(X, points, weights):
+    """Gradients of sums of weights times half the squared distances, negated."""
+    return weights @ points - weights.sum(axis=1, keepdims=True) * X
+
+
+@dataclass(frozen=True, eq=False)
+class NamedKernel:
+    """One of scikit-learn's named kernels: "linear", "poly", "rbf", "sigmoid"."""
+
+    name: str
+    gamma: float = 1.0
+    degree: float = 3
+    coef0: float = 0.0
+
+    def __call__(self, X, points):
+        params = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        return pairwise_kernels(
+            X, points, metric=self.name, filter_params=True, **params
+        )
+
+    def pull(self, X, points, weights):
+        if self.name == "linear":
+            return weights @ points
+        if self.name == "rbf":
+            weights = 2 * self.gamma * weights * self(X, points)
+            return _towards(X, points, weights)
+        if self.name == "sigmoid":
+            return (self.gamma * weights * (1 - self(X, points) ** 2)) @ points
+        inner = self.gamma * (X @ points.T) + self.coef0
+        slopes = self.degree * self.gamma * inner ** (self.degree - 1)
+        return (weights * slopes) @ points
+
+
+NAMED = ("linear", "poly", "polynomial", "rbf", "sigmoid")
+
+
+def named_kernel(name, *, gamma, degree, coef0):
+    """The kernel of a name; an UnreadableModelError where its slopes are not known."""
+    if name not in NAMED:
+        raise UnreadableModelError(
+            f"its kernel is {name!r}; known: {', '.join(NAMED)}."
+        )
+    return NamedKernel("poly" if name == "polynomial" else name, gamma, degree, coef0)
+
+
+class ProcessKernel:
+    """A kernel of Gaussian processes: sums and products of the known ones."""
+
+    def __init__(self, kernel):
+        self.kernel = kernel
+        _check_known(kernel)
+
+    def __call__(self, X, points):
+        return self.kernel(X, points)
+
+    def pull(self, X, points, weights):
+        return _pulled(self.kernel, X, points, weights)
+
+
+_FLAT = of_processes.ConstantKernel, of_processes.WhiteKernel
+
+
+def _check_known(kernel):
+    if isinstance(kernel, of_processes.KernelOperator):
+        _check_known(kernel.k1)
+        _check_known(kernel.k2)
+    elif type(kernel) not in (of_processes.RBF, of_processes.DotProduct, *_FLAT):
+        raise UnreadableModelError(f"slopes of its kernel {kernel} are not known.")
+
+
+def _pulled(kernel, X, points, weights):
+    if isinstance(kernel, of_processes.Sum):
+        parts = kernel.k1, kernel.k2
+        return sum(_pulled(part, X, points, weights) for part in parts)
+    if isinstance(kernel, of_processes.Product):
+        first, second = kernel.k1, kernel.k2
+        of_first = _pulled(first, X, points, weights * second(X, points))
+        return of_first + _pulled(second, X, points, weights * first(X, points))
+    if isinstance(kernel, of_processes.RBF):
+        gradients = _towards(X, points, weights * kernel(X, points))
+        return gradients / np.square(kernel.length_scale)
+    if isinstance(kernel, of_processes.DotProduct):
+        return weights @ points
+    return np.zeros(X.shape)

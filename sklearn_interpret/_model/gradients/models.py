@@ -1,0 +1,277 @@
+"""Scores of fitted models as functions that can be pulled back to the input.
+
+Scores are what classes win by: a decision function, logits, probabilities, or, of a
+support vector machine of several classes, the differences between pairs of them; of a
+regressor the prediction.
+"""
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from scipy.special import expit
+from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC, SVR, NuSVC, NuSVR
+
+from sklearn_interpret._model.column_lineage import errors_in
+from sklearn_interpret._model.gradients.functions import (
+    Affine,
+    Chain,
+    Differences,
+    Smooth,
+    numbers_of,
+)
+from sklearn_interpret._model.gradients.kernels import ProcessKernel, named_kernel
+from sklearn_interpret._model.gradients.steps import read_steps
+from sklearn_interpret._model.linear import coefficient_table, has_log_link
+from sklearn_interpret._model.response import is_classifier, make_response, unfrozen
+from sklearn_interpret.exceptions import UnreadableModelError
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Scores of a model, and which classes they tell apart.
+
+    Parameters
+    ----------
+    function : function
+        Rows to scores, see `functions`.
+    pairs : list of (int, int) or None
+        For scores that compare two classes each, these: positive where the first wins.
+        Else there is a score for each class, or output.
+    """
+
+    function: object
+    pairs: list | None = None
+
+    def differences(self, better, worse, n_classes):
+        """Weights (n, k) of the scores in by how much one class beats another."""
+        of_class = np.eye(n_classes)
+        if self.pairs is None:
+            return of_class[better] - of_class[worse]
+        of_pair = np.zeros((n_classes, n_classes, len(self.pairs)))
+        for k, (first, second) in enumerate(self.pairs):
+            of_pair[first, second, k], of_pair[second, first, k] = 1, -1
+        return of_pair[better, worse]
+
+
+_TWO = [(1, 0)]
+
+
+def read_scores(estimator):
+    """Scores of a fitted model, with the slopes of their formula.
+
+    An UnreadableModelError says why they are not known; see `scores_of` for any model.
+    """
+    model = unfrozen(estimator)
+    if hasattr(model, "best_estimator_"):
+        return read_scores(model.best_estimator_)
+    if isinstance(model, Pipeline):
+        name = type(unfrozen(model[-1])).__name__
+        with errors_in(f"its last step {name} can't be read"):
+            last = read_scores(model[-1])
+        steps = read_steps(model.steps[:-1])
+        return Scores(Chain([*steps, last.function]), last.pairs)
+    for base in type(model).__mro__:
+        if base in _READERS:
+            return _READERS[base](model)
+    if getattr(model, "coef_", None) is not None:
+        return _read_linear(model)
+    raise UnreadableModelError(f"slopes of {type(model).__name__} are not known.")
+
+
+def scores_of(estimator):
+    """Scores of any fitted model, by differences where no formula is known."""
+    try:
+        return read_scores(estimator)
+    except UnreadableModelError:
+        if not is_classifier(estimator):
+            return Scores(Differences(make_response(estimator, "predict")))
+        response = make_response(estimator, ["decision_function", "predict_proba"])
+        two = len(response.classes) == 2 and response.method == "decision_function"
+        if response.method == "predict_proba":
+            return Scores(Differences(estimator.predict_proba))
+        return Scores(Differences(response), _TWO if two else None)
+
+
+def _column(outputs):
+    """Outputs of a model as (n_rows, k)."""
+    outputs = numbers_of(outputs)
+    return outputs[:, None] if outputs.ndim == 1 else outputs
+
+
+def _read_linear(model):
+    coefficients = coefficient_table(model).T
+    if not is_classifier(model):
+        function = Affine(lambda X: _column(model.predict(X)), coefficients)
+        if has_log_link(model):
+            return Scores(_exponential(model.predict, coefficients))
+        return Scores(function)
+    function = Affine(lambda X: _column(model.decision_function(X)), coefficients)
+    return Scores(function, _TWO if coefficients.shape[1] == 1 else None)
+
+
+def _exponential(predict, coefficients):
+    def pulled(X, weights):
+        return (weights * _column(predict(X))) @ coefficients.T
+
+    return Smooth(lambda X: _column(predict(X)), pulled)
+
+
+def _read_support_vectors(model):
+    if callable(model.kernel):
+        raise UnreadableModelError("its kernel is a callable.")
+    kernel = named_kernel(
+        model.kernel, gamma=model._gamma, degree=model.degree, coef0=model.coef0
+    )
+    points = numbers_of(model.support_vectors_)
+    dual, pairs = numbers_of(model.dual_coef_), None
+    if is_classifier(model):
+        pairs = _TWO
+        if len(model.classes_) > 2:
+            dual, pairs = _of_pairs(dual, model.n_support_)
+
+    def call(X):
+        return kernel(numbers_of(X), points) @ dual.T + model.intercept_
+
+    return Scores(
+        Smooth(call, lambda X, weights: kernel.pull(X, points, weights @ dual)), pairs
+    )
+
+
+def _of_pairs(dual, n_support):
+    """Coefficients (n_pairs, n_vectors) of the machines of all pairs, and these."""
+    ends = np.cumsum(n_support)
+    of_class = [slice(end - n, end) for n, end in zip(n_support, ends, strict=True)]
+    pairs = list(combinations(range(len(n_support)), 2))
+    coefficients = np.zeros((len(pairs), dual.shape[1]))
+    for row, (first, second) in zip(coefficients, pairs, strict=True):
+        row[of_class[first]] = dual[second - 1, of_class[first]]
+        row[of_class[second]] = dual[first, of_class[second]]
+    return coefficients, pairs
+
+
+# Slopes of activations, from their values.
+_SLOPES = {
+    "identity": lambda values: 1.0,
+    "logistic": lambda values: values * (1 - values),
+    "tanh": lambda values: 1 - values**2,
+    "relu": lambda values: values > 0,
+}
+_ACTIVATIONS = {
+    "identity": lambda sums: sums,
+    "logistic": expit,
+    "tanh": np.tanh,
+    "relu": lambda sums: np.maximum(sums, 0),
+}
+
+
+class Network:
+    """A multi-layer perceptron up to its output activation."""
+
+    def __init__(self, model):
+        self.model = model
+
+    def layers(self, X):
+        """The rows, the values of hidden layers, and the outputs."""
+        model, values = self.model, [numbers_of(X)]
+        last = len(model.coefs_) - 1
+        for layer, (weights, bias) in enumerate(
+            zip(model.coefs_, model.intercepts_, strict=True)
+        ):
+            sums = values[-1] @ weights + bias
+            name = "identity" if layer == last else model.activation
+            values.append(_ACTIVATIONS[name](sums))
+        return values
+
+    def __call__(self, X):
+        return self.layers(X)[-1]
+
+    def pull(self, X, weights):
+        values = self.layers(X)
+        slopes = _SLOPES[self.model.activation]
+        for layer in range(len(self.model.coefs_) - 1, -1, -1):
+            weights = weights @ self.model.coefs_[layer].T
+            if layer:
+                weights = weights * slopes(values[layer])
+        return weights
+
+
+def _read_network(model):
+    function = Network(model)
+    if model.out_activation_ == "exp":
+        exponential = Smooth(np.exp, lambda sums, weights: weights * np.exp(sums))
+        function = Chain([function, exponential])
+    return Scores(function, _TWO if model.out_activation_ == "logistic" else None)
+
+
+def _read_process(model):
+    kernel = ProcessKernel(model.kernel_)
+    scale = np.atleast_1d(model._y_train_std)
+    dual = _column(model.alpha_) * scale
+
+    def call(X):
+        return kernel(numbers_of(X), model.X_train_) @ dual + model._y_train_mean
+
+    return Scores(
+        Smooth(
+            call,
+            lambda X, weights: kernel.pull(X, model.X_train_, weights @ dual.T),
+        )
+    )
+
+
+def _read_process_of_classes(model):
+    """The latent mean, whose sign is the class."""
+    if len(model.classes_) > 2:
+        raise UnreadableModelError("it has several processes.")
+    inner = model.base_estimator_
+    kernel, points = ProcessKernel(inner.kernel_), inner.X_train_
+    dual = (inner.y_train_ - inner.pi_)[:, None]
+    function = Smooth(
+        lambda X: kernel(numbers_of(X), points) @ dual,
+        lambda X, weights: kernel.pull(X, points, weights @ dual.T),
+    )
+    return Scores(function, _TWO)
+
+
+@dataclass(frozen=True, eq=False)
+class _Stacked:
+    """One score of each of some functions."""
+
+    functions: list
+
+    def __call__(self, X):
+        return np.hstack([function(X) for function in self.functions])
+
+    def pull(self, X, weights):
+        columns = np.split(weights, weights.shape[1], axis=1)
+        pulled = zip(self.functions, columns, strict=True)
+        return sum(function.pull(X, column) for function, column in pulled)
+
+
+def _read_one_against_rest(model):
+    if model.multilabel_:
+        raise UnreadableModelError("its labels do not exclude each other.")
+    parts = [read_scores(part) for part in model.estimators_]
+    if len(parts) == 1:
+        return parts[0]
+    if any(part.pairs != _TWO for part in parts):
+        raise UnreadableModelError("its estimators have no single score.")
+    return Scores(_Stacked([part.function for part in parts]))
+
+
+_READERS = {
+    SVC: _read_support_vectors,
+    NuSVC: _read_support_vectors,
+    SVR: _read_support_vectors,
+    NuSVR: _read_support_vectors,
+    MLPClassifier: _read_network,
+    MLPRegressor: _read_network,
+    GaussianProcessRegressor: _read_process,
+    GaussianProcessClassifier: _read_process_of_classes,
+    OneVsRestClassifier: _read_one_against_rest,
+}

@@ -1,0 +1,224 @@
+"""Transformers as functions that can be pulled back, by their class."""
+
+import warnings
+
+import numpy as np
+from sklearn import (
+    cross_decomposition,
+    decomposition,
+    discriminant_analysis,
+    kernel_approximation,
+    preprocessing,
+    random_projection,
+)
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_selection import SelectorMixin
+from sklearn.impute import MissingIndicator, SimpleImputer
+from sklearn.pipeline import FeatureUnion, Pipeline
+
+from sklearn_interpret._model.column_lineage import (
+    errors_in,
+    fitted_transformers,
+    input_columns,
+    is_passthrough,
+    n_input_columns,
+)
+from sklearn_interpret._model.gradients.functions import (
+    Affine,
+    Beside,
+    Chain,
+    Columnwise,
+    Constant,
+    Differences,
+    Smooth,
+    numbers_of,
+)
+from sklearn_interpret._model.gradients.kernels import named_kernel
+from sklearn_interpret._model.response import unfrozen
+from sklearn_interpret.exceptions import UnreadableModelError
+
+
+def read_step(transformer, n_columns):
+    """A fitted transformer, or "passthrough", as a function.
+
+    An UnreadableModelError names one whose slopes are not known.
+    """
+    if is_passthrough(transformer):
+        return Affine(lambda X: X, np.ones(n_columns))
+    transformer = unfrozen(transformer)
+    for base in type(transformer).__mro__:
+        if base in _READERS:
+            return _READERS[base](transformer, n_columns)
+    raise UnreadableModelError(
+        f"slopes of {type(transformer).__name__} are not known. Known are those of "
+        f"{', '.join(sorted(cls.__name__ for cls in _READERS))}."
+    )
+
+
+def _scaled(attribute, power):
+    def read(scaler, n_columns):
+        scale = getattr(scaler, attribute)
+        slopes = np.ones(n_columns) if scale is None else np.asarray(scale) ** power
+        return Affine(scaler.transform, slopes)
+
+    return read
+
+
+def _columnwise(transformer, n_columns):
+    return Columnwise(transformer.transform, input_columns(transformer, n_columns))
+
+
+def _scaled_to_range(scaler, n_columns):
+    if scaler.clip:
+        return _columnwise(scaler, n_columns)
+    return Affine(scaler.transform, scaler.scale_)
+
+
+def _constant(transformer, _):
+    return Constant(transformer.transform)
+
+
+def _affine(transformer, n_columns):
+    """A transformer that is affine: what it makes of unit vectors, less of zero."""
+    rows = np.vstack([np.zeros(n_columns), np.eye(n_columns)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # these rows have no names
+        made = numbers_of(transformer.transform(rows))
+    return Affine(transformer.transform, made[1:] - made[0])
+
+
+def _of_function(transformer, n_columns):
+    try:
+        return _columnwise(transformer, n_columns)
+    except UnreadableModelError:
+        return Differences(transformer.transform)
+
+
+def _of_powers(polynomial, _):
+    powers = polynomial.powers_
+
+    def pulled(X, weights):
+        gradients = np.empty(X.shape)
+        for j in range(X.shape[1]):
+            used = np.flatnonzero(powers[:, j])
+            lower = powers[used]
+            factors = lower[:, j].copy()
+            lower[:, j] -= 1
+            slopes = np.prod(X[:, None] ** lower, axis=2) * factors
+            gradients[:, j] = (weights[:, used] * slopes).sum(axis=1)
+        return gradients
+
+    return Smooth(polynomial.transform, pulled)
+
+
+def _of_nystroem(nystroem, _):
+    params = nystroem._get_kernel_params()
+    kernel = named_kernel(
+        nystroem.kernel,
+        gamma=params.get("gamma") or 1 / nystroem.components_.shape[1],
+        degree=params.get("degree") or 3,
+        coef0=params.get("coef0", 1),
+    )
+
+    def pulled(X, weights):
+        points = nystroem.components_
+        return kernel.pull(X, points, weights @ nystroem.normalization_)
+
+    return Smooth(nystroem.transform, pulled)
+
+
+def _of_fourier(sampler, _):
+    directions, n_components = sampler.random_weights_, sampler.n_components
+
+    def pulled(X, weights):
+        angles = X @ directions + sampler.random_offset_
+        slopes = -np.sqrt(2 / n_components) * np.sin(angles)
+        return (weights * slopes) @ directions.T
+
+    return Smooth(sampler.transform, pulled)
+
+
+def _normalized(normalizer, _):
+    def pulled(X, weights):
+        sizes = np.linalg.norm(X, ord=_ORDERS[normalizer.norm], axis=1, keepdims=True)
+        sizes[sizes == 0] = 1
+        along = (weights * X).sum(axis=1, keepdims=True) / sizes**2
+        if normalizer.norm == "l2":
+            slopes = X / sizes
+        elif normalizer.norm == "l1":
+            slopes = np.sign(X)
+        else:
+            slopes = np.sign(X) * (np.abs(X) == sizes)
+        return weights / sizes - along * slopes
+
+    return Smooth(normalizer.transform, pulled)
+
+
+_ORDERS = {"l1": 1, "l2": 2, "max": np.inf}
+
+
+def read_steps(steps):
+    """Steps of a fitted pipeline, those that do something, as functions."""
+    functions = []
+    for name, step in steps:
+        if is_passthrough(step):
+            continue
+        with errors_in(f"its step {name!r}"):
+            functions.append(read_step(step, n_input_columns(step)))
+    return functions
+
+
+def _of_chosen(transformer, _):
+    parts = []
+    for name, part, columns in fitted_transformers(transformer):
+        with errors_in(f"its transformer {name!r}"):
+            function = read_step(part, len(columns))
+        parts.append((function, np.asarray(columns, dtype=np.intp)))
+    return Beside(parts)
+
+
+def _of_union(union, n_columns):
+    columns = np.arange(n_columns)
+    parts = []
+    for name, part in union.transformer_list:
+        if isinstance(part, str) and part == "drop":
+            continue
+        with errors_in(f"its transformer {name!r}"):
+            parts.append((read_step(part, n_columns), columns))
+    return Beside(parts)
+
+
+_READERS = {
+    preprocessing.StandardScaler: _scaled("scale_", -1),
+    preprocessing.MaxAbsScaler: _scaled("scale_", -1),
+    preprocessing.RobustScaler: _scaled("scale_", -1),
+    preprocessing.MinMaxScaler: _scaled_to_range,
+    preprocessing.PowerTransformer: _columnwise,
+    preprocessing.QuantileTransformer: _columnwise,
+    preprocessing.SplineTransformer: _columnwise,
+    preprocessing.FunctionTransformer: _of_function,
+    preprocessing.PolynomialFeatures: _of_powers,
+    preprocessing.Normalizer: _normalized,
+    preprocessing.Binarizer: _constant,
+    preprocessing.KBinsDiscretizer: _constant,
+    preprocessing.OneHotEncoder: _constant,
+    preprocessing.OrdinalEncoder: _constant,
+    preprocessing.TargetEncoder: _constant,
+    MissingIndicator: _constant,
+    SimpleImputer: _columnwise,
+    SelectorMixin: _columnwise,
+    decomposition.PCA: _affine,
+    decomposition.IncrementalPCA: _affine,
+    decomposition.TruncatedSVD: _affine,
+    decomposition.FastICA: _affine,
+    decomposition.FactorAnalysis: _affine,
+    random_projection.GaussianRandomProjection: _affine,
+    random_projection.SparseRandomProjection: _affine,
+    discriminant_analysis.LinearDiscriminantAnalysis: _affine,
+    cross_decomposition.PLSRegression: _affine,
+    kernel_approximation.Nystroem: _of_nystroem,
+    kernel_approximation.RBFSampler: _of_fourier,
+    ColumnTransformer: _of_chosen,
+    FeatureUnion: _of_union,
+    Pipeline: lambda pipeline, _: Chain(read_steps(pipeline.steps)),
+}
