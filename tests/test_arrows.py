@@ -76,7 +76,7 @@ def room(name):
     first, inside = parts[0], parts[1:]
     if first in ("_core", "_model", "_plotting", "_version", "exceptions"):
         return first, None
-    if first in ("base", "explanations", "_choosing", "_texts"):
+    if first in ("base", "explanations", "_choosing", "_row_search", "_texts"):
         return "base", None
     if first == "estimator_checks":
         return "checks", None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,28 +9,18 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
-from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._model._sklearn_compat import (
-    Interval,
-    StrOptions,
-    check_feature_names_in,
-)
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.desired import Wish
-from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._model.rows.feasible import FeasibleRows
 from sklearn_interpret._model.rows.features import (
     resolve_categorical,
-    resolve_features,
     resolve_keys,
     shortened,
 )
-from sklearn_interpret.base import BaseInspector
-from sklearn_interpret.exceptions import NoCounterfactualWarning
+from sklearn_interpret._row_search import BaseRowSearch, Task, warn_of_failures
 from sklearn_interpret.explanations import RowExplanation
 
 
@@ -61,68 +50,15 @@ class Found:
     high: np.ndarray | None = None
 
 
-class Task:
-    """The rows to be explained, encoded, and what the model says of changed ones.
-
-    Parameters
-    ----------
-    wish : Wish
-        What the model should answer.
-    feasible : FeasibleRows
-        What rows may become.
-    rows : Rows
-        The explained rows.
-    """
-
-    def __init__(self, wish, feasible, rows):
-        self.wish, self.feasible, self.rows = wish, feasible, rows
-        self.values = feasible.encode(rows)
-        self._returning = feasible.returning(rows, self.values)
-        self.own = wish.answers(rows.native)
-        self.fulfilled = np.zeros(rows.n_rows, dtype=bool)
-        if not wish.is_other:
-            self.fulfilled = wish.holds(rows.native)
-
-    def decode(self, values, index):
-        """Changed copies of the rows at `index`, as the model takes them."""
-        return self.feasible.decode(
-            values, self.values[index], self.rows, index, self._returning
-        )
-
-    def margins(self, values, index):
-        """By how much the model's answers are as wished; values that may be taken."""
-        own = None if self.own is None else self.own[index]
-        return self.wish.margins(self.decode(values, index), own)
-
-    def holds(self, values, index):
-        """Whether the model answers as wished when asked about the rows themselves."""
-        own = None if self.own is None else self.own[index]
-        return self.wish.holds(self.decode(values, index), own)
-
-    def distances(self, values, index):
-        """Distances from the rows at `index`."""
-        return self.feasible.distances(values, self.values[index])
-
-    def projected(self, values, index):
-        """The nearest values that the rows at `index` may take."""
-        return self.feasible.projected(values, self.values[index])
-
-
-class BaseCounterfactual(TransformerMixin, BaseInspector):
+class BaseCounterfactual(BaseRowSearch):
     """Base of the counterfactual methods.
 
     A subclass gets ready in `fit` (`_prepare`) and searches (`_search`).
     """
 
     _parameter_constraints = {
-        **{
-            name: constraint
-            for name, constraint in BaseInspector._parameter_constraints.items()
-            if name != "response_method"
-        },
+        **BaseRowSearch._parameter_constraints,
         "desired": "no_validation",
-        "target": "no_validation",
-        "features_to_vary": "no_validation",
         "permitted_range": [dict, None],
         "direction": [dict, None],
         "categorical_features": "no_validation",
@@ -131,28 +67,8 @@ class BaseCounterfactual(TransformerMixin, BaseInspector):
         "n_counterfactuals": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def _check_rows(self, X, *, reset):
-        if sparse.issparse(X):
-            raise TypeError(
-                f"{type(self).__name__} takes no sparse X: a row near another has "
-                "entries anywhere. Pass X.toarray()."
-            )
-        return super()._check_rows(X, reset=reset)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags
-
     def _make_response(self):
         return Wish.of(self.estimator_, self.desired, self.target)
-
-    def _inspect(self, sample, response, on_block):
-        self._wish = response
-        self._response_name = response.response.name
-        self._feasible = self._make_feasible(sample.rows, sample.weights)
-        self._prepare(sample, response, self._feasible)
-        on_block()
 
     def _make_feasible(self, rows, weights):
         """What rows may become, from the parameters."""
@@ -160,15 +76,6 @@ class BaseCounterfactual(TransformerMixin, BaseInspector):
         categorical = resolve_categorical(
             self.categorical_features, rows.detected_categorical, names, named=named
         )
-        vary = np.zeros(rows.n_columns, dtype=bool)
-        for (column,) in resolve_features(
-            self.features_to_vary,
-            names,
-            named=named,
-            max_order=1,
-            parameter="features_to_vary",
-        ):
-            vary[column] = True
         by_column = {
             parameter: resolve_keys(
                 getattr(self, parameter), names, named=named, parameter=parameter
@@ -185,14 +92,11 @@ class BaseCounterfactual(TransformerMixin, BaseInspector):
             rows,
             weights,
             categorical=categorical,
-            vary=vary,
+            vary=self._varying(rows),
             ranges=by_column["permitted_range"],
             directions=by_column["direction"],
             distance=distance,
         )
-
-    def _prepare(self, sample, wish, feasible):
-        """Get ready to search; all that is random is drawn here."""
 
     @abstractmethod
     def _search(self, task, index):
@@ -222,32 +126,19 @@ class BaseCounterfactual(TransformerMixin, BaseInspector):
         found = self._found(task)
         origin = np.repeat(np.arange(rows.n_rows), [len(f.values) for f in found])
         values = np.concatenate([f.values for f in found])
-        native = task.decode(values, origin)
         status = np.array(["found"] * rows.n_rows, dtype=object)
         for row, of_row in enumerate(found):
             if not len(of_row.values):
                 status[row] = "impossible" if of_row.impossible else "failed"
         status[task.fulfilled] = "unchanged"
         warn_of_failures(status, [f.reason for f in found])
-        response = self._wish.response
-        original = response(rows.native)
-        single = original.shape[1] == 1
-        # A model takes no table without rows.
-        predictions = response(native) if len(origin) else original[:0]
-        return RowExplanation(
-            native,
+        return self._explanation(
+            task,
+            values,
             origin,
             valid=np.ones(len(origin), dtype=bool),
-            distances=task.distances(values, origin),
             status=status,
             reasons=[f.reason for f in found],
-            predictions=predictions[:, 0] if single else predictions,
-            original_predictions=original[:, 0] if single else original,
-            data=rows.native,
-            feature_names=rows.names,
-            output_names=response.output_names(original.shape[1]),
-            response_name=self._response_name,
-            target_name=self._target_name,
             **self._proofs(found, task),
         )
 
@@ -293,48 +184,6 @@ class BaseCounterfactual(TransformerMixin, BaseInspector):
     def _nearness(self, values, origins):
         """What rows found for a row are sorted by."""
         return self._feasible.distances(values, origins)
-
-    def transform(self, X: Any) -> NDArray[Any]:
-        """The nearest row as wished, for each of some rows.
-
-        Parameters
-        ----------
-        X : {array-like, DataFrame} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-            Floats; objects where the table has categories. NaN where nothing was found.
-        """
-        explanation = self.explain(X)
-        found = as_rows(explanation.rows)
-        rows, first = np.unique(explanation.origin, return_index=True)
-        mixed = self._feasible.categorical.any()
-        nearest = np.full(
-            (len(explanation), found.n_columns), np.nan, object if mixed else float
-        )
-        for j in range(found.n_columns):
-            nearest[rows, j] = found.values(j)[first]
-        return nearest
-
-    def get_feature_names_out(
-        self, input_features: ArrayLike | None = None
-    ) -> NDArray[np.object_]:
-        """Names of the columns that `transform` returns: those of the features.
-
-        Parameters
-        ----------
-        input_features : array-like of str or None, default=None
-            Names of the input features where `fit` saw none.
-
-        Returns
-        -------
-        ndarray of str objects
-            The names.
-        """
-        check_is_fitted(self)
-        return np.asarray(check_feature_names_in(self, input_features), dtype=object)
 
 
 def _check_costs(costs, names):
@@ -392,16 +241,3 @@ def _check_directions(directions, rows, categorical):
             raise ValueError(
                 f"direction names {rows.names[j]!r}, whose categories have no order."
             )
-
-
-def warn_of_failures(status, reasons, what="rows"):
-    """Say for how many rows nothing was found, and why for the first."""
-    without = np.flatnonzero((status == "failed") | (status == "impossible"))
-    if len(without):
-        first = without[0]
-        warnings.warn(
-            f"Nothing was found for {len(without)} of {len(status)} {what}; "
-            f"{what[:-1]} {first}: {reasons[first]}.",
-            NoCounterfactualWarning,
-            stacklevel=3,
-        )

@@ -17,9 +17,9 @@ from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.bags_of_words import BagOfWords
 from sklearn_interpret._model.desired import Wish
 from sklearn_interpret._model.parallel import batch_rows, run, slices
+from sklearn_interpret._row_search import warn_of_failures
 from sklearn_interpret._texts import TextInputMixin, copied_bytes
 from sklearn_interpret.base import BaseInspector
-from sklearn_interpret.counterfactuals._base import warn_of_failures
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import RemovalExplanation
 

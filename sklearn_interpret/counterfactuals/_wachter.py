@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.optimisation.linear_steps import penalised_descent
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
-from sklearn_interpret.counterfactuals._base import Task
+from sklearn_interpret._row_search import Task
 from sklearn_interpret.counterfactuals._heuristic import (
     BaseHeuristicCounterfactual,
     nearest_of_each,

@@ -34,17 +34,29 @@ class FeasibleRows:
         What some columns may become. A value that lies outside stays as it is.
     directions : dict of int to {"increase", "decrease"}
         Which way some columns may go.
-    distance : {"mad", "std", "gower"} or dict of int to float
-        The unit of numbers, whose changes then add up, a change of category being one:
-        the median absolute deviation (the standard deviation, else 1, where that is
-        zero), the standard deviation, or the range, all over the number of columns.
+    distance : {"mad", "std", "gower", "raw"} or dict of int to float
+        The unit of numbers, a change of category being one: the median absolute
+        deviation (the standard deviation, else 1, where that is zero), the standard
+        deviation, the range times the number of columns, or the number itself.
         A dict gives what a unit of some columns, or a change of category, costs.
+    norm : {1, 2, inf, 0}, default=1
+        The norm of changes in their units that is their distance.
     """
 
     def __init__(
-        self, known, weights, *, categorical, vary, ranges, directions, distance
+        self,
+        known,
+        weights,
+        *,
+        categorical,
+        vary,
+        ranges,
+        directions,
+        distance,
+        norm=1,
     ):
         self.known = known
+        self.norm = norm
         self.categorical = categorical
         self.integer = ~categorical & np.array(
             [known.is_integer(j) for j in range(known.n_columns)], dtype=bool
@@ -229,7 +241,8 @@ class FeasibleRows:
 
     def distances(self, values, origins):
         """Distances of encoded rows from others, (n_rows,)."""
-        return (self.changes(values, origins) * self.costs).sum(axis=1)
+        sizes = self.changes(values, origins) * self.costs
+        return np.linalg.norm(sizes, self.norm, axis=1)
 
     def changes(self, values, origins):
         """How far each cell is from its origin: units of numbers, 1 for a category."""
@@ -317,7 +330,7 @@ class FeasibleRows:
 
 def _unit(kind, values, weights):
     """What a number of a column is measured in."""
-    if not len(values):
+    if not len(values) or kind == "raw":
         return 1.0
     mean = np.average(values, weights=weights)
     spread = np.sqrt(np.average((values - mean) ** 2, weights=weights))
