@@ -18,6 +18,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from sklearn_interpret.adversarial import FastGradientSign, ProjectedGradient
 from sklearn_interpret.counterfactuals import (
     Anchors,
     AnchorsText,
@@ -92,6 +93,30 @@ class OwnScore(Named):
     def __call__(self, estimator, X, y, sample_weight=None):
         return estimator.score(X, y, sample_weight=sample_weight)
 
+
+# `desired` is for regressors alone, see `arguments_for`.
+ADVERSARIAL = {
+    FastGradientSign: [
+        {"desired": (0.6, None)},
+        {
+            "desired": (0.6, 0.9),
+            "norm": "2",
+            "units": "raw",
+            "bounds": {0: (-3, 3)},
+            "features_to_vary": [0, 1, 2],
+        },
+    ],
+    ProjectedGradient: [
+        {"desired": (0.6, None), "n_steps": 2, "random_state": 0},
+        {
+            "desired": (0.6, 0.9),
+            "n_steps": 3,
+            "norm": "1",
+            "bounds": (-3, 3),
+            "random_state": 0,
+        },
+    ],
+}
 
 ANCHORS = {
     Anchors: [
@@ -321,6 +346,7 @@ SURROGATES = {
 }
 
 ARGUMENTS = {
+    **ADVERSARIAL,
     **ANCHORS,
     **COUNTERFACTUALS,
     **EFFECTS,
@@ -378,9 +404,9 @@ def own_arguments(estimator_class):
     return ARGUMENTS[estimator_class][int(estimator_class in COSTLY) :]
 
 
-def quick_arguments(estimator_class):
-    """A set of arguments for checks of all kinds at once."""
-    return own_arguments(estimator_class)[0]
+def quick_arguments(estimator_class, model):
+    """A set of arguments for checks of all kinds at once, around a model."""
+    return suited(estimator_class, own_arguments(estimator_class)[0], model)
 
 
 def models(inspector_class):
@@ -396,6 +422,8 @@ def models(inspector_class):
         whole = {"bootstrap": False, "max_features": None, "random_state": 0}
         forest = RandomForestClassifier(3, max_depth=4, **whole)
         return [of_trees[0], forest, of_trees[1]]
+    if inspector_class in ADVERSARIAL:
+        return [LinearRegression(), LogisticRegression(max_iter=1000)]
     if inspector_class in COSTLY:
         # scikit-learn's check of a `max_iter` fits the model too.
         more_steps = {"max_iter": 1000} if inspector_class in COUNTERFACTUALS else {}
@@ -421,9 +449,12 @@ def instances_for_any_data(estimator_class):
         first = first | {"feature_groups": {"half": slice(None, None, 2)}}
     if not wraps_a_model(estimator_class):
         return [estimator_class(**first)]
+    around = models(estimator_class)[:2]
+    if estimator_class in ADVERSARIAL:
+        return [estimator_class(m, **suited(estimator_class, first, m)) for m in around]
     return [
         estimator_class(model, **first | _wish_for_any_data(first, model))
-        for model in models(estimator_class)[:2]
+        for model in around
     ]
 
 
@@ -431,6 +462,13 @@ def _wish_for_any_data(arguments, model):
     """An interval needs a class where there are many: a classifier gets any other."""
     classifies = "desired" in arguments and is_classifier(model)
     return {"desired": "other"} if classifies else {}
+
+
+def suited(estimator_class, arguments, model):
+    """Arguments for a model: attacks on classifiers have no interval to reach."""
+    if estimator_class in ADVERSARIAL and is_classifier(model):
+        return {key: value for key, value in arguments.items() if key != "desired"}
+    return arguments
 
 
 def instances(estimator_class):
@@ -441,6 +479,6 @@ def instances(estimator_class):
     around = models(estimator_class)
     pairs = zip(cycle(around), cycle(rows), strict=False)
     return [
-        estimator_class(model, **arguments)
+        estimator_class(model, **suited(estimator_class, arguments, model))
         for model, arguments in islice(pairs, max(len(around), len(rows)))
     ]

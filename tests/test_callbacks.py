@@ -99,7 +99,7 @@ def test_tasks_balance(inspector_class, n_jobs, table):
     recorder = Recorder()
     model, *_ = models(inspector_class)
     inspector = inspector_class(
-        model, n_jobs=n_jobs, **quick_arguments(inspector_class)
+        model, n_jobs=n_jobs, **quick_arguments(inspector_class, model)
     )
     assert isinstance(recorder, callback.FitCallback)
     with config_context(working_memory=0.01):
@@ -190,7 +190,7 @@ def test_progress_bar(inspector_class, n_jobs, table, capsys, monkeypatch):
     X, _, labels = table
     _, model, *_ = models(inspector_class)
     inspector = inspector_class(
-        model, n_jobs=n_jobs, **quick_arguments(inspector_class)
+        model, n_jobs=n_jobs, **quick_arguments(inspector_class, model)
     )
     inspector.set_callbacks(callback.ProgressBar()).fit(X, labels)
     shown = capsys.readouterr()

@@ -159,6 +159,12 @@ def check_rows_found_are_as_wished(inspector):
         return
     local, X = fitted(inspector), numeric_table()[SOME]
     explanation = _found(local, X)
+    if _is_attack(local):
+        failed = explanation[~explanation.valid]
+        assert set(failed.status) <= {"failed", "impossible"}
+        assert all(failed.reasons), "a row without a reason"
+        explanation = explanation[explanation.valid]
+        X = explanation.data
     assert explanation.valid.all()
     assert (np.diff(explanation.origin) >= 0).all()
     has_row = np.isin(np.arange(len(X)), explanation.origin)
@@ -174,6 +180,11 @@ def check_rows_found_are_as_wished(inspector):
         assert (explanation.n_changed <= local.max_changes).all()
 
 
+def _is_attack(local):
+    """Whether an inspector returns a row for each row, as far as it came."""
+    return hasattr(local, "robust_score")
+
+
 def _found(local, X):
     """Rows for rows; that there are none for some is no failure."""
     with warnings.catch_warnings():
@@ -184,6 +195,8 @@ def _found(local, X):
 def _check_answers(local, explanation):
     """Rows found get the class, or a response in the interval, that is desired."""
     rows, desired = explanation.rows, local.desired
+    if desired is None:
+        desired = "other" if local.target is None else local.target
     labels = local.predict(rows)
     if isinstance(desired, tuple | list):
         low, high = (np.nan if end is None else end for end in desired)
@@ -212,14 +225,22 @@ def check_rows_found_keep_what_is_fixed(inspector):
         "permitted_range": {0: (-1.25, 1.75)},
         "direction": {1: "increase", 2: "decrease"},
     }
+    if _is_attack(inspector):
+        least, most = numeric_table().min(axis=0), numeric_table().max(axis=0)
+        bounds = {0: (-1.25, 1.75), 1: (-np.inf, np.inf)}
+        limits = {"features_to_vary": [0, 1, 2, 3], "bounds": bounds}
     X = numeric_table()
     local = prepared(inspector, **limits).fit(X, target_for(inspector))
     explanation = _found(local, X[SOME])
     before, after = X[explanation.origin], explanation.rows
     assert after.dtype == X.dtype
     np.testing.assert_array_equal(after[:, 4], before[:, 4])
-    assert (after[:, 1] >= before[:, 1]).all()
-    assert (after[:, 2] <= before[:, 2]).all()
+    if _is_attack(inspector):
+        assert (after[:, 2:] >= least[2:]).all()
+        assert (after[:, 2:] <= most[2:]).all()
+    else:
+        assert (after[:, 1] >= before[:, 1]).all()
+        assert (after[:, 2] <= before[:, 2]).all()
     changed = after[:, 0] != before[:, 0]
     assert (np.abs(after[changed, 0] - 0.25) <= 1.5).all()
 
@@ -231,8 +252,10 @@ def check_rows_found_keep_the_container(inspector):
     X = pandas_mixed()
     X = X[[name for name in X.columns if X[name].dtype.kind in "iuf"]]
     before = X.copy(deep=True)
-    limits = {"features_to_vary": [0, 1], "permitted_range": None, "direction": None}
-    local = prepared(inspector, **limits, distance="mad").fit(X, target_for(inspector))
+    others = ("permitted_range", "direction")
+    limits = dict.fromkeys(("bounds",) if _is_attack(inspector) else others)
+    limits["features_to_vary"] = [0, 1]
+    local = prepared(inspector, **limits).fit(X, target_for(inspector))
     explanation = _found(local, X[SOME])
     assert X.equals(before)
     assert explanation.rows.dtypes.equals(X.dtypes)

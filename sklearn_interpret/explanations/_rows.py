@@ -32,7 +32,8 @@ class RowExplanation(BaseExplanation):
     origin : array-like of shape (n_found,), int
         The explained row that each was found for; increasing.
     valid : array-like of shape (n_found,), bool
-        Whether the model, asked about the row as it stands here, answers as wished.
+        Whether the model, asked about the row as it stands here, answers as wished;
+        attacks return rows that do not, too.
     distances : array-like of shape (n_found,)
         How far each is from its origin, in the unit of the method.
     status : array-like of shape (n_rows,), str
@@ -182,6 +183,20 @@ class RowExplanation(BaseExplanation):
     def n_changed(self) -> np.ndarray:
         """How many features of each row found differ: int, (n_found,)."""
         return self.changed.sum(axis=1)
+
+    @property
+    def perturbations(self) -> np.ndarray:
+        """By how much each number of the rows found differs: (n_found, n_features).
+
+        NaN for a category that differs, and 0 for one that does not.
+        """
+        before, after = as_rows(self.data).take(self.origin), as_rows(self.rows)
+        perturbations = np.where(self.changed, np.nan, 0.0)
+        for j in range(after.n_columns):
+            if after.values(j).dtype.kind in "fiu":
+                moved = after.numbers(j) - before.numbers(j)
+                perturbations[:, j] = np.where(self.changed[:, j], moved, 0.0)
+        return perturbations
 
     def to_frame(self):
         """Return the changes as a table, one row for each changed feature.

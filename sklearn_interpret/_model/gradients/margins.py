@@ -1,0 +1,181 @@
+"""By how much a model's scores are as wished, against each rival, and the slopes."""
+
+from functools import cached_property
+
+import numpy as np
+
+from sklearn_interpret._model.gradients.models import Scores, read_scores
+from sklearn_interpret._model.response import unfrozen
+from sklearn_interpret._model.trees.tree_response import read_trees
+from sklearn_interpret.exceptions import UnreadableModelError
+
+# Half the difference that a derivative is taken over, in the unit of a column.
+_STEP = 1e-4
+_SOME_ROWS = 20
+# Slopes of fewer cells are those of a response in steps.
+_SLOPING = 0.05
+_FOR_STEPS = (
+    "MinimalPerturbation finds the smallest change of tree models by a program, and "
+    "BoundaryAttack asks any model for its labels alone."
+)
+
+
+class Margins:
+    """Margins of a wish as functions with slopes, in the units of `FeasibleRows`.
+
+    A wish for another class has a margin for each class: it holds where the largest is
+    positive. A wish for a class, or an interval, has one against each other class, or
+    for each end: it holds where the smallest is.
+
+    Parameters
+    ----------
+    known : Task
+        Known rows; an UnreadableModelError says that the model has no slopes there.
+
+    Attributes
+    ----------
+    n_rivals : int
+        Number of classes, or of ends of the interval.
+    by_formula : bool
+        Whether slopes come from the model's formula; else from differences.
+    """
+
+    def __init__(self, known):
+        wish = self.wish = known.wish
+        classes = wish.response.classes if wish.interval is None else None
+        self.n_classes = 0 if classes is None else len(classes)
+        self.n_rivals = self.n_classes or 2
+        try:
+            read_scores(wish.estimator)
+            self.by_formula = True
+        except UnreadableModelError as error:
+            _refuse_trees(wish.estimator, error)
+            self.by_formula = False
+        if wish.interval is not None:
+            # The outputs of a formula are all; those of a response are the target's.
+            some = self.scores.function(known.rows.take([0]).native)
+            target = wish.response.target if self.by_formula else None
+            self._of_output = np.eye(some.shape[1])[target or 0]
+        if not self.by_formula:
+            self._refuse_steps(known)
+
+    @cached_property
+    def scores(self):
+        """The model's scores; not pickled."""
+        if self.by_formula:
+            return read_scores(self.wish.estimator)
+        return Scores(self._responses, [(1, 0)] if self.n_classes == 2 else None)
+
+    def __getstate__(self):
+        return {key: part for key, part in vars(self).items() if key != "scores"}
+
+    def _responses(self, native):
+        """Responses as scores: log-odds, or logarithms, of probabilities."""
+        scores = self.wish.response(native)
+        if self.n_classes and self.wish.response.method == "predict_proba":
+            least = np.finfo(float).tiny
+            logarithms = np.log(np.maximum(scores, least))
+            if self.n_classes == 2:
+                return logarithms - np.log(np.maximum(1 - scores, least))
+            return logarithms
+        return scores
+
+    def _refuse_steps(self, known):
+        """Raise where differences of known rows are zero nearly everywhere."""
+        rows = np.arange(min(known.rows.n_rows, _SOME_ROWS))
+        columns = known.feasible.vary & ~known.feasible.categorical
+        rival, _ = self.binding(self.margins(known.rows.take(rows).native, known.own))
+        slopes = self.slopes(known, known.values[rows], rows, rival)[:, columns]
+        if slopes.size and (slopes != 0).mean() < _SLOPING:
+            name = type(unfrozen(self.wish.estimator)).__name__
+            raise UnreadableModelError(
+                f"Responses of {name} change in steps, and have no slopes to follow. "
+                f"{_FOR_STEPS}"
+            )
+
+    def margins(self, native, own):
+        """Margins (n, n_rivals); -inf, or inf, against the class itself.
+
+        `own` are positions of the rows' classes, for the wish of any other.
+        """
+        scores, wish = self.scores.function(native), self.wish
+        if wish.interval is not None:
+            low, high = wish.interval
+            output = scores @ self._of_output
+            return np.column_stack([output - low, high - output])
+        rivals = np.arange(self.n_classes)
+        if wish.is_other:
+            own = own[: len(scores), None]
+            weights = self.scores.differences(rivals, own, self.n_classes)
+            margins = np.einsum("nk,nrk->nr", scores, weights)
+            np.put_along_axis(margins, own, -np.inf, axis=1)
+        else:
+            weights = self.scores.differences(wish.wanted, rivals, self.n_classes)
+            margins = scores @ weights.T
+            margins[:, wish.wanted] = np.inf
+        return margins
+
+    def binding(self, margins):
+        """The rival (n,) that decides: the weakest for another class, else the worst.
+
+        And its margin.
+        """
+        rival = (margins.argmax if self.wish.is_other else margins.argmin)(axis=1)
+        return rival, margins[np.arange(len(margins)), rival]
+
+    def slopes(self, task, values, index, rival):
+        """Slopes (n, n_columns) of margins against a rival each, per unit of columns.
+
+        Zero where cells may not vary. `values` are encoded rows that those of the task
+        at `index` have become.
+        """
+        own = None if task.own is None else task.own[index]
+        weights = self._weights(own, rival)
+        if self.by_formula:
+            native = task.decode(values, index)
+            gradients = self.scores.function.pull(native, weights)
+        else:
+            gradients = self._differences(task, values, index, weights)
+        feasible = task.feasible
+        moving = feasible.vary & ~feasible.categorical
+        gradients = np.where(moving & np.isfinite(values), gradients, 0)
+        return gradients / feasible.costs
+
+    def _weights(self, own, rival):
+        """Weights (n, k) of scores in the margin against a rival each."""
+        wish = self.wish
+        if wish.interval is not None:
+            return np.where(rival == 0, 1, -1)[:, None] * self._of_output
+        if wish.is_other:
+            return self.scores.differences(rival, own, self.n_classes)
+        return self.scores.differences(wish.wanted, rival, self.n_classes)
+
+    def _differences(self, task, values, index, weights):
+        """Gradients by central differences, of cells as their columns take them."""
+        feasible = task.feasible
+        gradients = np.zeros(values.shape)
+        for j in np.flatnonzero(feasible.vary & ~feasible.categorical).tolist():
+            step = _STEP / feasible.costs[j]
+            step = max(step, 1.0) if feasible.integer[j] else step
+            ends = np.repeat(values[None], 2, axis=0)
+            ends[0, :, j] -= step
+            ends[1, :, j] += step
+            both = task.projected(np.concatenate(ends), np.tile(index, 2))
+            scores = self.scores.function(task.decode(both, np.tile(index, 2)))
+            low, high = (scores * np.tile(weights, (2, 1))).sum(axis=1).reshape(2, -1)
+            between = both[len(values) :, j] - both[: len(values), j]
+            rise = high - low
+            np.divide(rise, between, out=gradients[:, j], where=between > 0)
+        return gradients
+
+
+def _refuse_trees(estimator, error):
+    """Raise for models of trees, which have no slopes."""
+    try:
+        read_trees(estimator)
+    except UnreadableModelError:
+        return
+    name = type(unfrozen(estimator)).__name__
+    raise UnreadableModelError(
+        f"{name} is made of trees, which have no slopes. {_FOR_STEPS}"
+    ) from error

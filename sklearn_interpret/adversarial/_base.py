@@ -1,0 +1,342 @@
+"""Base of the attacks: what may change, wishes, answers asked again, robust scores."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from sklearn_interpret._core.optimisation.norm_balls import NORMS
+from sklearn_interpret._model._sklearn_compat import StrOptions, check_sample_weight
+from sklearn_interpret._model.desired import Wish
+from sklearn_interpret._model.parallel import batch_rows, run, slices
+from sklearn_interpret._model.response import is_classifier, make_response
+from sklearn_interpret._model.rows.feasible import FeasibleRows
+from sklearn_interpret._model.rows.features import resolve_keys, shortened
+from sklearn_interpret._row_search import BaseRowSearch, Task, warn_of_failures
+from sklearn_interpret.explanations import RowExplanation
+
+
+@dataclass(frozen=True)
+class Tries:
+    """The best try of an attack at each of some rows.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows, n_columns)
+        Encoded rows, as `FeasibleRows` has them.
+    lower_bounds : ndarray of shape (n_rows,), default=None
+        No row as wished is nearer.
+    """
+
+    values: np.ndarray
+    lower_bounds: np.ndarray | None = None
+
+
+class BaseAttack(BaseRowSearch):
+    """Base of the attacks.
+
+    A subclass gets ready in `fit` (`_prepare`) and attacks rows (`_attack`).
+    """
+
+    _parameter_constraints = {
+        **BaseRowSearch._parameter_constraints,
+        "desired": [tuple, list, None],
+        "bounds": [tuple, list, dict, None],
+        "norm": [StrOptions(set(NORMS))],
+        "units": [StrOptions({"std", "raw"})],
+    }
+
+    # The parameter that limits changes; None where the nearest row is searched for, at
+    # any distance.
+    _budget: ClassVar[str | None] = "epsilon"
+
+    def _make_response(self):
+        model, target = self.estimator_, self.target
+        if not is_classifier(model):
+            return Wish.of(model, self.desired, target)
+        if self.desired is not None:
+            raise ValueError(
+                f"desired={self.desired!r} is an interval of a regressor's "
+                f"predictions, and {type(model).__name__} is a classifier: pass the "
+                "class to be reached as target, or None for any other."
+            )
+        methods = ["decision_function", "predict_proba"]
+        response = make_response(model, methods)
+        if not isinstance(response.classes, np.ndarray):
+            raise ValueError("Attacks need a model of one set of classes.")
+        wanted = None
+        if target is not None:
+            wanted = make_response(model, methods, target).target
+        return Wish(model, response, wanted=wanted)
+
+    def _make_feasible(self, rows, weights):
+        categorical = np.zeros(rows.n_columns, dtype=bool)
+        categorical[list(rows.detected_categorical)] = True
+        return FeasibleRows(
+            rows,
+            weights,
+            categorical=categorical,
+            vary=self._varying(rows) & ~categorical,
+            ranges=self._ranges(rows, categorical),
+            directions={},
+            distance=self.units,
+            norm=NORMS[self.norm],
+        )
+
+    def _ranges(self, rows, categorical):
+        """Lowest and highest values of the numbers: those of the data, or `bounds`."""
+        ranges = {}
+        for j in np.flatnonzero(~categorical).tolist():
+            values = rows.numbers(j)
+            values = values[np.isfinite(values)]
+            ranges[j] = (values.min(), values.max()) if len(values) else (0.0, 0.0)
+        if self.bounds is None:
+            return ranges
+        if isinstance(self.bounds, Mapping):
+            given = resolve_keys(
+                self.bounds, rows.names, named=rows.named, parameter="bounds"
+            )
+        else:
+            given = _bounds_of_all(self.bounds, rows.n_columns)
+        for j, limits in given.items():
+            if j in ranges:
+                ranges[j] = _checked_limits(limits, rows.names[j])
+        return ranges
+
+    @abstractmethod
+    def _attack(self, task, index):
+        """`Tries` at the rows at `index` of a `Task`, none of which is as wished."""
+
+    def _rows_each(self):
+        """How many rows the model is asked about at once for each attacked row."""
+        return 1
+
+    def explain(self, X: Any, y: ArrayLike | None = None) -> RowExplanation:
+        """Attack rows.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,), default=None
+            True classes, which the model is to be led away from; None takes its own
+            predictions. Not used where a class or an interval is to be reached.
+
+        Returns
+        -------
+        RowExplanation
+            One row for each: as the attack leaves it, `valid` where it succeeded.
+            Rows that the model answers as wished already are returned as they are.
+
+        Warns
+        -----
+        NoCounterfactualWarning
+            An attack that searches at any distance found nothing for some row.
+        """
+        check_is_fitted(self)
+        rows = self._check_rows(X, reset=False)
+        task = self._task(rows, y)
+        tries = self._tries(task)
+        return self._explained(task, tries)
+
+    def _task(self, rows, y):
+        """The task for some rows, whose true classes may be given."""
+        classes = None
+        if y is not None and self._wish.is_other:
+            check_consistent_length(rows.native, y)
+            known = self._wish.response.classes
+            labels = column_or_1d(y)
+            classes = np.searchsorted(known, labels)
+            found = known[np.minimum(classes, len(known) - 1)] == labels
+            if not found.all():
+                unknown = np.unique(labels[~found]).tolist()
+                raise ValueError(
+                    f"y has the labels {shortened(unknown)}, which are no classes of "
+                    f"the model; its classes are {shortened(known.tolist())}."
+                )
+        return Task(self._wish, self._feasible, rows, classes)
+
+    def _tries(self, task):
+        """`Tries` at all rows, in blocks that workers share."""
+        index = np.flatnonzero(~task.fulfilled)
+        values = task.values.copy()
+        bounds = None
+        each = task.rows.row_bytes * self._rows_each()
+        blocks = [(task, index[part]) for part in slices(len(index), batch_rows(each))]
+        attacked = run(self._attack, blocks, n_jobs=self.n_jobs, verbose=self.verbose)
+        for (_, block), tries in zip(blocks, attacked, strict=True):
+            values[block] = tries.values
+            if tries.lower_bounds is not None:
+                bounds = np.zeros(len(values)) if bounds is None else bounds
+                bounds[block] = tries.lower_bounds
+        return Tries(values, bounds)
+
+    def _explained(self, task, tries):
+        """The explanation: what the model says when asked about the rows themselves."""
+        origin = np.arange(task.rows.n_rows)
+        valid = task.holds(tries.values, origin)
+        status = np.where(valid, "found", "failed").astype(object)
+        proofs = {}
+        if tries.lower_bounds is not None:
+            status[~valid & np.isinf(tries.lower_bounds)] = "impossible"
+            proofs["lower_bounds"] = tries.lower_bounds
+        status[task.fulfilled] = "unchanged"
+        reasons = np.full(len(status), "", dtype=object)
+        failed = np.flatnonzero(~valid)
+        if len(failed):
+            before = task.margins(task.values[failed], failed)
+            after = task.margins(tries.values[failed], failed)
+            reasons[failed] = [
+                f"{self._failure()}; the margin went from {-a:.3g} to {-b:.3g}"
+                for a, b in zip(before, after, strict=True)
+            ]
+        if self._budget is None:
+            warn_of_failures(status, reasons)
+        return self._explanation(
+            task,
+            tries.values,
+            origin,
+            valid=valid,
+            status=status,
+            reasons=reasons,
+            **proofs,
+        )
+
+    def _failure(self):
+        """Why an attack failed, in words."""
+        return "the model's answer did not change as wished"
+
+    def robust_score(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Share of rows that the model answers rightly, and still does when attacked.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,), default=None
+            True classes; None takes the model's own predictions. Not used of
+            regressors, where rows count that the attack cannot bring into the interval.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            Accuracy under attack.
+        """
+        check_is_fitted(self)
+        task = self._task(self._check_rows(X, reset=False), y)
+        (kept,) = self._kept(task, [None], y)
+        return float(np.average(kept, weights=_weights(sample_weight, kept)))
+
+    def robustness_curve(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        sizes: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> NDArray[np.float64]:
+        """Robust scores where perturbations are limited to some sizes.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,), default=None
+            True classes, as of :meth:`robust_score`.
+        sizes : array-like of shape (n_sizes,)
+            Sizes of perturbations in the units and the norm of the attack; zero is the
+            accuracy without one. They take the place of `epsilon`, or of `n_pixels`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        ndarray of shape (n_sizes,)
+            Accuracy under attack at each size.
+        """
+        check_is_fitted(self)
+        sizes = column_or_1d(sizes).tolist()
+        task = self._task(self._check_rows(X, reset=False), y)
+        kept = self._kept(task, sizes, y)
+        weights = _weights(sample_weight, kept[0])
+        return np.array([np.average(of_size, weights=weights) for of_size in kept])
+
+    def _kept(self, task, sizes, y):
+        """Which rows are answered rightly, under attacks of some sizes as well.
+
+        None is the size that the attack has.
+        """
+        right = np.ones(task.rows.n_rows, dtype=bool)
+        if y is not None and is_classifier(self.estimator_):
+            native = task.rows.native
+            right = np.asarray(self.estimator_.predict(native)) == column_or_1d(y)
+        every = np.arange(task.rows.n_rows)
+        if self._budget is None:
+            values = self._tries(task).values
+            lost = task.holds(values, every) & ~task.fulfilled
+            distances = task.distances(values, every)
+            within = [True if size is None else distances <= size for size in sizes]
+            return [right & ~(lost & part) for part in within]
+        kept = []
+        for size in sizes:
+            attack = self
+            if size is not None:
+                attack = copy(self)
+                setattr(attack, self._budget, size)
+            if size == 0:
+                kept.append(right)
+                continue
+            values = attack._tries(task).values
+            kept.append(right & ~(task.holds(values, every) & ~task.fulfilled))
+        return kept
+
+
+def _weights(sample_weight, rows):
+    return None if sample_weight is None else check_sample_weight(sample_weight, rows)
+
+
+def _bounds_of_all(bounds, n_columns):
+    """Limits by column, from a pair of numbers or of one number for each column."""
+    if len(bounds) != 2:
+        raise ValueError(
+            f"bounds={bounds!r} must be a pair (low, high), of numbers or of one for "
+            "each feature, or a dict of such pairs by feature."
+        )
+    try:
+        both = [np.broadcast_to(np.asarray(end, float), n_columns) for end in bounds]
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"bounds={bounds!r} must hold numbers, or one for each of {n_columns} "
+            "features."
+        ) from error
+    return {j: (float(both[0][j]), float(both[1][j])) for j in range(n_columns)}
+
+
+def _checked_limits(limits, name):
+    if (
+        not isinstance(limits, tuple | list)
+        or len(limits) != 2
+        or not all(isinstance(limit, Real) for limit in limits)
+        or not limits[0] <= limits[1]
+    ):
+        raise ValueError(
+            f"bounds has {limits!r} for {name!r}; a pair (low, high) of numbers, "
+            "low <= high, is accepted."
+        )
+    return tuple(limits)

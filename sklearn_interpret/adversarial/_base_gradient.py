@@ -1,0 +1,99 @@
+"""Base of the attacks along the slopes of a model, within a budget."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
+
+from sklearn_interpret._core.optimisation.norm_balls import farthest
+from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret._model.gradients.margins import Margins
+from sklearn_interpret._row_search import Task
+from sklearn_interpret.adversarial._base import BaseAttack
+
+
+class Budget:
+    """Where some rows of a task may go by steps of a norm, in units of their columns.
+
+    Parameters
+    ----------
+    task : Task
+        The rows.
+    index : ndarray of shape (n,), int
+        The rows that go.
+    epsilon : float
+        The largest norm.
+    """
+
+    def __init__(self, task, index, epsilon):
+        self.task, self.index, self.epsilon = task, index, epsilon
+        self.feasible = task.feasible
+        self.norm = self.feasible.norm
+        self.origins = task.values[index]
+        limits = self.feasible.limits(self.origins)
+        moves = [(end - self.origins) * self.feasible.costs for end in limits]
+        # What is missing stays so.
+        self.low, self.high = (np.where(np.isnan(part), 0, part) for part in moves)
+
+    def part(self, some):
+        """The budget of some of the rows."""
+        return Budget(self.task, self.index[some], self.epsilon)
+
+    def farthest(self, slopes, radius, steps=0.0):
+        """What steps become that go on by a norm of `radius` where slopes are best."""
+        low, high = self.low - steps, self.high - steps
+        return steps + farthest(slopes, low, high, radius, self.norm)
+
+    def values(self, steps):
+        """Encoded rows after some steps, as their columns take them, and no farther."""
+        moved = steps / self.feasible.costs
+        moved = np.where(self.feasible.integer, np.trunc(moved), moved)
+        values = np.where(moved == 0, self.origins, self.origins + moved)
+        return self.feasible.projected(values, self.origins)
+
+
+class BaseGradientAttack(BaseAttack):
+    """Base of the attacks along the slopes of a model, within a budget.
+
+    Sets `by_formula_`.
+    """
+
+    _parameter_constraints = {
+        **BaseAttack._parameter_constraints,
+        "epsilon": [Interval(Real, 0, None, closed="neither")],
+    }
+
+    def _prepare(self, sample, wish, feasible):
+        self._margins = Margins(Task(wish, feasible, sample.rows))
+        self.by_formula_ = self._margins.by_formula
+
+    def _one_step(self, budget):
+        """Rows after the step of the full size towards the best rival.
+
+        And whether each is as wished, and that rival.
+        """
+        task, index = budget.task, budget.index
+        best = budget.origins.copy()
+        valid = np.zeros(len(index), dtype=bool)
+        towards = np.zeros(len(index), dtype=np.intp)
+        margins = np.full(len(index), -np.inf)
+        own = None if task.own is None else task.own[index]
+        for rival in range(self._margins.n_rivals):
+            rivals = np.full(len(index), rival)
+            slopes = self._margins.slopes(task, budget.origins, index, rivals)
+            values = budget.values(budget.farthest(slopes, self.epsilon))
+            holds = task.holds(values, index)
+            every = self._margins.margins(task.decode(values, index), own)
+            _, reached = self._margins.binding(every)
+            better = np.where(holds == valid, reached > margins, holds)
+            best[better], towards[better] = values[better], rival
+            valid[better], margins[better] = holds[better], reached[better]
+        return best, valid, towards
+
+    def _failure(self):
+        return f"no row as wished was met within epsilon={self.epsilon}"
+
+    def _rows_each(self):
+        n_columns = len(self._feasible.vary)
+        return 1 if self.by_formula_ else 2 * n_columns

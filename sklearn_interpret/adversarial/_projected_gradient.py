@@ -1,0 +1,214 @@
+"""Attack by many steps along the slopes, within a budget (Madry et al. 2018)."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from sklearn_interpret._core.optimisation.norm_balls import shrunk
+from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret.adversarial._base import Tries
+from sklearn_interpret.adversarial._base_gradient import BaseGradientAttack, Budget
+
+# The size of a step where none is given: this times epsilon over the number of steps.
+_STEP = 2.5
+
+
+class ProjectedGradient(BaseGradientAttack):
+    r"""Many small steps along the slopes of the model, within a budget (Madry et al.).
+
+    Each step goes towards the class that is nearest to winning where the row has come
+    to. A row is left as soon as the model answers it as wished.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A model with slopes; a clone of it is fitted. Pass a fitted one as
+        ``FrozenEstimator(model)``.
+    epsilon : float, default=0.3
+        Largest size of the perturbation, in `norm` and `units`.
+    n_steps : int, default=40
+        Number of steps from each start.
+    step_size : float, default=None
+        Size of a step, as `epsilon`; None means 2.5 times `epsilon` over `n_steps`.
+    n_restarts : int, default=1
+        Number of further starts, at random within the budget, of rows for which the
+        steps from the row itself do not succeed.
+    target : class label or int, default=None
+        The class to be reached; None means any other than the row's own. Of a regressor
+        with several outputs, which one.
+    desired : (low, high), default=None
+        Of a regressor: the interval to be reached, with None for an open end.
+    norm : {"inf", "2", "1"}, default="inf"
+        Norm of the perturbation.
+    units : {"std", "raw"}, default="std"
+        What numbers are measured in: the standard deviation of their feature in `fit`,
+        or as they are.
+    bounds : (low, high) or dict, default=None
+        What numbers may become: a pair of numbers, or of arrays of one for each
+        feature, or pairs by feature. None, or a feature left out, means the lowest and
+        highest in `fit`. A number that lies outside already stays as it is.
+    features_to_vary : list of ints or strs, or bool mask, default=None
+        Features that may change; None means all numbers. Categories stay.
+    random_state : int, RandomState or None, default=None
+        For the starts, which are the same for all rows.
+    n_jobs : int or None, default=None
+        Workers, which share the rows.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    by_formula_ : bool
+        Whether slopes follow from the model's formula, rather than from differences of
+        its responses.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
+
+    Raises
+    ------
+    UnreadableModelError
+        In `fit`: a model whose responses change in steps, such as trees.
+    ValueError
+        In `fit`: a class, an interval or bounds that the model or the table has no
+        place for.
+    TypeError
+        In `fit`: a sparse table.
+
+    See Also
+    --------
+    FastGradientSign : One step.
+    MinimalPerturbation : The smallest step that is enough.
+
+    Notes
+    -----
+    From :math:`x_0`, the row itself or a random start,
+
+    .. math:: x_{t+1} = \Pi\left(x_t +
+        \arg\max_{\|\delta\| \le \alpha} \delta^\top \nabla (f_k - f_y)(x_t)\right)
+
+    where y is the row's own class, k the best other one at :math:`x_t`, and
+    :math:`\Pi` the projection on the ball of radius `epsilon` and the bounds. Of the
+    rows passed that with the largest margin is returned where none succeeds.
+
+    References
+    ----------
+    Madry, A., Makelov, A., Schmidt, L., Tsipras, D. & Vladu, A. (2018). Towards deep
+    learning models resistant to adversarial attacks. ICLR.
+    https://doi.org/10.48550/arXiv.1706.06083
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from sklearn_interpret.adversarial import ProjectedGradient
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> attack = ProjectedGradient(SVC(), epsilon=0.5, random_state=0).fit(X, y)
+    >>> explanation = attack.explain(X[70:73], y[70:73])
+    >>> explanation.valid
+    array([ True, False,  True])
+    >>> bool((explanation.distances <= 0.5 + 1e-9).all())
+    True
+    """
+
+    _parameter_constraints = {
+        **BaseGradientAttack._parameter_constraints,
+        "n_steps": [Interval(Integral, 1, None, closed="left")],
+        "step_size": [Interval(Real, 0, None, closed="neither"), None],
+        "n_restarts": [Interval(Integral, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        epsilon: float = 0.3,
+        n_steps: int = 40,
+        step_size: float | None = None,
+        n_restarts: int = 1,
+        target: Any = None,
+        desired: tuple | None = None,
+        norm: str = "inf",
+        units: str = "std",
+        bounds: Any = None,
+        features_to_vary: Any = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.epsilon = epsilon
+        self.n_steps = n_steps
+        self.step_size = step_size
+        self.n_restarts = n_restarts
+        self.target = target
+        self.desired = desired
+        self.norm = norm
+        self.units = units
+        self.bounds = bounds
+        self.features_to_vary = features_to_vary
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _prepare(self, sample, wish, feasible):
+        super()._prepare(sample, wish, feasible)
+        random = check_random_state(self.random_state)
+        shape = self.n_restarts, len(feasible.vary)
+        # Directions by their slopes, and how far each start goes along them.
+        self._directions = random.normal(size=shape)
+        self._shares = random.uniform(size=self.n_restarts)
+
+    def _attack(self, task, index):
+        budget = Budget(task, index, self.epsilon)
+        best, valid, towards = self._one_step(budget)
+        margins = np.full(len(index), -np.inf)
+        left = np.flatnonzero(~valid)
+        starts = [(np.zeros(budget.low.shape[1]), 0.0)]
+        starts += zip(self._directions, self._shares, strict=True)
+        for direction, share in starts:
+            if not len(left):
+                break
+            slopes = np.tile(direction, (len(left), 1))
+            steps = budget.part(left).farthest(slopes, share * self.epsilon)
+            climbed = self._climbed(budget, left, steps, towards, best, margins)
+            left, towards = left[~climbed], None
+        return Tries(best)
+
+    def _climbed(self, budget, left, steps, towards, best, margins):
+        """Climb from some steps of the rows that are left; whether each succeeded.
+
+        Keeps the best rows and their margins.
+        """
+        task, size = budget.task, self.step_size or _STEP * self.epsilon / self.n_steps
+        done = np.zeros(len(left), dtype=bool)
+        going = np.arange(len(left))
+        for _ in range(self.n_steps + 1):
+            rows = left[going]
+            here, index = budget.part(rows), budget.index[rows]
+            values = here.values(steps)
+            own = None if task.own is None else task.own[index]
+            native = task.decode(values, index)
+            reached = self._margins.margins(native, own)
+            rival, margin = self._margins.binding(reached)
+            better = margin > margins[rows]
+            best[rows[better]], margins[rows[better]] = values[better], margin[better]
+            over = np.flatnonzero(margin >= 0)
+            over = over[task.holds(values[over], index[over])] if len(over) else over
+            best[rows[over]], margins[rows[over]] = values[over], np.inf
+            done[going[over]] = True
+            stay = ~done[going]
+            going, values, steps = going[stay], values[stay], steps[stay]
+            if not len(going):
+                break
+            rows, index, rival = left[going], index[stay], rival[stay]
+            rival = rival if towards is None else towards[rows]
+            slopes = self._margins.slopes(task, values, index, rival)
+            here = budget.part(rows)
+            steps = shrunk(here.farthest(slopes, size, steps), self.epsilon, here.norm)
+        return done
