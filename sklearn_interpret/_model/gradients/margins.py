@@ -64,21 +64,20 @@ class Margins:
         """The model's scores; not pickled."""
         if self.by_formula:
             return read_scores(self.wish.estimator)
-        return Scores(self._responses, [(1, 0)] if self.n_classes == 2 else None)
+        single = self.wish.response.method == "decision_function"
+        two = self.n_classes == 2 and single
+        return Scores(self._responses, [(1, 0)] if two else None)
 
     def __getstate__(self):
         return {key: part for key, part in vars(self).items() if key != "scores"}
 
     def _responses(self, native):
-        """Responses as scores: log-odds, or logarithms, of probabilities."""
-        scores = self.wish.response(native)
-        if self.n_classes and self.wish.response.method == "predict_proba":
-            least = np.finfo(float).tiny
-            logarithms = np.log(np.maximum(scores, least))
-            if self.n_classes == 2:
-                return logarithms - np.log(np.maximum(1 - scores, least))
-            return logarithms
-        return scores
+        """Responses as scores; of probabilities their logarithms."""
+        wish = self.wish
+        if not self.n_classes or wish.response.method == "decision_function":
+            return wish.response(native)
+        shares = np.asarray(wish.estimator.predict_proba(native), dtype=np.float64)
+        return np.log(np.maximum(shares, np.finfo(float).tiny))
 
     def _refuse_steps(self, known):
         """Raise where differences of known rows are zero nearly everywhere."""

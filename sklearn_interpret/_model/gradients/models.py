@@ -20,14 +20,13 @@ from sklearn_interpret._model.column_lineage import errors_in
 from sklearn_interpret._model.gradients.functions import (
     Affine,
     Chain,
-    Differences,
     Smooth,
     numbers_of,
 )
 from sklearn_interpret._model.gradients.kernels import ProcessKernel, named_kernel
 from sklearn_interpret._model.gradients.steps import read_steps
 from sklearn_interpret._model.linear import coefficient_table, has_log_link
-from sklearn_interpret._model.response import is_classifier, make_response, unfrozen
+from sklearn_interpret._model.response import is_classifier, unfrozen
 from sklearn_interpret.exceptions import UnreadableModelError
 
 
@@ -64,7 +63,7 @@ _TWO = [(1, 0)]
 def read_scores(estimator):
     """Scores of a fitted model, with the slopes of their formula.
 
-    An UnreadableModelError says why they are not known; see `scores_of` for any model.
+    An UnreadableModelError says why they are not known.
     """
     model = unfrozen(estimator)
     if hasattr(model, "best_estimator_"):
@@ -81,20 +80,6 @@ def read_scores(estimator):
     if getattr(model, "coef_", None) is not None:
         return _read_linear(model)
     raise UnreadableModelError(f"slopes of {type(model).__name__} are not known.")
-
-
-def scores_of(estimator):
-    """Scores of any fitted model, by differences where no formula is known."""
-    try:
-        return read_scores(estimator)
-    except UnreadableModelError:
-        if not is_classifier(estimator):
-            return Scores(Differences(make_response(estimator, "predict")))
-        response = make_response(estimator, ["decision_function", "predict_proba"])
-        two = len(response.classes) == 2 and response.method == "decision_function"
-        if response.method == "predict_proba":
-            return Scores(Differences(estimator.predict_proba))
-        return Scores(Differences(response), _TWO if two else None)
 
 
 def _column(outputs):
