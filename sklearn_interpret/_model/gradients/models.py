@@ -119,6 +119,12 @@ def _read_support_vectors(model):
         if len(model.classes_) > 2:
             dual, pairs = _of_pairs(dual, model.n_support_)
 
+    if model.kernel == "linear":
+        slopes = points.T @ dual.T
+        return Scores(
+            Affine(lambda X: numbers_of(X) @ slopes + model.intercept_, slopes), pairs
+        )
+
     def call(X):
         return kernel(numbers_of(X), points) @ dual.T + model.intercept_
 

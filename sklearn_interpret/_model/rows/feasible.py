@@ -289,6 +289,9 @@ class FeasibleRows:
         -------
         native container of m rows
         """
+        plain = isinstance(rows.native, np.ndarray) and rows.native.dtype == np.float64
+        if plain and returning.all():
+            return values.copy()
         changed = (values != origins) & ~(np.isnan(values) & np.isnan(origins))
         any_changed = changed.any(axis=0)
         mixed = rows.take(index)
