@@ -182,13 +182,15 @@ class Network:
         return self.layers(X)[-1]
 
     def pull(self, X, weights):
-        values = self.layers(X)
-        slopes = _SLOPES[self.model.activation]
-        for layer in range(len(self.model.coefs_) - 1, -1, -1):
-            weights = weights @ self.model.coefs_[layer].T
-            if layer:
-                weights = weights * slopes(values[layer])
-        return weights
+        *inputs, _ = self.layers(X)
+        return self.back(inputs, weights)[0] @ self.model.coefs_[0].T
+
+    def back(self, inputs, weights):
+        """Slopes along the sums of each layer, from those along the last one's."""
+        slope, back = _SLOPES[self.model.activation], [weights]
+        for values, coefs in zip(inputs[:0:-1], self.model.coefs_[:0:-1], strict=True):
+            back.append((back[-1] @ coefs.T) * slope(values))
+        return back[::-1]
 
 
 def _read_network(model):

@@ -1,0 +1,91 @@
+"""Losses of linear scores, as models minimise them, and their slopes.
+
+A loss takes targets and scores, (n_rows, k) both, before any link.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, logsumexp, softmax, xlogy
+
+
+class HalfSquared:
+    """Half the squared error, summed over outputs."""
+
+    def values(self, targets, scores):
+        """Losses of rows, (n_rows,)."""
+        return 0.5 * ((scores - targets) ** 2).sum(axis=1)
+
+    def slopes(self, targets, scores):
+        """Slopes (n_rows, k) along the scores."""
+        return scores - targets
+
+
+class Logistic:
+    """Minus the log-likelihood of classes 0 and 1, of log-odds; summed over columns."""
+
+    def values(self, targets, scores):
+        """Losses of rows, (n_rows,)."""
+        return (np.logaddexp(0, scores) - targets * scores).sum(axis=1)
+
+    def slopes(self, targets, scores):
+        """Slopes (n_rows, k) along the scores."""
+        return expit(scores) - targets
+
+
+class Softmax:
+    """Minus the log-likelihood of classes, given by indicators, of their scores."""
+
+    def values(self, targets, scores):
+        """Losses of rows, (n_rows,)."""
+        return logsumexp(scores, axis=1) - (targets * scores).sum(axis=1)
+
+    def slopes(self, targets, scores):
+        """Slopes (n_rows, k) along the scores."""
+        return softmax(scores, axis=1) - targets
+
+
+class SquaredHinge:
+    """What margins of classes -1 and 1 lack of one, squared; summed over columns."""
+
+    def values(self, targets, scores):
+        """Losses of rows, (n_rows,)."""
+        return (np.maximum(1 - targets * scores, 0) ** 2).sum(axis=1)
+
+    def slopes(self, targets, scores):
+        """Slopes (n_rows, k) along the scores."""
+        return -2 * targets * np.maximum(1 - targets * scores, 0)
+
+
+@dataclass(frozen=True)
+class HalfTweedie:
+    """Half the unit deviance of a Tweedie distribution, of logarithms of the mean.
+
+    Parameters
+    ----------
+    power : float
+        1 is Poisson's distribution, 2 the gamma distribution, 0 the normal one.
+    """
+
+    power: float
+
+    def values(self, targets, scores):
+        """Losses of rows, (n_rows,)."""
+        power, mean = self.power, np.exp(scores)
+        if power == 1:
+            losses = xlogy(targets, targets / mean) - targets + mean
+        elif power == 2:
+            losses = targets / mean + scores - np.log(targets) - 1
+        else:
+            # Jørgensen (1987), half of the unit deviance.
+            losses = (
+                np.maximum(targets, 0) ** (2 - power) / ((1 - power) * (2 - power))
+                - targets * mean ** (1 - power) / (1 - power)
+                + mean ** (2 - power) / (2 - power)
+            )
+        return losses.sum(axis=1)
+
+    def slopes(self, targets, scores):
+        """Slopes (n_rows, k) along the scores."""
+        mean = np.exp(scores)
+        return (mean - targets) * mean ** (1 - self.power)

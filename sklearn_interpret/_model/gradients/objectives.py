@@ -1,0 +1,182 @@
+"""What models minimise when they are fitted: losses of rows, slopes of parameters."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.linear_model import (
+    GammaRegressor,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    Ridge,
+    RidgeClassifier,
+    TweedieRegressor,
+)
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.pipeline import Pipeline
+from sklearn.svm import LinearSVC
+
+from sklearn_interpret._core.statistics.score_losses import (
+    HalfSquared,
+    HalfTweedie,
+    Logistic,
+    Softmax,
+    SquaredHinge,
+)
+from sklearn_interpret._model.gradients.functions import numbers_of
+from sklearn_interpret._model.gradients.models import Network
+from sklearn_interpret._model.linear import coefficient_table, has_log_link
+from sklearn_interpret._model.response import is_classifier, unfrozen
+from sklearn_interpret.exceptions import UnreadableModelError
+
+
+class LinearLayer:
+    """Scores of a linear model, as a network of one layer."""
+
+    def __init__(self, model):
+        self.coefs = [coefficient_table(model).T]
+        self.intercepts = [np.atleast_1d(model.intercept_)]
+
+    def layers(self, X):
+        """The rows, and the scores."""
+        inputs = numbers_of(X)
+        return [inputs, inputs @ self.coefs[0] + self.intercepts[0]]
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """Losses of rows, which a model has made small, and their slopes.
+
+    Parameters
+    ----------
+    network : Network or LinearLayer
+        Has the `layers` of rows.
+    loss : loss of `score_losses`
+        The loss of scores.
+    classes : ndarray or None
+        Class labels, in the order of the scores.
+    before : Pipeline or None
+        Steps that make the columns of the network.
+    """
+
+    network: object
+    loss: object
+    classes: object = None
+    before: object = None
+
+    def targets(self, y):
+        """Targets (n_rows, k) as the loss takes them."""
+        y = np.asarray(y)
+        if self.classes is None:
+            return y.reshape(len(y), -1).astype(np.float64)
+        of_class = (y[:, None] == self.classes).astype(np.float64)
+        if len(self.classes) == 2 and not isinstance(self.loss, Softmax):
+            of_class = of_class[:, 1:]
+        signed = isinstance(self.loss, SquaredHinge | HalfSquared)
+        return 2 * of_class - 1 if signed else of_class
+
+    def losses(self, X, targets):
+        """Losses of rows, (n_rows,)."""
+        return self.loss.values(targets, self._layers(X)[-1])
+
+    def _layers(self, X):
+        return self.network.layers(
+            X if self.before is None else self.before.transform(X)
+        )
+
+    def factors(self, X, targets):
+        """Slopes of each row's loss along the parameters, layer by layer.
+
+        Returns
+        -------
+        list of (inputs, slopes)
+            Of each layer, (n_rows, d + 1) and (n_rows, k): the slope along the weight
+            from input i to output j is ``inputs[:, i] * slopes[:, j]``. The last input
+            is one, for the intercept.
+        """
+        *inputs, scores = self._layers(X)
+        slopes = [self.loss.slopes(targets, scores)]
+        if len(inputs) > 1:
+            slopes = self.network.back(inputs, slopes[0])
+        ones = np.ones((len(scores), 1))
+        return [
+            (np.hstack([values, ones]), of_layer)
+            for values, of_layer in zip(inputs, slopes, strict=True)
+        ]
+
+    def gradients(self, X, targets):
+        """Slopes of each row's loss along all parameters, (n_rows, n_parameters).
+
+        Layer by layer, weights (inputs by outputs) before intercepts.
+        """
+        return np.hstack(
+            [
+                np.einsum("ni,nj->nij", inputs, slopes).reshape(len(inputs), -1)
+                for inputs, slopes in self.factors(X, targets)
+            ]
+        )
+
+
+def read_objective(estimator):
+    """The objective of a fitted model; an UnreadableModelError says why not."""
+    model = unfrozen(estimator)
+    if hasattr(model, "best_estimator_"):
+        return read_objective(model.best_estimator_)
+    before = None
+    if isinstance(model, Pipeline):
+        before, model = model[:-1], unfrozen(model[-1])
+        before = before if len(before.steps) else None
+    loss = _loss_of(model)
+    if loss is None:
+        raise UnreadableModelError(
+            f"the loss of {type(model).__name__} is not known. What can be read: "
+            "LinearRegression, Ridge, RidgeClassifier, LogisticRegression, "
+            "PoissonRegressor, GammaRegressor, TweedieRegressor with the link "
+            '"log", LinearSVC with the loss "squared_hinge", MLPClassifier and '
+            "MLPRegressor, alone or at the end of a pipeline."
+        )
+    network = isinstance(model, MLPClassifier | MLPRegressor)
+    made = Network(model) if network else LinearLayer(model)
+    classes = model.classes_ if is_classifier(model) else None
+    return Objective(made, loss, classes, before)
+
+
+def _loss_of(model):
+    """The loss of a fitted model; None if it is not known."""
+    for kinds, loss in _LOSSES:
+        if isinstance(model, kinds):
+            return loss(model)
+    return None
+
+
+def _of_classes(model):
+    binary = len(model.classes_) == 2 and np.shape(model.intercept_)[0] == 1
+    return Logistic() if binary else Softmax()
+
+
+def _of_margins(model):
+    return SquaredHinge() if model.loss == "squared_hinge" else None
+
+
+def _of_deviances(model):
+    if has_log_link(model):
+        power = {PoissonRegressor: 1, GammaRegressor: 2}.get(type(model))
+        return HalfTweedie(model.power if power is None else power)
+    return HalfSquared() if model.power == 0 else None
+
+
+def _of_network(model):
+    if model.out_activation_ == "softmax":
+        return Softmax()
+    if model.out_activation_ == "logistic":
+        return Logistic()
+    return HalfTweedie(1) if model.out_activation_ == "exp" else HalfSquared()
+
+
+_LOSSES = [
+    (LogisticRegression, _of_classes),
+    (LinearSVC, _of_margins),
+    ((PoissonRegressor, GammaRegressor, TweedieRegressor), _of_deviances),
+    ((MLPClassifier, MLPRegressor), _of_network),
+    ((LinearRegression, Ridge, RidgeClassifier), lambda model: HalfSquared()),
+]
