@@ -12,6 +12,7 @@ from sklearn_interpret.explanations._rules import (
     RuleExplanation,
     WordCondition,
 )
+from sklearn_interpret.explanations._training import TrainingExplanation
 
 __all__ = [
     "AttributionTransformerMixin",
@@ -21,5 +22,6 @@ __all__ = [
     "RemovalExplanation",
     "RowExplanation",
     "RuleExplanation",
+    "TrainingExplanation",
     "WordCondition",
 ]

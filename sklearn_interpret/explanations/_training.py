@@ -1,0 +1,200 @@
+"""A number for each training row: influence, votes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sklearn_interpret.explanations._base import (
+    SHOWN_ROWS,
+    BaseExplanation,
+    checked_array,
+    checked_names,
+    entry_text,
+    optional_library,
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrainingExplanation(BaseExplanation):
+    """A number for each training row, or group of them, and each explained row.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_rows, n_training)
+        What each training row does to each explained one, as `value_name` says.
+    training_data : {ndarray, sparse matrix, DataFrame} of n_training rows, default=None
+        The training rows; None where the values are those of groups.
+    predictions : array-like of shape (n_rows[, n_outputs]), default=None
+        The model's responses to the rows.
+    data : {ndarray, sparse matrix, DataFrame} of n_rows rows, default=None
+        The explained rows, in the container in which they were given.
+    feature_names : sequence of str, default=None
+        A name for each feature; None takes those of the training rows.
+    output_names : sequence, default=None
+        A class label or position for each output; None makes up positions.
+    response_name : str, default=None
+        What the response is: "prediction", "probability", "log-odds"...
+    target_name : str, default=None
+        Name of the target.
+    training_names : sequence of length n_training, default=None
+        A name for each training row or group; None takes the index of a pandas table,
+        or makes up positions.
+    training_targets : array-like of shape (n_training, ...), default=None
+        Their targets.
+    value_name : str, default="value"
+        What the values are, in words.
+
+    Raises
+    ------
+    ValueError
+        Parts that do not fit each other, or that are not numbers.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.explanations import TrainingExplanation
+    >>> explanation = TrainingExplanation(
+    ...     values=[[0.1, -0.5, 0.0]],
+    ...     training_data=[[1.0], [2.0], [3.0]],
+    ...     value_name="change of the loss",
+    ... )
+    >>> explanation
+    TrainingExplanation(n_rows=1, n_training=3)
+    largest mean size of the change of the loss: 0.5 (1), 0.1 (0), 0 (2)
+    >>> explanation.largest(2)
+    array([[1, 0]])
+    """
+
+    values: np.ndarray
+    training_data: Any = None
+    training_names: Any = field(default=None, kw_only=True)
+    training_targets: np.ndarray | None = field(default=None, kw_only=True)
+    value_name: str = field(default="value", kw_only=True)
+
+    _arrays_by_row: ClassVar[tuple] = ("values", *BaseExplanation._arrays_by_row)
+
+    def __post_init__(self):
+        self._set("values", checked_array(self.values, "values"))
+        if self.values.ndim != 2:
+            raise ValueError(
+                f"values has the shape {self.values.shape}; (n_rows, n_training) is "
+                "accepted."
+            )
+        n_training, n_features = self.values.shape[1], 0
+        if self.training_data is not None:
+            if not hasattr(self.training_data, "shape"):
+                self._set("training_data", np.asarray(self.training_data))
+            n_given, n_features = self.training_data.shape
+            if n_given != n_training:
+                raise ValueError(
+                    f"training_data has {n_given} rows, but values has {n_training} "
+                    "columns."
+                )
+        names = self.training_names
+        if names is None:
+            index = getattr(self.training_data, "index", None)
+            names = range(n_training) if index is None else index
+        names = checked_names(names, "training_names", n_training)
+        self._set("training_names", names)
+        if self.training_targets is not None:
+            self._set("training_targets", np.asarray(self.training_targets))
+            if len(self.training_targets) != n_training:
+                raise ValueError(
+                    f"training_targets has {len(self.training_targets)} entries, but "
+                    f"values has {n_training} columns."
+                )
+        if self.feature_names is not None:
+            n_features = len(self.feature_names)
+        elif hasattr(self.training_data, "columns"):
+            self._set("feature_names", list(self.training_data.columns))
+        self._check_common_fields(n_features)
+
+    def __len__(self) -> int:
+        """Return the number of explained rows."""
+        return len(self.values)
+
+    @property
+    def mean_sizes(self) -> np.ndarray:
+        """Mean absolute value of each training row over the explained rows."""
+        return np.abs(self.values).mean(axis=0)
+
+    def largest(self, k: int = 5) -> np.ndarray:
+        """Return the training rows with the largest values by size, for each row.
+
+        Parameters
+        ----------
+        k : int, default=5
+            How many.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, k), int
+            Their positions, the largest first.
+        """
+        return np.argsort(-np.abs(self.values), axis=1, kind="stable")[:, :k]
+
+    def to_frame(self, k: int | None = None):
+        """Return the values as a table, a line for each pair of rows.
+
+        Parameters
+        ----------
+        k : int, default=None
+            How many training rows for each explained one, the largest by size; None
+            means all, in their order.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns "row" (position of the explained row), "training_row" (the name of
+            the training row or group) and "value".
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        pandas = optional_library("pandas", "TrainingExplanation.to_frame")
+        n_rows, n_training = self.values.shape
+        if k is None:
+            at = np.tile(np.arange(n_training), (n_rows, 1))
+        else:
+            at = self.largest(k)
+        names = np.empty(n_training, dtype=object)
+        names[:] = self.training_names
+        return pandas.DataFrame(
+            {
+                "row": np.repeat(np.arange(n_rows), at.shape[1]),
+                "training_row": names[at.ravel()],
+                "value": np.take_along_axis(self.values, at, axis=1).ravel(),
+            }
+        ).infer_objects()
+
+    def _size(self):
+        n_rows, n_training = self.values.shape
+        return f"n_rows={n_rows}, n_training={n_training}"
+
+    def _summary(self):
+        if not self.values.size:
+            return []
+        sizes = self.mean_sizes
+        first = np.argsort(-sizes, kind="stable")[:SHOWN_ROWS]
+        shown = [
+            f"{sizes[k]:.4g} ({entry_text(self.training_names[k])})" for k in first
+        ]
+        return [f"largest mean size of the {self.value_name}: {', '.join(shown)}"]
+
+    def _html_table(self):
+        head = ["row", *(f"largest {k + 1}" for k in range(SHOWN_ROWS))]
+        body = [
+            [
+                str(row),
+                *(
+                    f"{entry_text(self.training_names[k])}: {self.values[row, k]:.4g}"
+                    for k in self.largest(SHOWN_ROWS)[row]
+                ),
+            ]
+            for row in self._shown
+        ]
+        return head, body
