@@ -1,6 +1,6 @@
 """Losses of linear scores, as models minimise them, and their slopes.
 
-A loss takes targets and scores, (n_rows, k) both, before any link.
+A loss takes targets and scores, (..., k) both, before any link.
 """
 
 from dataclasses import dataclass
@@ -13,48 +13,65 @@ class HalfSquared:
     """Half the squared error, summed over outputs."""
 
     def values(self, targets, scores):
-        """Losses of rows, (n_rows,)."""
-        return 0.5 * ((scores - targets) ** 2).sum(axis=1)
+        """Losses of rows, (...)."""
+        return 0.5 * ((scores - targets) ** 2).sum(axis=-1)
 
     def slopes(self, targets, scores):
-        """Slopes (n_rows, k) along the scores."""
+        """Slopes (..., k) along the scores."""
         return scores - targets
+
+    def curvatures(self, targets, scores):
+        """Second derivatives, (..., k, k)."""
+        return _diagonal(np.ones(scores.shape))
 
 
 class Logistic:
     """Minus the log-likelihood of classes 0 and 1, of log-odds; summed over columns."""
 
     def values(self, targets, scores):
-        """Losses of rows, (n_rows,)."""
-        return (np.logaddexp(0, scores) - targets * scores).sum(axis=1)
+        """Losses of rows, (...)."""
+        return (np.logaddexp(0, scores) - targets * scores).sum(axis=-1)
 
     def slopes(self, targets, scores):
-        """Slopes (n_rows, k) along the scores."""
+        """Slopes (..., k) along the scores."""
         return expit(scores) - targets
+
+    def curvatures(self, targets, scores):
+        """Second derivatives, (..., k, k)."""
+        return _diagonal(expit(scores) * expit(-scores))
 
 
 class Softmax:
     """Minus the log-likelihood of classes, given by indicators, of their scores."""
 
     def values(self, targets, scores):
-        """Losses of rows, (n_rows,)."""
-        return logsumexp(scores, axis=1) - (targets * scores).sum(axis=1)
+        """Losses of rows, (...)."""
+        return logsumexp(scores, axis=-1) - (targets * scores).sum(axis=-1)
 
     def slopes(self, targets, scores):
-        """Slopes (n_rows, k) along the scores."""
-        return softmax(scores, axis=1) - targets
+        """Slopes (..., k) along the scores."""
+        return softmax(scores, axis=-1) - targets
+
+    def curvatures(self, targets, scores):
+        """Second derivatives, (..., k, k)."""
+        shares = softmax(scores, axis=-1)
+        return _diagonal(shares) - shares[..., :, None] * shares[..., None, :]
 
 
 class SquaredHinge:
     """What margins of classes -1 and 1 lack of one, squared; summed over columns."""
 
     def values(self, targets, scores):
-        """Losses of rows, (n_rows,)."""
-        return (np.maximum(1 - targets * scores, 0) ** 2).sum(axis=1)
+        """Losses of rows, (...)."""
+        return (np.maximum(1 - targets * scores, 0) ** 2).sum(axis=-1)
 
     def slopes(self, targets, scores):
-        """Slopes (n_rows, k) along the scores."""
+        """Slopes (..., k) along the scores."""
         return -2 * targets * np.maximum(1 - targets * scores, 0)
+
+    def curvatures(self, targets, scores):
+        """Second derivatives, (..., k, k)."""
+        return _diagonal(2.0 * (targets * scores < 1))
 
 
 @dataclass(frozen=True)
@@ -70,7 +87,7 @@ class HalfTweedie:
     power: float
 
     def values(self, targets, scores):
-        """Losses of rows, (n_rows,)."""
+        """Losses of rows, (...)."""
         power, mean = self.power, np.exp(scores)
         if power == 1:
             losses = xlogy(targets, targets / mean) - targets + mean
@@ -83,9 +100,20 @@ class HalfTweedie:
                 - targets * mean ** (1 - power) / (1 - power)
                 + mean ** (2 - power) / (2 - power)
             )
-        return losses.sum(axis=1)
+        return losses.sum(axis=-1)
 
     def slopes(self, targets, scores):
-        """Slopes (n_rows, k) along the scores."""
+        """Slopes (..., k) along the scores."""
         mean = np.exp(scores)
         return (mean - targets) * mean ** (1 - self.power)
+
+    def curvatures(self, targets, scores):
+        """Second derivatives, (..., k, k)."""
+        power, mean = self.power, np.exp(scores)
+        of_mean = (2 - power) * mean ** (2 - power)
+        return _diagonal(of_mean - (1 - power) * targets * mean ** (1 - power))
+
+
+def _diagonal(entries):
+    """Diagonal matrices (..., k, k) of entries (..., k)."""
+    return entries[..., None] * np.eye(entries.shape[-1])

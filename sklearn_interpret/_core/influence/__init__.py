@@ -1,0 +1,1 @@
+"""What a fitted model would be without some of its rows."""

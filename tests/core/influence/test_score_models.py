@@ -1,0 +1,189 @@
+"""Parameters without a row equal those of a fit without it."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.optimize import approx_fprime, minimize
+
+from sklearn_interpret._core.influence.score_models import ScoreModel
+from sklearn_interpret._core.statistics.score_losses import (
+    HalfSquared,
+    HalfTweedie,
+    Logistic,
+    Softmax,
+    SquaredHinge,
+)
+
+LOSSES = [
+    HalfSquared(),
+    Logistic(),
+    Softmax(),
+    SquaredHinge(),
+    HalfTweedie(1),
+    HalfTweedie(2),
+    HalfTweedie(1.5),
+]
+
+
+def targets_of(loss, n_rows, rng):
+    """Targets that a loss takes: of two outputs, of two, or of three classes."""
+    if isinstance(loss, Softmax):
+        return np.eye(3)[rng.integers(0, 3, n_rows)]
+    if isinstance(loss, Logistic):
+        return rng.integers(0, 2, (n_rows, 1)).astype(float)
+    if isinstance(loss, SquaredHinge):
+        return rng.choice([-1.0, 1.0], (n_rows, 2))
+    if isinstance(loss, HalfSquared):
+        return rng.normal(size=(n_rows, 2))
+    return rng.exponential(size=(n_rows, 1)) + 0.1
+
+
+def model_of(loss, seed=0, n_rows=25, d=3, weighted=True, penalty=0.3):
+    """A model of random columns with an intercept, at its optimum."""
+    rng = np.random.default_rng(seed)
+    design = np.c_[rng.normal(size=(n_rows, d - 1)), np.ones(n_rows)]
+    targets = targets_of(loss, n_rows, rng)
+    weights = rng.integers(0, 3, n_rows).astype(float) if weighted else np.ones(n_rows)
+    penalties = np.full((d, targets.shape[1]), penalty)
+    penalties[-1] = 0
+    start = np.zeros(penalties.shape)
+    return ScoreModel(design, targets, weights, penalties, loss, start).polished()
+
+
+def refitted(model, kept):
+    """Parameters by a general solver."""
+    design, targets = model.design[kept], model.targets[kept]
+    weights, shape = model.weights[kept], model.parameters.shape
+
+    def objective(flat):
+        parameters = flat.reshape(shape)
+        scores = design @ parameters
+        slopes = weights[:, None] * model.loss.slopes(targets, scores)
+        gradient = design.T @ slopes + model.penalty * parameters
+        value = weights @ model.loss.values(targets, scores)
+        return value + (model.penalty * parameters**2).sum() / 2, gradient.ravel()
+
+    options = {"maxiter": 10_000, "gtol": 1e-10, "ftol": 1e-16}
+    start = model.parameters.ravel()
+    solved = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
+    return solved.x.reshape(shape)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_slopes_and_curvatures_equal_differences(loss):
+    rng = np.random.default_rng(0)
+    targets = targets_of(loss, 6, rng)
+    scores = rng.normal(size=targets.shape)
+    for row in range(6):
+        target = targets[row : row + 1]
+
+        def value(score, target=target):
+            return loss.values(target, score[None])[0]
+
+        def slope(score, target=target):
+            return loss.slopes(target, score[None])[0]
+
+        found = loss.slopes(target, scores[[row]])[0]
+        expected = approx_fprime(scores[row], value, 1e-6)
+        assert_allclose(found, expected, rtol=0, atol=1e-4 * (1 + abs(found).max()))
+        found = loss.curvatures(target, scores[[row]])[0]
+        expected = approx_fprime(scores[row], slope, 1e-6).reshape(found.shape)
+        assert_allclose(found, expected, rtol=0, atol=1e-4 * (1 + abs(found).max()))
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@given(seed=st.integers(0, 1000))
+@settings(max_examples=5)
+def test_without_a_row(loss, seed):
+    model = model_of(loss, seed)
+    found = model.without_rows(np.arange(8))
+    for row in range(8):
+        expected = refitted(model, np.arange(25) != row)
+        assert_allclose(
+            model.design @ found[row], model.design @ expected, rtol=0, atol=1e-5
+        )
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_without_groups(loss):
+    model = model_of(loss)
+    kept = np.ones((3, 25))
+    kept[0, :5], kept[1, 3], kept[2, [1, 20]] = 0, 0, 0
+    found = model.without_groups(kept)
+    for parameters, rows in zip(found, kept.astype(bool), strict=True):
+        expected = refitted(model, rows)
+        assert_allclose(
+            model.design @ parameters, model.design @ expected, rtol=0, atol=1e-5
+        )
+    assert_allclose(found[1], model.without_rows(np.array([3]))[0], atol=1e-9)
+
+
+def test_one_step_is_exact_for_squares():
+    model = model_of(HalfSquared())
+    rows = np.arange(25)
+    one, many = model.without_rows(rows, n_steps=1), model.without_rows(rows)
+    assert_allclose(one, many, rtol=1e-9, atol=1e-11)
+
+
+def test_one_newton_step_is_the_formula_with_the_leverage():
+    """Pregibon (1981): the score's residual over one less the leverage."""
+    model = model_of(Logistic(), weighted=False, penalty=0.0)
+    shares = 1 / (1 + np.exp(-model.design @ model.parameters))
+    weights = (shares * (1 - shares))[:, 0]
+    inverse = np.linalg.inv((model.design.T * weights) @ model.design)
+    leverages = weights * np.einsum("ni,ij,nj->n", model.design, inverse, model.design)
+    residuals = (shares - model.targets)[:, 0] / (1 - leverages)
+    expected = model.parameters[:, 0] + residuals[:, None] * (model.design @ inverse)
+    found = model.without_rows(np.arange(25), n_steps=1)[:, :, 0]
+    assert_allclose(found, expected, rtol=1e-9, atol=1e-10)
+
+
+def test_weights_are_copies():
+    model = model_of(Logistic())
+    twice = np.repeat(np.arange(25), model.weights.astype(int))
+    copies = ScoreModel(
+        model.design[twice],
+        model.targets[twice],
+        np.ones(len(twice)),
+        model.penalty,
+        model.loss,
+        model.parameters,
+    ).polished()
+    assert_allclose(copies.parameters, model.parameters, atol=1e-9)
+    row = int(np.flatnonzero(model.weights == 2)[0])
+    without = (twice != row).astype(float)
+    expected = copies.without_groups(without[None])[0]
+    assert_allclose(model.without_rows(np.array([row]))[0], expected, atol=1e-9)
+
+
+def test_a_row_that_alone_determines_a_column():
+    """Along what no other row determines, the parameters stay."""
+    rng = np.random.default_rng(0)
+    design = np.c_[rng.normal(size=(10, 2)), np.zeros(10), np.ones(10)]
+    design[3, 2] = 1
+    targets = rng.normal(size=(10, 1))
+    start = np.zeros((4, 1))
+    model = ScoreModel(
+        design, targets, np.ones(10), np.zeros((4, 1)), HalfSquared(), start
+    ).polished()
+    without = model.without_rows(np.array([3, 4]))
+    assert_allclose(without[0, 2], model.parameters[2])
+    rest = np.delete(design, 3, axis=0)[:, [0, 1, 3]]
+    expected = np.linalg.lstsq(rest, np.delete(targets, 3, axis=0))[0]
+    assert_allclose(without[0, [0, 1, 3]], expected)
+
+
+def test_columns_that_say_the_same():
+    model = model_of(HalfSquared(), weighted=False, penalty=0.0)
+    double = ScoreModel(
+        np.c_[model.design, model.design[:, 0]],
+        model.targets,
+        model.weights,
+        np.zeros((4, 2)),
+        model.loss,
+        np.zeros((4, 2)),
+    ).polished()
+    first, second = (m.without_rows(np.arange(5)) for m in (model, double))
+    assert_allclose(double.design @ second, model.design @ first, atol=1e-9)
