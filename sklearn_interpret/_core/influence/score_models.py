@@ -1,7 +1,7 @@
 """Models of linear scores, fitted by a convex objective, without some of their rows.
 
-The objective is ``sum_i w_i loss(y_i, z_i @ B) + sum(penalty * B**2) / 2``, where B has
-the shape (d, k). Parameters are in the order of ``B.ravel()``.
+The objective is ``sum_i w_i (loss(y_i, z_i @ B) + sum(row_penalty * B**2) / 2)
++ sum(penalty * B**2) / 2``, where B has the shape (d, k).
 """
 
 from dataclasses import dataclass, replace
@@ -32,8 +32,8 @@ class ScoreModel:
         Targets, as the loss takes them.
     weights : ndarray of shape (n,)
         Weights of the rows.
-    penalty : ndarray of shape (d, k)
-        Of squares of the parameters.
+    penalty, row_penalty : ndarray of shape (d, k)
+        Of squares of the parameters: in all, and for each row.
     loss : loss of `score_losses`
         The loss.
     parameters : ndarray of shape (d, k)
@@ -46,6 +46,7 @@ class ScoreModel:
     targets: np.ndarray
     weights: np.ndarray
     penalty: np.ndarray
+    row_penalty: np.ndarray
     loss: object
     parameters: np.ndarray
     damping: float = 0.0
@@ -156,7 +157,8 @@ class ScoreModel:
         """Gradients (m, d, k) of the losses of single rows."""
         design, weights = self.design[rows], self.weights[rows, None]
         slopes = self.loss.slopes(self.targets[rows], design @ self.parameters)
-        return design[:, :, None] * (weights * slopes)[:, None]
+        gradients = design[:, :, None] * (weights * slopes)[:, None]
+        return gradients + weights[:, None] * self.row_penalty * self.parameters
 
     def _is_far(self, moves):
         """Which moves, (m, d, k), are not small beside the parameters."""
@@ -168,11 +170,18 @@ class ScoreModel:
         scores = self.design @ parameters  # (m, n, k)
         slopes = self.loss.slopes(self.targets, scores)
         slopes = (kept * self.weights)[:, :, None] * slopes
-        return self.design.T @ slopes + self.penalty * parameters
+        penalty = self._penalties(kept) * parameters
+        return self.design.T @ slopes + penalty
 
     def _objective(self, parameters, kept):
         losses = self.loss.values(self.targets, self.design @ parameters)
-        return kept * self.weights @ losses + (self.penalty * parameters**2).sum() / 2
+        penalty = (self._penalties(kept) * parameters**2).sum() / 2
+        return kept * self.weights @ losses + penalty
+
+    def _penalties(self, kept):
+        """Penalties (..., d, k) of the objective of the rows kept, (..., n)."""
+        total = np.asarray(kept @ self.weights)[..., None, None]
+        return self.penalty + total * self.row_penalty
 
     def _inverse_hessian(self, parameters, kept):
         """Inverse (d k, d k) of the Hessian of the rows kept."""
@@ -185,7 +194,7 @@ class ScoreModel:
                 part = (self.design.T * curvatures[:, first, second]) @ self.design
                 hessian[:, first, :, second] = hessian[:, second, :, first] = part
         hessian = hessian.reshape(d * k, d * k)
-        hessian[np.diag_indices(d * k)] += self.penalty.ravel() + self.damping
+        hessian[np.diag_indices(d * k)] += self._penalties(kept).ravel() + self.damping
         return pinvh(hessian)
 
     def _descended(self, parameters, kept, n_steps):

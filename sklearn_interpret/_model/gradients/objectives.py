@@ -15,7 +15,9 @@ from sklearn.linear_model import (
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
+from sklearn.utils import compute_sample_weight
 
+from sklearn_interpret._core.influence.score_models import ScoreModel
 from sklearn_interpret._core.statistics.score_losses import (
     HalfSquared,
     HalfTweedie,
@@ -77,9 +79,10 @@ class Objective:
 
     def losses(self, X, targets):
         """Losses of rows, (n_rows,)."""
-        return self.loss.values(targets, self._layers(X)[-1])
+        return self.loss.values(targets, self.layers(X)[-1])
 
-    def _layers(self, X):
+    def layers(self, X):
+        """The columns that the model gets, hidden values, and scores."""
         return self.network.layers(
             X if self.before is None else self.before.transform(X)
         )
@@ -94,7 +97,7 @@ class Objective:
             from input i to output j is ``inputs[:, i] * slopes[:, j]``. The last input
             is one, for the intercept.
         """
-        *inputs, scores = self._layers(X)
+        *inputs, scores = self.layers(X)
         slopes = [self.loss.slopes(targets, scores)]
         if len(inputs) > 1:
             slopes = self.network.back(inputs, slopes[0])
@@ -139,6 +142,66 @@ def read_objective(estimator):
     made = Network(model) if network else LinearLayer(model)
     classes = model.classes_ if is_classifier(model) else None
     return Objective(made, loss, classes, before)
+
+
+def score_model(estimator, X, y, weights):
+    """A fitted model of linear scores as one that can be fitted without some rows.
+
+    Steps of a pipeline before it stay as they are. An UnreadableModelError says what
+    is not known.
+
+    Returns
+    -------
+    ScoreModel
+        At the optimum, to rounding.
+    """
+    objective = read_objective(estimator)
+    if isinstance(objective.network, Network):
+        raise UnreadableModelError("a network has no linear scores.")
+    model = unfrozen(getattr(unfrozen(estimator), "best_estimator_", estimator))
+    model = unfrozen(model[-1]) if isinstance(model, Pipeline) else model
+    inputs, _ = objective.layers(X)
+    parameters, has_intercept = objective.network.coefs[0], model.fit_intercept
+    design = inputs
+    if has_intercept:
+        design = np.hstack([inputs, np.ones((len(inputs), 1))])
+        intercepts = np.broadcast_to(
+            objective.network.intercepts[0], parameters[0].shape
+        )
+        parameters = np.vstack([parameters, intercepts])
+    penalty, by_row, of_intercept = _penalties_of(model)
+    penalties = np.full(parameters.shape, penalty, dtype=np.float64)
+    penalties[inputs.shape[1] :] = penalty * of_intercept
+    by_row = by_row * (np.arange(len(parameters)) < inputs.shape[1])
+    targets = objective.targets(y)
+    if getattr(model, "class_weight", None) is not None:
+        weights = weights * compute_sample_weight(model.class_weight, y)
+    return ScoreModel(
+        design,
+        targets,
+        weights,
+        penalties,
+        np.repeat(by_row[:, None], parameters.shape[1], axis=1),
+        objective.loss,
+        parameters,
+    ).polished()
+
+
+def _penalties_of(model):
+    """Of squares of coefficients: in all and by row; and of intercepts, in shares."""
+    if isinstance(model, LinearSVC | LogisticRegression):
+        if getattr(model, "penalty", "l2") in ("l1", "elasticnet") or (
+            getattr(model, "l1_ratio", 0) or 0
+        ):
+            raise UnreadableModelError("its penalty is no sum of squares.")
+        C = model.C_[0] if hasattr(model, "C_") else model.C
+        penalty = 0.0 if getattr(model, "penalty", "l2") is None else 1 / C
+        # LIBLINEAR penalises the intercept as the weight of a constant column.
+        lib = isinstance(model, LinearSVC) or model.solver == "liblinear"
+        return penalty, 0.0, model.intercept_scaling**-2.0 if lib else 0.0
+    if isinstance(model, Ridge | RidgeClassifier):
+        return np.asarray(getattr(model, "alpha_", model.alpha)), 0.0, 0.0
+    return 0.0, getattr(model, "alpha", 0.0), 0.0
 
 
 def _loss_of(model):

@@ -1,5 +1,7 @@
 """Parameters without a row equal those of a fit without it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -48,8 +50,10 @@ def model_of(loss, seed=0, n_rows=25, d=3, weighted=True, penalty=0.3):
     weights = rng.integers(0, 3, n_rows).astype(float) if weighted else np.ones(n_rows)
     penalties = np.full((d, targets.shape[1]), penalty)
     penalties[-1] = 0
-    start = np.zeros(penalties.shape)
-    return ScoreModel(design, targets, weights, penalties, loss, start).polished()
+    start, by_row = np.zeros(penalties.shape), 0.01 * penalties
+    return ScoreModel(
+        design, targets, weights, penalties, by_row, loss, start
+    ).polished()
 
 
 def refitted(model, kept):
@@ -61,9 +65,10 @@ def refitted(model, kept):
         parameters = flat.reshape(shape)
         scores = design @ parameters
         slopes = weights[:, None] * model.loss.slopes(targets, scores)
-        gradient = design.T @ slopes + model.penalty * parameters
+        penalty = model.penalty + weights.sum() * model.row_penalty
+        gradient = design.T @ slopes + penalty * parameters
         value = weights @ model.loss.values(targets, scores)
-        return value + (model.penalty * parameters**2).sum() / 2, gradient.ravel()
+        return value + (penalty * parameters**2).sum() / 2, gradient.ravel()
 
     options = {"maxiter": 10_000, "gtol": 1e-10, "ftol": 1e-16}
     start = model.parameters.ravel()
@@ -121,7 +126,7 @@ def test_without_groups(loss):
 
 
 def test_one_step_is_exact_for_squares():
-    model = model_of(HalfSquared())
+    model = replace(model_of(HalfSquared()), row_penalty=np.zeros((3, 2))).polished()
     rows = np.arange(25)
     one, many = model.without_rows(rows, n_steps=1), model.without_rows(rows)
     assert_allclose(one, many, rtol=1e-9, atol=1e-11)
@@ -148,6 +153,7 @@ def test_weights_are_copies():
         model.targets[twice],
         np.ones(len(twice)),
         model.penalty,
+        model.row_penalty,
         model.loss,
         model.parameters,
     ).polished()
@@ -166,7 +172,7 @@ def test_a_row_that_alone_determines_a_column():
     targets = rng.normal(size=(10, 1))
     start = np.zeros((4, 1))
     model = ScoreModel(
-        design, targets, np.ones(10), np.zeros((4, 1)), HalfSquared(), start
+        design, targets, np.ones(10), start, start, HalfSquared(), start
     ).polished()
     without = model.without_rows(np.array([3, 4]))
     assert_allclose(without[0, 2], model.parameters[2])
@@ -181,7 +187,7 @@ def test_columns_that_say_the_same():
         np.c_[model.design, model.design[:, 0]],
         model.targets,
         model.weights,
-        np.zeros((4, 2)),
+        *[np.zeros((4, 2))] * 2,
         model.loss,
         np.zeros((4, 2)),
     ).polished()

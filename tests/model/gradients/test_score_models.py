@@ -1,0 +1,83 @@
+"""Models without a row equal those that are fitted without it."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.linear_model import (
+    GammaRegressor,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    Ridge,
+    RidgeClassifier,
+    TweedieRegressor,
+)
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+from sklearn.svm import LinearSVC
+
+from sklearn_interpret._model.gradients.objectives import score_model
+from sklearn_interpret.exceptions import UnreadableModelError
+
+X, CLASSES = load_iris(return_X_y=True)
+X, CLASSES = X[::3], CLASSES[::3]
+NUMBERS = X @ [1.0, -0.5, 0.5, 1.0] + 0.5 * np.sin(9 * X[:, 0])
+SHARP = {"tol": 1e-12, "max_iter": 100_000}
+
+MODELS = [
+    (LinearRegression(), NUMBERS),
+    (LinearRegression(fit_intercept=False), NUMBERS),
+    (Ridge(), np.c_[NUMBERS, X[:, 0] ** 2]),
+    (Ridge(alpha=[1.0, 3.0]), np.c_[NUMBERS, X[:, 0] ** 2]),
+    (RidgeClassifier(class_weight={0: 1, 1: 2, 2: 3}), CLASSES),
+    (LogisticRegression(**SHARP), CLASSES),
+    (LogisticRegression(class_weight={0: 1, 1: 2, 2: 3}, **SHARP), CLASSES),
+    (LogisticRegression(C=3.0, **SHARP), CLASSES == 1),
+    (
+        LogisticRegression(solver="liblinear", intercept_scaling=2.0, **SHARP),
+        CLASSES == 1,
+    ),
+    (LinearSVC(C=0.1, **SHARP), CLASSES),
+    (LinearSVC(C=0.1, intercept_scaling=3.0, **SHARP), CLASSES == 2),
+    (PoissonRegressor(**SHARP), NUMBERS),
+    (PoissonRegressor(alpha=0.0, **SHARP), NUMBERS),
+    (GammaRegressor(alpha=0.1, **SHARP), NUMBERS),
+    (TweedieRegressor(power=1.5, alpha=0.1, **SHARP), NUMBERS),
+    (make_pipeline(PolynomialFeatures(2), Ridge()), NUMBERS),
+]
+
+
+@pytest.mark.parametrize(("model", "y"), MODELS, ids=lambda part: str(part)[:70])
+def test_without_rows(model, y):
+    weights = np.random.default_rng(0).integers(1, 4, len(X)).astype(float)
+    last = model[-1] if hasattr(model, "steps") else model
+    name = (
+        f"{model.steps[-1][0]}__sample_weight" if last is not model else "sample_weight"
+    )
+    model = clone(model).fit(X, y, **{name: weights})
+    scores = score_model(model, X, y, weights)
+    found = scores.without_rows(np.arange(0, len(X), 9))
+    for row, parameters in zip(range(0, len(X), 9), found, strict=True):
+        kept = np.arange(len(X)) != row
+        refit = clone(model).fit(X[kept], y[kept], **{name: weights[kept]})
+        expected = score_model(refit, X[kept], y[kept], weights[kept])
+        assert_allclose(parameters, expected.parameters, rtol=1e-6, atol=1e-7)
+        last = refit[-1] if hasattr(refit, "steps") else refit
+        own = np.atleast_2d(last.coef_).T
+        assert_allclose(expected.parameters[: len(own)], own, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MLPClassifier((2,), solver="lbfgs", alpha=1.0, max_iter=5000),
+        LogisticRegression(l1_ratio=1.0, solver="saga", tol=1.0),
+    ],
+    ids=str,
+)
+def test_other_models(model):
+    with pytest.raises(UnreadableModelError):
+        score_model(model.fit(X, CLASSES), X, CLASSES, np.ones(len(X)))
