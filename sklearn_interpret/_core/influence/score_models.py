@@ -62,7 +62,7 @@ class ScoreModel:
         """Inverse of the Hessian, (d k, d k); zero along what no row determines."""
         return self._inverse_hessian(self.parameters, np.ones(len(self.design)))
 
-    def without_rows(self, rows, n_steps=None):
+    def without_rows(self, rows, n_steps=None, precision=0.0):
         """Parameters without each of some rows.
 
         Parameters
@@ -72,6 +72,8 @@ class ScoreModel:
         n_steps : int, default=None
             Number of Newton steps from the parameters of all rows; None means as many
             as it takes.
+        precision : float, default=0.0
+            A step that is smaller than this part of the change so far is the last.
 
         Returns
         -------
@@ -82,7 +84,7 @@ class ScoreModel:
         without = np.empty((len(rows), d, k))
         for start in range(0, len(rows), together):
             part = slice(start, start + together)
-            without[part] = self._without(rows[part], n_steps)
+            without[part] = self._without(rows[part], n_steps, precision)
         return without
 
     def without_groups(self, kept, n_steps=None):
@@ -103,27 +105,29 @@ class ScoreModel:
         n_steps = _OWN_STEPS if n_steps is None else n_steps
         return self._descended(starts, kept, n_steps)
 
-    def _without(self, rows, n_steps):
+    def _without(self, rows, n_steps, precision):
         """Parameters without each row, by steps with Hessians that differ in a row."""
-        kept = np.ones((len(rows), len(self.design)))
-        kept[np.arange(len(rows)), rows] = 0
         step, alone = self._steps_without(rows)
         parameters = np.repeat(self.parameters[None], len(rows), axis=0)
         left = np.flatnonzero(~alone)
         # At the optimum of all rows, what the others lack is what the row gave.
-        gradients = -self._gradients_of(rows)[left]
+        gradients = -self._gradients_of(rows[left], parameters[left])
         for number in range(_SHARED_STEPS if n_steps is None else n_steps):
             if number:
-                gradients = self._gradients(parameters[left], kept[left])
+                gradients = self._gradients(parameters[left], self.weights[:, None])
+                gradients -= self._gradients_of(rows[left], parameters[left])
             moves = step(gradients, left)
             parameters[left] -= moves
-            if n_steps is None:
-                left = left[self._is_far(moves)]
+            changes = parameters[left] - self.parameters
+            left = left[self._is_far(moves, precision, changes)]
             if not len(left):
                 break
-        left = alone if n_steps is not None else alone | np.isin(range(len(rows)), left)
+        left = np.union1d(left if n_steps is None else [], np.flatnonzero(alone))
+        left = left.astype(np.intp)
+        kept = np.ones((len(left), len(self.design)))
+        kept[np.arange(len(left)), rows[left]] = 0
         n_steps = _OWN_STEPS if n_steps is None else n_steps
-        parameters[left] = self._descended(parameters[left], kept[left], n_steps)
+        parameters[left] = self._descended(parameters[left], kept, n_steps)
         return parameters
 
     def _steps_without(self, rows):
@@ -153,48 +157,57 @@ class ScoreModel:
 
         return step, alone
 
-    def _gradients_of(self, rows):
-        """Gradients (m, d, k) of the losses of single rows."""
+    def _is_far(self, moves, precision=0.0, changes=None):
+        """Which moves, (m, d, k), are not small beside the parameters, or changes."""
+        least = _TOLERANCE * (1 + np.abs(self.parameters).max())
+        if precision:
+            sizes = np.abs(changes).max(axis=(1, 2), initial=0)
+            least = np.maximum(least, precision * sizes)
+        return np.abs(moves).max(axis=(1, 2), initial=0) > least
+
+    def _gradients_of(self, rows, parameters):
+        """Gradients (m, d, k) of the objective of single rows, at parameters each."""
         design, weights = self.design[rows], self.weights[rows, None]
-        slopes = self.loss.slopes(self.targets[rows], design @ self.parameters)
-        gradients = design[:, :, None] * (weights * slopes)[:, None]
-        return gradients + weights[:, None] * self.row_penalty * self.parameters
+        scores = np.einsum("md,mdk->mk", design, parameters)
+        slopes = weights * self.loss.slopes(self.targets[rows], scores)
+        penalties = weights[:, :, None] * self.row_penalty * parameters
+        return design[:, :, None] * slopes[:, None] + penalties
 
-    def _is_far(self, moves):
-        """Which moves, (m, d, k), are not small beside the parameters."""
-        size = 1 + np.abs(self.parameters).max()
-        return np.abs(moves).max(axis=(1, 2), initial=0) > _TOLERANCE * size
-
-    def _gradients(self, parameters, kept):
-        """Gradients (m, d, k) of the objective of the rows kept, at parameters each."""
-        scores = self.design @ parameters  # (m, n, k)
-        slopes = self.loss.slopes(self.targets, scores)
-        slopes = (kept * self.weights)[:, :, None] * slopes
-        penalty = self._penalties(kept) * parameters
-        return self.design.T @ slopes + penalty
+    def _gradients(self, parameters, weights):
+        """Gradients (m, d, k), at parameters and weights (n, m) each."""
+        m, d, k = parameters.shape
+        # One product of matrices for all.
+        side_by_side = parameters.transpose(1, 0, 2).reshape(d, m * k)
+        scores = (self.design @ side_by_side).reshape(-1, m, k)
+        slopes = self.loss.slopes(self.targets[:, None], scores)
+        slopes *= weights[:, :, None]
+        gradients = (self.design.T @ slopes.reshape(-1, m * k)).reshape(d, m, k)
+        return gradients.transpose(1, 0, 2) + self._penalties(weights) * parameters
 
     def _objective(self, parameters, kept):
         losses = self.loss.values(self.targets, self.design @ parameters)
-        penalty = (self._penalties(kept) * parameters**2).sum() / 2
-        return kept * self.weights @ losses + penalty
+        weights = kept * self.weights
+        penalty = (self._penalties(weights[:, None])[0] * parameters**2).sum() / 2
+        return weights @ losses + penalty
 
-    def _penalties(self, kept):
-        """Penalties (..., d, k) of the objective of the rows kept, (..., n)."""
-        total = np.asarray(kept @ self.weights)[..., None, None]
-        return self.penalty + total * self.row_penalty
+    def _penalties(self, weights):
+        """Penalties (m, d, k) of the objective, at weights (n, m) each."""
+        return self.penalty + weights.sum(axis=0)[:, None, None] * self.row_penalty
 
     def _inverse_hessian(self, parameters, kept):
         """Inverse (d k, d k) of the Hessian of the rows kept."""
         d, k = parameters.shape
         curvatures = self.loss.curvatures(self.targets, self.design @ parameters)
-        curvatures *= (kept * self.weights)[:, None, None]
+        weights = kept * self.weights
+        curvatures *= weights[:, None, None]
+        penalties = self._penalties(weights[:, None])
         hessian = np.empty((d, k, d, k))
         for first in range(k):
             for second in range(first, k):
                 part = (self.design.T * curvatures[:, first, second]) @ self.design
                 hessian[:, first, :, second] = hessian[:, second, :, first] = part
         hessian = hessian.reshape(d * k, d * k)
-        hessian[np.diag_indices(d * k)] += self._penalties(kept).ravel() + self.damping
+        hessian[np.diag_indices(d * k)] += penalties.ravel() + self.damping
         return pinvh(hessian)
 
     def _descended(self, parameters, kept, n_steps):
@@ -202,7 +215,7 @@ class ScoreModel:
         parameters = parameters.copy()
         for one, rows in zip(parameters, kept, strict=True):
             for _ in range(n_steps):
-                gradient = self._gradients(one[None], rows[None])[0]
+                gradient = self._gradients(one[None], (rows * self.weights)[:, None])
                 move = self._inverse_hessian(one, rows) @ gradient.ravel()
                 move = move.reshape(one.shape)
                 share, before = 1.0, self._objective(one, rows)
