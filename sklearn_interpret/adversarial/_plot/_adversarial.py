@@ -14,7 +14,6 @@ from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._plotting.axes import (
     Slot,
     axes_inches,
-    is_constrained,
     take_axes,
     take_single,
 )
@@ -51,8 +50,9 @@ from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 from sklearn_interpret.explanations import RowExplanation
 
-# Inches: of the bars with their names, of an image, of a line of a title.
-_WIDTH, _PANEL, _TITLE_LINE = 7.0, (3.2, 3.0), 0.25
+# Inches: widths of the bars with their names and of an image, what is above and below
+# an image, a line of a title; narrower images have small titles.
+_WIDTH, _PANEL, _AROUND, _TITLE_LINE, _NARROW = 7.0, 2.9, 1.6, 0.25, 1.7
 
 
 class AdversarialDisplay(FoundRowsMixin, OneRowDisplay):
@@ -249,12 +249,9 @@ class AdversarialDisplay(FoundRowsMixin, OneRowDisplay):
         label, texts = super()._responses(row, found)
         values = self._values(row, found)
         if values.ndim == 2:
-            scores = map(number_text, values.max(axis=1))
-            name = self.response_name or "response"
-            texts = [
-                f"{text} ({name} {score})"
-                for text, score in zip(texts, scores, strict=True)
-            ]
+            name, scores = self.response_name or "response", values.max(axis=1)
+            pairs = zip(texts, map(number_text, scores), strict=True)
+            texts = [f"{text} ({name} {score})" for text, score in pairs]
         return label, texts
 
     def _failed(self, row, found):
@@ -302,14 +299,17 @@ class AdversarialDisplay(FoundRowsMixin, OneRowDisplay):
         name_rows(ax, [self.explanation.feature_names[j] for j in features])
         if own:
             self.figure_.draw_without_rendering()  # settles the axes' width
-        most = int(CHARACTERS_PER_INCH * axes_inches(ax)[0])
+        most = _letters(axes_inches(ax)[0])
         text = "\n".join(fill(line, most) for line in lines)
         ax.set_title(literal(text), fontsize="medium", loc="left")
         if own:
             lines = _TITLE_LINE * (text.count("\n") + 1)
             self.figure_.set_figheight(self.figure_.get_figheight() + lines)
         if not len(features):
-            note_empty(ax, "nothing changes")
+            unchanged = self.explanation.status[row] == "unchanged"
+            note_empty(
+                ax, "it is as wished already" if unchanged else "nothing changes"
+            )
             ax.set_axis_off()
             return
         places = np.arange(len(features))[::-1]
@@ -342,26 +342,32 @@ class AdversarialDisplay(FoundRowsMixin, OneRowDisplay):
     def _draw_images(self, ax, row, found):
         """The image, what is added to it, and the result."""
         before, after, change = self._as_images(row, found)
+        titles = self._titles(row, found)
+        ratio = np.clip(change.shape[0] / change.shape[1], 0.3, 1.5)
         canvas = take_axes(
             ax,
             [Slot()] * 3,
             n_columns=3,
             caller=f"{type(self).__name__}.plot",
-            panel_size=_PANEL,
+            panel_size=(_PANEL, ratio * _PANEL + _AROUND),
         )
         self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
-        looks = placing(change.shape)
+        wide = _PANEL if canvas.own_figure else axes_inches(canvas.main[0])[0]
+        size = "medium" if wide > _NARROW else "x-small"
         # On one scale.
         before, after = np.split(drawable(np.concatenate([before, after])), 2)
         low, high = colour_limits(change, True)
         diverging = {"cmap": DIVERGING_MAP, "vmin": low, "vmax": high}
         grey = {"cmap": "gray", "vmin": 0, "vmax": 1}
-        pairs = zip((before, change, after), (grey, diverging, grey), strict=True)
-        for panel, (image, style) in zip(canvas.main, pairs, strict=True):
-            self.images_.append(panel.imshow(image, **style, **looks))
+        parts = (before, grey), (change, diverging), (after, grey)
+        for panel, (image, style), lines in zip(
+            canvas.main, parts, titles, strict=True
+        ):
+            self.images_.append(panel.imshow(image, **style, **placing(change.shape)))
             panel.set(xticks=[], yticks=[])
-        self._name_images(row, found)
-        self._draw_bar(canvas)
+            text = "\n".join(fill(line, _letters(wide)) for line in lines)
+            panel.set_title(literal(text), fontsize=size)
+        self._draw_bar()
 
     def _as_images(self, row, found):
         """The row, the row found, and the perturbation, as images."""
@@ -382,35 +388,29 @@ class AdversarialDisplay(FoundRowsMixin, OneRowDisplay):
         change = np.where(before == after, 0.0, after - before)
         return before, after, change.mean(axis=2) if change.ndim == 3 else change
 
-    def _name_images(self, row, found):
-        """Above each image what the model answers."""
-        wide = axes_inches(self.axes_[0])[0]
-        most = max(int(CHARACTERS_PER_INCH * wide), 12)
-        answers = [[], []]
+    def _titles(self, row, found):
+        """What stands above each image: of the row and the result, the answers."""
+        first, last = ["image"], ["result"]
+        if self._failed(row, found):
+            last = [f"result ({self.explanation.status[row]})"]
         if self.explanation.original_predictions is not None:
             label, texts = self._responses(row, found)
-            answers = [[f"{label}: {text}"] for text in (texts * 2)[:2]]
-        titles = [
-            ["image", *answers[0]],
-            ["perturbation", self._distances(row, found)],
-            ["result", *answers[1]],
-        ]
-        for panel, lines in zip(self.axes_, titles, strict=True):
-            text = "\n".join(fill(line, most) for line in lines)
-            panel.set_title(literal(text), fontsize="medium")
-        failed = "\n".join(self._failed(row, found))
-        self.axes_[2].set_xlabel(literal(fill(failed, most)))
+            for lines, text in zip((first, last), texts, strict=False):
+                lines += f"{label}: {text}".replace(" (", "\n(").split("\n")
+        return [first, ["perturbation", self._distances(row, found)], last]
 
-    def _draw_bar(self, canvas):
+    def _draw_bar(self):
         """The scale of the perturbation, below it."""
         from matplotlib.ticker import MaxNLocator
 
-        place = {"ax": canvas.main[1], "orientation": "horizontal"}
-        if not is_constrained(canvas.figure):  # nobody else makes room for it
-            inner = canvas.main[1].inset_axes([0.05, -0.12, 0.9, 0.05])
-            place = {"cax": inner, "orientation": "horizontal"}
+        height, width = self.images_[1].get_array().shape
+        place = [0.05, -0.11 * width / height, 0.9, 0.05 * width / height]
+        # Within the panel's own axes: beside these it would shift and shrink the image.
         self.colour_bar_ = self.figure_.colorbar(
-            self.images_[1], ticks=MaxNLocator(nbins=5, steps=NICE_STEPS), **place
+            self.images_[1],
+            cax=self.axes_[1].inset_axes(place, label="<colorbar>"),
+            orientation="horizontal",
+            ticks=MaxNLocator(nbins=4, steps=NICE_STEPS),
         )
         channels = "" if len(self.image_shape) == 2 else " (mean of the channels)"
         self.colour_bar_.set_label(f"change{channels}")
@@ -439,3 +439,8 @@ class AdversarialDisplay(FoundRowsMixin, OneRowDisplay):
         table = table.iloc[np.argsort(features).argsort()]
         table["perturbation"] = moves
         return table.reset_index(drop=True)
+
+
+def _letters(inches):
+    """How many letters have room, and not too few for words."""
+    return max(int(CHARACTERS_PER_INCH * inches), 16)
