@@ -370,7 +370,7 @@ def test_folds_of_predictors(table):
         attack = ProjectedGradient(FrozenEstimator(model), **asked).fit(X)
         expected = attack.robustness_curve(X, y, sizes=np.linspace(0, 0.4, 11))
         assert_allclose(curve, expected)
-    assert display.legend_.get_texts()[0].get_text().startswith("a (mean of 2")
+    assert display.legend_.get_texts()[0].get_text() == "a (2 folds)"
 
 
 def test_regressors_have_a_share(table):

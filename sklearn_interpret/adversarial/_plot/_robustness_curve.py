@@ -321,8 +321,12 @@ class RobustnessCurveDisplay(Display):
             own, std = self.line_.get_color(), scores.std(axis=0)
             self.fold_lines_ = draw_thin_lines(ax, sizes, scores, own, None)
             self.band_ = draw_band(ax, sizes, mean - std, mean + std, own, band_kw)
-            of_folds = f"mean of {len(scores)} folds, ±1 std"
-            label = of_folds if label is None else f"{label} ({of_folds})"
+            n_folds = f"{len(scores)} folds"
+            label = (
+                f"mean of {n_folds}, ±1 std"
+                if label is None
+                else f"{label} ({n_folds})"
+            )
         ax.set(xlabel=self.size_name, ylabel=self.score_name, ylim=(-0.02, 1.02))
         self.legend_ = self._named(ax, label)
         return self
