@@ -39,12 +39,7 @@ from sklearn_interpret._plotting.labels import (
     plain_number_ticks,
     value_text,
 )
-from sklearn_interpret._plotting.sources import (
-    Data,
-    NamedParameters,
-    inspector_of,
-    is_inspector,
-)
+from sklearn_interpret._plotting.sources import Data, NamedParameters
 from sklearn_interpret._plotting.surfaces import colour_limits
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
@@ -185,15 +180,8 @@ class AdversarialDisplay(FoundRowsMixin, OneRowDisplay):
         ValueError
             Parameters of an attack that is already fitted; rows missing; bad input.
         """
-        fitted = is_inspector(estimator, cls._kinds)
-        parameters, choices, looks = cls._split(params, fitted)
-        data = cls._data(X, sample_weight, fitted)
-        attack = inspector_of(
-            estimator, data, parameters, kinds=cls._kinds, display=cls.__name__
-        )
-        display = cls._from_inspector(attack, X, sample_weight, y=y, **choices)
-        display._call([attack], target_name, unit)
-        return display.plot(ax=ax, **looks)
+        names = target_name, unit
+        return cls._drawn(estimator, X, sample_weight, params, names, ax, y=y)
 
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight, *, y=None, row=0, **choices):

@@ -25,7 +25,6 @@ from sklearn_interpret._plotting.sources import (
     check_same_in_folds,
     fold_estimators,
     fold_rows,
-    inspector_of,
     inspectors_of_folds,
     is_inspector,
 )
@@ -156,19 +155,9 @@ class RobustnessCurveDisplay(Display):
         ValueError
             Parameters of an attack that is already fitted; rows missing; bad input.
         """
-        fitted = is_inspector(estimator, cls._kinds)
-        parameters, choices, looks = cls._split(params, fitted)
-        attack = inspector_of(
-            estimator,
-            cls._data(X, sample_weight, fitted),
-            parameters,
-            kinds=cls._kinds,
-            display=cls.__name__,
-        )
-        display = cls._from_inspector(
-            attack, X, sample_weight, y=y, sizes=sizes, **choices
-        )
-        return display.plot(ax=ax, **looks)
+        names = None, None
+        given = {"y": y, "sizes": sizes}
+        return cls._drawn(estimator, X, sample_weight, params, names, ax, **given)
 
     @NamedParameters
     def from_cv_results(
@@ -371,5 +360,5 @@ def _size_name(attack):
     norm, units = (getattr(attack, name, None) for name in ("norm", "units"))
     if norm is None or attack._budget not in (None, "epsilon"):
         return "Number of changed features"
-    words = {"std": "standard deviations", "raw": "units of the data"}[units]
-    return f"Perturbation (norm {norm}, {words})"
+    words = {"std": ", standard deviations", "raw": ", units of the data"}
+    return f"Perturbation (norm {norm}{words.get(units, '')})"
