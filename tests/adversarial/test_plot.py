@@ -1,6 +1,7 @@
 """AdversarialDisplay and RobustnessCurveDisplay: attacked rows, and how many fall."""
 
 import warnings
+from numbers import Integral
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -321,6 +322,26 @@ def test_the_curve_of_a_search_falls_where_its_rows_are(table):
     ]
     assert_allclose(display.scores, expected)
     assert display.scores[-1] == search.robust_score(X, y)
+
+
+class Counted(FastGradientSign):
+    """An attack whose budget is a number of features."""
+
+    _budget, n_pixels = "n_pixels", 1
+
+    def _attack(self, task, index):
+        assert isinstance(self.n_pixels, Integral)
+        return super()._attack(task, index)
+
+
+def test_budgets_that_are_counted(attack, table):
+    X, y = table
+    counted = Counted(attack.estimator).fit(X.to_numpy(), y)
+    display = RobustnessCurveDisplay.from_estimator(counted, X.to_numpy(), y)
+    assert display.sizes.tolist() == [0, 1, 2]
+    assert display.ax_.get_xlabel() == "Number of changed features"
+    fewer = RobustnessCurveDisplay.from_estimator(counted, X.to_numpy(), y, [2, 1])
+    assert fewer.sizes.tolist() == [1, 2]
 
 
 def test_curves_of_several_attacks_share_axes(attack, table):

@@ -236,7 +236,7 @@ class RobustnessCurveDisplay(Display):
     def _from_attacks(cls, attacks, parts, sizes, choices):
         """The display of the curve of each attack on its rows."""
         if sizes is not None:
-            sizes = np.unique(np.asarray(sizes, dtype=float)).tolist()
+            sizes = np.unique(sizes).tolist()
         pairs = zip(attacks, parts, strict=True)
         curves = [
             attack._curve(part.X, part.y, sizes, part.sample_weight)
