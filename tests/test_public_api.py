@@ -9,6 +9,7 @@ import pytest
 
 import sklearn_interpret
 from sklearn_interpret import (
+    adversarial,
     counterfactuals,
     effects,
     importance,
@@ -327,6 +328,26 @@ COUNTERFACTUALS = {
     },
 }
 
+ATTACKED = {
+    "target": None,
+    "desired": None,
+    "norm": "inf",
+    "units": "std",
+    "bounds": None,
+    "features_to_vary": None,
+}
+ADVERSARIAL = {
+    "FastGradientSign": {"epsilon": 0.3, **ATTACKED, "n_jobs": None, "verbose": 0},
+    "ProjectedGradient": {
+        "epsilon": 0.3,
+        "n_steps": 40,
+        "step_size": None,
+        "n_restarts": 1,
+        **ATTACKED,
+        **WORK,
+    },
+}
+
 
 def in_order(own):
     """A class's own parameters and defaults, then what all have, with its defaults."""
@@ -338,6 +359,7 @@ def in_order(own):
 
 
 PROMISED = {
+    **{getattr(adversarial, name): own for name, own in ADVERSARIAL.items()},
     **{
         getattr(counterfactuals, name): {**WISH, **own}
         for name, own in COUNTERFACTUALS.items()
@@ -393,6 +415,7 @@ def test_fit_takes_the_same_everywhere(public_class):
 
 def test_public_modules():
     assert sorted(PUBLIC) == [
+        "sklearn_interpret.adversarial",
         "sklearn_interpret.base",
         "sklearn_interpret.counterfactuals",
         "sklearn_interpret.effects",
