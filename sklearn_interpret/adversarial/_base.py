@@ -232,7 +232,8 @@ class BaseAttack(BaseRowSearch):
             Rows.
         y : array-like of shape (n_samples,), default=None
             True classes; None takes the model's own predictions. Not used of
-            regressors, where rows count that the attack cannot bring into the interval.
+            regressors, where rows count that the attack does not bring into the
+            interval: also those that are there without it.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
 
@@ -298,7 +299,7 @@ class BaseAttack(BaseRowSearch):
                 sizes = np.linspace(0, most, _N_SIZES)
                 if self._budget != "epsilon":  # something that is counted
                     sizes = np.arange(most + 1)
-            kept = [right & self._withstands(task, size) for size in sizes]
+            kept = self._kept_at(task, right, sizes)
         weights = None
         if sample_weight is not None:
             weights = check_sample_weight(sample_weight, right)
@@ -309,6 +310,14 @@ class BaseAttack(BaseRowSearch):
         every, values = np.arange(task.rows.n_rows), self._tries(task).values
         lost = task.holds(values, every) & ~task.fulfilled
         return np.where(lost, task.distances(values, every), np.inf)
+
+    def _kept_at(self, task, right, sizes):
+        """Which rows are answered rightly under attacks up to each size."""
+        kept = [right] * len(sizes)
+        for place in np.argsort([size or 0 for size in sizes], kind="stable"):
+            right = right & self._withstands(task, sizes[place])
+            kept[place] = right
+        return kept
 
     def _withstands(self, task, size):
         """Which rows an attack of some size does not bring to be answered as wished."""

@@ -12,8 +12,8 @@ from sklearn_interpret.exceptions import UnreadableModelError
 # Half the difference that a derivative is taken over, in the unit of a column.
 _STEP = 1e-4
 _SOME_ROWS = 20
-# Slopes of fewer cells are those of a response in steps.
-_SLOPING = 0.05
+# Slopes of fewer rows, of columns that have any, are those of a response in steps.
+_SLOPING = 0.25
 _FOR_STEPS = (
     "MinimalPerturbation finds the smallest change of tree models by a program, and "
     "BoundaryAttack asks any model for its labels alone."
@@ -56,8 +56,7 @@ class Margins:
             some = self.scores.function(known.rows.take([0]).native)
             target = wish.response.target if self.by_formula else None
             self._of_output = np.eye(some.shape[1])[target or 0]
-        if not self.by_formula:
-            self._refuse_steps(known)
+        self._refuse_steps(known)
 
     @cached_property
     def scores(self):
@@ -80,12 +79,17 @@ class Margins:
         return np.log(np.maximum(shares, np.finfo(float).tiny))
 
     def _refuse_steps(self, known):
-        """Raise where differences of known rows are zero nearly everywhere."""
-        rows = np.arange(min(known.rows.n_rows, _SOME_ROWS))
-        columns = known.feasible.vary & ~known.feasible.categorical
-        rival, _ = self.binding(self.margins(known.rows.take(rows).native, known.own))
-        slopes = self.slopes(known, known.values[rows], rows, rival)[:, columns]
-        if slopes.size and (slopes != 0).mean() < _SLOPING:
+        """Raise where slopes of known rows are zero though their scores differ."""
+        n_rows = known.rows.n_rows
+        rows = np.linspace(0, n_rows - 1, min(n_rows, _SOME_ROWS)).astype(np.intp)
+        own = None if known.own is None else known.own[rows]
+        native = known.rows.take(rows).native
+        rival, _ = self.binding(self.margins(native, own))
+        sloping = self.slopes(known, known.values[rows], rows, rival) != 0
+        used = sloping.any(axis=0)
+        flat = not used.any() or sloping[:, used].mean() < _SLOPING
+        differs = np.ptp(self.scores.function(native), axis=0).any()
+        if flat and differs and known.feasible.vary.any():
             name = type(unfrozen(self.wish.estimator)).__name__
             raise UnreadableModelError(
                 f"Responses of {name} change in steps, and have no slopes to follow. "
