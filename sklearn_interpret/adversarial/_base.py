@@ -69,7 +69,7 @@ class BaseAttack(BaseRowSearch):
                 f"predictions, and {type(model).__name__} is a classifier: pass the "
                 "class to be reached as target, or None for any other."
             )
-        methods = ["decision_function", "predict_proba"]
+        methods = ["decision_function", "predict_proba", "predict"]
         response = make_response(model, methods)
         if not isinstance(response.classes, np.ndarray):
             raise ValueError("Attacks need a model of one set of classes.")
