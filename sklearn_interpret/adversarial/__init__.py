@@ -2,6 +2,7 @@
 
 from sklearn_interpret.adversarial._boundary_attack import BoundaryAttack
 from sklearn_interpret.adversarial._fast_gradient_sign import FastGradientSign
+from sklearn_interpret.adversarial._one_pixel import OnePixelAttack
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 
-__all__ = ["BoundaryAttack", "FastGradientSign", "ProjectedGradient"]
+__all__ = ["BoundaryAttack", "FastGradientSign", "OnePixelAttack", "ProjectedGradient"]

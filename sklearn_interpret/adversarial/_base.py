@@ -89,7 +89,7 @@ class BaseAttack(BaseRowSearch):
             ranges=self._ranges(rows, categorical),
             directions={},
             distance=self.units,
-            norm=NORMS[self.norm],
+            norm=float(self.norm),
         )
 
     def _ranges(self, rows, categorical):

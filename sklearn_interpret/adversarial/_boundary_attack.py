@@ -41,7 +41,7 @@ class BoundaryAttack(BaseAttack):
     estimator : estimator
         Any predictor; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
-    n_steps : int, default=10
+    n_steps : int, default=8
         Number of steps along the boundary.
     n_draws : int, default=20
         How many rows are drawn around each row for the first step. Step number t takes
@@ -142,7 +142,7 @@ class BoundaryAttack(BaseAttack):
         self,
         estimator: Any,
         *,
-        n_steps: int = 10,
+        n_steps: int = 8,
         n_draws: int = 20,
         target: Any = None,
         desired: tuple | None = None,
@@ -275,7 +275,7 @@ def _nearer(budget, values, n_halvings):
 def _normals(budget, values, directions, dithers):
     """Estimates of the normals of the boundary at rows, from answers to draws around.
 
-    Chen et al., equation 16, of the draws as the columns take them.
+    Of Chen et al. (2020) the one with a baseline, from draws as columns take them.
     """
     if not len(values):
         return values
