@@ -9,6 +9,7 @@ import pytest
 
 import sklearn_interpret
 from sklearn_interpret import (
+    adversarial,
     counterfactuals,
     effects,
     importance,
@@ -327,6 +328,26 @@ COUNTERFACTUALS = {
     },
 }
 
+ATTACKED = {
+    "target": None,
+    "desired": None,
+    "norm": "inf",
+    "units": "std",
+    "bounds": None,
+    "features_to_vary": None,
+}
+ADVERSARIAL = {
+    "BoundaryAttack": {"n_steps": 8, "n_draws": 20, **ATTACKED, "norm": "2", **WORK},
+    "OnePixelAttack": {
+        "n_pixels": 1,
+        "image_shape": None,
+        "population_size": 100,
+        "n_generations": 100,
+        **{n: ATTACKED[n] for n in ATTACKED if n not in ("norm", "units")},
+        **WORK,
+    },
+}
+
 
 def in_order(own):
     """A class's own parameters and defaults, then what all have, with its defaults."""
@@ -338,6 +359,7 @@ def in_order(own):
 
 
 PROMISED = {
+    **{getattr(adversarial, name): own for name, own in ADVERSARIAL.items()},
     **{
         getattr(counterfactuals, name): {**WISH, **own}
         for name, own in COUNTERFACTUALS.items()
@@ -393,6 +415,7 @@ def test_fit_takes_the_same_everywhere(public_class):
 
 def test_public_modules():
     assert sorted(PUBLIC) == [
+        "sklearn_interpret.adversarial",
         "sklearn_interpret.base",
         "sklearn_interpret.counterfactuals",
         "sklearn_interpret.effects",

@@ -36,7 +36,7 @@ class OnePixelAttack(BaseAttack):
         channels. None means that each feature is one.
     population_size : int, default=100
         How many candidates a generation has.
-    n_generations : int, default=50
+    n_generations : int, default=100
         Number of generations.
     target : class label or int, default=None
         The class to be reached; None means any other than the row's own. Of a regressor
@@ -44,9 +44,10 @@ class OnePixelAttack(BaseAttack):
     desired : (low, high), default=None
         Of a regressor: the interval to be reached, with None for an open end.
     bounds : (low, high) or dict, default=None
-        What numbers may become, finite: a pair of numbers, or of arrays of one for each
-        feature, or pairs by feature. None, or a feature left out, means the lowest and
-        highest in `fit`. A number that lies outside already stays as it is.
+        What numbers may become: a pair of numbers, or of arrays of one for each
+        feature, or pairs by feature. None, an infinite end, or a feature left out,
+        means the lowest and highest in `fit`. A number that lies outside already stays
+        as it is.
     features_to_vary : list of ints or strs, or bool mask, default=None
         Features that may change; None means all numbers. Categories stay.
     random_state : int, RandomState or None, default=None
@@ -132,7 +133,7 @@ class OnePixelAttack(BaseAttack):
         n_pixels: int = 1,
         image_shape: Sequence[int] | None = None,
         population_size: int = 100,
-        n_generations: int = 50,
+        n_generations: int = 100,
         target: Any = None,
         desired: tuple | None = None,
         bounds: Any = None,
@@ -156,13 +157,7 @@ class OnePixelAttack(BaseAttack):
 
     def _ranges(self, rows, categorical):
         ranges = super()._ranges(rows, categorical)
-        for j, limits in ranges.items():
-            if not np.isfinite(limits).all():
-                raise ValueError(
-                    f"bounds has {limits!r} for {rows.names[j]!r}; OnePixelAttack "
-                    "draws values between them, and needs finite ones."
-                )
-        return ranges
+        return {j: _finite(ends, rows.numbers(j)) for j, ends in ranges.items()}
 
     def _prepare(self, sample, wish, feasible):
         # The columns of each place, (*axes, n_channels).
@@ -250,6 +245,19 @@ class OnePixelAttack(BaseAttack):
         shape, of = values.shape, np.repeat(index, candidates.shape[1])
         values = task.projected(values.reshape(len(of), -1), of)
         return values.reshape(shape), task.margins(values, of).reshape(shape[:2])
+
+
+def _finite(ends, values):
+    """Ends to draw between: infinite ones become the lowest or highest value."""
+    known = np.append(values, ends)
+    known = known[np.isfinite(known)]
+    if not len(known):
+        return 0.0, 0.0
+    low, high = ends
+    return (
+        low if np.isfinite(low) else known.min(),
+        high if np.isfinite(high) else known.max(),
+    )
 
 
 def _checked_shape(image_shape, n_columns):
