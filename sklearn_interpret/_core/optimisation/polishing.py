@@ -56,7 +56,9 @@ class Polishing:
             rounds -= 1
             point, column = np.nonzero(self.costs_of_changes() * active[:, None])
             cells, origins = self.values[point, column], self.origins[point, column]
-            undone = cells + share * (origins - cells) if share < 1 else origins
+            # What has no units may be undone only.
+            kept = np.where(self.has_units[column], 1 - share, 0)
+            undone = origins + kept * (cells - origins)
             undone, holds = self._tried(point, column, undone)
             gains = self._costs(cells, undone, column)
             moved = np.flatnonzero(holds & (gains > 0))
