@@ -103,9 +103,10 @@ class BoundaryAttack(BaseAttack):
 
     The step goes where this gains most in the norm, and is halved until its end is as
     wished; bisection leads back to the boundary, towards the attacked row. Unlike the
-    authors' random ones, starts are known rows, and draws are orthogonal to each other,
-    which makes the estimate as good from a third of them. In the end changes that are
-    not needed are undone, and others are made smaller, if that pays: of trees it does.
+    authors' random ones, starts are known rows, and the draws of a step are orthogonal
+    to each other as far as there are features, which makes the estimate better. In the
+    end changes that are not needed are undone, and others are made smaller, where that
+    pays: with trees it does.
 
     The row is near, not the nearest: the model may be fooled by less.
 
