@@ -15,8 +15,9 @@ from sklearn_interpret.adversarial._base import BaseAttack, Tries
 from sklearn_interpret.adversarial._base_gradient import Budget
 
 _METRICS = {"inf": "chebyshev", "2": "euclidean", "1": "cityblock"}
-# How many known rows as wished are compared at the boundary.
-_STARTS = 10
+# How many known rows as wished are compared at the boundary, and how many are asked
+# about where none of the first is as wished with what the row has to keep.
+_STARTS, _MOST_ASKED = 10, 500
 # How often what is between a row and its origin is halved: to compare known rows, after
 # each step, and in the end.
 _COARSE, _FINE, _FINEST = 4, 7, 20
@@ -92,8 +93,8 @@ class BoundaryAttack(BaseAttack):
     Notes
     -----
     The known rows are those of `fit`, with the frozen columns and the categories of the
-    attacked row. A row that none of them starts from as wished is not attacked: its
-    status is "failed".
+    attacked row. Where none of the nearest 500 is as wished, the status of the row is
+    "failed".
 
     At a row x as wished, next to the boundary, the normal of the boundary is estimated
     from draws :math:`u_b` by the signs :math:`\phi` of the answers, 1 as wished and -1
@@ -186,7 +187,7 @@ class BoundaryAttack(BaseAttack):
         return max(_STARTS, 4 * len(self._draws[-1][0]), 3 * n_known // n_columns)
 
     def _failure(self):
-        return "no known row, made like this one where it may not change, is as wished"
+        return "no near known row is as wished with what this one has to keep"
 
     def _attack(self, task, index):
         best = task.values[index]
@@ -203,6 +204,7 @@ class BoundaryAttack(BaseAttack):
         """The nearest known rows as wished, near the boundary; which rows have one."""
         order, number = self._nearest_known(task, index)
         starts, found = task.values[index], np.zeros(len(index), dtype=bool)
+        number = np.minimum(number, _MOST_ASKED)
         for first in range(0, number.max(initial=0), _STARTS):
             left = np.flatnonzero(~found)
             row, place = np.nonzero(

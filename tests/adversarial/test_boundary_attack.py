@@ -243,9 +243,17 @@ def test_no_known_row_as_wished():
     with pytest.warns(NoCounterfactualWarning, match="for 3 of 3 rows"):
         found = attack.explain(rows)
     assert_array_equal(found.status, "failed")
-    assert found.reasons[0].startswith("no known row, made like this one")
+    assert found.reasons[0].startswith("no near known row is as wished")
     assert_array_equal(found.rows, rows)
     assert attack.robust_score(rows) == 1
+
+
+def test_nothing_that_may_vary():
+    frame = pd.DataFrame({"kind": pd.Categorical(list("xyxy"))})
+    model = make_pipeline(OneHotEncoder(), LogisticRegression())
+    attack = BoundaryAttack(model, random_state=0).fit(frame, [0, 1, 0, 1])
+    with pytest.warns(NoCounterfactualWarning):
+        assert not attack.explain(frame).valid.any()
 
 
 def test_robust_scores_fall_with_the_size():
