@@ -18,7 +18,12 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklearn_interpret.adversarial import FastGradientSign, ProjectedGradient
+from sklearn_interpret.adversarial import (
+    BoundaryAttack,
+    FastGradientSign,
+    OnePixelAttack,
+    ProjectedGradient,
+)
 from sklearn_interpret.counterfactuals import (
     Anchors,
     AnchorsText,
@@ -96,6 +101,18 @@ class OwnScore(Named):
 
 # `desired` is for regressors alone, see `arguments_for`.
 ADVERSARIAL = {
+    BoundaryAttack: [
+        {"desired": (0.6, None), "n_steps": 2, "n_draws": 5, "random_state": 0},
+        {
+            "desired": (0.2, 0.9),
+            "n_steps": 1,
+            "n_draws": 3,
+            "norm": "inf",
+            "units": "raw",
+            "bounds": (-3, 3),
+            "random_state": 0,
+        },
+    ],
     FastGradientSign: [
         {"desired": (0.6, None)},
         {
@@ -104,6 +121,22 @@ ADVERSARIAL = {
             "units": "raw",
             "bounds": {0: (-3, 3)},
             "features_to_vary": [0, 1, 2],
+        },
+    ],
+    OnePixelAttack: [
+        {
+            "desired": (0.6, None),
+            "population_size": 6,
+            "n_generations": 2,
+            "random_state": 0,
+        },
+        {
+            "desired": (0.2, 0.9),
+            "n_pixels": 2,
+            "population_size": 5,
+            "n_generations": 2,
+            "bounds": (-3, 3),
+            "random_state": 0,
         },
     ],
     ProjectedGradient: [

@@ -337,6 +337,15 @@ ATTACKED = {
     "features_to_vary": None,
 }
 ADVERSARIAL = {
+    "BoundaryAttack": {"n_steps": 8, "n_draws": 20, **ATTACKED, "norm": "2", **WORK},
+    "OnePixelAttack": {
+        "n_pixels": 1,
+        "image_shape": None,
+        "population_size": 100,
+        "n_generations": 100,
+        **{n: ATTACKED[n] for n in ATTACKED if n not in ("norm", "units")},
+        **WORK,
+    },
     "FastGradientSign": {"epsilon": 0.3, **ATTACKED, "n_jobs": None, "verbose": 0},
     "ProjectedGradient": {
         "epsilon": 0.3,

@@ -1,6 +1,8 @@
 """How small a change makes the model answer otherwise."""
 
+from sklearn_interpret.adversarial._boundary_attack import BoundaryAttack
 from sklearn_interpret.adversarial._fast_gradient_sign import FastGradientSign
+from sklearn_interpret.adversarial._one_pixel import OnePixelAttack
 from sklearn_interpret.adversarial._plot import (
     AdversarialDisplay,
     RobustnessCurveDisplay,
@@ -9,7 +11,9 @@ from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
 
 __all__ = [
     "AdversarialDisplay",
+    "BoundaryAttack",
     "FastGradientSign",
+    "OnePixelAttack",
     "ProjectedGradient",
     "RobustnessCurveDisplay",
 ]

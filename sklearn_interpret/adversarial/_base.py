@@ -72,7 +72,7 @@ class BaseAttack(BaseRowSearch):
                 f"predictions, and {type(model).__name__} is a classifier: pass the "
                 "class to be reached as target, or None for any other."
             )
-        methods = ["decision_function", "predict_proba"]
+        methods = ["decision_function", "predict_proba", "predict"]
         response = make_response(model, methods)
         if not isinstance(response.classes, np.ndarray):
             raise ValueError("Attacks need a model of one set of classes.")
@@ -92,7 +92,7 @@ class BaseAttack(BaseRowSearch):
             ranges=self._ranges(rows, categorical),
             directions={},
             distance=self.units,
-            norm=NORMS[self.norm],
+            norm=float(self.norm),
         )
 
     def _ranges(self, rows, categorical):
