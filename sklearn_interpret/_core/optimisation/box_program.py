@@ -4,7 +4,7 @@ Linear programs bound the costs: in each column ordered shares say how much of t
 lies from which cell on, shares of the boxes of a tree add up to one, and those on a
 side of a cell are no more than the column allows (Cui et al. 2015; Parmentier and Vidal
 2021). Cells and boxes that no cheaper point needs are left out first, columns are cut
-in two where the program is least sure of what they cost.
+in two where the program is not sure of what they cost and both halves have fewer boxes.
 """
 
 from dataclasses import dataclass, replace
@@ -66,7 +66,7 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
             half = within_reach(half, most)
             if half is None:
                 continue
-            program = _Program(half)
+            program = Program(half)
             bound = max(lower, program.relaxed(most, end - monotonic()))
             better = program.point()
             if boxes.holds(better[None])[0] and boxes.total_cost(better) < known:
@@ -167,7 +167,7 @@ def _tree_starts(tree):
     return np.flatnonzero(np.diff(tree, prepend=-1))
 
 
-class _Program:
+class Program:
     """Shares of cells from which on points lie, of boxes, and changes of columns."""
 
     def __init__(self, boxes):
@@ -331,20 +331,31 @@ class _Program:
                 cells = np.arange(len(self.boxes.costs[j]))
                 yield from _cut(self.boxes, j, cells == self.boxes.own[j])
                 return
+        split = unsure * self._fewer_boxes()
         # Where all is whole, it nearly is as wished: any cut will do.
         for doubt in (
-            unsure * np.abs(self.costs[: self.n_steps]),
+            split * np.abs(self.costs[: self.n_steps]),
+            split,
             unsure,
             np.repeat(sizes, sizes),
         ):
             if doubt.any():
-                column = np.repeat(np.arange(len(sizes)), sizes)
-                j = np.bincount(column, doubt).argmax()
-                steps = self._steps_of(j)
-                step = np.where(doubt > 0, 1 + unsure, 0)[steps].argmax()
+                step = doubt.argmax()
+                j = np.repeat(np.arange(len(sizes)), sizes)[step]
+                start = self.groups[j][0][step - self.first[j] + 1]
                 cells = np.arange(len(self.boxes.costs[j]))
-                yield from _cut(self.boxes, j, cells < self.groups[j][0][step + 1])
+                yield from _cut(self.boxes, j, cells < start)
                 return
+
+    def _fewer_boxes(self):
+        """How many boxes a cut at each step leaves out of both halves at least."""
+        fewer = np.zeros(self.n_steps)
+        for j, (starts, _) in enumerate(self.groups):
+            low, high = np.sort(self.boxes.low[:, j]), np.sort(self.boxes.high[:, j])
+            beyond = len(low) - np.searchsorted(low, starts[1:])
+            before = np.searchsorted(high, starts[1:])
+            fewer[self._steps_of(j)] = np.minimum(beyond, before)
+        return fewer
 
     def _changed(self):
         """How much of each column is not in its own cell."""

@@ -64,15 +64,15 @@ class BoxSums:
         return np.array([len(cost) for cost in self.costs], dtype=np.intp)
 
     @cached_property
-    def cell_starts(self):
+    def _starts(self):
         """Where the cells of each column start among all, one between columns."""
         return np.cumsum(self.sizes + 1) - self.sizes - 1
 
     @cached_property
-    def cell_costs(self):
+    def _costs(self):
         """Costs of all cells, infinite between columns, and the column of each."""
         flat = np.full((self.sizes + 1).sum(), np.inf)
-        for start, cost in zip(self.cell_starts, self.costs, strict=True):
+        for start, cost in zip(self._starts, self.costs, strict=True):
             flat[start : start + len(cost)] = cost
         return flat, np.repeat(np.arange(len(self.sizes)), self.sizes + 1)
 
@@ -126,7 +126,7 @@ class BoxSums:
 
     def cost(self, points):
         """Costs of points (n, p)."""
-        return self.cell_costs[0][self.cell_starts + points].sum(axis=1)
+        return self._costs[0][self._starts + points].sum(axis=1)
 
     def total_cost(self, point):
         """What a point costs whose values keep the constraints; infinite if none do."""
@@ -181,8 +181,8 @@ class BoxSums:
         at = np.flatnonzero(np.concatenate(near, axis=1))
         point, condition = np.divmod(at, len(column))
         met = ~missed.ravel()[at]
-        n_points, n_cells = len(points), len(self.cell_costs[0])
-        row = point * n_cells + self.cell_starts[column[condition]]
+        n_points, n_cells = len(points), len(self._costs[0])
+        row = point * n_cells + self._starts[column[condition]]
         places = np.concatenate([row + low[condition], row + high[condition] + 1])
         # Along a column of a box that is reached, it counts within its condition.
         lost_at = (point * len(self.sizes) + column[condition])[met]
@@ -192,8 +192,8 @@ class BoxSums:
             changes = changes.reshape(n_points, n_cells)
             lost = np.bincount(lost_at, gain[met], n_points * len(self.sizes))
             lost = lost.reshape(n_points, -1)
-            changes[:, self.cell_starts] -= lost
-            changes[:, self.cell_starts + self.sizes] += lost
+            changes[:, self._starts] -= lost
+            changes[:, self._starts + self.sizes] += lost
             profiles[k] = changes.cumsum(axis=1)
         return profiles + self._reached(counts)[:, :, None]
 
@@ -203,13 +203,13 @@ class BoxSums:
         The cost is infinite where no change of one cell leads to sums as wished.
         """
         enough = (self.profiles(points) >= self.needs[:, None, None]).all(axis=0)
-        flat, column = self.cell_costs
-        now = flat[self.cell_starts + points]
+        flat, column = self._costs
+        now = flat[self._starts + points]
         others = now.sum(axis=1, keepdims=True) - now
         costs = others[:, column] + flat
         if len(self.most_changed):
             is_own = np.zeros(len(flat), dtype=bool)
-            is_own[self.cell_starts + self.own] = True
+            is_own[self._starts + self.own] = True
             changed, weights = points != self.own, self.change_weights.T
             total = changed @ weights
             after = (total[:, None] - changed[:, :, None] * weights)[:, column]
@@ -220,7 +220,7 @@ class BoxSums:
         costs[~enough] = np.inf
         best = costs.argmin(axis=1)
         cost = costs[np.arange(len(points)), best]
-        return column[best], best - self.cell_starts[column[best]], cost
+        return column[best], best - self._starts[column[best]], cost
 
     def descended(self, points):
         """Points at which the sums are as wished, moved cell by cell to lower costs."""
@@ -236,27 +236,27 @@ class BoxSums:
             costs[active] = reached[better]
         return points
 
-    def climbed(self):
-        """From the own one by the best gain for the cost, or None."""
-        point = self.own[None].copy()
-        flat, column = self.cell_costs
+    def climbed(self, point):
+        """From a point by the best gain for the cost to one as wished, or None."""
+        point = point[None].copy()
+        flat, column = self._costs
         for _ in range(4 * len(self.own)):
             short = np.maximum(self.needs - self.sums(point)[0], 0)
             if not short.any():
-                return point
+                return point[0]
             changed = (point != self.own)[0]
             total = self.change_weights @ changed + self.change_weights.T
             changed |= (total <= self.most_changed).all(axis=1)
             missing = self.needs[:, None] - self.profiles(point)[:, 0]
             gain = short.sum() - np.maximum(missing, 0).sum(axis=0)
-            now = flat[self.cell_starts + point[0]]
+            now = flat[self._starts + point[0]]
             extra = np.maximum(flat - now[column], 1e-12 * (1 + flat))
             rate = np.where(np.isfinite(flat) & changed[column], gain, 0)
             rate[rate > 0] /= extra[rate > 0]
             best = rate.argmax()
             if not rate[best] > 1e-15:
                 return None
-            point[0, column[best]] = best - self.cell_starts[column[best]]
+            point[0, column[best]] = best - self._starts[column[best]]
         return None
 
     def refined(self, point):
@@ -286,19 +286,19 @@ class BoxSums:
 
         Of cells that no box tells apart, the cheapest.
         """
-        flat, column = self.cell_costs
-        now = flat[self.cell_starts + point]
+        flat, column = self._costs
+        now = flat[self._starts + point]
         cheaper = np.flatnonzero(flat < now[column] * (1 - _SAME_COST))
         savings = flat[cheaper] - now[column[cheaper]]
         cheaper = cheaper[np.argsort(savings, kind="stable")]
         ends = np.zeros(len(flat), dtype=bool)
-        ends[self.cell_starts] = ends[self.cell_starts + self.low] = True
-        ends[self.cell_starts + self.high + 1] = True
+        ends[self._starts] = ends[self._starts + self.low] = True
+        ends[self._starts + self.high + 1] = True
         _, first = np.unique(np.cumsum(ends)[cheaper], return_index=True)
         cheaper = cheaper[np.sort(first)]
         tried = np.repeat(point[None], len(cheaper), axis=0)
         at = column[cheaper]
-        tried[np.arange(len(cheaper)), at] = cheaper - self.cell_starts[at]
+        tried[np.arange(len(cheaper)), at] = cheaper - self._starts[at]
         return tried
 
     def near_point(self, starts, end=0.0):
@@ -310,9 +310,9 @@ class BoxSums:
         starts = starts[usable]
         starts = starts[np.argsort(self.cost(starts), kind="stable")]
         starts = starts[self.holds_but_for_changes(starts)][:_STARTS]
-        climbed = self.climbed()
+        climbed = self.climbed(self.own)
         if climbed is not None:
-            starts = np.concatenate([climbed, starts])
+            starts = np.vstack([climbed, starts])
         if not len(starts):
             return None
         points = np.unique(self.descended(starts), axis=0)

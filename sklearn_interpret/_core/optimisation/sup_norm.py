@@ -1,9 +1,9 @@
 """The nearest point at which sums over boxes are as wished: its dearest cell is cheap.
 
-What the dearest cell costs is one of finitely many numbers. At each of them the cells
-that cost more are left out, and what is asked is whether any point is as wished: sums of
-the best boxes often say no, changes of one cell after the other yes, and branch and bound
-tells the rest (`box_program`). Bisection finds where the answer changes.
+What the dearest cell costs is one of finitely many sizes. At each size the cells that
+cost more are left out, and the question is whether any point is as wished: sums of the
+best boxes often say no, changes of one cell after the other yes, and branch and bound
+tells the rest. Bisection finds the size at which the answer changes.
 """
 
 from dataclasses import replace
@@ -12,15 +12,17 @@ from time import monotonic
 import numpy as np
 
 from sklearn_interpret._core.optimisation.box_program import (
+    Program,
     Solved,
-    cheapest_point,
     within_reach,
 )
 
 # Known points that are followed at each size.
-_STARTS = 8
+_STARTS = 2
 # The share of the time for one question at first, and how much longer it gets.
-_FIRST, _LONGER = 0.01, 4
+_FIRST, _LONGER = 1 / 32, 4
+# What is left unknown of an interval of sizes until there is more time for a question.
+_ROUGHLY = 0.1
 
 
 def nearest_point(ways, starts, time_limit):
@@ -39,39 +41,51 @@ def nearest_point(ways, starts, time_limit):
     -------
     Solved
     """
-    search = _Search(ways, starts)
     end = monotonic() + time_limit
+    search = _Search(ways, starts)
     search.low = search.first(search.reachable)
-    search.first(search.climbs)
+    if time_limit:
+        search.low = search.first(lambda at: search.told(at, 0.0, end), roughly=_FIRST)
+    search.first(search.climbs, roughly=_ROUGHLY)
     seconds = _FIRST * time_limit
     while search.low < search.high and monotonic() < end:
-        search.low = search.first(lambda at: search.told(at, seconds, end))
+        search.low = search.first(
+            lambda at, until=seconds: search.told(at, until, end),
+            step=search.high - search.low,
+            roughly=_ROUGHLY,
+        )
         seconds *= _LONGER
-    return Solved(search.few_changed(), search.sizes[search.low])
+    return Solved(search.few_changed(), search.sizes[min(search.low, search.high)])
 
 
 class _Search:
     """Sizes of changes: the lowest that may be enough, and the one that is."""
 
     def __init__(self, ways, starts):
-        self.sizes = np.unique(np.concatenate([*[b for w in ways[:1] for b in w.costs], [np.inf]]))
+        costs = ways[0].costs if ways else []
+        self.sizes = np.unique(np.concatenate([*costs, [np.inf]]))
         self.low, self.high = 0, len(self.sizes) - 1
-        short = [np.maximum(way.needs - way.sums(way.own[None])[0], 0).sum() for way in ways]
+        short = [
+            np.maximum(way.needs - way.sums(way.own[None]), 0).sum() for way in ways
+        ]
         order = np.argsort(short, kind="stable").tolist()
         self.ways, self.starts = [ways[k] for k in order], [starts[k] for k in order]
         # From which size on each way may come true.
         self.lowest = np.zeros(len(ways), dtype=np.intp)
         self.best = None
 
-    def first(self, enough):
-        """The first size for which a function of its position is true."""
+    def first(self, enough, step=1, roughly=0.0):
+        """The first size for which a function of its position is true, or a bit less.
+
+        The positions asked about are farther and farther apart, from `step` on.
+        """
         low, high = self.low, self.high
-        while low < high:
-            middle = (low + high) // 2
-            if enough(middle):
-                high = min(middle, self.high)
+        while high - low > roughly * (self.high - self.low):
+            at = min(low + step - 1, (low + high) // 2)
+            if enough(at):
+                high = min(at, self.high)
             else:
-                low = middle + 1
+                low, step = at + 1, 2 * step
         return low
 
     def _left(self, at):
@@ -91,29 +105,39 @@ class _Search:
 
     def climbs(self, at):
         """Whether changes of one cell after the other lead to a point as wished."""
-        for number, boxes in self._left(at):
-            ends = [np.flatnonzero(np.isfinite(cost))[[0, -1]] for cost in boxes.costs]
-            near = np.clip(self.starts[number][:_STARTS], *np.transpose(ends))
-            near = near[np.isfinite(boxes.cost(near))]
-            own = np.clip(boxes.own, *np.transpose(ends))
-            point = _climbed(boxes, np.concatenate([own[None], near]))
-            if point is not None:
-                return self._keep(number, point)
-        return False
+        return any(
+            self._climbs(number, boxes, point)
+            for number, boxes in self._left(at)
+            for point in [boxes.own, *self.starts[number][:_STARTS]]
+        )
 
     def told(self, at, seconds, end):
         """Whether a point is as wished, or may be for all that is told in some time."""
+        until = min(monotonic() + seconds, end)
+        if monotonic() >= end:
+            return True
         for number, boxes in self._left(at):
-            left = min(seconds, end - monotonic())
-            if left <= 0:
-                return True
-            solved = cheapest_point(boxes, None, left, step=np.inf)
-            if solved.point is not None:
-                return self._keep(number, solved.point)
-            if np.isfinite(solved.lower_bound):
-                return True
+            parts = [boxes]
+            while parts:
+                part = within_reach(parts.pop(), np.inf)
+                if part is None:
+                    continue
+                program = Program(part)
+                if np.isinf(program.relaxed(np.inf, end - monotonic())):
+                    continue
+                if self._climbs(number, part, program.point()) or monotonic() > until:
+                    return True
+                parts.extend(program.halves())
             self.lowest[number] = at + 1
         return False
+
+    def _climbs(self, number, boxes, point):
+        """Note a point as wished to which changes of single cells lead, if any do."""
+        free = [np.where(np.isfinite(cost), 0.0, np.inf) for cost in boxes.costs]
+        cells = [np.flatnonzero(cost == 0) for cost in free]
+        near = [c[np.abs(c - x).argmin()] for c, x in zip(cells, point, strict=True)]
+        found = replace(boxes, costs=free).climbed(np.array(near))
+        return found is not None and self._keep(number, found)
 
     def _keep(self, number, point):
         """Note a point as wished."""
@@ -124,29 +148,10 @@ class _Search:
         return True
 
     def few_changed(self):
-        """The best point, without changes that are not needed; None if there is none."""
+        """The best point without changes that are not needed, or None."""
         if self.best is None:
             return None
         number, point = self.best
         way, size = self.ways[number], self.sizes[self.high]
         costs = [np.where(cost <= size, cost, np.inf) for cost in way.costs]
         return replace(way, costs=costs).descended(point[None])[0]
-
-
-def _climbed(boxes, points):
-    """A point as wished, from some by the best changes of single cells; or None."""
-    flat, column = boxes.cell_costs
-    starts = boxes.cell_starts
-    usable = np.isfinite(flat)
-    needs = boxes.needs[:, None, None]
-    short = np.full(len(points), np.inf)
-    while len(points):
-        missing = np.maximum(needs - boxes.profiles(points), 0).sum(axis=0)
-        missing[:, ~usable] = np.inf
-        best = missing.argmin(axis=1)
-        reached = missing[np.arange(len(points)), best]
-        points[np.arange(len(points)), column[best]] = best - starts[column[best]]
-        if not reached.all():
-            return points[reached.argmin()]
-        points, short = points[reached < short], reached[reached < short]
-    return None

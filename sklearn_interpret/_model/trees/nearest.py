@@ -114,14 +114,15 @@ class TreeSearch:
             return None, np.inf
         own = None if task.own is None else task.own[row]
         end = monotonic() + settings.time_limit
-        best, lower = None, np.inf
+        best, lower = None, 0.0
         for sure in (False, True):
             space = _Space.of_row(self.cells, feasible, task, row, sure * _SINGLE)
             best, bound = self._best_way(space, own, settings, end, sure)
             if best is None:
-                lower = min(lower, bound)
+                lower = lower if sure else bound
                 break
-            lower, best = bound, feasible.projected(best[None], origin)
+            lower = max(lower, bound)
+            best = feasible.projected(best[None], origin)
             holds = task.holds(best, np.array([row])) & feasible.keeps(best)
             best = best[0]
             if holds[0]:
