@@ -37,8 +37,8 @@ class Settings(Cheapest):
         few = changes if self.objective == "n_changed" else 0
         return few, boxes.total_cost(point)
 
-    def solved_way(self, boxes, starts, end):
-        """A point by heuristics, and if there is time the best."""
+    def solved_way(self, boxes, starts, best, end):
+        """As of `Cheapest`."""
         if self.objective == "n_changed":
             return _fewest_changes(boxes, starts, self, end)
         if self.any_row:
@@ -46,7 +46,7 @@ class Settings(Cheapest):
             if point is not None or not self.time_limit:
                 return Solved(point, 0.0)
             return cheapest_point(boxes, None, end - monotonic())
-        return super().solved_way(boxes, starts, end)
+        return super().solved_way(boxes, starts, best, end)
 
 
 def _fewest_changes(boxes, starts, settings, end):

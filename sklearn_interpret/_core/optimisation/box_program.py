@@ -20,6 +20,8 @@ from scipy.sparse import csr_array
 GAP, _UNIT = 2e-7, 1e3
 # Shares that are nearer to 0 or 1 are whole; what reduced costs exceed more than just.
 _WHOLE, _MORE = 1e-7, 1e-6
+# Shares of a known cost, up to which programs are small.
+_SHARES = 0.125, 0.25, 0.5
 _INFEASIBLE = 2  # a status of linprog
 
 
@@ -59,7 +61,8 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
     """
     end = monotonic() + time_limit
     known = np.inf if point is None else boxes.total_cost(point)
-    parts, number, halves, lower = [], count(), [boxes], 0.0
+    parts, number, halves = [], count(), [boxes]
+    lower = 0.0 if step else _surely_less(boxes, known, end)
     while True:
         for half in halves:
             most = known if np.isinf(known) else known - max(GAP * known, step / 2)
@@ -82,6 +85,20 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
             return Solved(point, min(parts[0][0], known))
         lower, _, program = heappop(parts)
         halves = program.halves()
+
+
+def _surely_less(boxes, known, end):
+    """What no point costs less than, from programs of what points of low cost need."""
+    lower = 0.0
+    for share in _SHARES:
+        most = share * known
+        part = within_reach(boxes, most)
+        if part is not None:
+            bound = Program(part).relaxed(most, end - monotonic())
+            if not bound > most:
+                return max(lower, bound)
+        lower = most
+    return lower
 
 
 def within_reach(boxes, most):

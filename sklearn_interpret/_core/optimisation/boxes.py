@@ -145,6 +145,10 @@ class BoxSums:
             sums[part] = self._reached(self._missed(points[part])[1]).T
         return sums
 
+    def missing(self, points):
+        """What is missing to the sums at points (n, p) in all: (n,)."""
+        return np.maximum(self.needs - self.sums(points), 0).sum(axis=1)
+
     def _reached(self, counts):
         """Sums (m, n) over the boxes of which no conditions are missed."""
         point, place = np.divmod(np.flatnonzero(counts == 0), counts.shape[1])

@@ -65,11 +65,7 @@ class _Search:
         costs = ways[0].costs if ways else []
         self.sizes = np.unique(np.concatenate([*costs, [np.inf]]))
         self.low, self.high = 0, len(self.sizes) - 1
-        short = [
-            np.maximum(way.needs - way.sums(way.own[None]), 0).sum() for way in ways
-        ]
-        order = np.argsort(short, kind="stable").tolist()
-        self.ways, self.starts = [ways[k] for k in order], [starts[k] for k in order]
+        self.ways, self.starts = ways, starts
         # From which size on each way may come true.
         self.lowest = np.zeros(len(ways), dtype=np.intp)
         self.best = None

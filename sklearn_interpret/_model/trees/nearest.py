@@ -49,7 +49,7 @@ class Cheapest:
         best, least, bounds = None, np.inf, []
         for number, (boxes, starts) in enumerate(ways):
             until = monotonic() + (end - monotonic()) / (len(ways) - number)
-            solved = self.solved_way(boxes, starts, until)
+            solved = self.solved_way(boxes, starts, best, until)
             bounds.append(solved.lower_bound)
             if solved.point is not None:
                 cost = self.cost(boxes, solved.point)
@@ -57,11 +57,16 @@ class Cheapest:
                     best, least = solved.point, cost
         return Solved(best, min(bounds, default=np.inf))
 
-    def solved_way(self, boxes, starts, end):
-        """A point by heuristics, and if there is time the best."""
+    def solved_way(self, boxes, starts, best, end):
+        """A point by heuristics, and if there is time the best.
+
+        Or one that is as wished in another way, if none is better.
+        """
         now = monotonic()
         until = now + _STARTING * (end - now) if self.time_limit else 0.0
         point = boxes.near_point(starts, until)
+        points = [one for one in (point, best) if one is not None]
+        point = min(points, key=boxes.total_cost, default=None)
         if not self.time_limit:
             return Solved(point, 0.0)
         return cheapest_point(boxes, point, end - monotonic())
@@ -161,12 +166,16 @@ class TreeSearch:
         return low, high
 
     def _best_way(self, space, own, settings, end, sure):
-        """The nearest row of all ways in which the wish comes true."""
+        """The nearest row of all ways in which the wish comes true.
+
+        Ways for which little is missing come first.
+        """
         ways = [
             (self._boxes(space, way, settings, sure), self._starts(space, way))
             for way in self.wish.ways(own)
             if len(space.own)
         ]
+        ways.sort(key=lambda way: way[0].missing(space.own[None])[0])
         solved = settings.solved(ways, end)
         values = None if solved.point is None else space.values(solved.point)
         return values, solved.lower_bound
