@@ -14,6 +14,8 @@ _AT_ONCE = 16
 _STARTS, _REFINED = 16, 12
 # Those that are in any case; with more boxes than `_MANY` a single one.
 _SURELY, _MANY = 3, 1000
+# Rounds of changes that may come no nearer to the sums.
+_IDLE = 2
 # Costs that differ by less, relatively, are the same.
 _SAME_COST = 1e-9
 
@@ -120,7 +122,7 @@ class BoxSums:
             least[:, j] = np.where(within, cost, np.inf).min(axis=1)
         return least
 
-    def _within_cost(self, most):
+    def within_cost(self, most):
         """The same with the boxes alone that points of a cost may lie in."""
         return self.taken(self.least_costs().sum(axis=1) <= most * (1 + _SAME_COST))
 
@@ -230,7 +232,7 @@ class BoxSums:
         """Points at which the sums are as wished, moved cell by cell to lower costs."""
         points = points.copy()
         costs = self.cost(points)
-        boxes = self._within_cost(costs.max())
+        boxes = self.within_cost(costs.max())
         active = np.arange(len(points))
         while len(active):
             columns, cells, reached = boxes._moves(points[active])
@@ -240,14 +242,14 @@ class BoxSums:
             costs[active] = reached[better]
         return points
 
-    def climbed(self, point):
-        """From a point by the best gain for the cost to one as wished, or None."""
-        point = point[None].copy()
+    def climbed(self):
+        """From the own one by the best gain for the cost, or None."""
+        point = self.own[None].copy()
         flat, column = self._costs
         for _ in range(4 * len(self.own)):
             short = np.maximum(self.needs - self.sums(point)[0], 0)
             if not short.any():
-                return point[0]
+                return point
             changed = (point != self.own)[0]
             total = self.change_weights @ changed + self.change_weights.T
             changed |= (total <= self.most_changed).all(axis=1)
@@ -263,11 +265,33 @@ class BoxSums:
             point[0, column[best]] = best - self._starts[column[best]]
         return None
 
+    def reached(self, points):
+        """A point as wished that changes of single cells lead to, or None.
+
+        They start from points (n, p), cost what they may, and are followed from those
+        where least is missing to the sums.
+        """
+        flat, column = self._costs
+        best, idle = np.inf, 0
+        while idle < _IDLE:
+            missing = self.needs[:, None, None] - self.profiles(points)
+            missing = np.maximum(missing, 0).sum(axis=0)
+            missing[:, np.isinf(flat)] = np.inf
+            least, first = np.unique(missing, return_index=True)
+            parent, cell = np.divmod(first[:_AT_ONCE], len(flat))
+            points, changed = points[parent], column[cell]
+            points[np.arange(len(cell)), changed] = cell - self._starts[changed]
+            if least[0] == 0:
+                return points[0]
+            idle = 0 if least[0] < best else idle + 1
+            best = min(least[0], best)
+        return None
+
     def refined(self, point):
         """A point after changes of two cells at once, one of which saves cost."""
         while True:
             cost = self.cost(point[None])[0]
-            boxes = self._within_cost(cost)
+            boxes = self.within_cost(cost)
             # Changes of two cells lead to no other boxes.
             few = np.flatnonzero(boxes._missed(point[None])[1][0] <= 2)
             near = boxes.taken(np.sort(boxes._conditions[0][few]))
@@ -314,9 +338,9 @@ class BoxSums:
         starts = starts[usable]
         starts = starts[np.argsort(self.cost(starts), kind="stable")]
         starts = starts[self.holds_but_for_changes(starts)][:_STARTS]
-        climbed = self.climbed(self.own)
+        climbed = self.climbed()
         if climbed is not None:
-            starts = np.vstack([climbed, starts])
+            starts = np.concatenate([climbed, starts])
         if not len(starts):
             return None
         points = np.unique(self.descended(starts), axis=0)

@@ -18,7 +18,7 @@ from sklearn_interpret._core.optimisation.box_program import (
 )
 
 # Known points that are followed at each size.
-_STARTS = 2
+_STARTS = 16
 # The share of the time for one question at first, and how much longer it gets.
 _FIRST, _LONGER = 1 / 32, 4
 # What is left unknown of an interval of sizes until there is more time for a question.
@@ -101,10 +101,10 @@ class _Search:
 
     def climbs(self, at):
         """Whether changes of one cell after the other lead to a point as wished."""
+        best = [] if self.best is None else [self.best[1]]
         return any(
-            self._climbs(number, boxes, point)
+            self._climbs(number, boxes, [*best, boxes.own, *self.starts[number]])
             for number, boxes in self._left(at)
-            for point in [boxes.own, *self.starts[number][:_STARTS]]
         )
 
     def told(self, at, seconds, end):
@@ -121,18 +121,26 @@ class _Search:
                 program = Program(part)
                 if np.isinf(program.relaxed(np.inf, end - monotonic())):
                     continue
-                if self._climbs(number, part, program.point()) or monotonic() > until:
+                point = program.point()
+                if part.holds(point[None])[0]:
+                    return self._keep(number, point)
+                # Climbing takes as long as a program: from few of them.
+                if not parts and self._climbs(number, part, [point]):
+                    return True
+                if monotonic() > until:
                     return True
                 parts.extend(program.halves())
             self.lowest[number] = at + 1
         return False
 
-    def _climbs(self, number, boxes, point):
+    def _climbs(self, number, boxes, points):
         """Note a point as wished to which changes of single cells lead, if any do."""
-        free = [np.where(np.isfinite(cost), 0.0, np.inf) for cost in boxes.costs]
-        cells = [np.flatnonzero(cost == 0) for cost in free]
-        near = [c[np.abs(c - x).argmin()] for c, x in zip(cells, point, strict=True)]
-        found = replace(boxes, costs=free).climbed(np.array(near))
+        cells = [np.flatnonzero(np.isfinite(cost)) for cost in boxes.costs]
+        near = [
+            c[np.abs(c - x[:, None]).argmin(axis=1)]
+            for c, x in zip(cells, np.array(points[:_STARTS]).T, strict=True)
+        ]
+        found = boxes.reached(np.transpose(near))
         return found is not None and self._keep(number, found)
 
     def _keep(self, number, point):

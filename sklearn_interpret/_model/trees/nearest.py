@@ -48,7 +48,8 @@ class Cheapest:
         """`Solved` for some `BoxSums`, with the starts of each, until a time."""
         best, least, bounds = None, np.inf, []
         for number, (boxes, starts) in enumerate(ways):
-            until = monotonic() + (end - monotonic()) / (len(ways) - number)
+            share = 2 / (len(ways) - number + 1)
+            until = monotonic() + (end - monotonic()) * share
             solved = self.solved_way(boxes, starts, best, until)
             bounds.append(solved.lower_bound)
             if solved.point is not None:
@@ -64,9 +65,10 @@ class Cheapest:
         """
         now = monotonic()
         until = now + _STARTING * (end - now) if self.time_limit else 0.0
-        point = boxes.near_point(starts, until)
-        points = [one for one in (point, best) if one is not None]
-        point = min(points, key=boxes.total_cost, default=None)
+        known = np.inf if best is None else boxes.total_cost(best)
+        point = boxes.within_cost(known).near_point(starts, until)
+        if point is None or boxes.total_cost(point) > known:
+            point = best
         if not self.time_limit:
             return Solved(point, 0.0)
         return cheapest_point(boxes, point, end - monotonic())
