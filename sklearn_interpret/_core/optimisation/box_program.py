@@ -62,7 +62,9 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
     end = monotonic() + time_limit
     known = np.inf if point is None else boxes.total_cost(point)
     parts, number, halves = [], count(), [boxes]
-    lower = 0.0 if step else _surely_less(boxes, known, end)
+    lower = 0.0
+    if not step and np.isfinite(known):
+        lower = _surely_less(boxes, known, end)
     while True:
         for half in halves:
             most = known if np.isinf(known) else known - max(GAP * known, step / 2)
@@ -77,7 +79,7 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
                 if boxes.within is None:
                     point = boxes.refined(boxes.descended(better[None])[0])
                 known = boxes.total_cost(point)
-            if bound <= most:
+            if bound <= most and np.isfinite(bound):
                 heappush(parts, (bound, next(number), program))
         if not parts or parts[0][0] > most:
             return Solved(point, known)
