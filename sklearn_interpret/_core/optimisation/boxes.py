@@ -265,8 +265,8 @@ class BoxSums:
             point[0, column[best]] = best - self._starts[column[best]]
         return None
 
-    def reached(self, points):
-        """A point as wished that changes of single cells lead to, or None.
+    def attained(self, points):
+        """A point as wished that changes of single cells attain, or None.
 
         They start from points (n, p), cost what they may, and are followed from those
         where least is missing to the sums.

@@ -140,7 +140,7 @@ class _Search:
             c[np.abs(c - x[:, None]).argmin(axis=1)]
             for c, x in zip(cells, np.array(points[:_STARTS]).T, strict=True)
         ]
-        found = boxes.reached(np.transpose(near))
+        found = boxes.attained(np.transpose(near))
         return found is not None and self._keep(number, found)
 
     def _keep(self, number, point):

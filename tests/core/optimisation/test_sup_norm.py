@@ -91,8 +91,8 @@ def test_no_ways():
     assert np.isinf(solved.lower_bound)
 
 
-def test_met_in_several_changes():
-    """A point as wished is met where no single change brings anything nearer to it."""
+def test_attained_in_several_changes():
+    """A point as wished is attained where no single change brings anything nearer to it."""
     low = np.array([[0, 0], [1, 0], [1, 1]])
     high = np.array([[0, 1], [1, 0], [1, 1]])
     boxes = BoxSums(
@@ -106,7 +106,7 @@ def test_met_in_several_changes():
         change_weights=np.zeros((0, 2)),
         most_changed=np.zeros(0),
     )
-    np.testing.assert_array_equal(boxes.reached(np.zeros((1, 2), dtype=int)), [1, 1])
+    np.testing.assert_array_equal(boxes.attained(np.zeros((1, 2), dtype=int)), [1, 1])
 
 
 def test_an_infeasible_program_is_a_proof(monkeypatch):
