@@ -52,6 +52,9 @@ class TreePerturbation:
             )
             if found is not None:
                 values[place] = found
+                # Rounding may put the proof a hair beyond the row.
+                nearest = task.distances(found[None], index[[place]])[0]
+                bounds[place] = min(bounds[place], nearest)
         return Tries(values, bounds)
 
 
