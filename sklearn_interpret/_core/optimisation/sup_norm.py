@@ -45,7 +45,9 @@ def nearest_point(ways, starts, time_limit):
     search = _Search(ways, starts)
     search.low = search.first(search.reachable)
     if time_limit:
-        search.low = search.first(lambda at: search.told(at, 0.0, end), roughly=_FIRST)
+        search.low = search.first(
+            lambda at: search.told(at, 0.0, end), roughly=_ROUGHLY
+        )
     search.first(search.climbs, roughly=_ROUGHLY)
     seconds = _FIRST * time_limit
     while search.low < search.high and monotonic() < end:
