@@ -1,0 +1,97 @@
+"""The smallest perturbations of linear models."""
+
+import numpy as np
+
+from sklearn_interpret._core.optimisation.nearest_points import nearest_beyond_all
+from sklearn_interpret._model.desired_sums import SumWish
+from sklearn_interpret._model.linear import explained_linear
+from sklearn_interpret._model.linear_moves import ColumnEffects
+from sklearn_interpret.adversarial._base import Tries
+from sklearn_interpret.adversarial._base_gradient import Budget
+from sklearn_interpret.adversarial._minimal_steps import nearest_on_rays, rows_after
+
+# By how much the linear functions exceed what is needed, relative to their size: the
+# lower bound by nothing, rows by more until the model answers as wished.
+_EXCESS = (0.0, 1e-11, 1e-9, 1e-7, 1e-5)
+
+
+class LinearPerturbation:
+    """Finds the nearest rows that a linear model answers as wished.
+
+    Parameters
+    ----------
+    known : Task
+        Known rows; an UnreadableModelError says why the model is not linear in them.
+    """
+
+    def __init__(self, known):
+        wish = known.wish
+        explained_linear(wish.estimator).check(known.rows)
+        self._effects = ColumnEffects(
+            wish.estimator, known.feasible, known.rows, known.decode
+        )
+        model = self._effects.model
+        link = "exp" if model.exponential else "identity"
+        self._wish = SumWish.of(wish, len(model.intercept), link, 1.0, 0.0)
+        zero = np.zeros(len(model.intercept))
+        slopes = [zero if part is None else part for part in self._effects.slopes]
+        self._slopes = np.array(slopes) / known.feasible.costs[:, None]
+
+    def tries(self, task, index):
+        """The nearest rows; no row as wished is nearer than the relaxed program says."""
+        slopes, needs, sizes, most = self._programs(task, index)
+        n_ways = slopes.shape[1]
+        slopes, needs, sizes, most = (
+            part.reshape(-1, *part.shape[2:]) for part in (slopes, needs, sizes, most)
+        )
+        every = Budget(task, np.repeat(index, n_ways), np.inf)
+        values, valid = every.origins.copy(), np.zeros(len(needs), dtype=bool)
+        steps, bounds = np.zeros(values.shape), np.full(len(needs), np.inf)
+        left = np.arange(len(needs))
+        for excess in _EXCESS:
+            here, raised = every.part(left), np.minimum(excess * sizes, most)
+            steps[left], enough = nearest_beyond_all(
+                slopes[left], here.low, here.high, (needs + raised)[left], here.norm
+            )
+            if not excess:
+                bounds[enough] = np.linalg.norm(steps[enough], here.norm, axis=1)
+            values[left] = rows_after(here, steps[left])
+            valid[left] = enough & task.holds(values[left], here.index)
+            left = left[enough & ~valid[left]]
+            if not len(left):
+                break
+        if task.feasible.integer.any():
+            left = np.flatnonzero(np.isfinite(bounds))
+        values[left], valid[left] = nearest_on_rays(every.part(left), steps[left])
+        distances = np.where(valid, task.distances(values, every.index), np.inf)
+        distances, bounds = (part.reshape(-1, n_ways) for part in (distances, bounds))
+        best = distances.argmin(axis=1)
+        rows = np.arange(len(index))
+        return Tries(
+            values.reshape(len(index), n_ways, -1)[rows, best],
+            np.minimum(bounds.min(axis=1), distances[rows, best]),
+        )
+
+    def _programs(self, task, index):
+        """Slopes (n, n_ways, m, p) of m functions, what they need, sizes of the terms.
+
+        And by how much they may gain more.
+        """
+        sums = self._effects.margins(task.rows.take(index).native)
+        n_sums = sums.shape[1]
+        own = np.zeros(len(index), dtype=int) if task.own is None else task.own[index]
+        ways = [self._wish.ways(k) for k in range(max(n_sums, 2))]
+        weights, ends = (
+            np.array([[way[part] for way in of_class] for of_class in ways])
+            for part in (0, 1)
+        )
+        weights, ends = weights[own], ends[own]
+        slopes = np.einsum("nwmk,pk->nwmp", weights, self._slopes)
+        needs = ends - np.einsum("nwmk,nk->nwm", weights, sums)
+        places = np.abs(task.values[index] * task.feasible.costs)
+        sizes = np.einsum("nwmp,np->nwm", np.abs(slopes), np.nan_to_num(places))
+        sizes += np.abs(ends) + np.einsum("nwmk,nk->nwm", np.abs(weights), np.abs(sums))
+        most = np.full(ends.shape, np.inf)
+        if ends.shape[2] == 2 and self._wish.interval is not None:
+            most[:] = -ends.sum(axis=2, keepdims=True) / 2
+        return slopes, needs, sizes, most
