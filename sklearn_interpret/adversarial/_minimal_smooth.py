@@ -9,9 +9,9 @@ from sklearn_interpret.adversarial._base import Tries
 from sklearn_interpret.adversarial._base_gradient import Budget
 from sklearn_interpret.adversarial._minimal_steps import nearest_on_rays, rows_after
 
-# Starts of each row: at the boundaries of the linearised margins that are nearest, and
-# at known rows that are as wished.
-_N_RIVALS, _N_KNOWN = 4, 2
+# Starts of each row: these parts of the way to where each linearised margin is zero,
+# and, of the nearest known rows that are as wished, those with the nearest boundaries.
+_PARTS, _N_NEAR, _N_KNOWN = (0.5, 1.0), 30, 6
 # Known rows that are looked at.
 _MOST_KNOWN = 2000
 _MOST_STEPS = 60
@@ -38,10 +38,11 @@ class SmoothPerturbation:
             np.linspace(0, known.rows.n_rows - 1, _MOST_KNOWN).astype(int)
         )
         native = known.rows.take(every).native
-        self._answers = known.wish.answers(native)
-        if not known.wish.is_other:
-            holds = known.wish.holds(native)
-            every, self._answers = every[holds], None
+        if known.wish.is_other:
+            self._answers = known.wish.answers(native)
+        else:
+            every = every[known.wish.holds(native)]
+            self._answers = np.zeros(len(every), dtype=int)
         self._known = known.values[every]
 
     def tries(self, task, index):
@@ -63,52 +64,56 @@ class SmoothPerturbation:
         return Tries(values)
 
     def _beyond(self, budget):
-        """Steps (n, k, p) to the nearest boundaries of linearised margins."""
+        """Steps (n, k, p) towards the boundaries of linearised margins."""
         zero = np.zeros(budget.low.shape)
-        if not self._margins.wish.is_other:
-            _, every = self._at(budget, zero)
-            steps, _ = self._linearised(budget, zero, every, 0.0)
-            return steps[:, None]
         _, every = self._at(budget, zero)
-        n, n_rivals = every.shape
-        index = np.repeat(budget.index, n_rivals)
-        rivals = np.tile(np.arange(n_rivals), n)
-        origins, low, high = (
-            np.repeat(part, n_rivals, axis=0)
-            for part in (budget.origins, budget.low, budget.high)
-        )
-        slopes = self._margins.slopes(budget.task, origins, index, rivals)
-        needs = np.where(np.isinf(every), 0, -every).ravel()
-        steps, enough = nearest_beyond(slopes, low, high, needs, budget.norm)
-        norms = np.linalg.norm(steps, budget.norm, axis=1)
-        norms = np.where(enough, norms, 1e9 + norms).reshape(n, n_rivals)
-        norms[np.isinf(every)] = np.inf
-        nearest = norms.argsort(axis=1)[:, : min(_N_RIVALS, n_rivals - 1)]
-        return steps.reshape(n, n_rivals, -1)[np.arange(n)[:, None], nearest]
+        if self._margins.wish.is_other:
+            n, m = every.shape
+            slopes = self._slopes(budget, budget.origins, np.tile(np.arange(m), (n, 1)))
+            low, high = (np.repeat(part, m, axis=0) for part in (budget.low, budget.high))
+            needs = np.where(np.isinf(every), 0, np.maximum(-every, 0)).ravel()
+            slopes = slopes.reshape(n * m, -1)
+            steps, _ = nearest_beyond(slopes, low, high, needs, budget.norm)
+            steps = steps.reshape(n, m, -1)
+        else:
+            steps = self._linearised(budget, zero, every, 0.0)[0][:, None]
+        return np.concatenate([part * steps for part in _PARTS], axis=1)
 
     def _as_known(self, budget):
-        """Steps (n, k, p) to the nearest known rows, as far as the boundary."""
-        task, feasible = budget.task, budget.feasible
-        steps = []
-        for row, index in enumerate(budget.index):
-            ends = self._known
-            if self._answers is not None:
-                ends = ends[self._answers != task.own[index]]
-            moves = (ends - budget.origins[row]) * feasible.costs
-            moves = np.clip(np.nan_to_num(moves), budget.low[row], budget.high[row])
-            order = np.linalg.norm(moves, budget.norm, axis=1).argsort(kind="stable")
-            nearest = np.zeros((_N_KNOWN, len(feasible.costs)))
-            nearest[: len(order)] = moves[order[:_N_KNOWN]]
-            steps.append(nearest)
-        steps = np.concatenate(steps)
-        every = Budget(task, np.repeat(budget.index, _N_KNOWN), np.inf)
+        """Steps (n, k, p) towards known rows, as far as the boundary."""
+        steps = np.array([self._near(budget, row) for row in range(len(budget.index))])
+        n, k, p = steps.shape
+        every = Budget(budget.task, np.repeat(budget.index, k), np.inf)
+        steps = steps.reshape(-1, p)
         short, enough = np.zeros(len(steps)), np.ones(len(steps))
         for _ in range(_HALVINGS):
             between = (short + enough) / 2
             margins, _ = self._at(every, steps * between[:, None])
             short = np.where(margins < 0, between, short)
             enough = np.where(margins < 0, enough, between)
-        return (steps * enough[:, None]).reshape(len(budget.index), _N_KNOWN, -1)
+        steps *= enough[:, None]
+        norms = np.linalg.norm(steps, budget.norm, axis=1)
+        norms = np.where(norms > 0, norms, np.inf).reshape(n, k)
+        nearest = norms.argsort(axis=1, kind="stable")[:, :_N_KNOWN]
+        return steps.reshape(n, k, p)[np.arange(n)[:, None], nearest]
+
+    def _near(self, budget, row):
+        """Steps (k, p) to known rows near a row, of all classes in turn, or none."""
+        ends, answers = self._known, self._answers
+        if self._margins.wish.is_other:
+            other = answers != budget.task.own[budget.index[row]]
+            ends, answers = ends[other], answers[other]
+        moves = (ends - budget.origins[row]) * budget.feasible.costs
+        moves = np.clip(np.nan_to_num(moves), budget.low[row], budget.high[row])
+        order = np.linalg.norm(moves, budget.norm, axis=1).argsort(kind="stable")
+        answers = answers[order]
+        turns = np.zeros(len(order), dtype=int)
+        for answer in np.unique(answers):
+            turns[answers == answer] = np.arange((answers == answer).sum())
+        order = order[turns.argsort(kind="stable")]
+        steps = np.zeros((min(_N_NEAR, len(self._known)), moves.shape[1]))
+        steps[: len(order)] = moves[order[: len(steps)]]
+        return steps
 
     def _at(self, budget, steps):
         """Margins that decide after some steps, (n,), and all margins."""
@@ -118,6 +123,13 @@ class SmoothPerturbation:
         every = self._margins.margins(native, own)
         return self._margins.binding(every)[1], every
 
+    def _slopes(self, budget, values, rivals):
+        """Slopes (n, m, p) of margins against some rivals (n, m) each."""
+        n, m = rivals.shape
+        rows, index = np.repeat(values, m, axis=0), np.repeat(budget.index, m)
+        slopes = self._margins.slopes(budget.task, rows, index, rivals.ravel())
+        return slopes.reshape(n, m, -1)
+
     def _linearised(self, budget, steps, every, aims):
         """The shortest steps by which linearised margins are positive.
 
@@ -125,18 +137,12 @@ class SmoothPerturbation:
         """
         values = rows_after(budget, steps)
         steps = np.nan_to_num((values - budget.origins) * budget.feasible.costs)
-        n, p = steps.shape
-        rivals = np.arange(every.shape[1])[None].repeat(n, axis=0)
+        n = len(steps)
+        rivals = np.tile(np.arange(every.shape[1]), (n, 1))
         if self._margins.wish.is_other:
             rivals = self._margins.binding(every)[0][:, None]
-        m = rivals.shape[1]
         every = np.take_along_axis(every, rivals, axis=1)
-        slopes = self._margins.slopes(
-            budget.task,
-            np.repeat(values, m, axis=0),
-            np.repeat(budget.index, m),
-            rivals.ravel(),
-        ).reshape(n, m, p)
+        slopes = self._slopes(budget, values, rivals)
         gained = np.einsum("nmp,np->nm", slopes, steps)
         needs = np.reshape(aims, (-1, 1)) - every + gained
         shortest, _ = nearest_beyond_all(
