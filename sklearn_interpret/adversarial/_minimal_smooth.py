@@ -11,14 +11,16 @@ from sklearn_interpret.adversarial._minimal_steps import nearest_on_rays, rows_a
 
 # Starts of each row: these parts of the way to where each linearised margin is zero,
 # and, of the nearest known rows that are as wished, those with the nearest boundaries.
-_PARTS, _N_NEAR, _N_KNOWN = (0.5, 1.0), 30, 6
+_PARTS, _N_NEAR, _N_KNOWN = (0.5, 1.0, 2.0), 30, 10
 # Known rows that are looked at.
 _MOST_KNOWN = 2000
 _MOST_STEPS = 60
 # What a margin is to exceed, relative to that of the row itself.
 _AIM = 1e-3
 # Steps that are shorter than this, relative to where they start, have settled.
-_STILL = 1e-5
+_STILL = 1e-4
+# Starts whose linearised boundary is farther than so often the nearest row are left.
+_FAR = 1.5
 _HALVINGS = 12
 
 
@@ -51,7 +53,7 @@ class SmoothPerturbation:
         starts = np.concatenate([self._beyond(own), self._as_known(own)], axis=1)
         n, n_starts, p = starts.shape
         every = Budget(task, np.repeat(index, n_starts), np.inf)
-        steps, norms = self._descended(every, starts.reshape(-1, p))
+        steps, norms = self._descended(every, starts.reshape(-1, p), n_starts)
         steps, norms = steps.reshape(n, n_starts, p), norms.reshape(n, n_starts)
         values, valid = own.origins.copy(), np.zeros(n, dtype=bool)
         order = np.argsort(norms, axis=1)
@@ -152,7 +154,7 @@ class SmoothPerturbation:
         most = needs.max(axis=1)
         return shortest, np.divide(norms, most, out=np.zeros(n), where=most > 0)
 
-    def _descended(self, budget, steps):
+    def _descended(self, budget, steps, n_starts):
         """The nearest steps with a margin that descents pass, and their norms."""
         n = len(steps)
         first, _ = self._at(budget, np.zeros(steps.shape))
@@ -190,7 +192,9 @@ class SmoothPerturbation:
             shares[going] = np.where(
                 better, np.minimum(2 * shares[going], 1), shares[going] / 4
             )
-            going = going[~settled]
+            of_row = nearest.reshape(-1, n_starts).min(axis=1).repeat(n_starts)[going]
+            far = np.linalg.norm(ends[going], budget.norm, axis=1) > _FAR * of_row
+            going = going[~(settled | far)]
             if not len(going):
                 break
         return best, nearest
