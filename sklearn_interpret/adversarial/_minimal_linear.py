@@ -8,11 +8,15 @@ from sklearn_interpret._model.linear import explained_linear
 from sklearn_interpret._model.linear_moves import ColumnEffects
 from sklearn_interpret.adversarial._base import Tries
 from sklearn_interpret.adversarial._base_gradient import Budget
-from sklearn_interpret.adversarial._minimal_steps import nearest_on_rays, rows_after
+from sklearn_interpret.adversarial._minimal_steps import (
+    nearest_on_rays,
+    precision,
+    rows_after,
+)
 
-# By how much the linear functions exceed what is needed, relative to their size: the
-# lower bound by nothing, rows by more until the model answers as wished.
-_EXCESS = (0.0, 1e-11, 1e-9, 1e-7, 1e-5)
+# By how much the linear functions exceed what is needed, relative to the size of their
+# terms and in the precision of the numbers: more until the model answers as wished.
+_EXCESS = (2.0**3, 2.0**15, 2.0**25)
 
 
 class LinearPerturbation:
@@ -45,23 +49,23 @@ class LinearPerturbation:
             part.reshape(-1, *part.shape[2:]) for part in (slopes, needs, sizes, most)
         )
         every = Budget(task, np.repeat(index, n_ways), np.inf)
+        steps, possible = self._steps(slopes, every, needs)
+        bounds = np.where(
+            possible, np.linalg.norm(steps, task.feasible.norm, axis=1), np.inf
+        )
         values, valid = every.origins.copy(), np.zeros(len(needs), dtype=bool)
-        steps, bounds = np.zeros(values.shape), np.full(len(needs), np.inf)
-        left = np.arange(len(needs))
+        left = np.flatnonzero(possible)
         for excess in _EXCESS:
-            here, raised = every.part(left), np.minimum(excess * sizes, most)
-            steps[left], enough = nearest_beyond_all(
-                slopes[left], here.low, here.high, (needs + raised)[left], here.norm
-            )
-            if not excess:
-                bounds[enough] = np.linalg.norm(steps[enough], here.norm, axis=1)
+            here = every.part(left)
+            raised = np.minimum(excess * precision(task.feasible) * sizes, most)
+            steps[left], _ = self._steps(slopes[left], here, (needs + raised)[left])
             values[left] = rows_after(here, steps[left])
-            valid[left] = enough & task.holds(values[left], here.index)
-            left = left[enough & ~valid[left]]
+            valid[left] = task.holds(values[left], here.index)
+            left = left[~valid[left]]
             if not len(left):
                 break
         if task.feasible.integer.any():
-            left = np.flatnonzero(np.isfinite(bounds))
+            left = np.flatnonzero(possible)
         values[left], valid[left] = nearest_on_rays(every.part(left), steps[left])
         distances = np.where(valid, task.distances(values, every.index), np.inf)
         distances, bounds = (part.reshape(-1, n_ways) for part in (distances, bounds))
@@ -71,6 +75,10 @@ class LinearPerturbation:
             values.reshape(len(index), n_ways, -1)[rows, best],
             np.minimum(bounds.min(axis=1), distances[rows, best]),
         )
+
+    @staticmethod
+    def _steps(slopes, budget, needs):
+        return nearest_beyond_all(slopes, budget.low, budget.high, needs, budget.norm)
 
     def _programs(self, task, index):
         """Slopes (n, n_ways, m, p) of m functions, what they need, sizes of the terms.

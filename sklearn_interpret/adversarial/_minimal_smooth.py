@@ -11,7 +11,7 @@ from sklearn_interpret.adversarial._minimal_steps import nearest_on_rays, rows_a
 
 # Starts of each row: these parts of the way to where each linearised margin is zero,
 # and, of the nearest known rows that are as wished, those with the nearest boundaries.
-_PARTS, _N_NEAR, _N_KNOWN = (0.5, 1.0, 2.0), 30, 10
+_PARTS, _N_NEAR, _N_KNOWN = (0.5, 1.0, 2.0), 30, 5
 # Known rows that are looked at.
 _MOST_KNOWN = 2000
 _MOST_STEPS = 60

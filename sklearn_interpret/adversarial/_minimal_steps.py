@@ -5,11 +5,25 @@ import numpy as np
 # Multiples of steps, until rows are as wished: rounding asks for a little more, whole
 # numbers for much.
 _MULTIPLES = np.concatenate(
-    [1 - 10.0 ** -np.arange(1, 8, 2), [1.0], 1 + 10.0 ** -np.arange(9, 0, -2)]
+    [
+        1 - 10.0 ** -np.arange(1, 8, 2),
+        [1.0],
+        1 + 10.0 ** -np.arange(9, 0, -2),
+        2.0 ** np.arange(0.5, 10.5, 0.5),
+    ]
 )
-_MULTIPLES = np.append(_MULTIPLES, 2.0 ** np.arange(0.5, 10.5, 0.5))
 # Between the last two of them a row is as near as this, relatively.
-_PRECISION = 1e-8
+_PRECISION = 1e-9
+# What is added in the end, so that the answer is the same among other rows, in units of
+# the precision of the numbers to this power.
+_EXCESS = 0.55
+
+
+def precision(feasible):
+    """The precision of the least precise column of numbers."""
+    columns = map(feasible.known.values, np.flatnonzero(feasible.vary))
+    kinds = {values.dtype for values in columns if values.dtype.kind == "f"}
+    return float(max((np.finfo(kind).eps for kind in kinds), default=2.0**-52))
 
 
 def rows_after(budget, steps):
@@ -20,32 +34,41 @@ def rows_after(budget, steps):
 
 
 def nearest_on_rays(budget, steps):
-    """Rows on the rays along some steps that are just as wished; whether they are."""
-    n = len(budget.index)
-    values, valid = budget.origins.copy(), np.zeros(n, dtype=bool)
-    short, enough = np.zeros(n), np.zeros(n)
+    """Rows on the rays along some steps that are just as wished, and whether they are.
+
+    Those that are not are the ends of the steps.
+    """
+    values, valid = rows_after(budget, steps), np.zeros(len(steps), dtype=bool)
+    short, enough = np.zeros((2, len(steps)))
+    left = np.flatnonzero(steps.any(axis=1))
     for multiple in _MULTIPLES:
-        left = np.flatnonzero(~valid & steps.any(axis=1))
         if not len(left):
             break
-        values[left], valid[left] = _asked(budget.part(left), steps[left] * multiple)
-        short[left] = np.where(valid[left], short[left], multiple)
         enough[left] = multiple
+        holds = _ask(budget, steps, enough, left, values, valid)
+        left = left[~holds]
+        short[left] = multiple
     while True:
         left = np.flatnonzero(valid & (enough - short > _PRECISION * enough))
         if not len(left):
             break
-        between = (short[left] + enough[left]) / 2
-        nearer, holds = _asked(budget.part(left), steps[left] * between[:, None])
-        values[left[holds]] = nearer[holds]
-        enough[left[holds]], short[left[~holds]] = between[holds], between[~holds]
+        between = (short + enough) / 2
+        holds = _ask(budget, steps, between, left, values, valid)
+        enough[left[holds]] = between[left[holds]]
+        short[left[~holds]] = between[left[~holds]]
+    surely = enough * (1 + precision(budget.feasible) ** _EXCESS)
+    _ask(budget, steps, surely, np.flatnonzero(valid), values, valid)
     _step_back(budget, values, valid)
     return values, valid
 
 
-def _asked(budget, steps):
-    values = rows_after(budget, steps)
-    return values, budget.task.holds(values, budget.index)
+def _ask(budget, steps, multiples, rows, values, valid):
+    """Whether some rows are as wished after multiples of steps; keep those that are."""
+    here = budget.part(rows)
+    tried = rows_after(here, steps[rows] * multiples[rows, None])
+    holds = budget.task.holds(tried, here.index) if len(rows) else np.zeros(0, bool)
+    values[rows[holds]], valid[rows[holds]] = tried[holds], True
+    return holds
 
 
 def _step_back(budget, values, valid):
