@@ -18,7 +18,11 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklearn_interpret.adversarial import FastGradientSign, ProjectedGradient
+from sklearn_interpret.adversarial import (
+    FastGradientSign,
+    MinimalPerturbation,
+    ProjectedGradient,
+)
 from sklearn_interpret.counterfactuals import (
     Anchors,
     AnchorsText,
@@ -101,6 +105,16 @@ ADVERSARIAL = {
         {
             "desired": (0.6, 0.9),
             "norm": "2",
+            "units": "raw",
+            "bounds": {0: (-3, 3)},
+            "features_to_vary": [0, 1, 2],
+        },
+    ],
+    MinimalPerturbation: [
+        {"desired": (0.6, None)},
+        {
+            "desired": (0.6, 0.9),
+            "norm": "inf",
             "units": "raw",
             "bounds": {0: (-3, 3)},
             "features_to_vary": [0, 1, 2],

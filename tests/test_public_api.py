@@ -9,6 +9,7 @@ import pytest
 
 import sklearn_interpret
 from sklearn_interpret import (
+    adversarial,
     counterfactuals,
     effects,
     importance,
@@ -338,6 +339,17 @@ def in_order(own):
 
 
 PROMISED = {
+    adversarial.MinimalPerturbation: {
+        "target": None,
+        "desired": None,
+        "norm": "2",
+        "units": "std",
+        "bounds": None,
+        "features_to_vary": None,
+        "time_limit": 10.0,
+        "n_jobs": None,
+        "verbose": 0,
+    },
     **{
         getattr(counterfactuals, name): {**WISH, **own}
         for name, own in COUNTERFACTUALS.items()

@@ -56,14 +56,14 @@ class LinearPerturbation:
         values, valid = every.origins.copy(), np.zeros(len(needs), dtype=bool)
         left = np.flatnonzero(possible)
         for excess in _EXCESS:
+            if not len(left):
+                break
             here = every.part(left)
             raised = np.minimum(excess * precision(task.feasible) * sizes, most)
             steps[left], _ = self._steps(slopes[left], here, (needs + raised)[left])
             values[left] = rows_after(here, steps[left])
             valid[left] = task.holds(values[left], here.index)
             left = left[~valid[left]]
-            if not len(left):
-                break
         if task.feasible.integer.any():
             left = np.flatnonzero(possible)
         values[left], valid[left] = nearest_on_rays(every.part(left), steps[left])

@@ -146,15 +146,16 @@ class Margins:
         Zero where cells may not vary. `values` are encoded rows that those of the task
         at `index` have become.
         """
-        native = task.decode(values, index)
         own = None if task.own is None else task.own[index]
-        if self.wish.is_other and self._vote:
-            every = self._of_pairs(self.scores.function(native))
-            own = every[np.arange(len(rival)), rival].argmin(axis=1)
-        weights = self._weights(own, rival)
         if self.by_formula:
+            native = task.decode(values, index)
+            if self.wish.is_other and self._vote:
+                every = self._of_pairs(self.scores.function(native))
+                own = every[np.arange(len(rival)), rival].argmin(axis=1)
+            weights = self._weights(own, rival)
             gradients = self.scores.function.pull(native, weights)
         else:
+            weights = self._weights(own, rival)
             gradients = self._differences(task, values, index, weights)
         feasible = task.feasible
         moving = feasible.vary & ~feasible.categorical
