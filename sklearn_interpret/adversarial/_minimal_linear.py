@@ -42,43 +42,44 @@ class LinearPerturbation:
         self._slopes = np.array(slopes) / known.feasible.costs[:, None]
 
     def tries(self, task, index):
-        """The nearest rows; no row as wished is nearer than the relaxed program says."""
+        """The nearest rows; none as wished is nearer than relaxed programs say."""
         slopes, needs, sizes, most = self._programs(task, index)
         n_ways = slopes.shape[1]
         slopes, needs, sizes, most = (
             part.reshape(-1, *part.shape[2:]) for part in (slopes, needs, sizes, most)
         )
         every = Budget(task, np.repeat(index, n_ways), np.inf)
-        steps, possible = self._steps(slopes, every, needs)
-        bounds = np.where(
-            possible, np.linalg.norm(steps, task.feasible.norm, axis=1), np.inf
+        steps, possible = nearest_beyond_all(
+            slopes, every.low, every.high, needs, every.norm
         )
-        values, valid = every.origins.copy(), np.zeros(len(needs), dtype=bool)
+        norms = np.linalg.norm(steps, every.norm, axis=1)
+        bounds = np.where(possible, norms, np.inf).reshape(-1, n_ways).min(axis=1)
+        values, distances = every.origins.copy(), np.full(len(needs), np.inf)
         left = np.flatnonzero(possible)
         for excess in _EXCESS:
             if not len(left):
                 break
-            here = every.part(left)
             raised = np.minimum(excess * precision(task.feasible) * sizes, most)
-            steps[left], _ = self._steps(slopes[left], here, (needs + raised)[left])
-            values[left] = rows_after(here, steps[left])
-            valid[left] = task.holds(values[left], here.index)
-            left = left[~valid[left]]
+            here, some = every.part(left), slopes[left]
+            found = self._steps(some, here, (needs + raised)[left], steps[left])
+            _keep_nearer(values, distances, every, left, rows_after(here, found))
+            left = left[np.isinf(distances[left])]
         if task.feasible.integer.any():
             left = np.flatnonzero(possible)
-        values[left], valid[left] = nearest_on_rays(every.part(left), steps[left])
-        distances = np.where(valid, task.distances(values, every.index), np.inf)
-        distances, bounds = (part.reshape(-1, n_ways) for part in (distances, bounds))
-        best = distances.argmin(axis=1)
-        rows = np.arange(len(index))
-        return Tries(
-            values.reshape(len(index), n_ways, -1)[rows, best],
-            np.minimum(bounds.min(axis=1), distances[rows, best]),
-        )
+        on_rays, _ = nearest_on_rays(every.part(left), steps[left])
+        _keep_nearer(values, distances, every, left, on_rays)
+        best = distances.reshape(-1, n_ways).argmin(axis=1)
+        best += n_ways * np.arange(len(index))
+        return Tries(values[best], np.minimum(bounds, distances[best]))
 
     @staticmethod
-    def _steps(slopes, budget, needs):
-        return nearest_beyond_all(slopes, budget.low, budget.high, needs, budget.norm)
+    def _steps(slopes, budget, needs, relaxed):
+        """The shortest steps whose whole numbers are those of relaxed ones, cut."""
+        costs, whole = budget.feasible.costs, budget.feasible.integer
+        cut = np.where(whole, np.trunc(relaxed / costs) * costs, 0)
+        low, high = (np.where(whole, 0, part) for part in (budget.low, budget.high))
+        needs = needs - np.einsum("nmp,np->nm", slopes, cut)
+        return cut + nearest_beyond_all(slopes, low, high, needs, budget.norm)[0]
 
     def _programs(self, task, index):
         """Slopes (n, n_ways, m, p) of m functions, what they need, sizes of the terms.
@@ -103,3 +104,14 @@ class LinearPerturbation:
         if ends.shape[2] == 2 and self._wish.interval is not None:
             most[:] = -ends.sum(axis=2, keepdims=True) / 2
         return slopes, needs, sizes, most
+
+
+def _keep_nearer(values, distances, budget, rows, found):
+    """Exchange some rows for others found, where these are as wished and nearer."""
+    if not len(rows):
+        return
+    index = budget.index[rows]
+    holds = budget.task.holds(found, index)
+    reached = np.where(holds, budget.task.distances(found, index), np.inf)
+    nearer = reached < distances[rows]
+    values[rows[nearer]], distances[rows[nearer]] = found[nearer], reached[nearer]

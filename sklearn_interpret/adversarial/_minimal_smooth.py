@@ -72,7 +72,9 @@ class SmoothPerturbation:
         if self._margins.wish.is_other:
             n, m = every.shape
             slopes = self._slopes(budget, budget.origins, np.tile(np.arange(m), (n, 1)))
-            low, high = (np.repeat(part, m, axis=0) for part in (budget.low, budget.high))
+            low, high = (
+                np.repeat(part, m, axis=0) for part in (budget.low, budget.high)
+            )
             needs = np.where(np.isinf(every), 0, np.maximum(-every, 0)).ravel()
             slopes = slopes.reshape(n * m, -1)
             steps, _ = nearest_beyond(slopes, low, high, needs, budget.norm)
