@@ -15,8 +15,10 @@ _PARTS, _N_NEAR, _N_KNOWN = (0.5, 1.0, 2.0), 30, 5
 # Known rows that are looked at.
 _MOST_KNOWN = 2000
 _MOST_STEPS = 60
-# What a margin is to exceed, relative to that of the row itself.
-_AIM = 1e-3
+# What a margin is to exceed, relative to that of the row itself: in descents from all
+# starts, then in those that go on from the nearest of each row. Kinks of a network
+# hold up small aims where larger ones pass.
+_AIMS, _N_AGAIN = (1e-2, 1e-3), 4
 # Steps that are shorter than this, relative to where they start, have settled.
 _STILL = 1e-4
 # Starts whose linearised boundary is farther than so often the nearest row are left.
@@ -51,17 +53,19 @@ class SmoothPerturbation:
         """The nearest rows of all descents."""
         own = Budget(task, index, np.inf)
         starts = np.concatenate([self._beyond(own), self._as_known(own)], axis=1)
-        n, n_starts, p = starts.shape
-        every = Budget(task, np.repeat(index, n_starts), np.inf)
-        steps, norms = self._descended(every, starts.reshape(-1, p), n_starts)
-        steps, norms = steps.reshape(n, n_starts, p), norms.reshape(n, n_starts)
+        for aim in _AIMS:
+            n, n_starts, p = starts.shape
+            every = Budget(task, np.repeat(index, n_starts), np.inf)
+            steps, norms = self._descended(every, starts.reshape(-1, p), n_starts, aim)
+            order = norms.reshape(n, n_starts).argsort(axis=1, kind="stable")
+            order = order[:, :_N_AGAIN]
+            starts = steps.reshape(n, n_starts, p)[np.arange(n)[:, None], order]
         values, valid = own.origins.copy(), np.zeros(n, dtype=bool)
-        order = np.argsort(norms, axis=1)
-        for place in range(n_starts):
+        for place in range(starts.shape[1]):
             left = np.flatnonzero(~valid)
             if not len(left):
                 break
-            some = steps[left, order[left, place]]
+            some = starts[left, place]
             values[left], valid[left] = nearest_on_rays(own.part(left), some)
         return Tries(values)
 
@@ -156,11 +160,11 @@ class SmoothPerturbation:
         most = needs.max(axis=1)
         return shortest, np.divide(norms, most, out=np.zeros(n), where=most > 0)
 
-    def _descended(self, budget, steps, n_starts):
+    def _descended(self, budget, steps, n_starts, aim):
         """The nearest steps with a margin that descents pass, and their norms."""
         n = len(steps)
         first, _ = self._at(budget, np.zeros(steps.shape))
-        aims = -_AIM * first
+        aims = -aim * first
         margins, every = self._at(budget, steps)
         norms = np.linalg.norm(steps, budget.norm, axis=1)
         best, nearest = steps.copy(), np.where(margins >= 0, norms, np.inf)
