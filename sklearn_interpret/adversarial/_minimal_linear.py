@@ -26,6 +26,11 @@ class LinearPerturbation:
     ----------
     known : Task
         Known rows; an UnreadableModelError says why the model is not linear in them.
+
+    Attributes
+    ----------
+    rows_each : int
+        How many rows the model is asked about at once for each row.
     """
 
     def __init__(self, known):
@@ -37,6 +42,7 @@ class LinearPerturbation:
         model = self._effects.model
         link = "exp" if model.exponential else "identity"
         self._wish = SumWish.of(wish, len(model.intercept), link, 1.0, 0.0)
+        self.rows_each = len(model.intercept)
         zero = np.zeros(len(model.intercept))
         slopes = [zero if part is None else part for part in self._effects.slopes]
         self._slopes = np.array(slopes) / known.feasible.costs[:, None]

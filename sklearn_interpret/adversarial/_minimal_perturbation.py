@@ -172,3 +172,6 @@ class MinimalPerturbation(BaseAttack):
 
     def _attack(self, task, index):
         return self._search.tries(task, index)
+
+    def _rows_each(self):
+        return 1 if self.method_ == "trees" else self._search.rows_each

@@ -33,11 +33,17 @@ class SmoothPerturbation:
     ----------
     known : Task
         Known rows; an UnreadableModelError says that the model has no slopes there.
+
+    Attributes
+    ----------
+    rows_each : int
+        How many rows the model is asked about at once for each row.
     """
 
     def __init__(self, known):
         self._margins = Margins(known)
-        self.by_formula = self._margins.by_formula
+        n_slopes = (len(_PARTS) + _N_KNOWN) * self._margins.n_rivals
+        self.rows_each = n_slopes + _N_NEAR
         every = np.unique(
             np.linspace(0, known.rows.n_rows - 1, _MOST_KNOWN).astype(int)
         )
