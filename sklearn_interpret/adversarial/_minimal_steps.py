@@ -16,7 +16,7 @@ _MULTIPLES = np.concatenate(
 _PRECISION = 1e-9
 # What is added in the end, so that the answer is the same among other rows, in units of
 # the precision of the numbers to this power.
-_EXCESS = 0.55
+_EXCESS = 0.4
 
 
 def precision(feasible):
