@@ -21,6 +21,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn_interpret.adversarial import (
     BoundaryAttack,
     FastGradientSign,
+    MinimalPerturbation,
     OnePixelAttack,
     ProjectedGradient,
 )
@@ -137,6 +138,16 @@ ADVERSARIAL = {
             "n_generations": 2,
             "bounds": (-3, 3),
             "random_state": 0,
+        },
+    ],
+    MinimalPerturbation: [
+        {"desired": (0.6, None)},
+        {
+            "desired": (0.6, 0.9),
+            "norm": "inf",
+            "units": "raw",
+            "bounds": {0: (-3, 3)},
+            "features_to_vary": [0, 1, 2],
         },
     ],
     ProjectedGradient: [

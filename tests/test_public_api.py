@@ -347,6 +347,13 @@ ADVERSARIAL = {
         **WORK,
     },
     "FastGradientSign": {"epsilon": 0.3, **ATTACKED, "n_jobs": None, "verbose": 0},
+    "MinimalPerturbation": {
+        **ATTACKED,
+        "norm": "2",
+        "time_limit": 10.0,
+        "n_jobs": None,
+        "verbose": 0,
+    },
     "ProjectedGradient": {
         "epsilon": 0.3,
         "n_steps": 40,

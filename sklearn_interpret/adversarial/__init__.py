@@ -2,6 +2,7 @@
 
 from sklearn_interpret.adversarial._boundary_attack import BoundaryAttack
 from sklearn_interpret.adversarial._fast_gradient_sign import FastGradientSign
+from sklearn_interpret.adversarial._minimal_perturbation import MinimalPerturbation
 from sklearn_interpret.adversarial._one_pixel import OnePixelAttack
 from sklearn_interpret.adversarial._plot import (
     AdversarialDisplay,
@@ -13,6 +14,7 @@ __all__ = [
     "AdversarialDisplay",
     "BoundaryAttack",
     "FastGradientSign",
+    "MinimalPerturbation",
     "OnePixelAttack",
     "ProjectedGradient",
     "RobustnessCurveDisplay",

@@ -25,7 +25,8 @@ class Margins:
 
     A wish for another class has a margin for each class: it holds where the largest is
     positive. A wish for a class, or an interval, has one against each other class, or
-    for each end: it holds where the smallest is.
+    for each end: it holds where the smallest is. Where pairs of classes vote, a class
+    is sure to win that beats every other: its margin is that against the hardest.
 
     Parameters
     ----------
@@ -109,13 +110,29 @@ class Margins:
         rivals = np.arange(self.n_classes)
         if wish.is_other:
             own = own[: len(scores), None]
-            weights = self.scores.differences(rivals, own, self.n_classes)
-            margins = np.einsum("nk,nrk->nr", scores, weights)
+            if self._vote:
+                margins = self._of_pairs(scores).min(axis=2)
+            else:
+                weights = self.scores.differences(rivals, own, self.n_classes)
+                margins = np.einsum("nk,nrk->nr", scores, weights)
             np.put_along_axis(margins, own, -np.inf, axis=1)
         else:
             weights = self.scores.differences(wish.wanted, rivals, self.n_classes)
             margins = scores @ weights.T
             margins[:, wish.wanted] = np.inf
+        return margins
+
+    @property
+    def _vote(self):
+        """Whether pairs of several classes vote."""
+        return self.scores.pairs is not None and self.n_classes > 2
+
+    def _of_pairs(self, scores):
+        """By how much each class beats each other one, (n, k, k)."""
+        classes = np.arange(self.n_classes)
+        weights = self.scores.differences(classes[:, None], classes, self.n_classes)
+        margins = np.einsum("np,klp->nkl", scores, weights)
+        margins[:, classes, classes] = np.inf
         return margins
 
     def binding(self, margins):
@@ -133,11 +150,15 @@ class Margins:
         at `index` have become.
         """
         own = None if task.own is None else task.own[index]
-        weights = self._weights(own, rival)
         if self.by_formula:
             native = task.decode(values, index)
+            if self.wish.is_other and self._vote:
+                every = self._of_pairs(self.scores.function(native))
+                own = every[np.arange(len(rival)), rival].argmin(axis=1)
+            weights = self._weights(own, rival)
             gradients = self.scores.function.pull(native, weights)
         else:
+            weights = self._weights(own, rival)
             gradients = self._differences(task, values, index, weights)
         feasible = task.feasible
         moving = feasible.vary & ~feasible.categorical
