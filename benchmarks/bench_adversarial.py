@@ -469,7 +469,7 @@ def cases(*, quick: bool, **timing: Any) -> dict[str, Case]:
             attack_class=MinimalPerturbation,
             most=most,
             faster=None,
-            **(rows | {"n_rows": few}),
+            **rows,
         )
     known["minimal-exact"] = partial(exact, **rows)
     for model, most in {"svc-rbf": 0.90, "forest": 0.85, "mlp": 0.896}.items():
@@ -480,7 +480,7 @@ def cases(*, quick: bool, **timing: Any) -> dict[str, Case]:
             most=most,
             faster=None if quick else 4,
             random_state=0,
-            **(rows | {"n_rows": few}),
+            **rows,
         )
     for norm in ("inf", "1"):
         known[f"trees-{norm}"] = partial(

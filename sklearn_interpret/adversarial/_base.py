@@ -10,6 +10,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -174,7 +175,9 @@ class BaseAttack(BaseRowSearch):
         values = task.values.copy()
         bounds = None
         each = task.rows.row_bytes * self._rows_each()
-        blocks = [(task, index[part]) for part in slices(len(index), batch_rows(each))]
+        shared = -(-len(index) // effective_n_jobs(self.n_jobs))
+        together = max(1, min(batch_rows(each), shared))
+        blocks = [(task, index[part]) for part in slices(len(index), together)]
         attacked = run(self._attack, blocks, n_jobs=self.n_jobs, verbose=self.verbose)
         for (_, block), tries in zip(blocks, attacked, strict=True):
             values[block] = tries.values
