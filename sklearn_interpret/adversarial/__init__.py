@@ -1,6 +1,13 @@
 """How small a change makes the model answer otherwise."""
 
+from sklearn_interpret.adversarial._adversarial_patch import AdversarialPatch
 from sklearn_interpret.adversarial._fast_gradient_sign import FastGradientSign
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
+from sklearn_interpret.adversarial._substitute import SubstituteAttack
 
-__all__ = ["FastGradientSign", "ProjectedGradient"]
+__all__ = [
+    "AdversarialPatch",
+    "FastGradientSign",
+    "ProjectedGradient",
+    "SubstituteAttack",
+]

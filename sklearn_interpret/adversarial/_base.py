@@ -69,7 +69,7 @@ class BaseAttack(BaseRowSearch):
                 f"predictions, and {type(model).__name__} is a classifier: pass the "
                 "class to be reached as target, or None for any other."
             )
-        methods = ["decision_function", "predict_proba"]
+        methods = ["decision_function", "predict_proba", "predict"]
         response = make_response(model, methods)
         if not isinstance(response.classes, np.ndarray):
             raise ValueError("Attacks need a model of one set of classes.")
@@ -295,16 +295,19 @@ class BaseAttack(BaseRowSearch):
             return [right & ~(lost & part) for part in within]
         kept = []
         for size in sizes:
-            attack = self
-            if size is not None:
-                attack = copy(self)
-                setattr(attack, self._budget, size)
             if size == 0:
                 kept.append(right)
                 continue
+            attack = self if size is None else self._with_size(size)
             values = attack._tries(task).values
             kept.append(right & ~(task.holds(values, every) & ~task.fulfilled))
         return kept
+
+    def _with_size(self, size):
+        """The same attack with another budget."""
+        attack = copy(self)
+        setattr(attack, self._budget, size)
+        return attack
 
 
 def _weights(sample_weight, rows):
