@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.neural_network import MLPClassifier, MLPRegressor
@@ -18,15 +19,12 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.statistics.losses import agreement
 from sklearn_interpret._core.statistics.weighted import known_moments
-from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret._model._sklearn_compat import HasMethods, Interval
 from sklearn_interpret._model.desired import Wish
 from sklearn_interpret._model.gradients.margins import Margins
 from sklearn_interpret._model.response import make_response
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.surrogates.surrogate_predictions import (
-    check_surrogate,
-    fit_surrogate,
-)
+from sklearn_interpret._model.surrogates.surrogate_predictions import fit_surrogate
 from sklearn_interpret._row_search import Task
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
@@ -64,7 +62,7 @@ class SubstituteAttack(BaseAttack):
     max_queries : int or None, default=None
         At most so many rows are sent to the model to be learned; None sets no limit.
     random_state : int, RandomState or None, default=None
-        Draws the seeds; seeds the default substitute and attack.
+        Draws the seeds; also that of `attack` and `substitute` where they have None.
     n_jobs : int or None, default=None
         Workers, which share the rows.
     verbose : int, default=0
@@ -75,7 +73,8 @@ class SubstituteAttack(BaseAttack):
     estimator_ : estimator
         The fitted model.
     substitute_ : estimator
-        The fitted substitute.
+        The fitted substitute; a :class:`~sklearn.dummy.DummyClassifier` where the model
+        gives all seeds one label, and nothing is found.
     attack_ : attack
         The attack, fitted around the substitute.
     n_queries_ : int
@@ -92,8 +91,8 @@ class SubstituteAttack(BaseAttack):
     UnreadableModelError
         In `fit`: a substitute without slopes, or one that the attack does not take.
     ValueError
-        In `fit`: seeds that all have one class, or none the wished one, and what the
-        attack refuses.
+        In `fit`: no row that the model sends to the wished class among those it was
+        asked about, and what the attack refuses.
     TypeError
         In `fit`: an `attack` that is none, a sparse table.
 
@@ -147,7 +146,7 @@ class SubstituteAttack(BaseAttack):
     _parameter_constraints = {
         **BaseAttack._parameter_constraints,
         "attack": [BaseAttack, None],
-        "substitute": "no_validation",
+        "substitute": [HasMethods(["fit", "predict"]), None],
         "n_seeds": [Interval(Integral, 1, None, closed="left")],
         "n_rounds": [Interval(Integral, 0, None, closed="left")],
         "step": [Interval(Real, 0, None, closed="neither")],
@@ -191,8 +190,8 @@ class SubstituteAttack(BaseAttack):
     def _make_response(self):
         random = check_random_state(self.random_state)
         self._seed = random.randint(2**31)
-        attack = ProjectedGradient(None, random_state=self._seed)
-        self.attack_ = clone(attack if self.attack is None else self.attack)
+        attack = ProjectedGradient(None) if self.attack is None else self.attack
+        self.attack_ = _seeded(attack, self._seed)
         # The wish is that of the attack, for the model.
         asked = copy(self.attack_)
         asked.estimator_ = self.estimator_
@@ -202,71 +201,70 @@ class SubstituteAttack(BaseAttack):
         return self.attack_._make_feasible(rows, weights)
 
     def _prepare(self, sample, wish, feasible):
-        learned, labels, seeds = self._seeds(sample, wish, feasible)
+        seeds, others = self._seeds(sample, feasible)
+        learned = sample.rows.take(seeds)
+        labels = _labels(wish, learned.native)
         spread = _spreads(feasible.encode(sample.rows), sample.weights)
         moves = self.step * spread
         moves = np.where(feasible.integer, np.maximum(np.rint(moves), 1), moves)
+        self._learn(learned, labels, wish)
         for _ in range(self.n_rounds):
-            self._learn(learned, labels, wish)
             room = (self.max_queries or np.inf) - learned.n_rows
-            if room <= 0:
+            if room <= 0 or self._is_blank:
                 break
             added = self._added(learned, labels, feasible, moves)
-            added = added.part(slice(0, int(min(room, added.n_rows))))
+            if room < added.n_rows:
+                added = added.take(np.arange(room) * added.n_rows // room)
             labels = np.concatenate([labels, _labels(wish, added.native)])
             learned = learned.followed_by(added)
-        self._learn(learned, labels, wish)
+            self._learn(learned, labels, wish)
         self.n_queries_ = learned.n_rows
-        others = np.setdiff1d(np.arange(sample.rows.n_rows), seeds)
         self.agreement_ = self._agreement(sample, wish, others)
+        wanted = wish.wanted
+        if wanted is not None and wish.response.classes[wanted] not in labels:
+            raise ValueError(
+                f"n_seeds={self.n_seeds}: none of {len(labels)} labels of the model is "
+                f"target={wish.response.classes[wanted]!r}. Pass more seeds."
+            )
         self.attack_.set_params(estimator=FrozenEstimator(self.substitute_))
         if wish.interval is not None:
             self.attack_.set_params(target=None)  # it learned one output
-        self.attack_.fit(sample.rows.native, sample_weight=sample.weights)
+        if not self._is_blank:
+            self.attack_.fit(sample.rows.native, sample_weight=sample.weights)
 
-    def _seeds(self, sample, wish, feasible):
-        """Rows drawn by their weights, the model's labels, and their positions.
+    def _seeds(self, sample, feasible):
+        """Positions of rows drawn by their weights, and of all rows that differ.
 
-        They are drawn at even distances of an order of their values: a row of weight
-        two is as good as the row twice.
+        They are drawn at even distances of the ordered rows: a row of weight two is as
+        good as the row twice.
         """
         values = feasible.encode(sample.rows)
-        order = np.lexsort(values.T)
-        ends = np.cumsum(sample.weights[order])
+        _, first, group = np.unique(
+            values, axis=0, return_index=True, return_inverse=True
+        )
+        group = group.reshape(-1)
+        ends = np.cumsum(np.bincount(group, sample.weights))
+        n_seeds = min(self.n_seeds, self.max_queries or self.n_seeds)
         start = np.random.RandomState(self._seed).uniform()
-        places = (np.arange(self.n_seeds) + start) / self.n_seeds * ends[-1]
-        drawn = order[np.minimum(np.searchsorted(ends, places), len(order) - 1)]
-        _, first = np.unique(values[drawn], axis=0, return_index=True)
-        seeds = drawn[np.sort(first)][: self.max_queries]
-        rows = sample.rows.take(seeds)
-        return rows, _labels(wish, rows.native), seeds
+        places = (np.arange(n_seeds) + start) / n_seeds * ends[-1]
+        drawn = np.unique(np.minimum(np.searchsorted(ends, places), len(ends) - 1))
+        return first[drawn], np.flatnonzero(~np.isin(group, drawn))
 
     def _learn(self, rows, labels, wish):
         """Set `substitute_`, fitted to labels of rows."""
-        if wish.interval is None:
-            self._check_labels(labels, wish)
         substitute = self.substitute
-        if substitute is None:
+        self._is_blank = wish.interval is None and (labels == labels[0]).all()
+        if self._is_blank:
+            substitute = DummyClassifier()
+        elif substitute is None:
             kind = MLPRegressor if wish.interval is not None else MLPClassifier
-            network = kind(max_iter=_MAX_ITER, random_state=self._seed)
-            substitute = make_pipeline(StandardScaler(), network)
-        check_surrogate(substitute)
+            substitute = make_pipeline(StandardScaler(), kind(max_iter=_MAX_ITER))
+        substitute = _seeded(substitute, self._seed)
         with warnings.catch_warnings():
             # It need not have learned all there is.
             warnings.simplefilter("ignore", ConvergenceWarning)
             weights = np.ones(rows.n_rows)
             self.substitute_ = fit_surrogate(substitute, rows, labels, weights)
-
-    def _check_labels(self, labels, wish):
-        """Refuse labels that tell nothing of the class to be reached."""
-        known, wanted = np.unique(labels), wish.wanted
-        lacks = wanted is not None and wish.response.classes[wanted] not in known
-        if len(known) < 2 or lacks:
-            what = "all have one class" if len(known) < 2 else "lack the target"
-            raise ValueError(
-                f"n_seeds={self.n_seeds}: the model's labels of the seeds {what}: "
-                f"{known.tolist()}. Pass more seeds, or rows of more classes."
-            )
 
     def _added(self, rows, labels, feasible, moves):
         """Rows on the way from some to the boundary of the substitute."""
@@ -298,12 +296,27 @@ class SubstituteAttack(BaseAttack):
         return agreement(*answers, sample.weights[index])
 
     def _attack(self, task, index):
+        if self._is_blank:
+            return Tries(task.values[index])
         # Away from the label that the substitute gives: it may be another.
         inner = self.attack_._task(task.rows.take(index), None)
         return Tries(self.attack_._tries(inner).values)
 
     def _failure(self):
+        if self._is_blank:
+            return "the model gave all seeds one label"
         return "what was found for the substitute does not fool the model"
+
+
+def _seeded(estimator, seed):
+    """A clone in which each `random_state` that is None is the seed."""
+    seeded = clone(estimator)
+    open_ones = [
+        name
+        for name, value in seeded.get_params().items()
+        if name.rpartition("__")[2] == "random_state" and value is None
+    ]
+    return seeded.set_params(**dict.fromkeys(open_ones, seed))
 
 
 def _labels(wish, native):
