@@ -224,7 +224,7 @@ class SubstituteAttack(BaseAttack):
         if wanted is not None and wish.response.classes[wanted] not in labels:
             raise ValueError(
                 f"n_seeds={self.n_seeds}: none of {len(labels)} labels of the model is "
-                f"target={wish.response.classes[wanted]!r}. Pass more seeds."
+                f"target={self.attack_.target!r}. Pass more seeds."
             )
         self.attack_.set_params(estimator=FrozenEstimator(self.substitute_))
         if wish.interval is not None:
