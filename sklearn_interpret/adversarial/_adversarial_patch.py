@@ -222,11 +222,11 @@ class AdversarialPatch(BaseAttack):
     def _prepare(self, sample, wish, feasible):
         n_columns = sample.rows.n_columns
         shape = self.image_shape_ = shape_of_rows(self.image_shape, n_columns)
-        self._sizes = shape[:2], _checked_patch_shape(self.patch_shape, shape)
+        self._shapes = shape[:2], _checked_patch_shape(self.patch_shape, shape)
         random = check_random_state(self.random_state)
         evenly = np.random.default_rng(random.randint(2**31))
         self._shares = even_points(self.n_transforms, 4, evenly)
-        size = self.n_restarts, np.prod(self._sizes[1]), *(shape[2:] or (1,))
+        size = self.n_restarts, np.prod(self._shapes[1]), *(shape[2:] or (1,))
         starts = [np.full(size[1:], 0.5), *random.uniform(size=size)]
         sample = self._draw(sample, self.subsample, random)
         task = Task(wish, feasible, sample.rows)
@@ -245,14 +245,14 @@ class AdversarialPatch(BaseAttack):
         tasks = [(ascent, start) for start in starts]
         ends = run(_Ascent.end, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
         patch, rates = max(ends, key=lambda end: end[1].mean())
-        self.patch_ = patch.reshape(*self._sizes[1], *shape[2:])
+        self.patch_ = patch.reshape(*self._shapes[1], *shape[2:])
         self.success_rates_ = rates
         self._best = int(rates.argmax())
 
     def _matrix(self, shares):
         """What pixels of an image get of those of the patch, for some random shares."""
         scale = _checked_range(self.scale)
-        return random_paste(shares, *self._sizes, scale, self.max_rotation)
+        return random_paste(shares, *self._shapes, scale, self.max_rotation)
 
     def _attack(self, task, index):
         matrix = self._matrix(self._shares[self._best])
@@ -262,7 +262,7 @@ class AdversarialPatch(BaseAttack):
     @property
     def _patch_pixels(self):
         """The patch as (n_pixels, n_channels)."""
-        return self.patch_.reshape(np.prod(self._sizes[1]), -1)
+        return self.patch_.reshape(np.prod(self._shapes[1]), -1)
 
     def _failure(self):
         return "the patch does not send the row where it should"
@@ -314,8 +314,8 @@ class AdversarialPatch(BaseAttack):
             random = check_random_state(random_state)
             matrices = map(self._matrix, random.uniform(size=(rows.n_rows, 4)))
         else:
-            places = _checked_places(places, rows.n_rows, *self._sizes)
-            matrices = (paste(place, *self._sizes) for place in places)
+            places = _checked_places(places, rows.n_rows, *self._shapes)
+            matrices = (paste(place, *self._shapes) for place in places)
         laid = [_laid(matrix, self._patch_pixels) for matrix in matrices]
         values = _pasted(feasible, origins, *map(np.stack, zip(*laid, strict=True)))
         returning = feasible.returning(rows, origins)
