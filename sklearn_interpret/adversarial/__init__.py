@@ -1,5 +1,6 @@
 """How small a change makes the model answer otherwise."""
 
+from sklearn_interpret.adversarial._adversarial_patch import AdversarialPatch
 from sklearn_interpret.adversarial._boundary_attack import BoundaryAttack
 from sklearn_interpret.adversarial._fast_gradient_sign import FastGradientSign
 from sklearn_interpret.adversarial._one_pixel import OnePixelAttack
@@ -8,12 +9,15 @@ from sklearn_interpret.adversarial._plot import (
     RobustnessCurveDisplay,
 )
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
+from sklearn_interpret.adversarial._substitute import SubstituteAttack
 
 __all__ = [
     "AdversarialDisplay",
+    "AdversarialPatch",
     "BoundaryAttack",
     "FastGradientSign",
     "OnePixelAttack",
     "ProjectedGradient",
     "RobustnessCurveDisplay",
+    "SubstituteAttack",
 ]
