@@ -327,6 +327,33 @@ COUNTERFACTUALS = {
         **WORK,
     },
 }
+OWN_ATTACKS = {
+    "AdversarialPatch": {
+        "target": None,
+        "desired": None,
+        "image_shape": None,
+        "patch_shape": 0.3,
+        "scale": 1.0,
+        "max_rotation": 0.0,
+        "n_transforms": 64,
+        "n_steps": 100,
+        "step_size": 0.1,
+        "n_restarts": 4,
+        "subsample": 500,
+        "bounds": None,
+        "features_to_vary": None,
+        **WORK,
+    },
+    "SubstituteAttack": {
+        "attack": None,
+        "substitute": None,
+        "n_seeds": 100,
+        "n_rounds": 2,
+        "step": 0.1,
+        "max_queries": None,
+        **WORK,
+    },
+}
 
 ATTACKED = {
     "target": None,
@@ -381,6 +408,7 @@ PROMISED = {
         for name, own in COUNTERFACTUALS.items()
     },
     **{getattr(counterfactuals, name): own for name, own in ANCHORS_OF.items()},
+    **{getattr(adversarial, name): own for name, own in OWN_ATTACKS.items()},
     counterfactuals.TextCounterfactual: TEXT_COUNTERFACTUAL,
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
     **{getattr(surrogates, name): own for name, own in LOCAL_SURROGATES.items()},

@@ -1,5 +1,6 @@
 """How small a change makes the model answer otherwise."""
 
+from sklearn_interpret.adversarial._adversarial_patch import AdversarialPatch
 from sklearn_interpret.adversarial._boundary_attack import BoundaryAttack
 from sklearn_interpret.adversarial._fast_gradient_sign import FastGradientSign
 from sklearn_interpret.adversarial._minimal_perturbation import MinimalPerturbation
@@ -9,13 +10,16 @@ from sklearn_interpret.adversarial._plot import (
     RobustnessCurveDisplay,
 )
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
+from sklearn_interpret.adversarial._substitute import SubstituteAttack
 
 __all__ = [
     "AdversarialDisplay",
+    "AdversarialPatch",
     "BoundaryAttack",
     "FastGradientSign",
     "MinimalPerturbation",
     "OnePixelAttack",
     "ProjectedGradient",
     "RobustnessCurveDisplay",
+    "SubstituteAttack",
 ]

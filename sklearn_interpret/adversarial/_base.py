@@ -297,11 +297,7 @@ class BaseAttack(BaseRowSearch):
             limits = [np.finfo(float).max if size is None else size for size in sizes]
             kept = [right & (lost_at > limit) for limit in limits]
         else:
-            if sizes is None:
-                most = 2 * getattr(self, self._budget)
-                sizes = np.linspace(0, most, _N_SIZES)
-                if self._budget != "epsilon":  # something that is counted
-                    sizes = np.arange(most + 1)
+            sizes = self._sizes() if sizes is None else sizes
             kept = self._kept_at(task, right, sizes)
         weights = None
         if sample_weight is not None:
@@ -322,14 +318,26 @@ class BaseAttack(BaseRowSearch):
             kept[place] = right
         return kept
 
+    def _sizes(self):
+        """Sizes of a curve where none are given, of attacks with a budget."""
+        most = 2 * getattr(self, self._budget)
+        if self._budget != "epsilon":  # something that is counted
+            return np.arange(most + 1)
+        return np.linspace(0, most, _N_SIZES)
+
+    def _with_size(self, size):
+        """The same attack with another budget."""
+        attack = copy(self)
+        setattr(attack, self._budget, size)
+        return attack
+
     def _withstands(self, task, size):
         """Which rows an attack of some size does not bring to be answered as wished."""
         every, attack = np.arange(task.rows.n_rows), self
         if size == 0:
             return np.ones(len(every), dtype=bool)
         if size is not None:
-            attack = copy(self)
-            setattr(attack, self._budget, size)
+            attack = self._with_size(size)
         values = attack._tries(task).values
         return ~task.holds(values, every) | task.fulfilled
 
