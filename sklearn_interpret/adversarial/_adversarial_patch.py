@@ -45,7 +45,7 @@ class AdversarialPatch(BaseAttack):
         with several outputs, which one.
     desired : (low, high), default=None
         Of a regressor: the interval to be reached, with None for an open end.
-    image_shape : tuple of int, default=None
+    image_shape : (height, width) or (height, width, channels), default=None
         ``(height, width)`` or ``(height, width, channels)`` of the images, of which a
         row has the numbers in this order. None takes rows as strips of pixels, of
         height one.

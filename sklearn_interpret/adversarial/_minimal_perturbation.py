@@ -30,7 +30,7 @@ class MinimalPerturbation(BaseAttack):
         with several outputs, which one.
     desired : (low, high), default=None
         Of a regressor: the interval to be reached, with None for an open end.
-    norm : {"2", "inf", "1"}, default="2"
+    norm : {"inf", "2", "1"}, default="2"
         Norm of the perturbation; of trees "inf" or "1".
     units : {"std", "raw"}, default="std"
         What numbers are measured in: the standard deviation of their feature in `fit`,

@@ -162,7 +162,7 @@ class LimeImage(BaseLocalSurrogate):
         Any predictor; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``. It gets images in the shape and dtype in which they
         are given, and as many as fit into memory at once.
-    image_shape : tuple of int, default=None
+    image_shape : (height, width) or (height, width, channels), default=None
         ``(height, width)`` or ``(height, width, channels)`` of images that are given as
         rows of a table. None takes rows as strips of pixels, of height one.
     segmentation : callable, default=None
