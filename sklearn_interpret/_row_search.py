@@ -106,9 +106,9 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
     def _inspect(self, sample, response, on_block):
         self._wish = response
         self._response_name = response.response.name
+        self._feasible = self._make_feasible(sample.rows, sample.weights)
         # The first call shows whether a model changes its input, and belongs to `fit`.
         response.response(sample.rows.take([0]).native)
-        self._feasible = self._make_feasible(sample.rows, sample.weights)
         self._prepare(sample, response, self._feasible)
         on_block()
 

@@ -9,16 +9,24 @@ from inspect import signature
 from itertools import cycle, islice
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     RandomForestClassifier,
 )
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklearn_interpret.adversarial import FastGradientSign, ProjectedGradient
+from sklearn_interpret.adversarial import (
+    AdversarialPatch,
+    BoundaryAttack,
+    FastGradientSign,
+    MinimalPerturbation,
+    OnePixelAttack,
+    ProjectedGradient,
+    SubstituteAttack,
+)
 from sklearn_interpret.counterfactuals import (
     Anchors,
     AnchorsText,
@@ -96,11 +104,70 @@ class OwnScore(Named):
 
 # `desired` is for regressors alone, see `arguments_for`.
 ADVERSARIAL = {
+    AdversarialPatch: [
+        {
+            "desired": (0.6, None),
+            "n_transforms": 3,
+            "n_steps": 4,
+            "n_restarts": 1,
+            "subsample": None,
+            "random_state": 0,
+        },
+        {
+            "desired": (0.6, 0.9),
+            "patch_shape": (1, 2),
+            "scale": (0.5, 1.0),
+            "n_transforms": 2,
+            "n_steps": 3,
+            "n_restarts": 0,
+            "subsample": 30,
+            "bounds": (-3, 3),
+            "random_state": 0,
+        },
+    ],
+    BoundaryAttack: [
+        {"desired": (0.6, None), "n_steps": 2, "n_draws": 5, "random_state": 0},
+        {
+            "desired": (0.2, 0.9),
+            "n_steps": 1,
+            "n_draws": 3,
+            "norm": "inf",
+            "units": "raw",
+            "bounds": (-3, 3),
+            "random_state": 0,
+        },
+    ],
     FastGradientSign: [
         {"desired": (0.6, None)},
         {
             "desired": (0.6, 0.9),
             "norm": "2",
+            "units": "raw",
+            "bounds": {0: (-3, 3)},
+            "features_to_vary": [0, 1, 2],
+        },
+    ],
+    OnePixelAttack: [
+        {
+            "desired": (0.6, None),
+            "population_size": 6,
+            "n_generations": 2,
+            "random_state": 0,
+        },
+        {
+            "desired": (0.2, 0.9),
+            "n_pixels": 2,
+            "population_size": 5,
+            "n_generations": 2,
+            "bounds": (-3, 3),
+            "random_state": 0,
+        },
+    ],
+    MinimalPerturbation: [
+        {"desired": (0.6, None)},
+        {
+            "desired": (0.6, 0.9),
+            "norm": "inf",
             "units": "raw",
             "bounds": {0: (-3, 3)},
             "features_to_vary": [0, 1, 2],
@@ -113,6 +180,24 @@ ADVERSARIAL = {
             "n_steps": 3,
             "norm": "1",
             "bounds": (-3, 3),
+            "random_state": 0,
+        },
+    ],
+    SubstituteAttack: [
+        {
+            "attack": ProjectedGradient(None, desired=(0.6, None), n_steps=2),
+            "n_seeds": 20,
+            "n_rounds": 1,
+            "random_state": 0,
+        },
+        {
+            "attack": FastGradientSign(
+                None, desired=(0.6, 0.9), units="raw", bounds=(-3, 3)
+            ),
+            "substitute": Ridge(),
+            "n_rounds": 2,
+            "step": 0.5,
+            "max_queries": 70,
             "random_state": 0,
         },
     ],
@@ -467,7 +552,11 @@ def _wish_for_any_data(arguments, model):
 def suited(estimator_class, arguments, model):
     """Arguments for a model: attacks on classifiers have no interval to reach."""
     if estimator_class in ADVERSARIAL and is_classifier(model):
-        return {key: value for key, value in arguments.items() if key != "desired"}
+        suiting = {k: value for k, value in arguments.items() if k != "desired"}
+        if "attack" in suiting:
+            suiting["attack"] = clone(suiting["attack"]).set_params(desired=None)
+            suiting["substitute"] = LogisticRegression()
+        return suiting
     return arguments
 
 

@@ -34,6 +34,7 @@ NOT_ASKED = {
 OWN_MEANING = {
     "perturbation",
     "centered",
+    "desired",
     "features",
     "method",
     "n_repeats",

@@ -9,6 +9,7 @@ import pytest
 
 import sklearn_interpret
 from sklearn_interpret import (
+    adversarial,
     counterfactuals,
     effects,
     importance,
@@ -326,6 +327,69 @@ COUNTERFACTUALS = {
         **WORK,
     },
 }
+OWN_ATTACKS = {
+    "AdversarialPatch": {
+        "target": None,
+        "desired": None,
+        "image_shape": None,
+        "patch_shape": 0.3,
+        "scale": 1.0,
+        "max_rotation": 0.0,
+        "n_transforms": 64,
+        "n_steps": 100,
+        "step_size": 0.1,
+        "n_restarts": 4,
+        "subsample": 500,
+        "bounds": None,
+        "features_to_vary": None,
+        **WORK,
+    },
+    "SubstituteAttack": {
+        "attack": None,
+        "substitute": None,
+        "n_seeds": 100,
+        "n_rounds": 2,
+        "step": 0.1,
+        "max_queries": None,
+        **WORK,
+    },
+}
+
+ATTACKED = {
+    "target": None,
+    "desired": None,
+    "norm": "inf",
+    "units": "std",
+    "bounds": None,
+    "features_to_vary": None,
+}
+ADVERSARIAL = {
+    "BoundaryAttack": {"n_steps": 8, "n_draws": 20, **ATTACKED, "norm": "2", **WORK},
+    "OnePixelAttack": {
+        "n_pixels": 1,
+        "image_shape": None,
+        "population_size": 100,
+        "n_generations": 100,
+        **{n: ATTACKED[n] for n in ATTACKED if n not in ("norm", "units")},
+        **WORK,
+    },
+    "FastGradientSign": {"epsilon": 0.3, **ATTACKED, "n_jobs": None, "verbose": 0},
+    "MinimalPerturbation": {
+        **ATTACKED,
+        "norm": "2",
+        "time_limit": 10.0,
+        "n_jobs": None,
+        "verbose": 0,
+    },
+    "ProjectedGradient": {
+        "epsilon": 0.3,
+        "n_steps": 40,
+        "step_size": None,
+        "n_restarts": 1,
+        **ATTACKED,
+        **WORK,
+    },
+}
 
 
 def in_order(own):
@@ -338,11 +402,13 @@ def in_order(own):
 
 
 PROMISED = {
+    **{getattr(adversarial, name): own for name, own in ADVERSARIAL.items()},
     **{
         getattr(counterfactuals, name): {**WISH, **own}
         for name, own in COUNTERFACTUALS.items()
     },
     **{getattr(counterfactuals, name): own for name, own in ANCHORS_OF.items()},
+    **{getattr(adversarial, name): own for name, own in OWN_ATTACKS.items()},
     counterfactuals.TextCounterfactual: TEXT_COUNTERFACTUAL,
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
     **{getattr(surrogates, name): own for name, own in LOCAL_SURROGATES.items()},
@@ -393,6 +459,7 @@ def test_fit_takes_the_same_everywhere(public_class):
 
 def test_public_modules():
     assert sorted(PUBLIC) == [
+        "sklearn_interpret.adversarial",
         "sklearn_interpret.base",
         "sklearn_interpret.counterfactuals",
         "sklearn_interpret.effects",

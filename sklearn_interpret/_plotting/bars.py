@@ -160,6 +160,20 @@ def label_ends(ax, ends, places, values, *, texts=None, signed=False, gap=4):
     return labels
 
 
+def reach_ends(ax, values, reach, longest):
+    """A range that reaches as far to each side with bars, with room for labels there.
+
+    `longest` is the number of characters of the longest label.
+    """
+    inches = (longest + 1) / CHARACTERS_PER_INCH
+    sides = [(values < 0).any(), (values > 0).any()]
+    n_sides = max(1, sum(sides))
+    width = max(axes_inches(ax)[0] - n_sides * inches, 1.0)
+    reach += n_sides * reach * inches / width
+    low, high = (reach if there else 0.04 * reach for there in sides)
+    ax.set_xlim(-low, high)
+
+
 def draw_arrows(ax, far, near, places, height, head, colour, style, *, notched=False):
     """Horizontal arrows from `far` to `near`, as one artist.
 

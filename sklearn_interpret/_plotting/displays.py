@@ -176,8 +176,17 @@ default=None
             Parameters of an inspector that is already fitted; several outputs or
             rows of which one is to be chosen; rows missing; bad input.
         """
-        fitted = is_inspector(estimator, cls._kinds)
         params = params if features is None else {**params, "features": features}
+        names = target_name, unit
+        return cls._drawn(estimator, X, sample_weight, params, names, ax)
+
+    @classmethod
+    def _drawn(cls, estimator, X, sample_weight, params, names, ax, **given):
+        """The display of an estimator, drawn; `given` goes to `_from_inspector`.
+
+        `names` are those of the target and of the unit of the response.
+        """
+        fitted = is_inspector(estimator, cls._kinds)
         parameters, choices, looks = cls._split(params, fitted)
         inspector = inspector_of(
             estimator,
@@ -187,8 +196,8 @@ default=None
             display=cls.__name__,
             check=cls._check_request,
         )
-        display = cls._from_inspector(inspector, X, sample_weight, **choices)
-        display._call([inspector], target_name, unit)
+        display = cls._from_inspector(inspector, X, sample_weight, **choices, **given)
+        display._call([inspector], *names)
         return display.plot(ax=ax, **looks)
 
     @classmethod

@@ -139,6 +139,22 @@ def fold_estimators(cv_results):
     return list(cv_results["estimator"])
 
 
+def fold_rows(cv_results, data):
+    """Pairs of each fold's `Data` of training and of test, or None if not known."""
+    if "indices" not in cv_results:
+        return None
+    indices = cv_results["indices"]
+    n_rows = as_rows(data.X).n_rows
+    largest = max(int(np.max(i)) for part in ("train", "test") for i in indices[part])
+    if largest >= n_rows:
+        raise ValueError(
+            f"cv_results has the index {largest}, but X has {n_rows} rows: pass the "
+            "rows that went to cross_validate."
+        )
+    pairs = zip(indices["train"], indices["test"], strict=True)
+    return [(data.take(train), data.take(test)) for train, test in pairs]
+
+
 def check_same_in_folds(values, what):
     """Refuse to average folds that differ, of which `values` has one entry each."""
     if any(value != values[0] for value in values):

@@ -1,6 +1,25 @@
 """How small a change makes the model answer otherwise."""
 
+from sklearn_interpret.adversarial._adversarial_patch import AdversarialPatch
+from sklearn_interpret.adversarial._boundary_attack import BoundaryAttack
 from sklearn_interpret.adversarial._fast_gradient_sign import FastGradientSign
+from sklearn_interpret.adversarial._minimal_perturbation import MinimalPerturbation
+from sklearn_interpret.adversarial._one_pixel import OnePixelAttack
+from sklearn_interpret.adversarial._plot import (
+    AdversarialDisplay,
+    RobustnessCurveDisplay,
+)
 from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
+from sklearn_interpret.adversarial._substitute import SubstituteAttack
 
-__all__ = ["FastGradientSign", "ProjectedGradient"]
+__all__ = [
+    "AdversarialDisplay",
+    "AdversarialPatch",
+    "BoundaryAttack",
+    "FastGradientSign",
+    "MinimalPerturbation",
+    "OnePixelAttack",
+    "ProjectedGradient",
+    "RobustnessCurveDisplay",
+    "SubstituteAttack",
+]

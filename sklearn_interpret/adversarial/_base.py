@@ -10,6 +10,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -23,6 +24,9 @@ from sklearn_interpret._model.rows.feasible import FeasibleRows
 from sklearn_interpret._model.rows.features import resolve_keys, shortened
 from sklearn_interpret._row_search import BaseRowSearch, Task, warn_of_failures
 from sklearn_interpret.explanations import RowExplanation
+
+# Sizes of a curve where none are given.
+_N_SIZES = 11
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ class BaseAttack(BaseRowSearch):
                 f"predictions, and {type(model).__name__} is a classifier: pass the "
                 "class to be reached as target, or None for any other."
             )
-        methods = ["decision_function", "predict_proba"]
+        methods = ["decision_function", "predict_proba", "predict"]
         response = make_response(model, methods)
         if not isinstance(response.classes, np.ndarray):
             raise ValueError("Attacks need a model of one set of classes.")
@@ -89,7 +93,7 @@ class BaseAttack(BaseRowSearch):
             ranges=self._ranges(rows, categorical),
             directions={},
             distance=self.units,
-            norm=NORMS[self.norm],
+            norm=float(self.norm),
         )
 
     def _ranges(self, rows, categorical):
@@ -171,7 +175,9 @@ class BaseAttack(BaseRowSearch):
         values = task.values.copy()
         bounds = None
         each = task.rows.row_bytes * self._rows_each()
-        blocks = [(task, index[part]) for part in slices(len(index), batch_rows(each))]
+        shared = -(-len(index) // effective_n_jobs(self.n_jobs))
+        together = max(1, min(batch_rows(each), shared))
+        blocks = [(task, index[part]) for part in slices(len(index), together)]
         attacked = run(self._attack, blocks, n_jobs=self.n_jobs, verbose=self.verbose)
         for (_, block), tries in zip(blocks, attacked, strict=True):
             values[block] = tries.values
@@ -229,7 +235,8 @@ class BaseAttack(BaseRowSearch):
             Rows.
         y : array-like of shape (n_samples,), default=None
             True classes; None takes the model's own predictions. Not used of
-            regressors, where rows count that the attack cannot bring into the interval.
+            regressors, where rows count that the attack does not bring into the
+            interval: also those that are there without it.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
 
@@ -238,10 +245,8 @@ class BaseAttack(BaseRowSearch):
         float
             Accuracy under attack.
         """
-        check_is_fitted(self)
-        task = self._task(self._check_rows(X, reset=False), y)
-        (kept,) = self._kept(task, [None], y)
-        return float(np.average(kept, weights=_weights(sample_weight, kept)))
+        _, (score,) = self._curve(X, y, [None], sample_weight)
+        return float(score)
 
     def robustness_curve(
         self,
@@ -270,45 +275,71 @@ class BaseAttack(BaseRowSearch):
         ndarray of shape (n_sizes,)
             Accuracy under attack at each size.
         """
-        check_is_fitted(self)
-        sizes = column_or_1d(sizes).tolist()
-        task = self._task(self._check_rows(X, reset=False), y)
-        kept = self._kept(task, sizes, y)
-        weights = _weights(sample_weight, kept[0])
-        return np.array([np.average(of_size, weights=weights) for of_size in kept])
+        _, scores = self._curve(X, y, column_or_1d(sizes).tolist(), sample_weight)
+        return scores
 
-    def _kept(self, task, sizes, y):
-        """Which rows are answered rightly, under attacks of some sizes as well.
+    def _curve(self, X, y, sizes, sample_weight):
+        """Sizes of perturbations and robust scores under attacks of each.
 
-        None is the size that the attack has.
+        A size of None is that which the attack has. No sizes are those of interest: up
+        to twice the budget, or where the curve of a search falls.
         """
+        check_is_fitted(self)
+        task = self._task(self._check_rows(X, reset=False), y)
         right = np.ones(task.rows.n_rows, dtype=bool)
         if y is not None and is_classifier(self.estimator_):
             native = task.rows.native
             right = np.asarray(self.estimator_.predict(native)) == column_or_1d(y)
-        every = np.arange(task.rows.n_rows)
         if self._budget is None:
-            values = self._tries(task).values
-            lost = task.holds(values, every) & ~task.fulfilled
-            distances = task.distances(values, every)
-            within = [True if size is None else distances <= size for size in sizes]
-            return [right & ~(lost & part) for part in within]
-        kept = []
-        for size in sizes:
-            attack = self
-            if size is not None:
-                attack = copy(self)
-                setattr(attack, self._budget, size)
-            if size == 0:
-                kept.append(right)
-                continue
-            values = attack._tries(task).values
-            kept.append(right & ~(task.holds(values, every) & ~task.fulfilled))
+            lost_at = self._lost_at(task)
+            if sizes is None:
+                sizes = np.unique(np.append(lost_at[right & np.isfinite(lost_at)], 0.0))
+            limits = [np.finfo(float).max if size is None else size for size in sizes]
+            kept = [right & (lost_at > limit) for limit in limits]
+        else:
+            sizes = self._sizes() if sizes is None else sizes
+            kept = self._kept_at(task, right, sizes)
+        weights = None
+        if sample_weight is not None:
+            weights = check_sample_weight(sample_weight, right)
+        return sizes, np.array([np.average(part, weights=weights) for part in kept])
+
+    def _lost_at(self, task):
+        """How far the row is that a search finds for each, infinite where none."""
+        every, values = np.arange(task.rows.n_rows), self._tries(task).values
+        lost = task.holds(values, every) & ~task.fulfilled
+        return np.where(lost, task.distances(values, every), np.inf)
+
+    def _kept_at(self, task, right, sizes):
+        """Which rows are answered rightly under attacks up to each size."""
+        kept = [right] * len(sizes)
+        for place in np.argsort([size or 0 for size in sizes], kind="stable"):
+            right = right & self._withstands(task, sizes[place])
+            kept[place] = right
         return kept
 
+    def _sizes(self):
+        """Sizes of a curve where none are given, of attacks with a budget."""
+        most = 2 * getattr(self, self._budget)
+        if self._budget != "epsilon":  # something that is counted
+            return np.arange(most + 1)
+        return np.linspace(0, most, _N_SIZES)
 
-def _weights(sample_weight, rows):
-    return None if sample_weight is None else check_sample_weight(sample_weight, rows)
+    def _with_size(self, size):
+        """The same attack with another budget."""
+        attack = copy(self)
+        setattr(attack, self._budget, size)
+        return attack
+
+    def _withstands(self, task, size):
+        """Which rows an attack of some size does not bring to be answered as wished."""
+        every, attack = np.arange(task.rows.n_rows), self
+        if size == 0:
+            return np.ones(len(every), dtype=bool)
+        if size is not None:
+            attack = self._with_size(size)
+        values = attack._tries(task).values
+        return ~task.holds(values, every) | task.fulfilled
 
 
 def _bounds_of_all(bounds, n_columns):

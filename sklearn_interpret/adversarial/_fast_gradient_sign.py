@@ -89,7 +89,7 @@ class FastGradientSign(BaseGradientAttack):
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn_interpret.adversarial import FastGradientSign
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> attack = FastGradientSign(LogisticRegression(max_iter=1000), epsilon=0.5)
+    >>> attack = FastGradientSign(LogisticRegression(max_iter=1000), epsilon=0.3)
     >>> explanation = attack.fit(X, y).explain(X[70:73], y[70:73])
     >>> explanation.valid
     array([ True, False,  True])

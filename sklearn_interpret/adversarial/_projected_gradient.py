@@ -108,11 +108,11 @@ class ProjectedGradient(BaseGradientAttack):
     >>> from sklearn.svm import SVC
     >>> from sklearn_interpret.adversarial import ProjectedGradient
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> attack = ProjectedGradient(SVC(), epsilon=0.5, random_state=0).fit(X, y)
+    >>> attack = ProjectedGradient(SVC(), epsilon=0.3, random_state=0).fit(X, y)
     >>> explanation = attack.explain(X[70:73], y[70:73])
     >>> explanation.valid
     array([ True, False,  True])
-    >>> bool((explanation.distances <= 0.5 + 1e-9).all())
+    >>> bool((explanation.distances <= 0.3 + 1e-9).all())
     True
     """
 

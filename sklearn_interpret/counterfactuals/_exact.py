@@ -15,11 +15,12 @@ from sklearn_interpret._model.linear import read_linear
 from sklearn_interpret._model.parallel import run
 from sklearn_interpret._model.rows.feasible import LARGEST_INTEGER
 from sklearn_interpret._model.rows.features import resolve_keys
+from sklearn_interpret._model.trees.nearest import TreeSearch
 from sklearn_interpret._model.trees.tree_response import read_trees
 from sklearn_interpret._row_search import Task
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
 from sklearn_interpret.counterfactuals._exact_linear import LinearSearch
-from sklearn_interpret.counterfactuals._exact_trees import Settings, TreeSearch
+from sklearn_interpret.counterfactuals._exact_trees import Settings
 from sklearn_interpret.exceptions import UnreadableModelError
 
 # Relative difference of distances that are the same.

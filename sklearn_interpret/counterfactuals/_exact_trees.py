@@ -1,4 +1,4 @@
-"""The nearest rows that models of trees answer as wished."""
+"""What exact counterfactuals of trees are sought."""
 
 from dataclasses import dataclass, replace
 from time import monotonic
@@ -6,39 +6,23 @@ from time import monotonic
 import numpy as np
 
 from sklearn_interpret._core.optimisation.box_program import Solved, cheapest_point
-from sklearn_interpret._core.optimisation.boxes import BoxSums
-from sklearn_interpret._core.optimisation.cell_values import CellValues
-from sklearn_interpret._core.optimisation.regions import widened
-from sklearn_interpret._model.desired_sums import SumWish
-from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.trees.cells import TreeCells
-from sklearn_interpret._model.trees.tree_response import read_trees, tree_response
+from sklearn_interpret._model.trees.nearest import Cheapest
 
-# Sums that are nearer to what is needed, relative to their size, may be on either side:
-# of models that add up in double, and in single precision.
-_DOUBLE, _SINGLE = 1e-10, 1e-6
 # The share of the changes of each row before that the next one may have as well.
 APART = 0.5 + 1e-9
-# How often numbers may make up for all others of a constraint.
-_FAR = 100
-# The share of the time for rows that are not proved.
-_STARTING = 0.3
-# Known rows as wished that are considered as starts.
-_NEAREST = 64
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Cheapest):
     """What is sought, and for how long; as in `ExactCounterfactual`."""
 
-    time_limit: float
     objective: str
     max_changes: int | None
     any_row: bool = False
     apart: tuple = ()
 
     def limits(self, n_columns):
-        """Weights of columns (k, n_columns): those of changed ones add up to most (k,).
+        """As of `Cheapest`.
 
         One row for `max_changes`, and one of `shares` of each row to be apart from.
         """
@@ -47,165 +31,22 @@ class Settings:
         most = [self.max_changes] * len(counts) + [APART] * len(self.apart)
         return weights, np.array(most, dtype=np.float64)
 
+    def cost(self, boxes, point):
+        """What is least at the best point."""
+        changes = boxes.n_changes(point[None])[0]
+        few = changes if self.objective == "n_changed" else 0
+        return few, boxes.total_cost(point)
 
-class TreeSearch:
-    """Finds the nearest rows that a model of trees answers as wished.
-
-    Parameters
-    ----------
-    wish : Wish
-        The wish.
-    known : Task
-        Known rows.
-    margin : float
-        By how much more than needed the sums have to be as wished.
-    """
-
-    def __init__(self, wish, known, margin):
-        feasible, rows = known.feasible, known.rows
-        model = read_trees(wish.estimator)
-        ensemble = model.ensemble
-        link, scale = model.link, model.link_scale
-        if wish.interval is not None:
-            read = tree_response(wish.response)
-            ensemble = read.ensemble
-            if read.additive:
-                link, scale = "identity", 1.0
-        self.wish = SumWish.of(wish, ensemble.n_outputs, link, scale, margin)
-        self.cells = TreeCells(model, ensemble, feasible, rows, known.decode)
-        self.ensemble = ensemble
-        codes = self.cells.codes(rows)
-        self.known = self.cells.own_cells(known.values, codes)
-        self.known_sums = ensemble.raw_of_codes(codes)
-        returned = wish.response.raw(rows.take([0]).native)
-        single = np.asarray(returned).dtype == np.float32
-        self.tolerance = _SINGLE if single else _DOUBLE
-
-    def found(self, task, row, settings, feasible):
-        """Encoded row or None, and a lower bound that is infinite if there is none."""
-        origin = task.values[[row]]
-        if np.isnan(feasible.excess(origin)[0]).any():
-            return None, np.inf
-        own = None if task.own is None else task.own[row]
-        end = monotonic() + settings.time_limit
-        best, lower = None, np.inf
-        for sure in (False, True):
-            space = _Space.of_row(self.cells, feasible, task, row, sure * _SINGLE)
-            best, bound = self._best_way(space, own, settings, end, sure)
-            if best is None:
-                lower = min(lower, bound)
-                break
-            lower, best = bound, feasible.projected(best[None], origin)
-            holds = task.holds(best, np.array([row])) & feasible.keeps(best)
-            best = best[0]
-            if holds[0]:
-                break
-        return best, lower
-
-    def region(self, task, row, values, settings):
-        """Ends of a box around an encoded row in which all rows are as wished."""
-        # The cells of trees as they are, which constraints would cut.
-        feasible, origin = task.feasible.without("constraints"), task.values[row]
-        space = _Space.of_row(self.cells, feasible, task, row)
-        native = task.decode(values[None], np.array([row]))
-        cells = self.cells.own_cells(values[None], self.cells.codes(as_rows(native)))[0]
-        changed = values != origin
-        first, last = cells[space.free], cells[space.free]
-        wide = ~feasible.categorical & self.cells.ordered & feasible.vary & (cells >= 0)
-        if settings.max_changes is not None:
-            wide &= changed
-        for way in self.wish.ways(None if task.own is None else task.own[row]):
-            boxes = self._boxes(space, way, settings, True)
-            if boxes is None or (boxes.sums(first[None])[0] < boxes.needs).any():
-                continue
-            for columns in (wide & changed, wide & ~changed):
-                columns = np.flatnonzero(columns[space.free])
-                first, last = widened(boxes, first, last, columns)
-            break
-        low, high = values.copy(), values.copy()
-        least, most = (part[0] for part in feasible.limits(origin[None]))
-        cells = np.array([cells, cells])
-        cells[:, space.free] = first, last
-        for j in np.flatnonzero(wide).tolist():
-            low[j] = min(low[j], max(self.cells.low[j][cells[0, j]], least[j]))
-            high[j] = max(high[j], min(self.cells.high[j][cells[1, j]], most[j]))
-        return low, high
-
-    def _best_way(self, space, own, settings, end, sure):
-        """The nearest row of all ways in which the wish comes true."""
-        best, least, bounds = None, np.inf, []
-        ways = self.wish.ways(own)
-        for number, way in enumerate(ways):
-            boxes = self._boxes(space, way, settings, sure)
-            if boxes is None:
-                continue
-            starts = self._starts(space, way)
-            until = monotonic() + (end - monotonic()) / (len(ways) - number)
-            solved = _solved(boxes, starts, settings, until)
-            bounds.append(solved.lower_bound)
-            if solved.point is not None:
-                values = space.values(solved.point)
-                cost = _key(solved, boxes, settings)
-                if best is None or cost < least:
-                    best, least = values, cost
-        return best, min(bounds, default=np.inf)
-
-    def _boxes(self, space, way, settings, sure):
-        weights, needs, equal = way
-        values = self.ensemble.value[space.leaf] @ weights.T
-        base = self.ensemble.base @ weights.T
-        size = np.abs(values).max(axis=0, initial=0) * self.ensemble.n_trees
-        tolerance = self.tolerance * (size + np.abs(base))
-        if sure:
-            tolerance *= 100
-        needs = needs - base + np.where(equal & (not sure), -tolerance, tolerance)
-        if not len(space.own):
-            return None
-        change_weights, most_changed = settings.limits(len(space.free))
-        return BoxSums(
-            space.costs,
-            space.own,
-            space.tree,
-            space.low,
-            space.high,
-            values,
-            needs,
-            change_weights[:, space.free],
-            most_changed,
-            space.within,
-        )
-
-    def _starts(self, space, way):
-        """Cells of the nearest known rows as wished."""
-        weights, needs, _ = way
-        wished = (self.known_sums @ weights.T >= needs).all(axis=1)
-        cells = space.split(self.known[wished][:, space.free])
-        for j, cost in enumerate(space.costs):
-            usable = np.append(np.isfinite(cost), False)
-            cells[:, j] = np.where(usable[cells[:, j]], cells[:, j], space.own[j])
-        costs = sum(
-            (cost[cells[:, j]] for j, cost in enumerate(space.costs)),
-            start=np.zeros(len(cells)),
-        )
-        return cells[np.argsort(costs, kind="stable")[:_NEAREST]]
-
-
-def _key(solved, boxes, settings):
-    changes = boxes.n_changes(solved.point[None])[0]
-    few = changes if settings.objective == "n_changed" else 0
-    return few, boxes.total_cost(solved.point)
-
-
-def _solved(boxes, starts, settings, end):
-    """A point by heuristics, and if there is time the best."""
-    if settings.objective == "n_changed":
-        return _fewest_changes(boxes, starts, settings, end)
-    quick = settings.any_row or not settings.time_limit
-    now = monotonic()
-    point = boxes.near_point(starts, 0.0 if quick else now + _STARTING * (end - now))
-    if not settings.time_limit or (settings.any_row and point is not None):
-        return Solved(point, 0.0)
-    return cheapest_point(boxes, point, end - monotonic())
+    def solved_way(self, boxes, starts, best, end):
+        """As of `Cheapest`."""
+        if self.objective == "n_changed":
+            return _fewest_changes(boxes, starts, self, end)
+        if self.any_row:
+            point = boxes.near_point(starts)
+            if point is not None or not self.time_limit:
+                return Solved(point, 0.0)
+            return cheapest_point(boxes, None, end - monotonic())
+        return super().solved_way(boxes, starts, best, end)
 
 
 def _fewest_changes(boxes, starts, settings, end):
@@ -236,165 +77,3 @@ def _fewest_changes(boxes, starts, settings, end):
     solved = cheapest_point(limited, point, end - monotonic())
     proved = fewest.lower_bound >= count
     return solved if proved else Solved(solved.point, 0.0)
-
-
-@dataclass(frozen=True)
-class _Space:
-    """Where a row may go: cells of its free columns, and the boxes left there."""
-
-    origin: np.ndarray
-    free: np.ndarray
-    own: np.ndarray
-    in_three: np.ndarray
-    columns: list
-    tree: np.ndarray
-    leaf: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    scale: np.ndarray
-    within: CellValues | None
-
-    @classmethod
-    def of_row(cls, cells, feasible, task, row, spare=0.0):
-        """The space around an explained row.
-
-        Constraints are kept with so much to spare, relative to the size of their terms.
-        """
-        origin = task.values[row]
-        codes = cells.codes(task.rows.take([row]))
-        own = cells.own_cells(origin[None], codes)[0]
-        low, high = (part[0] for part in feasible.limits(origin[None]))
-        in_three = feasible.coefficients.any(axis=0)
-        far = _far(cells, feasible, origin)
-        low, high = np.clip(low, -far, far), np.clip(high, -far, far)
-        columns = {}
-        for j in np.flatnonzero(feasible.vary & (own >= 0)).tolist():
-            column = _column(cells, feasible, j, origin[j], own[j], low[j], high[j])
-            if np.isfinite(column.costs).sum() > 1:
-                columns[j] = column
-        free = np.isin(np.arange(len(own)), list(columns))
-        tree, leaf, first, last = cells.boxes_of(codes[0], ~free)
-        own, in_three, columns = own[free], in_three[free], list(columns.values())
-        scale = np.where(feasible.integer, 1.0, feasible.costs)[free]
-        return cls(
-            origin,
-            free,
-            own + in_three,
-            in_three,
-            columns,
-            tree,
-            leaf,
-            first + 2 * (in_three & (first > own)),
-            last + 2 * (in_three & (last >= own)),
-            scale,
-            _within(feasible, origin, free, columns, scale, spare),
-        )
-
-    @property
-    def costs(self):
-        """What the cells of each column cost."""
-        return [column.costs for column in self.columns]
-
-    def split(self, cells):
-        """Cells of trees (n, p) where some columns have their own one in three."""
-        own = self.own - self.in_three
-        return cells + self.in_three * ((cells >= own) * 1 + (cells > own))
-
-    def values(self, point):
-        """The encoded row of a point."""
-        near, low, high = (
-            np.array(
-                [
-                    getattr(column, part)[cell]
-                    for column, cell in zip(self.columns, point, strict=True)
-                ]
-            )
-            for part in ("nearest", "low", "high")
-        )
-        if self.within is not None:
-            at = self.within.columns
-            near[at] += self.within.shifts(point)[0] / self.scale[at]
-            near[at] = np.clip(near[at], low[at], high[at])
-        values = self.origin.copy()
-        values[self.free] = near
-        return values
-
-
-@dataclass(frozen=True)
-class _Column:
-    """Cells of a column: what they cost, their nearest values, and their ends."""
-
-    costs: np.ndarray
-    nearest: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-
-
-def _column(cells, feasible, j, origin, own, least, most):
-    """The cells of a column; where it is constrained, the own one is cut in three."""
-    low, high = cells.low[j], cells.high[j]
-    refused = (cells.cell_codes[j] < 0).any(axis=1)
-    if feasible.coefficients[:, j].any():
-        low, high, refused = (
-            np.insert(part, own, [part[own]] * 2) for part in (low, high, refused)
-        )
-        step = 1.0 if feasible.integer[j] else np.spacing(np.abs(origin))
-        high[own] = min(high[own], origin - step)
-        low[own + 2] = max(low[own + 2], origin + step)
-        own += 1
-    low, high = np.maximum(low, least), np.minimum(high, most)
-    if feasible.categorical[j]:
-        costs = np.where(feasible.possible_levels[j], 1.0, np.inf)
-        nearest = cells.low[j]
-    else:
-        nearest = np.clip(origin, low, high)
-        costs = np.abs(nearest - origin)
-    costs = np.where((low <= high) & ~refused, costs * feasible.costs[j], np.inf)
-    nearest = np.where(np.isfinite(costs), nearest, origin)
-    costs[own], nearest[own], low[own], high[own] = 0, origin, origin, origin
-    return _Column(costs, nearest, low, high)
-
-
-def _far(cells, feasible, origin):
-    """How far numbers go: often as far as one makes up for all of a constraint."""
-    coefficients = np.abs(feasible.coefficients)
-    far = np.full(len(origin), np.inf)
-    used = np.flatnonzero(coefficients.any(axis=0))
-    sizes = np.zeros(len(origin))
-    for j in used.tolist():
-        ends = np.abs(np.concatenate([cells.low[j], cells.high[j], [origin[j]]]))
-        sizes[j] = ends[np.isfinite(ends)].max()
-    needs = coefficients @ sizes + np.abs(feasible.bounds)
-    for j in used.tolist():
-        of_column = coefficients[:, j]
-        far[j] = (
-            sizes[j] + _FAR * (needs[of_column > 0] / of_column[of_column > 0]).max()
-        )
-    return far
-
-
-def _within(feasible, origin, free, columns, scale, spare):
-    """Linear constraints on the free columns, in units of their costs; None if none."""
-    if not len(feasible.bounds):
-        return None
-    terms = feasible.excess(origin[None])[1][0]
-    fixed = np.where(free, 0, feasible.coefficients) @ np.nan_to_num(origin)
-    bounds = feasible.bounds - fixed + (_DOUBLE - spare) * terms
-    coefficients = feasible.coefficients[:, free] / scale
-    used = np.flatnonzero(coefficients.any(axis=0))
-    sizes = np.abs(coefficients).max(axis=1, initial=0)
-    sizes[sizes == 0] = 1
-    nearest, low, high = (
-        [getattr(columns[k], part) * scale[k] for k in used.tolist()]
-        for part in ("nearest", "low", "high")
-    )
-    return CellValues(
-        used,
-        coefficients[:, used] / sizes[:, None],
-        bounds / sizes,
-        nearest,
-        low,
-        high,
-        feasible.costs[free][used] / scale[used],
-        feasible.integer[free][used],
-    )

@@ -18,7 +18,12 @@ from sklearn_interpret._core.local.masks import independent_masks
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.parallel import limit_threads, run, slices
 from sklearn_interpret._model.rows.base import rounded
-from sklearn_interpret._model.rows.images import Images, as_image_rows
+from sklearn_interpret._model.rows.images import (
+    Images,
+    as_image_rows,
+    given_shape,
+    shape_of_rows,
+)
 from sklearn_interpret._model.rows.segments import (
     checked_segments,
     colour_segments,
@@ -157,7 +162,7 @@ class LimeImage(BaseLocalSurrogate):
         Any predictor; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``. It gets images in the shape and dtype in which they
         are given, and as many as fit into memory at once.
-    image_shape : tuple of int, default=None
+    image_shape : (height, width) or (height, width, channels), default=None
         ``(height, width)`` or ``(height, width, channels)`` of images that are given as
         rows of a table. None takes rows as strips of pixels, of height one.
     segmentation : callable, default=None
@@ -324,15 +329,10 @@ class LimeImage(BaseLocalSurrogate):
         self.verbose = verbose
 
     def _check_rows(self, X, *, reset):
-        rows, given = as_image_rows(X), self._given_shape()
+        rows, given = as_image_rows(X), given_shape(self.image_shape)
         if rows is None:
             rows = super()._check_rows(X, reset=reset)
-            shape = given or (1, rows.n_columns)
-            if np.prod(shape) != rows.n_columns:
-                raise ValueError(
-                    f"image_shape={self.image_shape!r} has {np.prod(shape)} numbers, "
-                    f"but X has {rows.n_columns} columns."
-                )
+            shape = shape_of_rows(self.image_shape, rows.n_columns)
         else:
             shape = rows.native.shape[1:]
             if given not in (None, shape):
@@ -350,19 +350,6 @@ class LimeImage(BaseLocalSurrogate):
         images = Images(rows, shape)
         _check_colour(self.hide_color, images)
         return images
-
-    def _given_shape(self):
-        """The parameter as a tuple, or None."""
-        given = self.image_shape
-        if given is None:
-            return None
-        whole = all(isinstance(n, Integral) and n > 0 for n in given)
-        if len(given) not in (2, 3) or not whole:
-            raise ValueError(
-                f"image_shape={given!r} must be (height, width) or (height, width, "
-                "channels), positive whole numbers."
-            )
-        return tuple(int(n) for n in given)
 
     def _prepare(self, sample):
         self._segments = None

@@ -12,14 +12,14 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_validate
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
 from sklearn_interpret.adversarial import FastGradientSign, ProjectedGradient
@@ -296,6 +296,20 @@ def test_trees_get_an_error_that_names_what_to_use(attack_class, model):
 def test_steps_get_an_error_too(attack_class):
     with pytest.raises(UnreadableModelError, match=r"change in steps.*BoundaryAttack"):
         attack_class(KNeighborsClassifier(1)).fit(X, Y)
+    bins = KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf")
+    model = make_pipeline(bins, LogisticRegression())
+    with pytest.raises(UnreadableModelError, match="change in steps"):
+        attack_class(model).fit(X, Y)
+
+
+@BOTH
+def test_few_features_with_slopes_are_enough(attack_class):
+    rows = np.random.default_rng(0).normal(size=(60, 100))
+    model = Lasso(alpha=0.2).fit(rows, rows[:, 3])
+    attack = attack_class(FrozenEstimator(model), desired=(0.5, None), epsilon=2.0)
+    found = attack.fit(rows).explain(rows)
+    assert (found.status == "found").any()
+    assert set(np.flatnonzero(found.changed.any(axis=0))) == {3}
 
 
 @BOTH

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sklearn_interpret import (
+    adversarial,
     counterfactuals,
     effects,
     importance,
@@ -20,7 +21,15 @@ from sklearn_interpret.explanations import (
     WordCondition,
 )
 
-FAMILIES = (counterfactuals, effects, importance, interactions, shapley, surrogates)
+FAMILIES = (
+    adversarial,
+    counterfactuals,
+    effects,
+    importance,
+    interactions,
+    shapley,
+    surrogates,
+)
 
 DRAW = np.random.default_rng(0)
 ROWS = DRAW.normal(size=(12, 4))
@@ -314,11 +323,60 @@ def _text_counterfactual():
     return counterfactuals.TextCounterfactualDisplay.from_explanation(explanation)
 
 
+def _attacked(image_shape=None, **parts):
+    """An attacked row of a dozen features, or pixels."""
+    data, moves = ROWS.reshape(4, 12)[:1], np.resize([0.3, -0.3, 0.0], (1, 12))
+    fields = {
+        "valid": [True],
+        "status": ["found"],
+        "predictions": [[0.2, 1.5, 1.0]],
+        "output_names": ["cat", "dog", "a rather long name of a bird"],
+        "response_name": "decision function",
+        **parts,
+    }
+    explanation = RowExplanation(
+        rows=data + moves,
+        origin=[0],
+        distances=[0.3],
+        data=data,
+        original_predictions=[[2.0, 1.0, 0.5]],
+        **fields,
+    )
+    return lambda: adversarial.AdversarialDisplay.from_explanation(
+        explanation, image_shape=image_shape
+    )
+
+
+FAILED = {
+    "valid": [False],
+    "status": ["failed"],
+    "reasons": ["no row as wished was met within epsilon=0.3"],
+    "predictions": [[2.0, 1.5, 1.0]],
+}
+
+
+def _robustness():
+    one = adversarial.RobustnessCurveDisplay(GRID, 1 - GRID, label="SVC").plot()
+    return adversarial.RobustnessCurveDisplay(
+        GRID, [1 - GRID**2, 1 - GRID**3], label="$forest_"
+    ).plot(one.ax_)
+
+
 def _explained(kind, **choices):
     return lambda: getattr(shapley, kind).from_explanation(EXPLANATION, **choices)
 
 
 DRAWINGS = {
+    "AdversarialDisplay": [
+        _attacked(),
+        _attacked(**FAILED),
+        _attacked((3, 4)),
+        _attacked((2, 2, 3), **FAILED),
+    ],
+    "RobustnessCurveDisplay": [
+        lambda: adversarial.RobustnessCurveDisplay(GRID, 1 - GRID).plot(),
+        _robustness,
+    ],
     "CounterfactualDisplay": [
         _counterfactuals(1),
         _counterfactuals(3),

@@ -25,6 +25,7 @@ from sklearn_interpret._plotting.sources import (
     Data,
     check_same_in_folds,
     fold_estimators,
+    fold_rows,
     inspector_of,
     inspectors_of_folds,
     outputs_have_names,
@@ -34,7 +35,6 @@ from sklearn_interpret._plotting.sources import (
 )
 from sklearn_interpret.effects import ConditionalDependence, PartialDependence
 from sklearn_interpret.importance import PermutationImportance
-from sklearn_interpret.importance._plot._sources import fold_rows
 from sklearn_interpret.shapley import (
     ExactShapley,
     LinearSHAP,

@@ -4,7 +4,7 @@ Linear programs bound the costs: in each column ordered shares say how much of t
 lies from which cell on, shares of the boxes of a tree add up to one, and those on a
 side of a cell are no more than the column allows (Cui et al. 2015; Parmentier and Vidal
 2021). Cells and boxes that no cheaper point needs are left out first, columns are cut
-in two where the program is least sure of what they cost.
+in two where the program is not sure of what they cost and both halves have fewer boxes.
 """
 
 from dataclasses import dataclass, replace
@@ -20,6 +20,8 @@ from scipy.sparse import csr_array
 GAP, _UNIT = 2e-7, 1e3
 # Shares that are nearer to 0 or 1 are whole; what reduced costs exceed more than just.
 _WHOLE, _MORE = 1e-7, 1e-6
+# Shares of a known cost, up to which programs are small.
+_SHARES = 0.125, 0.25, 0.5
 _INFEASIBLE = 2  # a status of linprog
 
 
@@ -59,14 +61,17 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
     """
     end = monotonic() + time_limit
     known = np.inf if point is None else boxes.total_cost(point)
-    parts, number, halves, lower = [], count(), [boxes], 0.0
+    parts, number, halves = [], count(), [boxes]
+    lower = 0.0
+    if not step and np.isfinite(known):
+        lower = _surely_less(boxes, known, end)
     while True:
         for half in halves:
             most = known if np.isinf(known) else known - max(GAP * known, step / 2)
             half = within_reach(half, most)
             if half is None:
                 continue
-            program = _Program(half)
+            program = Program(half)
             bound = max(lower, program.relaxed(most, end - monotonic()))
             better = program.point()
             if boxes.holds(better[None])[0] and boxes.total_cost(better) < known:
@@ -74,7 +79,7 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
                 if boxes.within is None:
                     point = boxes.refined(boxes.descended(better[None])[0])
                 known = boxes.total_cost(point)
-            if bound <= most:
+            if bound <= most and np.isfinite(bound):
                 heappush(parts, (bound, next(number), program))
         if not parts or parts[0][0] > most:
             return Solved(point, known)
@@ -82,6 +87,20 @@ def cheapest_point(boxes, point, time_limit, step=0.0):
             return Solved(point, min(parts[0][0], known))
         lower, _, program = heappop(parts)
         halves = program.halves()
+
+
+def _surely_less(boxes, known, end):
+    """What no point costs less than, from programs of what points of low cost need."""
+    lower = 0.0
+    for share in _SHARES:
+        most = share * known
+        part = within_reach(boxes, most)
+        if part is not None:
+            bound = Program(part).relaxed(most, end - monotonic())
+            if not bound > most:
+                return max(lower, bound)
+        lower = most
+    return lower
 
 
 def within_reach(boxes, most):
@@ -167,7 +186,7 @@ def _tree_starts(tree):
     return np.flatnonzero(np.diff(tree, prepend=-1))
 
 
-class _Program:
+class Program:
     """Shares of cells from which on points lie, of boxes, and changes of columns."""
 
     def __init__(self, boxes):
@@ -331,20 +350,31 @@ class _Program:
                 cells = np.arange(len(self.boxes.costs[j]))
                 yield from _cut(self.boxes, j, cells == self.boxes.own[j])
                 return
+        split = unsure * self._fewer_boxes()
         # Where all is whole, it nearly is as wished: any cut will do.
         for doubt in (
-            unsure * np.abs(self.costs[: self.n_steps]),
+            split * np.abs(self.costs[: self.n_steps]),
+            split,
             unsure,
             np.repeat(sizes, sizes),
         ):
             if doubt.any():
-                column = np.repeat(np.arange(len(sizes)), sizes)
-                j = np.bincount(column, doubt).argmax()
-                steps = self._steps_of(j)
-                step = np.where(doubt > 0, 1 + unsure, 0)[steps].argmax()
+                step = doubt.argmax()
+                j = np.repeat(np.arange(len(sizes)), sizes)[step]
+                start = self.groups[j][0][step - self.first[j] + 1]
                 cells = np.arange(len(self.boxes.costs[j]))
-                yield from _cut(self.boxes, j, cells < self.groups[j][0][step + 1])
+                yield from _cut(self.boxes, j, cells < start)
                 return
+
+    def _fewer_boxes(self):
+        """How many boxes a cut at each step leaves out of both halves at least."""
+        fewer = np.zeros(self.n_steps)
+        for j, (starts, _) in enumerate(self.groups):
+            low, high = np.sort(self.boxes.low[:, j]), np.sort(self.boxes.high[:, j])
+            beyond = len(low) - np.searchsorted(low, starts[1:])
+            before = np.searchsorted(high, starts[1:])
+            fewer[self._steps_of(j)] = np.minimum(beyond, before)
+        return fewer
 
     def _changed(self):
         """How much of each column is not in its own cell."""

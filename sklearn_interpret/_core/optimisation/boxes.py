@@ -14,6 +14,8 @@ _AT_ONCE = 16
 _STARTS, _REFINED = 16, 12
 # Those that are in any case; with more boxes than `_MANY` a single one.
 _SURELY, _MANY = 3, 1000
+# Rounds of changes that may come no nearer to the sums.
+_IDLE = 2
 # Costs that differ by less, relatively, are the same.
 _SAME_COST = 1e-9
 
@@ -120,7 +122,7 @@ class BoxSums:
             least[:, j] = np.where(within, cost, np.inf).min(axis=1)
         return least
 
-    def _within_cost(self, most):
+    def within_cost(self, most):
         """The same with the boxes alone that points of a cost may lie in."""
         return self.taken(self.least_costs().sum(axis=1) <= most * (1 + _SAME_COST))
 
@@ -144,6 +146,10 @@ class BoxSums:
             part = slice(start, start + _AT_ONCE)
             sums[part] = self._reached(self._missed(points[part])[1]).T
         return sums
+
+    def missing(self, points):
+        """What is missing to the sums at points (n, p) in all: (n,)."""
+        return np.maximum(self.needs - self.sums(points), 0).sum(axis=1)
 
     def _reached(self, counts):
         """Sums (m, n) over the boxes of which no conditions are missed."""
@@ -226,7 +232,7 @@ class BoxSums:
         """Points at which the sums are as wished, moved cell by cell to lower costs."""
         points = points.copy()
         costs = self.cost(points)
-        boxes = self._within_cost(costs.max())
+        boxes = self.within_cost(costs.max())
         active = np.arange(len(points))
         while len(active):
             columns, cells, reached = boxes._moves(points[active])
@@ -259,11 +265,33 @@ class BoxSums:
             point[0, column[best]] = best - self._starts[column[best]]
         return None
 
+    def attained(self, points):
+        """A point as wished that changes of single cells attain, or None.
+
+        They start from points (n, p), cost what they may, and are followed from those
+        where least is missing to the sums.
+        """
+        flat, column = self._costs
+        best, idle = np.inf, 0
+        while idle < _IDLE:
+            missing = self.needs[:, None, None] - self.profiles(points)
+            missing = np.maximum(missing, 0).sum(axis=0)
+            missing[:, np.isinf(flat)] = np.inf
+            least, first = np.unique(missing, return_index=True)
+            parent, cell = np.divmod(first[:_AT_ONCE], len(flat))
+            points, changed = points[parent], column[cell]
+            points[np.arange(len(cell)), changed] = cell - self._starts[changed]
+            if least[0] == 0:
+                return points[0]
+            idle = 0 if least[0] < best else idle + 1
+            best = min(least[0], best)
+        return None
+
     def refined(self, point):
         """A point after changes of two cells at once, one of which saves cost."""
         while True:
             cost = self.cost(point[None])[0]
-            boxes = self._within_cost(cost)
+            boxes = self.within_cost(cost)
             # Changes of two cells lead to no other boxes.
             few = np.flatnonzero(boxes._missed(point[None])[1][0] <= 2)
             near = boxes.taken(np.sort(boxes._conditions[0][few]))

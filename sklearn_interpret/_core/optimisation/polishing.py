@@ -49,17 +49,21 @@ class Polishing:
         changes = np.where(self.has_units[column], changes, changes > 0)
         return changes * self.costs[column]
 
-    def undo(self, rounds=np.inf):
-        """Undo changes one by one, the costliest first, while it holds."""
+    def undo(self, rounds=np.inf, share=1):
+        """Undo changes, or a share of each, the costliest first, while it holds."""
         active = np.ones(len(self.values), dtype=bool)
         while active.any() and rounds > 0:
             rounds -= 1
-            costs = self.costs_of_changes() * active[:, None]
-            point, column = np.nonzero(costs)
-            _, holds = self._tried(point, column, self.origins[point, column])
-            point, column = point[holds], column[holds]
-            undone = self.origins[point, column]
-            self._take(point, column, undone, costs[point, column])
+            point, column = np.nonzero(self.costs_of_changes() * active[:, None])
+            cells, origins = self.values[point, column], self.origins[point, column]
+            # What has no units may be undone only.
+            kept = np.where(self.has_units[column], 1 - share, 0)
+            undone = origins + kept * (cells - origins)
+            undone, holds = self._tried(point, column, undone)
+            gains = self._costs(cells, undone, column)
+            moved = np.flatnonzero(holds & (gains > 0))
+            point, column = point[moved], column[moved]
+            self._take(point, column, undone[moved], gains[moved])
             active[:] = False
             active[point] = True
 

@@ -12,8 +12,8 @@ from sklearn_interpret.exceptions import UnreadableModelError
 # Half the difference that a derivative is taken over, in the unit of a column.
 _STEP = 1e-4
 _SOME_ROWS = 20
-# Slopes of fewer cells are those of a response in steps.
-_SLOPING = 0.05
+# Slopes of fewer rows, of columns that have any, are those of a response in steps.
+_SLOPING = 0.25
 _FOR_STEPS = (
     "MinimalPerturbation finds the smallest change of tree models by a program, and "
     "BoundaryAttack asks any model for its labels alone."
@@ -25,7 +25,8 @@ class Margins:
 
     A wish for another class has a margin for each class: it holds where the largest is
     positive. A wish for a class, or an interval, has one against each other class, or
-    for each end: it holds where the smallest is.
+    for each end: it holds where the smallest is. Where pairs of classes vote, a class
+    is sure to win that beats every other: its margin is that against the hardest.
 
     Parameters
     ----------
@@ -56,8 +57,7 @@ class Margins:
             some = self.scores.function(known.rows.take([0]).native)
             target = wish.response.target if self.by_formula else None
             self._of_output = np.eye(some.shape[1])[target or 0]
-        if not self.by_formula:
-            self._refuse_steps(known)
+        self._refuse_steps(known)
 
     @cached_property
     def scores(self):
@@ -80,12 +80,17 @@ class Margins:
         return np.log(np.maximum(shares, np.finfo(float).tiny))
 
     def _refuse_steps(self, known):
-        """Raise where differences of known rows are zero nearly everywhere."""
-        rows = np.arange(min(known.rows.n_rows, _SOME_ROWS))
-        columns = known.feasible.vary & ~known.feasible.categorical
-        rival, _ = self.binding(self.margins(known.rows.take(rows).native, known.own))
-        slopes = self.slopes(known, known.values[rows], rows, rival)[:, columns]
-        if slopes.size and (slopes != 0).mean() < _SLOPING:
+        """Raise where slopes of known rows are zero though their scores differ."""
+        n_rows = known.rows.n_rows
+        rows = np.linspace(0, n_rows - 1, min(n_rows, _SOME_ROWS)).astype(np.intp)
+        own = None if known.own is None else known.own[rows]
+        native = known.rows.take(rows).native
+        rival, _ = self.binding(self.margins(native, own))
+        sloping = self.slopes(known, known.values[rows], rows, rival) != 0
+        used = sloping.any(axis=0)
+        flat = not used.any() or sloping[:, used].mean() < _SLOPING
+        differs = np.ptp(self.scores.function(native), axis=0).any()
+        if flat and differs and known.feasible.vary.any():
             name = type(unfrozen(self.wish.estimator)).__name__
             raise UnreadableModelError(
                 f"Responses of {name} change in steps, and have no slopes to follow. "
@@ -105,13 +110,29 @@ class Margins:
         rivals = np.arange(self.n_classes)
         if wish.is_other:
             own = own[: len(scores), None]
-            weights = self.scores.differences(rivals, own, self.n_classes)
-            margins = np.einsum("nk,nrk->nr", scores, weights)
+            if self._vote:
+                margins = self._of_pairs(scores).min(axis=2)
+            else:
+                weights = self.scores.differences(rivals, own, self.n_classes)
+                margins = np.einsum("nk,nrk->nr", scores, weights)
             np.put_along_axis(margins, own, -np.inf, axis=1)
         else:
             weights = self.scores.differences(wish.wanted, rivals, self.n_classes)
             margins = scores @ weights.T
             margins[:, wish.wanted] = np.inf
+        return margins
+
+    @property
+    def _vote(self):
+        """Whether pairs of several classes vote."""
+        return self.scores.pairs is not None and self.n_classes > 2
+
+    def _of_pairs(self, scores):
+        """By how much each class beats each other one, (n, k, k)."""
+        classes = np.arange(self.n_classes)
+        weights = self.scores.differences(classes[:, None], classes, self.n_classes)
+        margins = np.einsum("np,klp->nkl", scores, weights)
+        margins[:, classes, classes] = np.inf
         return margins
 
     def binding(self, margins):
@@ -129,11 +150,15 @@ class Margins:
         at `index` have become.
         """
         own = None if task.own is None else task.own[index]
-        weights = self._weights(own, rival)
         if self.by_formula:
             native = task.decode(values, index)
+            if self.wish.is_other and self._vote:
+                every = self._of_pairs(self.scores.function(native))
+                own = every[np.arange(len(rival)), rival].argmin(axis=1)
+            weights = self._weights(own, rival)
             gradients = self.scores.function.pull(native, weights)
         else:
+            weights = self._weights(own, rival)
             gradients = self._differences(task, values, index, weights)
         feasible = task.feasible
         moving = feasible.vary & ~feasible.categorical

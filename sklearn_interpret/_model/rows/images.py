@@ -1,6 +1,7 @@
 """Images, as arrays of their own shape or as rows of a table of pixels."""
 
 from functools import cached_property
+from numbers import Integral
 
 import numpy as np
 
@@ -115,6 +116,30 @@ def as_image_rows(X):
             "of 1 is required by LimeImage."
         )
     return SampleRows(X)
+
+
+def given_shape(image_shape):
+    """The parameter `image_shape` as a tuple, or None."""
+    if image_shape is None:
+        return None
+    whole = all(isinstance(n, Integral) and n > 0 for n in image_shape)
+    if len(image_shape) not in (2, 3) or not whole:
+        raise ValueError(
+            f"image_shape={image_shape!r} must be (height, width) or (height, width, "
+            "channels), positive whole numbers."
+        )
+    return tuple(int(n) for n in image_shape)
+
+
+def shape_of_rows(image_shape, n_columns):
+    """The shape of images that are rows of a table; strips where none is given."""
+    shape = given_shape(image_shape) or (1, n_columns)
+    if np.prod(shape) != n_columns:
+        raise ValueError(
+            f"image_shape={image_shape!r} has {np.prod(shape)} numbers, but X has "
+            f"{n_columns} columns."
+        )
+    return shape
 
 
 class _Image:

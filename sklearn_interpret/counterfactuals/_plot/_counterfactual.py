@@ -6,21 +6,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_interpret._choosing import output_position
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._model.rows.bounds import interval_text, rounded_text
+from sklearn_interpret._model.rows.bounds import interval_text
 from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.bars import check_count, draw_arrows
 from sklearn_interpret._plotting.colours import colours, ink, seen
 from sklearn_interpret._plotting.curves import note_empty
+from sklearn_interpret._plotting.found_rows import FoundRowsMixin
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     MINUS,
-    column_texts,
     literal,
-    number_text,
-    response_label,
-    value_text,
 )
 from sklearn_interpret.counterfactuals._exact import ExactCounterfactual
 from sklearn_interpret.counterfactuals._growing_spheres import GrowingSpheres
@@ -41,7 +37,7 @@ ARROW_PLACE, ARROW_HEIGHT, TEXT_GAP = 0.28, 0.26, 0.22
 HEAD, MOST_LINES = 0.025, 0.65
 
 
-class CounterfactualDisplay(FeaturesDisplay):
+class CounterfactualDisplay(FoundRowsMixin, FeaturesDisplay):
     """What would have to change in one row for the model to answer as wished.
 
     Build it with `from_estimator` or `from_explanation`. Each changed feature has a
@@ -232,40 +228,6 @@ class CounterfactualDisplay(FeaturesDisplay):
             numbers = np.arange(n_lines) + 1
             places = 1 - (numbers - ARROW_PLACE) * pitch
             ax.set_yticks(places, numbers, fontsize="small")
-
-    def _title(self, row, found):
-        """Responses before and after, and how far the rows found are."""
-        explanation = self.explanation
-        lines = []
-        if explanation.original_predictions is not None:
-            label, texts = self._responses(row, found)
-            changed = ", ".join(dict.fromkeys(texts[1:]))
-            arrow = f" → {changed}" if explanation.changed[found].any() else ""
-            lines.append(f"{label}: {texts[0]}{arrow}")
-        if explanation.changed[found].any():
-            sizes = ", ".join(map(number_text, explanation.distances[found]))
-            text = f"distance{'s'[: len(found) > 1]} {sizes}"
-            if explanation.optimal is not None and explanation.optimal[row]:
-                first = "the first is " if len(found) > 1 else ""
-                text += f" ({first}proved to be the nearest)"
-            elif explanation.lower_bounds is not None:
-                bound = rounded_text(explanation.lower_bounds[row], down=True)
-                text += f" (at least {bound} is needed)"
-            lines.append(text)
-        return lines or [explanation.status[row]]
-
-    def _responses(self, row, found):
-        """What the response is, and its values before and after, in words."""
-        explanation, names = self.explanation, self.explanation.output_names
-        values = np.array(explanation.original_predictions[row])[None]
-        if len(found) and explanation.predictions is not None:
-            values = np.concatenate([values, explanation.predictions[found]])
-        if values.ndim == 2 and self.target is None:
-            label = response_label("prediction", target_name=self.target_name)
-            return label, [value_text(names[k]) for k in values.argmax(axis=1)]
-        output = output_position(names, self.target)
-        values = values.reshape(len(values), -1)[:, output]
-        return self._response_label(names, output), column_texts(values)
 
     def to_frame(self) -> Any:
         """Changes drawn, as a table, all of them.

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.scoring import resolve_metrics
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.sources import (
@@ -18,6 +17,7 @@ from sklearn_interpret._plotting.sources import (
     NamedParameters,
     check_same_in_folds,
     fold_estimators,
+    fold_rows,
     inspector_of,
     inspectors_of_folds,
     is_inspector,
@@ -209,22 +209,6 @@ default=None
         settings["estimator"] = FrozenEstimator(inspector.estimator_)
         repeated = type(inspector)(**settings)
         return repeated.fit(data.X, data.y, sample_weight=data.sample_weight)
-
-
-def fold_rows(cv_results, data):
-    """Pairs of each fold's `Data` of training and of test, or None if not known."""
-    if "indices" not in cv_results:
-        return None
-    indices = cv_results["indices"]
-    n_rows = as_rows(data.X).n_rows
-    largest = max(int(np.max(i)) for part in ("train", "test") for i in indices[part])
-    if largest >= n_rows:
-        raise ValueError(
-            f"cv_results has the index {largest}, but X has {n_rows} rows: pass the "
-            "rows that went to cross_validate."
-        )
-    pairs = zip(indices["train"], indices["test"], strict=True)
-    return [(data.take(train), data.take(test)) for train, test in pairs]
 
 
 def _fold_means(folds):

@@ -5,18 +5,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sklearn_interpret._choosing import output_position
-from sklearn_interpret._plotting.axes import axes_inches
 from sklearn_interpret._plotting.bars import (
     draw_bars,
     draw_spreads,
     label_ends,
     name_rows,
+    reach_ends,
 )
 from sklearn_interpret._plotting.colours import shade, sign_colours
 from sklearn_interpret._plotting.curves import note_empty
 from sklearn_interpret._plotting.displays import OneRowDisplay
 from sklearn_interpret._plotting.labels import (
-    CHARACTERS_PER_INCH,
     column_texts,
     literal,
     number_text,
@@ -211,22 +210,11 @@ def draw_weights(
         label += "\n(thin lines: ±2 standard errors)"
     if len(shown) < len(weights):
         label += f"\n({len(weights) - len(shown)} weaker {what} have no bar)"
-    _set_range(ax, values, reach or 1.0)
+    longest = max(map(len, column_texts(values, signed=True)))
+    reach_ends(ax, values, reach or 1.0, longest)
     ends = values + np.where(values < 0, -margins, margins)
     label_ends(ax, ends, places, values, signed=True, gap=3)
     plain_number_ticks(ax)
     ax.set_xlabel(literal(label + note))
     ax.spines[["top", "right", "left"]].set_visible(False)
     return bars, errors
-
-
-def _set_range(ax, weights, reach):
-    """A common range on all axes, as far as there are bars, with room for numbers."""
-    longest = max(map(len, column_texts(weights, signed=True)))
-    inches = (longest + 1) / CHARACTERS_PER_INCH
-    sides = [(weights < 0).any(), (weights > 0).any()]
-    n_sides = max(1, sum(sides))
-    width = max(axes_inches(ax)[0] - n_sides * inches, 1.0)
-    reach += n_sides * reach * inches / width
-    low, high = (reach if there else 0.04 * reach for there in sides)
-    ax.set_xlim(-low, high)

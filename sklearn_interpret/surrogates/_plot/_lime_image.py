@@ -15,6 +15,7 @@ from sklearn_interpret._plotting.axes import (
     take_axes,
 )
 from sklearn_interpret._plotting.colours import DOWN_COLOUR, UP_COLOUR
+from sklearn_interpret._plotting.images import drawable, placing
 from sklearn_interpret._plotting.labels import (
     NICE_STEPS,
     literal,
@@ -29,10 +30,6 @@ from sklearn_interpret.surrogates._plot._base import LocalDisplay
 
 # How much of the image the strongest weight covers, and the darkest grey under it.
 _COVER, _DARKEST = 0.85, 0.55
-# Images of fewer pixels across are drawn with their pixels in sight.
-_FEW_PIXELS = 100
-# Images so much longer than high are stretched.
-_LONG = 6
 _TITLE_WIDTH = 26
 # Room for the colour bar, its numbers and its label.
 _BAR_INCHES = 1.3
@@ -156,8 +153,8 @@ class LimeImageDisplay(LocalDisplay):
         )
         self.figure_, self.axes_ = canvas.figure, canvas.axes
         first, *others = canvas.main
-        image = _drawable(shown.images[0])
-        looks = _placing(shown.segments.shape[1:])
+        image = drawable(shown.images[0])
+        looks = placing(shown.segments.shape[1:])
         self.image_ = first.imshow(image, cmap="gray", **looks)
         size = "medium" if axes_inches(first)[0] > _PANEL_INCHES else "x-small"
         title = "image" if self.row is None else f"image {self.row}"
@@ -273,32 +270,6 @@ def _room(ax):
 def _by_output(array):
     """With an axis of outputs."""
     return array if array.ndim == 3 else array[:, :, None]
-
-
-def _drawable(image):
-    """An image as shares of its range, grey or in three colours."""
-    if image.ndim == 3 and image.shape[2] not in (3, 4):
-        image = image.mean(axis=2)
-    image = image[..., :3] if image.ndim == 3 else image
-    low, high = 0.0, 255.0
-    if image.dtype != np.uint8 or image.ndim == 2:
-        image = image.astype(np.float64)
-        known = image[np.isfinite(image)]
-        low, high = (known.min(), known.max()) if len(known) else (0.0, 1.0)
-        if image.ndim == 3 and low >= 0 and high <= 1:  # colours as they are
-            low, high = 0.0, 1.0
-    shares = (image - low) / (high - low) if high > low else image * 0.0 + 0.5
-    return np.clip(np.nan_to_num(shares), 0, 1)
-
-
-def _placing(shape):
-    """Options for drawing an image of some height and width."""
-    long = max(shape) > _LONG * min(shape)
-    few = max(shape) <= _FEW_PIXELS
-    return {
-        "aspect": "auto" if long else "equal",
-        "interpolation": "nearest" if few else "antialiased",
-    }
 
 
 def _colours(shares):

@@ -46,6 +46,24 @@ def test_undone_as_one_by_one(seed):
         np.testing.assert_array_equal(found, expected)
 
 
+def test_a_share_is_undone_where_there_are_units():
+    """A change without units is undone, or left; what saves nothing is left."""
+
+    def holds(values, index):
+        return (values[:, 0] >= 2) & (values[:, 1] >= 1) & (values[:, 3] >= 0.5)
+
+    values = np.array([[4.0, 4.0, 3.0, 1.0]])
+    polishing = polishing_of(
+        values,
+        np.zeros((1, 4)),
+        holds,
+        projected=lambda values, index: np.where([0, 0, 0, 1], np.ceil(values), values),
+        has_units=np.array([True, False, False, True]),
+    )
+    polishing.undo(share=0.5)
+    np.testing.assert_array_equal(polishing.values, [[2.0, 4.0, 0.0, 1.0]])
+
+
 def test_shrunk_to_the_bound():
     def holds(values, index):
         return values @ [1.0, 2.0] >= 3.0

@@ -1,0 +1,84 @@
+"""Patches pasted on images, turned and scaled: matrices from pixels to pixels."""
+
+from itertools import product
+
+import numpy as np
+from scipy import sparse
+
+
+def random_paste(shares, image_shape, patch_shape, scale, max_rotation):
+    """The matrix of a place, a size and an angle that four random shares stand for.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (4,)
+        Where the angle, the size, and the row and the column of the place lie between
+        their least and most: uniform numbers from 0 to below 1.
+    image_shape, patch_shape : (int, int)
+        Height and width.
+    scale : (float, float)
+        Least and largest size, 1 being that of the patch.
+    max_rotation : float
+        Largest angle to either side, in degrees.
+
+    Returns
+    -------
+    csr_array of shape (n_image_pixels, n_patch_pixels)
+        As of :func:`paste`.
+    """
+    degrees = (2 * shares[0] - 1) * max_rotation
+    size = scale[0] + shares[1] * (scale[1] - scale[0])
+    room = np.array(image_shape) - _box(patch_shape, size, degrees)
+    # Whole pixels: an upright patch of its own size is not blurred.
+    places = np.floor(shares[2:] * (np.floor(room) + 1))
+    place = np.where(room >= 0, places, room / 2)
+    return paste(place, image_shape, patch_shape, size, degrees)
+
+
+def paste(place, image_shape, patch_shape, scale=1.0, degrees=0.0):
+    """What each pixel of an image gets of those of a patch: a row that sums to one.
+
+    Pixels whose centre the patch does not cover have an empty row. Between the centres
+    of the patch's pixels values are bilinear.
+
+    Parameters
+    ----------
+    place : (float, float)
+        Row and column of the upper left corner of the box around the pasted patch.
+    image_shape, patch_shape : (int, int)
+        Height and width.
+    scale, degrees : float
+        By how much the patch is larger, and turned.
+
+    Returns
+    -------
+    csr_array of shape (n_image_pixels, n_patch_pixels)
+    """
+    centre = np.asarray(place) + _box(patch_shape, scale, degrees) / 2
+    pixels = np.indices(image_shape).reshape(2, -1).T
+    cos, sin = _turn(degrees)
+    back = np.array([[cos, -sin], [sin, cos]])
+    size = np.array(patch_shape)
+    at = (pixels + 0.5 - centre) @ back / scale + size / 2
+    covered = np.flatnonzero(((at >= 0) & (at < size)).all(axis=1))
+    at = np.clip(at[covered] - 0.5, 0, size - 1)
+    lower = np.floor(at).astype(np.intp)
+    upper, share = np.minimum(lower + 1, size - 1), at - lower
+    cells, weights = [], []
+    ends = (lower, 1 - share), (upper, share)
+    for (rows, of_row), (columns, of_column) in product(ends, ends):
+        cells.append(rows[:, 0] * size[1] + columns[:, 1])
+        weights.append(of_row[:, 0] * of_column[:, 1])
+    entries = np.concatenate(weights), (np.tile(covered, 4), np.concatenate(cells))
+    return sparse.csr_array(entries, shape=(len(pixels), size.prod()))
+
+
+def _box(patch_shape, scale, degrees):
+    """Height and width of the box around a pasted patch."""
+    cos, sin = np.abs(_turn(degrees))
+    return scale * np.array([[cos, sin], [sin, cos]]) @ np.array(patch_shape)
+
+
+def _turn(degrees):
+    """Cosine and sine of an angle."""
+    return np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))

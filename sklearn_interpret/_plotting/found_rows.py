@@ -1,0 +1,63 @@
+"""Rows found for a row, in words: what the model answers, how far they are."""
+
+import numpy as np
+
+from sklearn_interpret._choosing import output_position
+from sklearn_interpret._model.rows.bounds import rounded_text
+from sklearn_interpret._plotting.labels import (
+    column_texts,
+    number_text,
+    response_label,
+    value_text,
+)
+
+
+class FoundRowsMixin:
+    """Adds words to a display of a `RowExplanation`.
+
+    `row` is the explained row, `found` the positions of rows found for it.
+    """
+
+    def _title(self, row, found):
+        """Responses before and after, and how far the rows found are."""
+        explanation = self.explanation
+        lines = []
+        if explanation.original_predictions is not None:
+            label, texts = self._responses(row, found)
+            changed = ", ".join(dict.fromkeys(texts[1:]))
+            arrow = f" → {changed}" if explanation.changed[found].any() else ""
+            lines.append(f"{label}: {texts[0]}{arrow}")
+        if explanation.changed[found].any():
+            lines.append(self._distances(row, found))
+        return lines or [explanation.status[row]]
+
+    def _distances(self, row, found):
+        """How far the rows found are, and what is proved."""
+        explanation = self.explanation
+        sizes = ", ".join(map(number_text, explanation.distances[found]))
+        text = f"distance{'s'[: len(found) > 1]} {sizes}"
+        if explanation.optimal is not None and explanation.optimal[row]:
+            first = "the first is " if len(found) > 1 else ""
+            text += f" ({first}proved to be the nearest)"
+        elif explanation.lower_bounds is not None:
+            bound = rounded_text(explanation.lower_bounds[row], down=True)
+            text += f" (at least {bound} is needed)"
+        return text
+
+    def _values(self, row, found):
+        """Responses to the row and to the rows found, where these are known."""
+        explanation = self.explanation
+        values = np.array(explanation.original_predictions[row])[None]
+        if len(found) and explanation.predictions is not None:
+            values = np.concatenate([values, explanation.predictions[found]])
+        return values
+
+    def _responses(self, row, found):
+        """What the response is, and its values before and after, in words."""
+        names, values = self.explanation.output_names, self._values(row, found)
+        if values.ndim == 2 and self.target is None:
+            label = response_label("prediction", target_name=self.target_name)
+            return label, [value_text(names[k]) for k in values.argmax(axis=1)]
+        output = output_position(names, self.target)
+        values = values.reshape(len(values), -1)[:, output]
+        return self._response_label(names, output), column_texts(values)

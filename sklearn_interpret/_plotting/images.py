@@ -1,0 +1,34 @@
+"""How images are drawn."""
+
+import numpy as np
+
+# Images of fewer pixels across are drawn with their pixels in sight.
+_FEW_PIXELS = 100
+# Images so much longer than high are stretched.
+_LONG = 6
+
+
+def drawable(image):
+    """An image as shares of its range, grey or in three colours."""
+    if image.ndim == 3 and image.shape[2] not in (3, 4):
+        image = image.mean(axis=2)
+    image = image[..., :3] if image.ndim == 3 else image
+    low, high = 0.0, 255.0
+    if image.dtype != np.uint8 or image.ndim == 2:
+        image = image.astype(np.float64)
+        known = image[np.isfinite(image)]
+        low, high = (known.min(), known.max()) if len(known) else (0.0, 1.0)
+        if image.ndim == 3 and low >= 0 and high <= 1:  # colours as they are
+            low, high = 0.0, 1.0
+    shares = (image - low) / (high - low) if high > low else image * 0.0 + 0.5
+    return np.clip(np.nan_to_num(shares), 0, 1)
+
+
+def placing(shape):
+    """Options for drawing an image of some height and width."""
+    long = max(shape) > _LONG * min(shape)
+    few = max(shape) <= _FEW_PIXELS
+    return {
+        "aspect": "auto" if long else "equal",
+        "interpolation": "nearest" if few else "antialiased",
+    }

@@ -1,0 +1,475 @@
+"""Attack by one patch for all images, pasted anywhere (Brown et al. 2017)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.local.masks import even_points
+from sklearn_interpret._core.local.pasting import paste, random_paste
+from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret._model.gradients.margins import Margins
+from sklearn_interpret._model.parallel import batch_rows, run, slices
+from sklearn_interpret._model.rows.images import shape_of_rows
+from sklearn_interpret._model.validation import Sample
+from sklearn_interpret._row_search import Task
+from sklearn_interpret.adversarial._base import BaseAttack, Tries
+
+# How far from the boundary rows still count, in their mean distance from it.
+_NEAR = 0.1
+# Of the direction of a step, what is kept from those before.
+_MOMENTUM = 0.9
+
+
+class AdversarialPatch(BaseAttack):
+    r"""One patch that sends all images it is pasted on to a class (Brown et al.).
+
+    The patch is learned in `fit`, over random places, sizes and angles. `apply` pastes
+    it on images.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A model with slopes, of images as rows of pixels; a clone of it is fitted. Pass
+        a fitted one as ``FrozenEstimator(model)``.
+    target : class label or int, default=None
+        The class to be reached; None means any other than the row's own. Of a regressor
+        with several outputs, which one.
+    desired : (low, high), default=None
+        Of a regressor: the interval to be reached, with None for an open end.
+    image_shape : (height, width) or (height, width, channels), default=None
+        ``(height, width)`` or ``(height, width, channels)`` of the images, of which a
+        row has the numbers in this order. None takes rows as strips of pixels, of
+        height one.
+    patch_shape : float or (int, int), default=0.3
+        Height and width of the patch in pixels, or the share of each side of the image.
+    scale : float or (low, high), default=1.0
+        Size at which the patch is pasted, relative to its own: a number, or the range
+        that sizes are drawn from.
+    max_rotation : float, default=0.0
+        Largest angle to either side at which the patch is pasted, in degrees.
+    n_transforms : int, default=64
+        How many places, sizes and angles are drawn, evenly; best a power of two.
+    n_steps : int, default=100
+        Number of steps from each start.
+    step_size : float, default=0.1
+        Size of a step, as a share of the range of the pixels.
+    n_restarts : int, default=4
+        Number of further starts, at random patches.
+    subsample : int, float or None, default=500
+        How many rows of `fit` the patch is learned on: a number, a share, or all.
+    bounds : (low, high) or dict, default=None
+        What numbers may become: a pair of numbers, or of arrays of one for each
+        feature, or pairs by feature. None, or a feature left out, means the lowest and
+        highest in `fit`. A number that lies outside already stays as it is.
+    features_to_vary : list of ints or strs, or bool mask, default=None
+        Features that may change; None means all numbers. Categories stay.
+    random_state : int, RandomState or None, default=None
+        Draws the subsample, the starts, and the places, sizes and angles.
+    n_jobs : int or None, default=None
+        Workers, which share the starts in `fit`, and the rows.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    patch_ : ndarray of shape (height, width[, channels])
+        The patch.
+    success_rates_ : ndarray of shape (n_transforms,)
+        At each place, size and angle drawn, the share of the rows that the patch was
+        learned on that it sends as wished.
+    image_shape_ : tuple of int
+        Height, width and, if any, channels of the images.
+    by_formula_ : bool
+        Whether slopes follow from the model's formula, rather than from differences of
+        its responses.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
+
+    Raises
+    ------
+    UnreadableModelError
+        In `fit`: a model whose responses change in steps, such as trees.
+    ValueError
+        In `fit`: images that do not have `image_shape`, a patch that is larger than
+        they are, or a class, an interval or bounds that the model or the table has no
+        place for.
+    TypeError
+        In `fit`: a sparse table.
+
+    See Also
+    --------
+    ProjectedGradient : A perturbation for each row.
+
+    Notes
+    -----
+    With :math:`m_x(x')` the margin by which the model answers :math:`x'`, which comes
+    from :math:`x`, as wished, and :math:`A_t(p, x)` the image x on which the patch p is
+    pasted by the transformation t,
+
+    .. math:: p = \arg\max_p \sum_t \sum_x w_x\,\sigma\left(m_x(A_t(p, x)) /
+        \tau\right)
+
+    over the rows x that are not answered as wished without it, by their weights. The
+    sigmoid :math:`\sigma` counts the rows that are sent; :math:`\tau` is a tenth of the
+    mean distance from the boundary without the patch. Each step follows the slopes at
+    one transformation, with momentum. Of several starts that is kept which sends most.
+
+    Places are whole pixels: an upright patch of its own size is pasted as it is, others
+    with bilinear interpolation. Pixels stay within their own bounds.
+
+    `explain` and the robust scores paste the patch where it was drawn and sends most
+    rows of `fit`, the same for all rows. Distances are numbers of features that change,
+    and the sizes of a robustness curve are scales of the patch.
+
+    References
+    ----------
+    Brown, T. B., Mané, D., Roy, A., Abadi, M. & Gilmer, J. (2017). Adversarial patch.
+    https://doi.org/10.48550/arXiv.1712.09665
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn_interpret.adversarial import AdversarialPatch
+    >>> X, y = load_digits(return_X_y=True)
+    >>> attack = AdversarialPatch(
+    ...     LogisticRegression(max_iter=2000), target=8, image_shape=(8, 8),
+    ...     patch_shape=(4, 4), bounds=(0, 16), n_steps=20, n_restarts=0, random_state=0
+    ... )
+    >>> attack.fit(X, y).patch_.shape
+    (4, 4)
+    >>> patched = attack.apply(X[:100], random_state=0)
+    >>> before, after = attack.predict(X[:100]) == 8, attack.predict(patched) == 8
+    >>> bool(after.sum() > before.sum())
+    True
+    """
+
+    _parameter_constraints = {
+        **BaseAttack._parameter_constraints,
+        "image_shape": [list, tuple, None],
+        "patch_shape": [Interval(Real, 0, 1, closed="right"), list, tuple],
+        "scale": [Interval(Real, 0, None, closed="neither"), list, tuple],
+        "max_rotation": [Interval(Real, 0, 180, closed="both")],
+        "n_transforms": [Interval(Integral, 1, None, closed="left")],
+        "n_steps": [Interval(Integral, 1, None, closed="left")],
+        "step_size": [Interval(Real, 0, None, closed="neither")],
+        "n_restarts": [Interval(Integral, 0, None, closed="left")],
+    }
+
+    _budget = "scale"
+    # A patch is limited by its size alone.
+    norm, units = "inf", "raw"
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        target: Any = None,
+        desired: tuple | None = None,
+        image_shape: Sequence[int] | None = None,
+        patch_shape: float | tuple[int, int] = 0.3,
+        scale: float | tuple[float, float] = 1.0,
+        max_rotation: float = 0.0,
+        n_transforms: int = 64,
+        n_steps: int = 100,
+        step_size: float = 0.1,
+        n_restarts: int = 4,
+        subsample: float | None = 500,
+        bounds: Any = None,
+        features_to_vary: Any = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.target = target
+        self.desired = desired
+        self.image_shape = image_shape
+        self.patch_shape = patch_shape
+        self.scale = scale
+        self.max_rotation = max_rotation
+        self.n_transforms = n_transforms
+        self.n_steps = n_steps
+        self.step_size = step_size
+        self.n_restarts = n_restarts
+        self.subsample = subsample
+        self.bounds = bounds
+        self.features_to_vary = features_to_vary
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _choose_sample(self, rows, y, weights):
+        # The bounds are those of all rows; the subsample is drawn later.
+        return Sample.of(rows, y, weights)
+
+    def _make_feasible(self, rows, weights):
+        feasible = super()._make_feasible(rows, weights)
+        feasible.norm = 0
+        return feasible
+
+    def _prepare(self, sample, wish, feasible):
+        n_columns = sample.rows.n_columns
+        shape = self.image_shape_ = shape_of_rows(self.image_shape, n_columns)
+        self._shapes = shape[:2], _checked_patch_shape(self.patch_shape, shape)
+        random = check_random_state(self.random_state)
+        evenly = np.random.default_rng(random.randint(2**31))
+        self._shares = even_points(self.n_transforms, 4, evenly)
+        size = self.n_restarts, np.prod(self._shapes[1]), *(shape[2:] or (1,))
+        starts = [np.full(size[1:], 0.5), *random.uniform(size=size)]
+        sample = self._draw(sample, self.subsample, random)
+        task = Task(wish, feasible, sample.rows)
+        margins = Margins(task)
+        self.by_formula_ = margins.by_formula
+        matrices = [self._matrix(shares) for shares in self._shares]
+        ascent = _Ascent(
+            task,
+            margins,
+            sample.weights,
+            matrices,
+            self.n_steps,
+            self.step_size,
+            _limits(task, size[2]),
+        )
+        tasks = [(ascent, start) for start in starts]
+        ends = run(_Ascent.end, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
+        patch, rates = max(ends, key=lambda end: end[1].mean())
+        self.patch_ = patch.reshape(*self._shapes[1], *shape[2:])
+        self.success_rates_ = rates
+        self._best = int(rates.argmax())
+
+    def _matrix(self, shares):
+        """What pixels of an image get of those of the patch, for some random shares."""
+        scale = _checked_range(self.scale)
+        return random_paste(shares, *self._shapes, scale, self.max_rotation)
+
+    def _attack(self, task, index):
+        matrix = self._matrix(self._shares[self._best])
+        laid = _laid(matrix, self._patch_pixels)
+        return Tries(_pasted(task.feasible, task.values[index], *laid))
+
+    @property
+    def _patch_pixels(self):
+        """The patch as (n_pixels, n_channels)."""
+        return self.patch_.reshape(np.prod(self._shapes[1]), -1)
+
+    def _sizes(self):
+        return np.linspace(0, 2 * _checked_range(self.scale)[1], 11)
+
+    def _failure(self):
+        return "the patch does not send the row where it should"
+
+    def apply(
+        self,
+        X: Any,
+        *,
+        places: ArrayLike | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> Any:
+        """Paste the patch on images.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame} of shape (n_samples, n_features)
+            Images as rows of pixels, or an array of the shape ``(n_samples, height,
+            width[, channels])``.
+        places : array-like of shape (2,) or (n_samples, 2), default=None
+            Row and column of the patch's upper left pixel, of all images or of each;
+            it is upright and of its own size. None draws place, size and angle for
+            each image as in `fit`.
+        random_state : int, RandomState or None, default=None
+            Draws them.
+
+        Returns
+        -------
+        {ndarray, DataFrame} of the shape of X
+            The images with the patch, in their own container and dtype.
+
+        Raises
+        ------
+        ValueError
+            Images of another shape; places at which the patch is not inside.
+        """
+        check_is_fitted(self)
+        shape, flat = np.shape(X), X
+        if len(shape) > 2:
+            if shape[1:] != self.image_shape_:
+                raise ValueError(
+                    f"X has images of the shape {shape[1:]}; those of fit have the "
+                    f"shape {self.image_shape_}."
+                )
+            flat = np.reshape(X, (shape[0], -1))
+        rows = self._check_rows(flat, reset=False)
+        feasible, index = self._feasible, np.arange(rows.n_rows)
+        origins = feasible.encode(rows)
+        if places is None:
+            random = check_random_state(random_state)
+            matrices = map(self._matrix, random.uniform(size=(rows.n_rows, 4)))
+        else:
+            places = _checked_places(places, rows.n_rows, *self._shapes)
+            matrices = (paste(place, *self._shapes) for place in places)
+        laid = [_laid(matrix, self._patch_pixels) for matrix in matrices]
+        values = _pasted(feasible, origins, *map(np.stack, zip(*laid, strict=True)))
+        returning = feasible.returning(rows, origins)
+        found = feasible.decode(values, origins, rows, index, returning)
+        return np.reshape(found, shape) if len(shape) > 2 else found
+
+
+@dataclass(frozen=True)
+class _Ascent:
+    """The way of a patch along the slopes, from a start.
+
+    Parameters
+    ----------
+    task : Task
+        The rows it is learned on.
+    margins : Margins
+        By how much they are answered as wished.
+    weights : ndarray of shape (n_rows,)
+        Their weights.
+    matrices : list of csr_array
+        How the patch is pasted.
+    n_steps, step_size : int, float
+        As the parameters of the attack.
+    limits : (ndarray, ndarray) of shape (n_channels,)
+        Lowest and highest pixels of the patch.
+    """
+
+    task: Task
+    margins: Margins
+    weights: np.ndarray
+    matrices: list
+    n_steps: int
+    step_size: float
+    limits: tuple
+
+    def end(self, start):
+        """The patch (n_pixels, n_channels) after all steps, and its success rates.
+
+        `start` are shares of the range of the pixels.
+        """
+        low, high = self.limits
+        patch, velocity = low + start * (high - low), np.zeros(start.shape)
+        # Where all rows are as wished already, they should stay so.
+        index = np.flatnonzero(~self.task.fulfilled)
+        index = index if len(index) else np.arange(self.task.rows.n_rows)
+        _, margins = self._binding(self.task.values[index], index)
+        near = _NEAR * np.average(np.abs(margins), weights=self.weights[index])
+        near = near or 1.0
+        for step in range(self.n_steps):
+            matrix = self.matrices[step % len(self.matrices)]
+            slopes = self._slopes(matrix, patch, index, near)
+            velocity = _MOMENTUM * velocity + (1 - _MOMENTUM) * slopes
+            largest = np.abs(velocity).max()
+            if largest > 0:
+                move = self.step_size * velocity / largest
+                patch = np.clip(patch + move * (high - low), low, high)
+        return patch, np.array([self._rate(one, patch, index) for one in self.matrices])
+
+    def _binding(self, values, index):
+        task = self.task
+        own = None if task.own is None else task.own[index]
+        margins = self.margins.margins(task.decode(values, index), own)
+        return self.margins.binding(margins)
+
+    def _slopes(self, matrix, patch, index, near):
+        """Slopes of the number of rows that are sent, per pixel of the patch."""
+        task, slopes = self.task, 0.0
+        for part in slices(len(index), batch_rows(task.rows.row_bytes)):
+            rows = index[part]
+            values = _pasted(task.feasible, task.values[rows], *_laid(matrix, patch))
+            rival, margins = self._binding(values, rows)
+            sent = expit(margins / near)
+            weights = self.weights[rows] * sent * (1 - sent)
+            slopes += weights @ self.margins.slopes(task, values, rows, rival)
+        return matrix.T @ slopes.reshape(matrix.shape[0], -1)
+
+    def _rate(self, matrix, patch, index):
+        """The share of rows that are answered as wished."""
+        task = self.task
+        origins = task.values[index]
+        values = _pasted(task.feasible, origins, *_laid(matrix, patch))
+        return np.average(task.holds(values, index), weights=self.weights[index])
+
+
+def _laid(matrix, patch):
+    """Numbers (n_columns,) of an image under a patch, and whether it covers them."""
+    covered = np.repeat(np.diff(matrix.indptr) > 0, patch.shape[1])
+    return (matrix @ patch).reshape(-1), covered
+
+
+def _pasted(feasible, origins, numbers, covered):
+    """Encoded rows under a patch, as their columns take it."""
+    values = np.where(covered & ~np.isnan(origins), numbers, origins)
+    return feasible.projected(values, origins)
+
+
+def _limits(task, n_channels):
+    """Lowest and highest number of each channel that any cell may take."""
+    low, high = task.feasible.limits(task.values)
+    free = low < high
+    low, high = (
+        # What has no bound gets those of the known rows.
+        np.where(np.isfinite(end), end, task.values)
+        for end in (low, high)
+    )
+    low = np.where(free, low, np.inf).reshape(-1, n_channels).min(axis=0)
+    high = np.where(free, high, -np.inf).reshape(-1, n_channels).max(axis=0)
+    fixed = low > high
+    return np.where(fixed, 0, low), np.where(fixed, 0, high)
+
+
+def _checked_patch_shape(patch_shape, image_shape):
+    """Height and width of the patch."""
+    sides = image_shape[:2]
+    if isinstance(patch_shape, Real):
+        return tuple(max(1, round(patch_shape * side)) for side in sides)
+    whole = all(isinstance(n, Integral) and n > 0 for n in patch_shape)
+    if not whole or len(patch_shape) != 2 or (np.array(patch_shape) > sides).any():
+        raise ValueError(
+            f"patch_shape={patch_shape!r} must be (height, width), whole numbers from "
+            f"1 to those of the image, {sides}, or a share of its sides."
+        )
+    return tuple(int(n) for n in patch_shape)
+
+
+def _checked_range(scale):
+    """Least and largest size of a pasted patch."""
+    both = (scale, scale) if isinstance(scale, Real) else tuple(scale)
+    numbers = len(both) == 2 and all(isinstance(part, Real) for part in both)
+    if not numbers or not 0 < both[0] <= both[1] < np.inf:
+        raise ValueError(
+            f"scale={scale!r} must be a positive number, or a range (low, high) of "
+            "such, low <= high."
+        )
+    return both
+
+
+def _checked_places(places, n_rows, image_shape, patch_shape):
+    """A place for each row, (n_rows, 2)."""
+    try:
+        found = np.broadcast_to(np.asarray(places, dtype=float), (n_rows, 2))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"places={places!r} must hold a row and a column, for all images or for "
+            f"each of {n_rows}."
+        ) from error
+    last = np.subtract(image_shape, patch_shape)
+    inside = ((found >= 0) & (found <= last)).all(axis=1)
+    if not inside.all():
+        raise ValueError(
+            f"places has {found[~inside][0].tolist()}; from [0, 0] to {last.tolist()} "
+            f"a patch of the shape {patch_shape} is inside of the image."
+        )
+    return found

@@ -1,0 +1,123 @@
+"""The smallest perturbations of linear models."""
+
+import numpy as np
+
+from sklearn_interpret._core.optimisation.nearest_points import nearest_beyond_all
+from sklearn_interpret._model.desired_sums import SumWish
+from sklearn_interpret._model.linear import explained_linear
+from sklearn_interpret._model.linear_moves import ColumnEffects
+from sklearn_interpret.adversarial._base import Tries
+from sklearn_interpret.adversarial._base_gradient import Budget
+from sklearn_interpret.adversarial._minimal_steps import (
+    nearest_on_rays,
+    precision,
+    rows_after,
+)
+
+# By how much the linear functions exceed what is needed, relative to the size of their
+# terms and in the precision of the numbers: more until the model answers as wished.
+_EXCESS = (2.0**3, 2.0**15, 2.0**25)
+
+
+class LinearPerturbation:
+    """Finds the nearest rows that a linear model answers as wished.
+
+    Parameters
+    ----------
+    known : Task
+        Known rows; an UnreadableModelError says why the model is not linear in them.
+
+    Attributes
+    ----------
+    rows_each : int
+        How many rows the model is asked about at once for each row.
+    """
+
+    def __init__(self, known):
+        wish = known.wish
+        explained_linear(wish.estimator).check(known.rows)
+        self._effects = ColumnEffects(
+            wish.estimator, known.feasible, known.rows, known.decode
+        )
+        model = self._effects.model
+        link = "exp" if model.exponential else "identity"
+        self._wish = SumWish.of(wish, len(model.intercept), link, 1.0, 0.0)
+        self.rows_each = len(model.intercept)
+        zero = np.zeros(len(model.intercept))
+        slopes = [zero if part is None else part for part in self._effects.slopes]
+        self._slopes = np.array(slopes) / known.feasible.costs[:, None]
+
+    def tries(self, task, index):
+        """The nearest rows; none as wished is nearer than relaxed programs say."""
+        slopes, needs, sizes, most = self._programs(task, index)
+        n_ways = slopes.shape[1]
+        slopes, needs, sizes, most = (
+            part.reshape(-1, *part.shape[2:]) for part in (slopes, needs, sizes, most)
+        )
+        every = Budget(task, np.repeat(index, n_ways), np.inf)
+        steps, possible = nearest_beyond_all(
+            slopes, every.low, every.high, needs, every.norm
+        )
+        norms = np.linalg.norm(steps, every.norm, axis=1)
+        bounds = np.where(possible, norms, np.inf).reshape(-1, n_ways).min(axis=1)
+        values, distances = every.origins.copy(), np.full(len(needs), np.inf)
+        left = np.flatnonzero(possible)
+        for excess in _EXCESS:
+            if not len(left):
+                break
+            raised = np.minimum(excess * precision(task.feasible) * sizes, most)
+            here, some = every.part(left), slopes[left]
+            found = self._steps(some, here, (needs + raised)[left], steps[left])
+            _keep_nearer(values, distances, every, left, rows_after(here, found))
+            left = left[np.isinf(distances[left])]
+        if task.feasible.integer.any():
+            left = np.flatnonzero(possible)
+        on_rays, _ = nearest_on_rays(every.part(left), steps[left])
+        _keep_nearer(values, distances, every, left, on_rays)
+        best = distances.reshape(-1, n_ways).argmin(axis=1)
+        best += n_ways * np.arange(len(index))
+        return Tries(values[best], np.minimum(bounds, distances[best]))
+
+    @staticmethod
+    def _steps(slopes, budget, needs, relaxed):
+        """The shortest steps whose whole numbers are those of relaxed ones, cut."""
+        costs, whole = budget.feasible.costs, budget.feasible.integer
+        cut = np.where(whole, np.trunc(relaxed / costs) * costs, 0)
+        low, high = (np.where(whole, 0, part) for part in (budget.low, budget.high))
+        needs = needs - np.einsum("nmp,np->nm", slopes, cut)
+        return cut + nearest_beyond_all(slopes, low, high, needs, budget.norm)[0]
+
+    def _programs(self, task, index):
+        """Slopes (n, n_ways, m, p) of m functions, what they need, sizes of the terms.
+
+        And by how much they may gain more.
+        """
+        sums = self._effects.margins(task.rows.take(index).native)
+        n_sums = sums.shape[1]
+        own = np.zeros(len(index), dtype=int) if task.own is None else task.own[index]
+        ways = [self._wish.ways(k) for k in range(max(n_sums, 2))]
+        weights, ends = (
+            np.array([[way[part] for way in of_class] for of_class in ways])
+            for part in (0, 1)
+        )
+        weights, ends = weights[own], ends[own]
+        slopes = np.einsum("nwmk,pk->nwmp", weights, self._slopes)
+        needs = ends - np.einsum("nwmk,nk->nwm", weights, sums)
+        places = np.abs(task.values[index] * task.feasible.costs)
+        sizes = np.einsum("nwmp,np->nwm", np.abs(slopes), np.nan_to_num(places))
+        sizes += np.abs(ends) + np.einsum("nwmk,nk->nwm", np.abs(weights), np.abs(sums))
+        most = np.full(ends.shape, np.inf)
+        if ends.shape[2] == 2 and self._wish.interval is not None:
+            most[:] = -ends.sum(axis=2, keepdims=True) / 2
+        return slopes, needs, sizes, most
+
+
+def _keep_nearer(values, distances, budget, rows, found):
+    """Exchange some rows for others found, where these are as wished and nearer."""
+    if not len(rows):
+        return
+    index = budget.index[rows]
+    holds = budget.task.holds(found, index)
+    reached = np.where(holds, budget.task.distances(found, index), np.inf)
+    nearer = reached < distances[rows]
+    values[rows[nearer]], distances[rows[nearer]] = found[nearer], reached[nearer]

@@ -1,0 +1,177 @@
+"""The smallest perturbation that makes a model answer otherwise."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret._row_search import Task
+from sklearn_interpret.adversarial._base import BaseAttack
+from sklearn_interpret.adversarial._minimal_linear import LinearPerturbation
+from sklearn_interpret.adversarial._minimal_smooth import SmoothPerturbation
+from sklearn_interpret.adversarial._minimal_trees import TreePerturbation
+from sklearn_interpret.exceptions import UnreadableModelError
+
+
+class MinimalPerturbation(BaseAttack):
+    r"""The smallest perturbation that makes a model answer otherwise.
+
+    It is exact for linear models, and for ensembles of trees as far as the time allows;
+    for other models with slopes it is near the smallest.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A linear model, a model of trees, or one with slopes; a clone of it is fitted.
+        Pass a fitted one as ``FrozenEstimator(model)``.
+    target : class label or int, default=None
+        The class to be reached; None means any other than the row's own. Of a regressor
+        with several outputs, which one.
+    desired : (low, high), default=None
+        Of a regressor: the interval to be reached, with None for an open end.
+    norm : {"inf", "2", "1"}, default="2"
+        Norm of the perturbation; of trees "inf" or "1".
+    units : {"std", "raw"}, default="std"
+        What numbers are measured in: the standard deviation of their feature in `fit`,
+        or as they are.
+    bounds : (low, high) or dict, default=None
+        What numbers may become: a pair of numbers, or of arrays of one for each
+        feature, or pairs by feature. None, or a feature left out, means the lowest and
+        highest in `fit`. A number that lies outside already stays as it is.
+    features_to_vary : list of ints or strs, or bool mask, default=None
+        Features that may change; None means all numbers. Categories stay.
+    time_limit : float, default=10.0
+        Seconds for each row, of models of trees.
+    n_jobs : int or None, default=None
+        Workers, which share the rows.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    method_ : {"linear", "trees", "gradient"}
+        How rows are found.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
+
+    Raises
+    ------
+    UnreadableModelError
+        In `fit`: a model whose responses change in steps, and that is made of no trees
+        that can be read.
+    ValueError
+        In `fit`: a class, an interval or bounds that the model or the table has no
+        place for.
+    TypeError
+        In `fit`: a sparse table.
+
+    See Also
+    --------
+    ProjectedGradient : Success within a given size.
+    BoundaryAttack : Asks any model for its labels alone.
+    sklearn_interpret.counterfactuals.ExactCounterfactual : Changes categories too.
+
+    Notes
+    -----
+    The row :math:`x'` solves
+
+    .. math:: \min_{x'} \|x' - x\| \quad \text{such that} \quad
+        f_k(x') \ge f_j(x') \text{ for some } k \ne j = y
+
+    within the bounds, y being the row's own class; for a `target` k it is all
+    :math:`j \ne k`.
+
+    - Linear models: one of these inequalities has a solution in closed form, in every
+      norm; several are a linear program, or a least-distance problem (Lawson & Hanson
+      1974, chapter 23) in the norm "2". `lower_bounds` of the explanation are the
+      distances of these solutions; rows are by rounding farther, and more where whole
+      numbers are rounded, which is done greedily.
+    - Models of trees: an exact program, in the norms "inf" and "1", which stops after
+      `time_limit` with the best row and the bound that it has proved.
+    - Other models: each step goes towards the nearest point where the model's linear
+      approximation at the current point is as wished, seen from the row itself (as
+      DeepFool, Moosavi-Dezfooli et al. 2016, but for the origin and the line search).
+      Each row has several starts, some of them known rows of `fit` that are as wished,
+      and the nearest of what they lead to is returned. That is a local optimum.
+
+    References
+    ----------
+    Lawson, C. L. & Hanson, R. J. (1974). Solving least squares problems. Prentice-Hall.
+
+    Moosavi-Dezfooli, S.-M., Fawzi, A. & Frossard, P. (2016). DeepFool: a simple and
+    accurate method to fool deep neural networks. CVPR.
+    https://doi.org/10.1109/CVPR.2016.282
+
+    Szegedy, C., Zaremba, W., Sutskever, I., Bruna, J., Erhan, D., Goodfellow, I. J. &
+    Fergus, R. (2014). Intriguing properties of neural networks. ICLR.
+    https://doi.org/10.48550/arXiv.1312.6199
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn_interpret.adversarial import MinimalPerturbation
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> attack = MinimalPerturbation(LogisticRegression(max_iter=1000)).fit(X, y)
+    >>> attack.method_
+    'linear'
+    >>> explanation = attack.explain(X[70:73], y[70:73])
+    >>> explanation.distances.round(2)
+    array([0.  , 0.64, 0.07])
+    >>> explanation.predictions.argmax(axis=1)
+    array([2, 2, 2])
+    """
+
+    _parameter_constraints = {
+        **BaseAttack._parameter_constraints,
+        "time_limit": [Interval(Real, 0, None, closed="left")],
+    }
+
+    _budget = None
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        target: Any = None,
+        desired: tuple | None = None,
+        norm: str = "2",
+        units: str = "std",
+        bounds: Any = None,
+        features_to_vary: Any = None,
+        time_limit: float = 10.0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.target = target
+        self.desired = desired
+        self.norm = norm
+        self.units = units
+        self.bounds = bounds
+        self.features_to_vary = features_to_vary
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _prepare(self, sample, wish, feasible):
+        known = Task(wish, feasible, sample.rows)
+        try:
+            self._search, self.method_ = LinearPerturbation(known), "linear"
+            return
+        except UnreadableModelError:
+            pass
+        try:
+            search = TreePerturbation(known, self.time_limit)
+            self._search, self.method_ = search, "trees"
+        except UnreadableModelError:
+            self._search, self.method_ = SmoothPerturbation(known), "gradient"
+
+    def _attack(self, task, index):
+        return self._search.tries(task, index)
+
+    def _rows_each(self):
+        return 1 if self.method_ == "trees" else self._search.rows_each

@@ -1,0 +1,212 @@
+"""Small perturbations of models with slopes, by sequential linearisation."""
+
+import numpy as np
+
+from sklearn_interpret._core.optimisation.nearest_points import nearest_beyond_all
+from sklearn_interpret._core.optimisation.norm_balls import nearest_beyond
+from sklearn_interpret._model.gradients.margins import Margins
+from sklearn_interpret.adversarial._base import Tries
+from sklearn_interpret.adversarial._base_gradient import Budget
+from sklearn_interpret.adversarial._minimal_steps import nearest_on_rays, rows_after
+
+# Starts of each row: these parts of the way to where each linearised margin is zero,
+# and, of the nearest known rows that are as wished, those with the nearest boundaries.
+_PARTS, _N_NEAR, _N_KNOWN = (0.5, 1.0, 2.0), 30, 5
+# Known rows that are looked at.
+_MOST_KNOWN = 2000
+_MOST_STEPS = 60
+# What a margin is to exceed, relative to that of the row itself: in descents from all
+# starts, then in those that go on from the nearest of each row. Kinks of a network
+# hold up small aims where larger ones pass.
+_AIMS, _N_AGAIN = (1e-2, 1e-3), 4
+# Steps that are shorter than this, relative to where they start, have settled.
+_STILL = 1e-4
+# Starts whose linearised boundary is farther than so often the nearest row are left.
+_FAR = 1.5
+_HALVINGS = 12
+
+
+class SmoothPerturbation:
+    """Finds near rows that a model with slopes answers as wished.
+
+    Parameters
+    ----------
+    known : Task
+        Known rows; an UnreadableModelError says that the model has no slopes there.
+
+    Attributes
+    ----------
+    rows_each : int
+        How many rows the model is asked about at once for each row.
+    """
+
+    def __init__(self, known):
+        self._margins = Margins(known)
+        n_slopes = (len(_PARTS) + _N_KNOWN) * self._margins.n_rivals
+        self.rows_each = n_slopes + _N_NEAR
+        every = np.unique(
+            np.linspace(0, known.rows.n_rows - 1, _MOST_KNOWN).astype(int)
+        )
+        native = known.rows.take(every).native
+        if known.wish.is_other:
+            self._answers = known.wish.answers(native)
+        else:
+            every = every[known.wish.holds(native)]
+            self._answers = np.zeros(len(every), dtype=int)
+        self._known = known.values[every]
+
+    def tries(self, task, index):
+        """The nearest rows of all descents."""
+        own = Budget(task, index, np.inf)
+        starts = np.concatenate([self._beyond(own), self._as_known(own)], axis=1)
+        for aim in _AIMS:
+            n, n_starts, p = starts.shape
+            every = Budget(task, np.repeat(index, n_starts), np.inf)
+            steps, norms = self._descended(every, starts.reshape(-1, p), n_starts, aim)
+            order = norms.reshape(n, n_starts).argsort(axis=1, kind="stable")
+            order = order[:, :_N_AGAIN]
+            starts = steps.reshape(n, n_starts, p)[np.arange(n)[:, None], order]
+        values, valid = own.origins.copy(), np.zeros(n, dtype=bool)
+        for place in range(starts.shape[1]):
+            left = np.flatnonzero(~valid)
+            if not len(left):
+                break
+            some = starts[left, place]
+            values[left], valid[left] = nearest_on_rays(own.part(left), some)
+        return Tries(values)
+
+    def _beyond(self, budget):
+        """Steps (n, k, p) towards the boundaries of linearised margins."""
+        zero = np.zeros(budget.low.shape)
+        _, every = self._at(budget, zero)
+        if self._margins.wish.is_other:
+            n, m = every.shape
+            slopes = self._slopes(budget, budget.origins, np.tile(np.arange(m), (n, 1)))
+            low, high = (
+                np.repeat(part, m, axis=0) for part in (budget.low, budget.high)
+            )
+            needs = np.where(np.isinf(every), 0, np.maximum(-every, 0)).ravel()
+            slopes = slopes.reshape(n * m, -1)
+            steps, _ = nearest_beyond(slopes, low, high, needs, budget.norm)
+            steps = steps.reshape(n, m, -1)
+        else:
+            steps = self._linearised(budget, zero, every, 0.0)[0][:, None]
+        return np.concatenate([part * steps for part in _PARTS], axis=1)
+
+    def _as_known(self, budget):
+        """Steps (n, k, p) towards known rows, as far as the boundary."""
+        steps = np.array([self._near(budget, row) for row in range(len(budget.index))])
+        n, k, p = steps.shape
+        every = Budget(budget.task, np.repeat(budget.index, k), np.inf)
+        steps = steps.reshape(-1, p)
+        short, enough = np.zeros(len(steps)), np.ones(len(steps))
+        for _ in range(_HALVINGS):
+            between = (short + enough) / 2
+            margins, _ = self._at(every, steps * between[:, None])
+            short = np.where(margins < 0, between, short)
+            enough = np.where(margins < 0, enough, between)
+        steps *= enough[:, None]
+        norms = np.linalg.norm(steps, budget.norm, axis=1)
+        norms = np.where(norms > 0, norms, np.inf).reshape(n, k)
+        nearest = norms.argsort(axis=1, kind="stable")[:, :_N_KNOWN]
+        return steps.reshape(n, k, p)[np.arange(n)[:, None], nearest]
+
+    def _near(self, budget, row):
+        """Steps (k, p) to known rows near a row, of all classes in turn, or none."""
+        ends, answers = self._known, self._answers
+        if self._margins.wish.is_other:
+            other = answers != budget.task.own[budget.index[row]]
+            ends, answers = ends[other], answers[other]
+        moves = (ends - budget.origins[row]) * budget.feasible.costs
+        moves = np.clip(np.nan_to_num(moves), budget.low[row], budget.high[row])
+        order = np.linalg.norm(moves, budget.norm, axis=1).argsort(kind="stable")
+        answers = answers[order]
+        turns = np.zeros(len(order), dtype=int)
+        for answer in np.unique(answers):
+            turns[answers == answer] = np.arange((answers == answer).sum())
+        order = order[turns.argsort(kind="stable")]
+        steps = np.zeros((min(_N_NEAR, len(self._known)), moves.shape[1]))
+        steps[: len(order)] = moves[order[: len(steps)]]
+        return steps
+
+    def _at(self, budget, steps):
+        """Margins that decide after some steps, (n,), and all margins."""
+        task, index = budget.task, budget.index
+        own = None if task.own is None else task.own[index]
+        native = task.decode(rows_after(budget, steps), index)
+        every = self._margins.margins(native, own)
+        return self._margins.binding(every)[1], every
+
+    def _slopes(self, budget, values, rivals):
+        """Slopes (n, m, p) of margins against some rivals (n, m) each."""
+        n, m = rivals.shape
+        rows, index = np.repeat(values, m, axis=0), np.repeat(budget.index, m)
+        slopes = self._margins.slopes(budget.task, rows, index, rivals.ravel())
+        return slopes.reshape(n, m, -1)
+
+    def _linearised(self, budget, steps, every, aims):
+        """The shortest steps by which linearised margins are positive.
+
+        And what each unit of margin costs, as a lower bound.
+        """
+        values = rows_after(budget, steps)
+        steps = np.nan_to_num((values - budget.origins) * budget.feasible.costs)
+        n = len(steps)
+        rivals = np.tile(np.arange(every.shape[1]), (n, 1))
+        if self._margins.wish.is_other:
+            rivals = self._margins.binding(every)[0][:, None]
+        every = np.take_along_axis(every, rivals, axis=1)
+        slopes = self._slopes(budget, values, rivals)
+        gained = np.einsum("nmp,np->nm", slopes, steps)
+        needs = np.reshape(aims, (-1, 1)) - every + gained
+        shortest, _ = nearest_beyond_all(
+            slopes, budget.low, budget.high, needs, budget.norm
+        )
+        norms = np.linalg.norm(shortest, budget.norm, axis=1)
+        most = needs.max(axis=1)
+        return shortest, np.divide(norms, most, out=np.zeros(n), where=most > 0)
+
+    def _descended(self, budget, steps, n_starts, aim):
+        """The nearest steps with a margin that descents pass, and their norms."""
+        n = len(steps)
+        first, _ = self._at(budget, np.zeros(steps.shape))
+        aims = -aim * first
+        margins, every = self._at(budget, steps)
+        norms = np.linalg.norm(steps, budget.norm, axis=1)
+        best, nearest = steps.copy(), np.where(margins >= 0, norms, np.inf)
+        steps, weights, shares = steps.copy(), np.zeros(n), np.ones(n)
+        ends, fresh = np.zeros(steps.shape), np.ones(n, dtype=bool)
+        going = np.arange(n)
+        for _ in range(_MOST_STEPS):
+            new = going[fresh[going]]
+            if len(new):
+                ends[new], prices = self._linearised(
+                    budget.part(new), steps[new], every[new], aims[new]
+                )
+                weights[new] = np.maximum(weights[new], 2 * prices)
+            here = budget.part(going)
+            ways = ends[going] - steps[going]
+            tried = steps[going] + shares[going, None] * ways
+            margin, both = self._at(here, tried)
+            norm = np.linalg.norm(tried, budget.norm, axis=1)
+            nearer = (margin >= 0) & (norm < nearest[going])
+            best[going[nearer]], nearest[going[nearer]] = tried[nearer], norm[nearer]
+            lack = np.maximum(aims[going] - margins[going], 0)
+            before = norms[going] + weights[going] * lack
+            after = norm + weights[going] * np.maximum(aims[going] - margin, 0)
+            better = after < before
+            moved = np.linalg.norm(ways, budget.norm, axis=1)
+            settled = shares[going] * moved <= _STILL * norms[going]
+            taken = going[better]
+            steps[taken], norms[taken] = tried[better], norm[better]
+            margins[taken], every[taken] = margin[better], both[better]
+            fresh[going] = better
+            shares[going] = np.where(
+                better, np.minimum(2 * shares[going], 1), shares[going] / 4
+            )
+            of_row = nearest.reshape(-1, n_starts).min(axis=1).repeat(n_starts)[going]
+            far = np.linalg.norm(ends[going], budget.norm, axis=1) > _FAR * of_row
+            going = going[~(settled | far)]
+            if not len(going):
+                break
+        return best, nearest

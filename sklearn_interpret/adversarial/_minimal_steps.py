@@ -1,0 +1,83 @@
+"""From steps of any size to rows that the model answers as wished, and no farther."""
+
+import numpy as np
+
+# Multiples of steps, until rows are as wished: rounding asks for a little more, whole
+# numbers for much.
+_MULTIPLES = np.concatenate(
+    [
+        1 - 10.0 ** -np.arange(1, 8, 2),
+        [1.0],
+        1 + 10.0 ** -np.arange(9, 0, -2),
+        2.0 ** np.arange(0.5, 10.5, 0.5),
+    ]
+)
+# Between the last two of them a row is as near as this, relatively.
+_PRECISION = 1e-9
+# What is added in the end, so that the answer is the same among other rows, in units of
+# the precision of the numbers to this power.
+_EXCESS = 0.4
+
+
+def precision(feasible):
+    """The precision of the least precise column of numbers."""
+    columns = map(feasible.known.values, np.flatnonzero(feasible.vary))
+    kinds = {values.dtype for values in columns if values.dtype.kind == "f"}
+    return float(max((np.finfo(kind).eps for kind in kinds), default=2.0**-52))
+
+
+def rows_after(budget, steps):
+    """Encoded rows after some steps, as near as their columns can take them."""
+    moved = budget.origins + steps / budget.feasible.costs
+    values = np.where(steps == 0, budget.origins, moved)
+    return budget.feasible.projected(values, budget.origins)
+
+
+def nearest_on_rays(budget, steps):
+    """Rows on the rays along some steps that are just as wished, and whether they are.
+
+    Those that are not are the ends of the steps.
+    """
+    values, valid = rows_after(budget, steps), np.zeros(len(steps), dtype=bool)
+    short, enough = np.zeros((2, len(steps)))
+    left = np.flatnonzero(steps.any(axis=1))
+    for multiple in _MULTIPLES:
+        if not len(left):
+            break
+        enough[left] = multiple
+        holds = _ask(budget, steps, enough, left, values, valid)
+        left = left[~holds]
+        short[left] = multiple
+    while True:
+        left = np.flatnonzero(valid & (enough - short > _PRECISION * enough))
+        if not len(left):
+            break
+        between = (short + enough) / 2
+        holds = _ask(budget, steps, between, left, values, valid)
+        enough[left[holds]] = between[left[holds]]
+        short[left[~holds]] = between[left[~holds]]
+    surely = enough * (1 + precision(budget.feasible) ** _EXCESS)
+    _ask(budget, steps, surely, np.flatnonzero(valid), values, valid)
+    _step_back(budget, values, valid)
+    return values, valid
+
+
+def _ask(budget, steps, multiples, rows, values, valid):
+    """Whether some rows are as wished after multiples of steps; keep those that are."""
+    here = budget.part(rows)
+    tried = rows_after(here, steps[rows] * multiples[rows, None])
+    holds = budget.task.holds(tried, here.index) if len(rows) else np.zeros(0, bool)
+    values[rows[holds]], valid[rows[holds]] = tried[holds], True
+    return holds
+
+
+def _step_back(budget, values, valid):
+    """Whole numbers go back by one each, where rows stay as wished."""
+    for j in np.flatnonzero(budget.feasible.integer & budget.feasible.vary):
+        moved = np.flatnonzero(valid & (values[:, j] != budget.origins[:, j]))
+        if not len(moved):
+            continue
+        nearer = values[moved]
+        nearer[:, j] -= np.sign(nearer[:, j] - budget.origins[moved, j])
+        holds = budget.task.holds(nearer, budget.index[moved])
+        values[moved[holds]] = nearer[holds]

@@ -1,0 +1,271 @@
+"""Attack by few features, changed by any amount (Su, Vargas & Sakurai 2019)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret.adversarial._base import BaseAttack, Tries
+
+# How far a child is from one of its three parents, in the difference of the others.
+_DIFFERENTIAL = 0.5
+
+
+class OnePixelAttack(BaseAttack):
+    r"""Few pixels or features, changed by any amount (Su, Vargas & Sakurai).
+
+    Differential evolution looks for pixels, and values for them, that bring the model
+    as near to the wish as can be. A row is left as soon as the model answers it as
+    wished. Of a table a pixel is a feature: the attack changes `n_pixels` numbers.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any predictor; a clone of it is fitted. Pass a fitted one as
+        ``FrozenEstimator(model)``.
+    n_pixels : int, default=1
+        How many pixels may change.
+    image_shape : (height, width) or (height, width, channels), default=None
+        Of images as rows of pixels, in C order: a pixel is then a place with all its
+        channels. None means that each feature is one.
+    population_size : int, default=100
+        How many candidates a generation has.
+    n_generations : int, default=100
+        Number of generations.
+    target : class label or int, default=None
+        The class to be reached; None means any other than the row's own. Of a regressor
+        with several outputs, which one.
+    desired : (low, high), default=None
+        Of a regressor: the interval to be reached, with None for an open end.
+    bounds : (low, high) or dict, default=None
+        What numbers may become: a pair of numbers, or of arrays of one for each
+        feature, or pairs by feature. None, an infinite end, or a feature left out,
+        means the lowest and highest in `fit`. A number that lies outside already stays
+        as it is.
+    features_to_vary : list of ints or strs, or bool mask, default=None
+        Features that may change; None means all numbers. Categories stay.
+    random_state : int, RandomState or None, default=None
+        For the first candidates and their crossings, which are the same for all rows.
+    n_jobs : int or None, default=None
+        Workers, which share the rows.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
+
+    Raises
+    ------
+    ValueError
+        In `fit`: a class, an interval, bounds or a shape that the model or the table
+        has no place for.
+    TypeError
+        In `fit`: a sparse table.
+
+    See Also
+    --------
+    BoundaryAttack : Small changes of all features, of any model too.
+    MinimalPerturbation : The smallest change in the norm 1 keeps to few features.
+
+    Notes
+    -----
+    A candidate is a list of pixels: coordinates, and a value for each channel between
+    its bounds. Of generation g, the child of candidate i is
+
+    .. math:: x_i(g + 1) = x_{r_1}(g) + 0.5 \, (x_{r_2}(g) - x_{r_3}(g))
+
+    with other candidates :math:`r_1, r_2, r_3` at random; it takes the place of i if
+    the model's margin is larger. Values stop at their bounds, places go on at the other
+    side of the image. Half of the first candidates have values at their bounds.
+
+    Distances are numbers of pixels that changed.
+
+    References
+    ----------
+    Su, J., Vargas, D. V. & Sakurai, K. (2019). One pixel attack for fooling deep neural
+    networks. IEEE Transactions on Evolutionary Computation, 23(5), 828-841.
+    https://doi.org/10.1109/TEVC.2019.2890858
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn_interpret.adversarial import OnePixelAttack
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> attack = OnePixelAttack(LogisticRegression(max_iter=1000), random_state=0)
+    >>> explanation = attack.fit(X, y).explain(X[70:73], y[70:73])
+    >>> explanation.valid
+    array([ True,  True,  True])
+    >>> explanation.n_changed
+    array([0, 1, 1])
+    """
+
+    _parameter_constraints = {
+        **{
+            name: constraint
+            for name, constraint in BaseAttack._parameter_constraints.items()
+            if name not in ("norm", "units")
+        },
+        "n_pixels": [Interval(Integral, 1, None, closed="left")],
+        "image_shape": [tuple, list, None],
+        "population_size": [Interval(Integral, 4, None, closed="left")],
+        "n_generations": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    _budget: ClassVar[str | None] = "n_pixels"
+    # Changes are counted, whatever their size.
+    norm, units = "0", "raw"
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        n_pixels: int = 1,
+        image_shape: Sequence[int] | None = None,
+        population_size: int = 100,
+        n_generations: int = 100,
+        target: Any = None,
+        desired: tuple | None = None,
+        bounds: Any = None,
+        features_to_vary: Any = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_pixels = n_pixels
+        self.image_shape = image_shape
+        self.population_size = population_size
+        self.n_generations = n_generations
+        self.target = target
+        self.desired = desired
+        self.bounds = bounds
+        self.features_to_vary = features_to_vary
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _ranges(self, rows, categorical):
+        ranges = super()._ranges(rows, categorical)
+        return {j: _finite(ends, rows.numbers(j)) for j, ends in ranges.items()}
+
+    def _prepare(self, sample, wish, feasible):
+        # The columns of each place, (*axes, n_channels).
+        self._columns = np.flatnonzero(feasible.vary)[:, None]
+        if self.image_shape is not None:
+            n_columns = len(feasible.vary)
+            shape = _checked_shape(self.image_shape, n_columns)
+            self._columns = np.arange(n_columns).reshape(shape)
+        self._seed = check_random_state(self.random_state).randint(2**31 - 1)
+
+    def _rows_each(self):
+        return 2 * self.population_size
+
+    def _failure(self):
+        return f"no row as wished was met with n_pixels={self.n_pixels}"
+
+    def _explained(self, task, tries):
+        explanation = super()._explained(task, tries)
+        changed = explanation.changed[:, self._columns].any(axis=-1)
+        n_changed = changed.reshape(len(changed), -1).sum(axis=1)
+        return replace(explanation, distances=n_changed)
+
+    def _attack(self, task, index):
+        best, reached = task.values[index], np.full(len(index), -np.inf)
+        random = np.random.RandomState(self._seed)
+        left = np.arange(len(index) if self._columns.size else 0)
+        first = self._first(random)
+        children = population = np.broadcast_to(first, (len(left), *first.shape))
+        margins = np.full(population.shape[:2], -np.inf)
+        for _ in range(self.n_generations + 1):
+            if not len(left):
+                break
+            values, of_children = self._tried(task, index[left], children)
+            at = np.arange(len(left)), of_children.argmax(axis=1)
+            ahead = of_children[at] > reached[left]
+            best[left[ahead]], reached[left[ahead]] = (
+                part[at][ahead] for part in (values, of_children)
+            )
+            better = of_children > margins
+            population = np.where(better[..., None, None], children, population)
+            margins = np.maximum(of_children, margins)
+            going = reached[left] < 0
+            over = left[~going]
+            if len(over):
+                going[~going] = ~task.holds(best[over], index[over])
+            left, population, margins = left[going], population[going], margins[going]
+            children = self._crossed(random, population)
+        return Tries(best)
+
+    def _first(self, random):
+        """The first candidates, (population_size, n_pixels, n_axes + n_channels).
+
+        Places and values as shares of what there is.
+        """
+        *axes, n_channels = self._columns.shape
+        n_numbers = len(axes) + n_channels
+        shape = self.population_size, int(self.n_pixels), n_numbers
+        candidates = random.uniform(size=shape)
+        extreme = candidates[: len(candidates) // 2, :, len(axes) :]
+        np.rint(extreme, out=extreme)
+        return candidates
+
+    def _crossed(self, random, population):
+        """Children of candidates; Su et al., equation 3, with F = 0.5."""
+        order = random.permutation(population.shape[1])
+        parents = (population[:, np.roll(order, shift)] for shift in range(3))
+        children = next(parents) + _DIFFERENTIAL * np.subtract(*parents)
+        n_axes = self._columns.ndim - 1
+        children[..., :n_axes] %= 1
+        return np.clip(children, 0, 1, out=children)
+
+    def _tried(self, task, index, candidates):
+        """Rows with the pixels of candidates, (n, population_size, ...); margins."""
+        *axes, _ = self._columns.shape
+        places = (candidates[..., : len(axes)] * axes).astype(np.intp)
+        places = np.moveaxis(np.minimum(places, np.subtract(axes, 1)), -1, 0)
+        columns = self._columns[tuple(places)]
+        origins = task.values[index]
+        rows, each = np.ogrid[: len(index), : candidates.shape[1]]
+        row, each = rows[..., None, None], each[..., None, None]
+        low, high = (end[row, columns] for end in task.feasible.limits(origins))
+        values = np.repeat(origins[:, None], candidates.shape[1], axis=1)
+        shares = candidates[..., len(axes) :]
+        values[row, each, columns] = low + shares * (high - low)
+        shape, of = values.shape, np.repeat(index, candidates.shape[1])
+        values = task.projected(values.reshape(len(of), -1), of)
+        return values.reshape(shape), task.margins(values, of).reshape(shape[:2])
+
+
+def _finite(ends, values):
+    """Ends to draw between: infinite ones become the lowest or highest value."""
+    known = np.append(values, ends)
+    known = known[np.isfinite(known)]
+    if not len(known):
+        return 0.0, 0.0
+    low, high = ends
+    return (
+        low if np.isfinite(low) else known.min(),
+        high if np.isfinite(high) else known.max(),
+    )
+
+
+def _checked_shape(image_shape, n_columns):
+    """Height, width and number of channels of images of so many numbers."""
+    whole = all(isinstance(n, Integral) and n > 0 for n in image_shape)
+    if len(image_shape) not in (2, 3) or not whole or np.prod(image_shape) != n_columns:
+        raise ValueError(
+            f"image_shape={image_shape!r} must be (height, width) or (height, width, "
+            f"channels) of {n_columns} columns, positive whole numbers."
+        )
+    return (*image_shape, 1)[:3]

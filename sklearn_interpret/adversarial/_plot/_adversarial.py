@@ -1,0 +1,434 @@
+"""Display of one attacked row: as a table of changes, or as images."""
+
+from __future__ import annotations
+
+from math import prod
+from numbers import Integral
+from textwrap import fill
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._plotting.axes import (
+    Slot,
+    axes_inches,
+    take_axes,
+    take_single,
+)
+from sklearn_interpret._plotting.bars import (
+    check_count,
+    draw_bars,
+    label_ends,
+    name_rows,
+    reach_ends,
+    row_height,
+)
+from sklearn_interpret._plotting.colours import DIVERGING_MAP, shade, sign_colours
+from sklearn_interpret._plotting.curves import note_empty
+from sklearn_interpret._plotting.displays import OneRowDisplay
+from sklearn_interpret._plotting.found_rows import FoundRowsMixin
+from sklearn_interpret._plotting.images import drawable, placing
+from sklearn_interpret._plotting.labels import (
+    CHARACTERS_PER_INCH,
+    NICE_STEPS,
+    literal,
+    number_beside,
+    number_text,
+    plain_number_ticks,
+    value_text,
+)
+from sklearn_interpret._plotting.sources import Data, NamedParameters
+from sklearn_interpret._plotting.surfaces import colour_limits
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
+from sklearn_interpret.explanations import RowExplanation
+
+# Inches: widths of the bars with their names and of an image, what is above and below
+# an image, a line of a title; narrower images have small titles.
+_WIDTH, _PANEL, _AROUND, _TITLE_LINE, _NARROW = 7.0, 2.9, 1.6, 0.25, 1.7
+
+
+class AdversarialDisplay(FoundRowsMixin, OneRowDisplay):
+    """What an attack makes of one row, and what the model answers to it.
+
+    Build it with `from_estimator` or `from_explanation`. A row of a table has a bar for
+    each changed feature, the largest changes on top, and beside it the values before
+    and after; the title has the model's answers. With `image_shape` the row is drawn as
+    an image, beside it the perturbation (red is more, blue is less) and the result. An
+    attack that failed says so, and why.
+
+    Parameters
+    ----------
+    explanation : RowExplanation
+        The attacked rows, of which `row` is drawn.
+    row : int, default=0
+        Position of the row to draw.
+    image_shape : (height, width) or (height, width, channels), default=None
+        What the row is as an image, channels last; None draws a table, or takes the
+        `image_shape` of an attack that has one.
+    spreads : array-like of shape (n_features,), default=None
+        Standard deviations of the features, which bars are measured in. None takes
+        those of an attack that measures in them, and else draws changes as they are.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    axes_ : ndarray of Axes of shape (n_panels,)
+        One for a table; three for images.
+    bars_ : BarContainer or None
+        The changes of a table, from the top.
+    images_ : list of AxesImage
+        The image, the perturbation and the result.
+    colour_bar_ : Colorbar or None
+        The scale of the perturbation.
+
+    See Also
+    --------
+    RobustnessCurveDisplay : Accuracy against the size of perturbations.
+
+    Notes
+    -----
+    Of several scores the class of the largest is named, with its score; a model whose
+    `predict` goes by something else, such as votes, may differ near a border. Of colour
+    images the perturbation drawn is the mean over the channels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_interpret.adversarial import AdversarialDisplay
+    >>> from sklearn_interpret.explanations import RowExplanation
+    >>> explanation = RowExplanation(
+    ...     rows=np.array([[30.5, 2.0]]),
+    ...     origin=[0],
+    ...     valid=[True],
+    ...     distances=[0.5],
+    ...     status=["found"],
+    ...     data=np.array([[30.0, 2.0]]),
+    ...     feature_names=["age", "income"],
+    ... )
+    >>> AdversarialDisplay.from_explanation(explanation).to_frame()
+      feature  before  after  perturbation
+    0     age    30.0   30.5           0.5
+    """
+
+    _kinds = (ProjectedGradient, "robust_score")
+    _explanation_kind = RowExplanation
+
+    def __init__(
+        self,
+        explanation: RowExplanation,
+        *,
+        row: int = 0,
+        image_shape: tuple | None = None,
+        spreads: ArrayLike | None = None,
+    ) -> None:
+        super().__init__(explanation, row=row)
+        self.image_shape = image_shape
+        self.spreads = spreads
+
+    @NamedParameters
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        target_name: str | None = None,
+        unit: str | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Attack a row, and draw what becomes of it.
+
+        Parameters
+        ----------
+        estimator : fitted predictor or inspector
+            A fitted attack is used as it is, and not fitted again. A predictor is
+            attacked by :class:`ProjectedGradient` as it is.
+        X : {array-like, DataFrame} of shape (n_samples, n_features), default=None
+            Rows, of which `row` is attacked; they have to be given. Those that a
+            predictor's attack is fitted on.
+        y : array-like of shape (n_samples,), default=None
+            True classes, which the model is led away from; None takes its predictions.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows that a predictor's attack is fitted on.
+        target_name : str, default=None
+            What labels call the target; None takes the name of the `y` that a fitted
+            attack has seen, where it had one.
+        unit : str, default=None
+            Unit of the response, for labels.
+        ax : matplotlib Axes or array of Axes, default=None
+            As in `plot`.
+        **params : dict
+            Parameters of the display's constructor, of `plot`, and of the attack.
+
+        Returns
+        -------
+        display : object
+            The display, drawn.
+
+        Raises
+        ------
+        NotFittedError
+            The estimator is not fitted.
+        TypeError
+            An inspector that is no attack, or an unknown parameter.
+        ValueError
+            Parameters of an attack that is already fitted; rows missing; bad input.
+        """
+        names = target_name, unit
+        return cls._drawn(estimator, X, sample_weight, params, names, ax, y=y)
+
+    @classmethod
+    def _from_inspector(cls, inspector, X, sample_weight, *, y=None, row=0, **choices):
+        position = cls._row_position(row, as_rows(X).n_rows)
+        one = Data(X, y).take([position])
+        known = {"image_shape": getattr(inspector, "image_shape", None)}
+        if getattr(inspector, "units", None) == "std":
+            known["spreads"] = 1 / inspector._feasible.costs
+        return cls(inspector.explain(one.X, one.y), **{**known, **choices})
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_entries: int | None = 20,
+        bar_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the changes.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or array of Axes, default=None
+            None makes a figure. A single axes is divided up for images.
+        max_entries : int, default=20
+            Largest number of bars; None shows all features that change.
+        bar_kw : dict, default=None
+            Style of the bars.
+
+        Returns
+        -------
+        self : AdversarialDisplay
+            The display.
+
+        Raises
+        ------
+        TypeError
+            No `RowExplanation`.
+        ValueError
+            An unknown row; an `image_shape` or `spreads` of another size.
+        """
+        check_count(max_entries, "max_entries")
+        row = self._position()
+        found = np.flatnonzero(self.explanation.origin == row)[:1]
+        self.bars_, self.images_, self.colour_bar_ = None, [], None
+        if self.image_shape is None or not len(found):
+            self._draw_table(ax, row, found, max_entries, bar_kw)
+        else:
+            self._draw_images(ax, row, found)
+        return self
+
+    def _responses(self, row, found):
+        """Answers before and after, of classes with their scores."""
+        label, texts = super()._responses(row, found)
+        values = self._values(row, found)
+        if values.ndim == 2:
+            name, scores = self.response_name or "response", values.max(axis=1)
+            pairs = zip(texts, map(number_text, scores), strict=True)
+            texts = [f"{text} ({name} {score})" for text, score in pairs]
+        return label, texts
+
+    def _failed(self, row, found):
+        """Why no row as wished was found, in words; nothing where one was."""
+        if len(found) and self.explanation.valid[found[0]]:
+            return []
+        reasons = self.explanation.reasons
+        reason = "" if reasons is None else reasons[row]
+        status = self.explanation.status[row]
+        return [f"{status}: {reason}" if reason else str(status)]
+
+    def _changes(self, found):
+        """The changed features, those that move farthest first, and how far."""
+        if not len(found):
+            return np.empty(0, dtype=np.intp), np.empty(0)
+        (moves,) = self.explanation.perturbations[found]
+        if self.spreads is not None:
+            spreads = np.asarray(self.spreads, dtype=float)
+            if spreads.shape != moves.shape or not (spreads > 0).all():
+                raise ValueError(
+                    f"spreads must hold a positive number for each of {len(moves)} "
+                    f"features; got {self.spreads!r}."
+                )
+            moves = moves / spreads
+        moves = np.nan_to_num(moves)  # a category has no size
+        features = np.flatnonzero(self.explanation.changed[found[0]])
+        # Equal ones, to rounding, in the order of the table.
+        order = np.argsort(-np.abs(moves[features]).round(9), kind="stable")
+        return features[order], moves[features[order]]
+
+    def _draw_table(self, ax, row, found, max_entries, style):
+        """A bar for each changed feature, and what it was and is beside it."""
+        features, moves = self._changes(found)
+        n_changed = len(features)
+        features, moves = features[:max_entries], moves[:max_entries]
+        lines = self._title(row, found) + self._failed(row, found)
+        if len(features) < n_changed:
+            lines.append(f"(the {len(features)} largest of {n_changed} changes)")
+        size = _WIDTH, row_height(len(features))
+        own, ax = (
+            ax is None,
+            take_single(ax, size, caller=f"{type(self).__name__}.plot"),
+        )
+        self.figure_, self.axes_ = ax.figure, np.array([ax], dtype=object)
+        name_rows(ax, [self.explanation.feature_names[j] for j in features])
+        if own:
+            self.figure_.draw_without_rendering()  # settles the axes' width
+        most = _letters(axes_inches(ax)[0])
+        text = "\n".join(fill(line, most) for line in lines)
+        ax.set_title(literal(text), fontsize="medium", loc="left")
+        if own:
+            lines = _TITLE_LINE * (text.count("\n") + 1)
+            self.figure_.set_figheight(self.figure_.get_figheight() + lines)
+        if not len(features):
+            unchanged = self.explanation.status[row] == "unchanged"
+            note_empty(
+                ax, "it is as wished already" if unchanged else "nothing changes"
+            )
+            ax.set_axis_off()
+            return
+        places = np.arange(len(features))[::-1]
+        looks = {"height": 0.7}
+        self.bars_ = draw_bars(ax, places, moves, sign_colours(moves), style, **looks)
+        ax.axvline(0, color=shade(ax, 0.6), linewidth=0.8, zorder=2.5)
+        texts = self._texts(row, found, features)
+        reach = np.abs(moves).max() or 1.0
+        reach_ends(ax, moves, reach, max(map(len, texts)))
+        label_ends(ax, moves, places, moves, texts=texts, signed=True, gap=3)
+        plain_number_ticks(ax)
+        unit = "" if self.spreads is None else " (standard deviations)"
+        ax.set_xlabel(f"Perturbation{unit}")
+        ax.spines[["top", "right", "left"]].set_visible(False)
+
+    def _texts(self, row, found, features):
+        """Values of features before and after, as exact as they differ."""
+        before, after = as_rows(self.explanation.data), as_rows(self.explanation.rows)
+        texts = []
+        for j in features.tolist():
+            pair = before.values(j)[row], after.values(j)[found[0]]
+            ends = [value_text(value) for value in pair]
+            if before.values(j).dtype.kind == "f" and np.isfinite(pair).all():
+                change = abs(float(pair[1]) - float(pair[0]))
+                if change % 1:
+                    ends = [number_beside(float(value), 10 * change) for value in pair]
+            texts.append(" → ".join(map(literal, ends)))
+        return texts
+
+    def _draw_images(self, ax, row, found):
+        """The image, what is added to it, and the result."""
+        before, after, change = self._as_images(row, found)
+        titles = self._titles(row, found)
+        ratio = np.clip(change.shape[0] / change.shape[1], 0.3, 1.5)
+        canvas = take_axes(
+            ax,
+            [Slot()] * 3,
+            n_columns=3,
+            caller=f"{type(self).__name__}.plot",
+            panel_size=(_PANEL, ratio * _PANEL + _AROUND),
+        )
+        self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
+        wide = _PANEL if canvas.own_figure else axes_inches(canvas.main[0])[0]
+        size = "medium" if wide > _NARROW else "x-small"
+        # On one scale.
+        before, after = np.split(drawable(np.concatenate([before, after])), 2)
+        low, high = colour_limits(change, True)
+        diverging = {"cmap": DIVERGING_MAP, "vmin": low, "vmax": high}
+        grey = {"cmap": "gray", "vmin": 0, "vmax": 1}
+        parts = (before, grey), (change, diverging), (after, grey)
+        for panel, (image, style), lines in zip(
+            canvas.main, parts, titles, strict=True
+        ):
+            self.images_.append(panel.imshow(image, **style, **placing(change.shape)))
+            panel.set(xticks=[], yticks=[])
+            text = "\n".join(fill(line, _letters(wide)) for line in lines)
+            panel.set_title(literal(text), fontsize=size)
+        self._draw_bar()
+
+    def _as_images(self, row, found):
+        """The row, the row found, and the perturbation, as images."""
+        explanation, shape = self.explanation, self.image_shape
+        n_features = len(explanation.feature_names)
+        whole = isinstance(shape, tuple | list) and all(
+            isinstance(size, Integral) for size in shape
+        )
+        if not whole or len(shape) not in (2, 3) or prod(shape) != n_features:
+            raise ValueError(
+                f"image_shape={shape!r} must be (height, width) or (height, width, "
+                f"channels) of an image of {n_features} numbers."
+            )
+        before, after = (
+            np.asarray(as_rows(rows).take([place]).native, dtype=float).reshape(shape)
+            for rows, place in ((explanation.data, row), (explanation.rows, found[0]))
+        )
+        change = np.where(before == after, 0.0, after - before)
+        return before, after, change.mean(axis=2) if change.ndim == 3 else change
+
+    def _titles(self, row, found):
+        """What stands above each image: of the row and the result, the answers."""
+        first, last = ["image"], ["result"]
+        if self._failed(row, found):
+            last = [f"result ({self.explanation.status[row]})"]
+        if self.explanation.original_predictions is not None:
+            label, texts = self._responses(row, found)
+            for lines, text in zip((first, last), texts, strict=False):
+                lines += f"{label}: {text}".replace(" (", "\n(").split("\n")
+        return [first, ["perturbation", self._distances(row, found)], last]
+
+    def _draw_bar(self):
+        """The scale of the perturbation, below it."""
+        from matplotlib.ticker import MaxNLocator
+
+        height, width = self.images_[1].get_array().shape
+        place = [0.05, -0.11 * width / height, 0.9, 0.05 * width / height]
+        # Within the panel's own axes: beside these it would shift and shrink the image.
+        self.colour_bar_ = self.figure_.colorbar(
+            self.images_[1],
+            cax=self.axes_[1].inset_axes(place, label="<colorbar>"),
+            orientation="horizontal",
+            ticks=MaxNLocator(nbins=4, steps=NICE_STEPS),
+        )
+        channels = "" if len(self.image_shape) == 2 else " (mean of the channels)"
+        self.colour_bar_.set_label(f"change{channels}")
+
+    def to_frame(self) -> Any:
+        """Changes of the row drawn, as a table, all of them.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each changed feature, the largest changes first: "feature",
+            "before", "after" and "perturbation", as long as its bar.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        import_pandas(f"{type(self).__name__}.to_frame")
+        row = self._position()
+        features, moves = self._changes(
+            np.flatnonzero(self.explanation.origin == row)[:1]
+        )
+        table = self.explanation[[row]].to_frame()
+        table = table.loc[table["counterfactual"] == 0, ["feature", "before", "after"]]
+        table = table.iloc[np.argsort(features).argsort()]
+        table["perturbation"] = moves
+        return table.reset_index(drop=True)
+
+
+def _letters(inches):
+    """How many letters have room, and not too few for words."""
+    return max(int(CHARACTERS_PER_INCH * inches), 16)

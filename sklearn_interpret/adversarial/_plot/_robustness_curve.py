@@ -1,0 +1,364 @@
+"""Display of accuracy under attack against the size of perturbations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_interpret._model.response import is_classifier
+from sklearn_interpret._plotting.axes import (
+    SINGLE_HEIGHT,
+    SINGLE_WIDTH,
+    legend_entries,
+    named_legend,
+    take_single,
+)
+from sklearn_interpret._plotting.colours import OKABE_ITO, unused_colours
+from sklearn_interpret._plotting.curves import draw_band, draw_line, draw_thin_lines
+from sklearn_interpret._plotting.displays import Display
+from sklearn_interpret._plotting.sources import (
+    Data,
+    NamedParameters,
+    check_same_in_folds,
+    fold_estimators,
+    fold_rows,
+    inspectors_of_folds,
+    is_inspector,
+)
+from sklearn_interpret._plotting.tables import stacked
+from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
+
+# Points of the curve of a search, at most.
+_MOST_SIZES = 101
+
+
+class RobustnessCurveDisplay(Display):
+    """Accuracy under attack against the size of the perturbation.
+
+    Build it with `from_estimator` or `from_cv_results`. At zero stands the accuracy
+    without an attack. A curve that stays high does not prove that the model is robust:
+    a stronger attack may bring it down. Draw several attacks or models on one axes
+    with `ax` and `label`.
+
+    Parameters
+    ----------
+    sizes : array-like of shape (n_sizes,)
+        Sizes of perturbations, increasing.
+    scores : array-like of shape (n_sizes,) or (n_folds, n_sizes)
+        Accuracy under attack at each; of several folds, whose mean is drawn.
+    label : str, default=None
+        Name of the curve in the legend.
+    size_name : str, default="Perturbation"
+        What the sizes are.
+    score_name : str, default="Accuracy under attack"
+        What the scores are.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    line_ : Line2D
+        The curve, or the mean over the folds.
+    fold_lines_ : list of Line2D
+        A thin line for each fold.
+    band_ : PolyCollection or None
+        One standard deviation over the folds to each side.
+    legend_ : Legend or None
+        Names of all curves on the axes, where there are any.
+
+    See Also
+    --------
+    AdversarialDisplay : One attacked row.
+
+    Examples
+    --------
+    >>> from sklearn_interpret.adversarial import RobustnessCurveDisplay
+    >>> display = RobustnessCurveDisplay([0.0, 0.1, 0.2], [0.95, 0.6, 0.1]).plot()
+    >>> display.to_frame()
+       size  score
+    0   0.0   0.95
+    1   0.1   0.60
+    2   0.2   0.10
+    """
+
+    _kinds = (ProjectedGradient, "robustness_curve")
+    _choices = frozenset({"label"})
+    _shows_rows = _weighs_rows = True
+
+    def __init__(
+        self,
+        sizes: ArrayLike,
+        scores: ArrayLike,
+        *,
+        label: str | None = None,
+        size_name: str = "Perturbation",
+        score_name: str = "Accuracy under attack",
+    ) -> None:
+        self.sizes = sizes
+        self.scores = scores
+        self.label = label
+        self.size_name = size_name
+        self.score_name = score_name
+
+    @NamedParameters
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        sizes: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Attack rows with perturbations of several sizes, and draw the curve.
+
+        Parameters
+        ----------
+        estimator : fitted predictor or inspector
+            A fitted attack is used as it is, and not fitted again. A predictor is
+            attacked by :class:`ProjectedGradient` as it is.
+        X : {array-like, DataFrame} of shape (n_samples, n_features), default=None
+            Rows to attack, which have to be given: such as the model has not seen.
+            Those that a predictor's attack is fitted on.
+        y : array-like of shape (n_samples,), default=None
+            True classes; None takes the model's own predictions, of which the curve
+            then says how many stay.
+        sizes : array-like of shape (n_sizes,), default=None
+            Sizes of perturbations, in the norm and the units of the attack. None takes
+            eleven from zero to twice the budget of an attack that has one; of a
+            search, the distances at which the curve falls.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        ax : matplotlib Axes, default=None
+            As in `plot`.
+        **params : dict
+            Parameters of the attack, of the display's constructor, and of `plot`.
+
+        Returns
+        -------
+        display : object
+            The display, drawn.
+
+        Raises
+        ------
+        NotFittedError
+            The estimator is not fitted.
+        TypeError
+            An inspector that is no attack, or an unknown parameter.
+        ValueError
+            Parameters of an attack that is already fitted; rows missing; bad input.
+        """
+        names = None, None
+        given = {"y": y, "sizes": sizes}
+        return cls._drawn(estimator, X, sample_weight, params, names, ax, **given)
+
+    @NamedParameters
+    def from_cv_results(
+        cls,
+        cv_results: Mapping[str, Any],
+        X: Any,
+        y: ArrayLike | None = None,
+        sizes: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Attack the models of a cross-validation, and draw their curves and the mean.
+
+        Parameters
+        ----------
+        cv_results : dict
+            Result of :func:`~sklearn.model_selection.cross_validate` with
+            ``return_estimator=True``. Its estimators are attacks, which are used as
+            they are, or predictors. With ``return_indices=True`` each is attacked on
+            its own rows of test, else on all rows.
+        X : {array-like, DataFrame} of shape (n_samples, n_features)
+            The rows that went to `cross_validate`.
+        y : array-like of shape (n_samples,), default=None
+            True classes, as in `from_estimator`.
+        sizes : array-like of shape (n_sizes,), default=None
+            As in `from_estimator`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        ax : matplotlib Axes, default=None
+            As in `plot`.
+        **params : dict
+            As in `from_estimator`.
+
+        Returns
+        -------
+        display : object
+            The display, drawn: the mean over the folds, one standard deviation to each
+            side, and a thin line for each fold.
+
+        Raises
+        ------
+        ValueError
+            No key "estimator"; indices of other rows; bad input.
+        TypeError
+            Inspectors that are no attacks, or an unknown parameter.
+        """
+        estimators = fold_estimators(cv_results)
+        fitted = is_inspector(estimators[0], cls._kinds)
+        parameters, choices, looks = cls._split(params, fitted)
+        data = Data(X, y, sample_weight)
+        pairs = fold_rows(cv_results, data) or [(data, data)] * len(estimators)
+        train = [part for part, _ in pairs]
+        attacks = inspectors_of_folds(
+            estimators,
+            [cls._data(part.X, part.sample_weight, fitted) for part in train],
+            parameters,
+            kinds=cls._kinds,
+            display=cls.__name__,
+        )
+        check_same_in_folds([_size_name(attack) for attack in attacks], "units")
+        display = cls._from_attacks(
+            attacks, [test for _, test in pairs], sizes, choices
+        )
+        return display.plot(ax=ax, **looks)
+
+    @classmethod
+    def _from_inspector(
+        cls, inspector, X, sample_weight, *, y=None, sizes=None, **choices
+    ):
+        data = Data(X, y, sample_weight)
+        return cls._from_attacks([inspector], [data], sizes, choices)
+
+    @classmethod
+    def _from_attacks(cls, attacks, parts, sizes, choices):
+        """The display of the curve of each attack on its rows."""
+        if sizes is not None:
+            sizes = np.unique(sizes).tolist()
+        pairs = zip(attacks, parts, strict=True)
+        curves = [
+            attack._curve(part.X, part.y, sizes, part.sample_weight)
+            for attack, part in pairs
+        ]
+        sizes = np.unique(np.concatenate([own for own, _ in curves]))
+        if len(sizes) > _MOST_SIZES:
+            shares = np.linspace(0, 1, _MOST_SIZES)
+            sizes = np.unique(np.quantile(sizes, shares, method="inverted_cdf"))
+        # The curve of a search stays as it is until the next size at which it falls.
+        scores = [
+            own_scores[np.searchsorted(own, sizes, side="right") - 1]
+            for own, own_scores in curves
+        ]
+        name = "Accuracy under attack"
+        if not is_classifier(attacks[0].estimator_):
+            name = "Share of rows that withstand the attack"
+        elif parts[0].y is None:
+            name = "Share of predictions that stay"
+        return cls(
+            sizes,
+            scores[0] if len(scores) == 1 else scores,
+            size_name=_size_name(attacks[0]),
+            score_name=name,
+            **choices,
+        )
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        line_kw: dict[str, Any] | None = None,
+        band_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the curve.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure. Curves that are there already stay.
+        line_kw : dict, default=None
+            Style of the line.
+        band_kw : dict, default=None
+            Style of the band.
+
+        Returns
+        -------
+        self : RobustnessCurveDisplay
+            The display.
+
+        Raises
+        ------
+        ValueError
+            Scores that do not fit the sizes.
+        """
+        sizes, scores = np.asarray(self.sizes), np.atleast_2d(self.scores)
+        if sizes.ndim != 1 or scores.shape[1:] != sizes.shape:
+            raise ValueError(
+                f"scores has the shape {np.shape(self.scores)}, but there are sizes of "
+                f"the shape {sizes.shape}."
+            )
+        ax = take_single(
+            ax, (SINGLE_WIDTH, SINGLE_HEIGHT), caller=f"{type(self).__name__}.plot"
+        )
+        self.figure_, self.ax_ = ax.figure, ax
+        (colour,) = unused_colours([OKABE_ITO[0]], ax)
+        mean, label = scores.mean(axis=0), self.label
+        self.line_ = draw_line(ax, sizes, mean, colour, line_kw)
+        self.fold_lines_, self.band_ = [], None
+        if len(scores) > 1:
+            own, std = self.line_.get_color(), scores.std(axis=0)
+            self.fold_lines_ = draw_thin_lines(ax, sizes, scores, own, None)
+            self.band_ = draw_band(ax, sizes, mean - std, mean + std, own, band_kw)
+            n_folds = f"{len(scores)} folds"
+            label = (
+                f"mean of {n_folds}, ±1 std"
+                if label is None
+                else f"{label} ({n_folds})"
+            )
+        ax.set(xlabel=self.size_name, ylabel=self.score_name, ylim=(-0.02, 1.02))
+        self.legend_ = self._named(ax, label)
+        return self
+
+    def _named(self, ax, label):
+        """The legend of the axes, with the new line."""
+        earlier, entries = ax.get_legend(), {}
+        if earlier is not None:
+            entries, _ = legend_entries(earlier)
+        if label is not None:
+            entries[label] = self.line_
+        if not entries:
+            return None
+        return named_legend(ax, list(entries.values()), list(entries), framealpha=0.85)
+
+    def to_frame(self) -> Any:
+        """Numbers drawn, as a DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns "size" and "score"; of several folds "low" and "high", the ends of
+            the band, and "fold" (missing for the mean).
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        sizes, scores = np.asarray(self.sizes), np.atleast_2d(self.scores)
+        mean, std = scores.mean(axis=0), scores.std(axis=0)
+        parts = [{"size": sizes, "score": mean}]
+        if len(scores) > 1:
+            parts[0] |= {"low": mean - std, "high": mean + std}
+            for fold, one in enumerate(scores):
+                parts.append({"size": sizes, "score": one, "fold": fold})
+        return stacked(parts, caller=f"{type(self).__name__}.to_frame", whole="fold")
+
+
+def _size_name(attack):
+    """What sizes of an attack's perturbations are, in words."""
+    norm, units = (getattr(attack, name, None) for name in ("norm", "units"))
+    if norm is None or attack._budget not in (None, "epsilon"):
+        return "Number of changed features"
+    words = {"std": ", standard deviations", "raw": ", units of the data"}
+    return f"Perturbation (norm {norm}{words.get(units, '')})"

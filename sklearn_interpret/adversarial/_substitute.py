@@ -1,0 +1,334 @@
+"""Attack on a model by way of a substitute that imitates it (Papernot et al. 2017)."""
+
+from __future__ import annotations
+
+import warnings
+from copy import copy
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.frozen import FrozenEstimator
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_random_state
+
+from sklearn_interpret._core.statistics.losses import agreement
+from sklearn_interpret._core.statistics.weighted import known_moments
+from sklearn_interpret._model._sklearn_compat import HasMethods, Interval
+from sklearn_interpret._model.desired import Wish
+from sklearn_interpret._model.gradients.margins import Margins
+from sklearn_interpret._model.response import make_response
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.surrogates.surrogate_predictions import fit_surrogate
+from sklearn_interpret._row_search import Task
+from sklearn_interpret.adversarial._base import BaseAttack, Tries
+from sklearn_interpret.adversarial._projected_gradient import ProjectedGradient
+
+# Steps of the default substitute, a network.
+_MAX_ITER = 300
+
+
+class SubstituteAttack(BaseAttack):
+    r"""Attack on a substitute that has learned the model's labels (Papernot et al.).
+
+    The model is a black box: it is asked for labels alone. A model with slopes learns
+    them, and is attacked in its place; many rows that fool it fool the model too.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any predictor; a clone of it is fitted. Pass a fitted one as
+        ``FrozenEstimator(model)``.
+    attack : attack or None, default=None
+        The attack on the substitute, around anything, such as
+        ``ProjectedGradient(None, epsilon=0.2)``. What is wished, and what may change,
+        are parameters of it. None takes :class:`ProjectedGradient`.
+    substitute : estimator or None, default=None
+        The model that learns; a clone of it is fitted. None takes a multi-layer
+        perceptron of scaled columns. Columns of categories are encoded for one that
+        does not take them.
+    n_seeds : int, default=100
+        How many rows of `fit` the model is asked about.
+    n_rounds : int, default=2
+        How often rows are added. Each round doubles them, and the queries.
+    step : float, default=0.1
+        How far added rows are from those that they come from, in standard deviations
+        of each number.
+    max_queries : int or None, default=None
+        At most so many rows are sent to the model to be learned; None sets no limit.
+    random_state : int, RandomState or None, default=None
+        Draws the seeds; also that of `attack` and `substitute` where they have None.
+    n_jobs : int or None, default=None
+        Workers, which share the rows.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    substitute_ : estimator
+        The fitted substitute; a :class:`~sklearn.dummy.DummyClassifier` where the model
+        gives all seeds one label, and nothing is found.
+    attack_ : attack
+        The attack, fitted around the substitute.
+    n_queries_ : int
+        How many rows the model was asked about for the substitute to learn.
+    agreement_ : float
+        Share of the rows of `fit` that were no seeds on which both give the same label,
+        or both a prediction inside or outside of the interval; NaN if there are none.
+        The queries for it are not counted.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
+
+    Raises
+    ------
+    UnreadableModelError
+        In `fit`: a substitute without slopes, or one that the attack does not take.
+    ValueError
+        In `fit`: no row that the model sends to the wished class among those it was
+        asked about, and what the attack refuses.
+    TypeError
+        In `fit`: an `attack` that is none, a sparse table.
+
+    See Also
+    --------
+    BoundaryAttack : Asks the model for labels as well, many for each row.
+
+    Notes
+    -----
+    With the labels O(x) of the model, and the substitute's scores f, the rows S
+    become, in each round,
+
+    .. math:: S \cup \{x + \lambda\,\mathrm{sign}\,\nabla (f_k - f_{O(x)})(x)
+        : x \in S\},
+
+    k being the best other class at x: rows are added on the way to the boundary. The
+    numbers move by `step` standard deviations, whole ones by one at least, within
+    the bounds of the attack; of a regressor, the way that its prediction rises.
+
+    Rows are led away from the label that the substitute gives them. `valid`, and the
+    robust scores, are what the model says. Where the attack has a budget, the sizes of
+    a robustness curve take its place.
+
+    References
+    ----------
+    Papernot, N., McDaniel, P., Goodfellow, I., Jha, S., Celik, Z. B. & Swami, A.
+    (2017). Practical black-box attacks against machine learning. ASIA CCS.
+    https://doi.org/10.1145/3052973.3053009
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from sklearn_interpret.adversarial import ProjectedGradient, SubstituteAttack
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> attack = SubstituteAttack(
+    ...     RandomForestClassifier(random_state=0),
+    ...     attack=ProjectedGradient(None, epsilon=0.5, random_state=0),
+    ...     n_seeds=30,
+    ...     n_rounds=2,
+    ...     random_state=0,
+    ... ).fit(X, y)
+    >>> attack.n_queries_
+    120
+    >>> bool(attack.agreement_ > 0.9)
+    True
+    >>> attack.score(X, y) > attack.robust_score(X, y)
+    True
+    """
+
+    _parameter_constraints = {
+        **BaseAttack._parameter_constraints,
+        "attack": [BaseAttack, None],
+        "substitute": [HasMethods(["fit", "predict"]), None],
+        "n_seeds": [Interval(Integral, 1, None, closed="left")],
+        "n_rounds": [Interval(Integral, 0, None, closed="left")],
+        "step": [Interval(Real, 0, None, closed="neither")],
+        "max_queries": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        attack: Any = None,
+        substitute: Any = None,
+        n_seeds: int = 100,
+        n_rounds: int = 2,
+        step: float = 0.1,
+        max_queries: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.attack = attack
+        self.substitute = substitute
+        self.n_seeds = n_seeds
+        self.n_rounds = n_rounds
+        self.step = step
+        self.max_queries = max_queries
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @property
+    def _budget(self):
+        return self.attack_._budget
+
+    def _sizes(self):
+        return self.attack_._sizes()
+
+    def _with_size(self, size):
+        limited = copy(self)
+        limited.attack_ = self.attack_._with_size(size)
+        return limited
+
+    def _make_response(self):
+        random = check_random_state(self.random_state)
+        self._seed = random.randint(2**31)
+        attack = ProjectedGradient(None) if self.attack is None else self.attack
+        self.attack_ = _seeded(attack, self._seed)
+        # The wish is that of the attack, for the model.
+        asked = copy(self.attack_)
+        asked.estimator_ = self.estimator_
+        return asked._make_response()
+
+    def _make_feasible(self, rows, weights):
+        return self.attack_._make_feasible(rows, weights)
+
+    def _prepare(self, sample, wish, feasible):
+        seeds, others = self._seeds(sample, feasible)
+        learned = sample.rows.take(seeds)
+        labels = _labels(wish, learned.native)
+        spread = _spreads(feasible.encode(sample.rows), sample.weights)
+        moves = self.step * spread
+        moves = np.where(feasible.integer, np.maximum(np.rint(moves), 1), moves)
+        self._learn(learned, labels, wish)
+        for _ in range(self.n_rounds):
+            room = (self.max_queries or np.inf) - learned.n_rows
+            if room <= 0 or self._is_blank:
+                break
+            added = self._added(learned, labels, feasible, moves)
+            if room < added.n_rows:
+                added = added.take(np.arange(room) * added.n_rows // room)
+            labels = np.concatenate([labels, _labels(wish, added.native)])
+            learned = learned.followed_by(added)
+            self._learn(learned, labels, wish)
+        self.n_queries_ = learned.n_rows
+        self.agreement_ = self._agreement(sample, wish, others)
+        wanted = wish.wanted
+        if wanted is not None and wish.response.classes[wanted] not in labels:
+            raise ValueError(
+                f"n_seeds={self.n_seeds}: none of {len(labels)} labels of the model is "
+                f"target={self.attack_.target!r}. Pass more seeds."
+            )
+        self.attack_.set_params(estimator=FrozenEstimator(self.substitute_))
+        if wish.interval is not None:
+            self.attack_.set_params(target=None)  # it learned one output
+        if not self._is_blank:
+            self.attack_.fit(sample.rows.native, sample_weight=sample.weights)
+
+    def _seeds(self, sample, feasible):
+        """Positions of rows drawn by their weights, and of all rows that differ.
+
+        They are drawn at even distances of the ordered rows: a row of weight two is as
+        good as the row twice.
+        """
+        values = feasible.encode(sample.rows)
+        _, first, group = np.unique(
+            values, axis=0, return_index=True, return_inverse=True
+        )
+        group = group.reshape(-1)
+        ends = np.cumsum(np.bincount(group, sample.weights))
+        n_seeds = min(self.n_seeds, self.max_queries or self.n_seeds)
+        start = np.random.RandomState(self._seed).uniform()
+        places = (np.arange(n_seeds) + start) / n_seeds * ends[-1]
+        drawn = np.unique(np.minimum(np.searchsorted(ends, places), len(ends) - 1))
+        return first[drawn], np.flatnonzero(~np.isin(group, drawn))
+
+    def _learn(self, rows, labels, wish):
+        """Set `substitute_`, fitted to labels of rows."""
+        substitute = self.substitute
+        self._is_blank = wish.interval is None and (labels == labels[0]).all()
+        if self._is_blank:
+            substitute = DummyClassifier()
+        elif substitute is None:
+            kind = MLPRegressor if wish.interval is not None else MLPClassifier
+            substitute = make_pipeline(StandardScaler(), kind(max_iter=_MAX_ITER))
+        substitute = _seeded(substitute, self._seed)
+        with warnings.catch_warnings():
+            # It need not have learned all there is.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            weights = np.ones(rows.n_rows)
+            self.substitute_ = fit_surrogate(substitute, rows, labels, weights)
+
+    def _added(self, rows, labels, feasible, moves):
+        """Rows on the way from some to the boundary of the substitute."""
+        model = self.substitute_
+        classes = getattr(model, "classes_", None)
+        if classes is None:
+            wish = Wish(model, make_response(model, "predict"), (0.0, np.inf))
+        else:
+            methods = ["decision_function", "predict_proba"]
+            wish = Wish(model, make_response(model, methods))
+            classes = np.searchsorted(classes, labels)
+        task = Task(wish, feasible, rows, classes)
+        margins, index = Margins(task), np.arange(rows.n_rows)
+        rival, _ = margins.binding(margins.margins(rows.native, task.own))
+        rival = rival if classes is not None else np.zeros_like(rival)
+        slopes = margins.slopes(task, task.values, index, rival)
+        values = task.projected(task.values + moves * np.sign(slopes), index)
+        return as_rows(task.decode(values, index))
+
+    def _agreement(self, sample, wish, index):
+        """Share of some rows on which the model and the substitute agree."""
+        if not len(index):
+            return np.nan
+        rows = sample.rows.take(index)
+        answers = [_labels(wish, rows.native), self.substitute_.predict(rows.native)]
+        if wish.interval is not None:
+            low, high = wish.interval
+            answers = [(low <= part) & (part <= high) for part in answers]
+        return agreement(*answers, sample.weights[index])
+
+    def _attack(self, task, index):
+        if self._is_blank:
+            return Tries(task.values[index])
+        # Away from the label that the substitute gives: it may be another.
+        inner = self.attack_._task(task.rows.take(index), None)
+        return Tries(self.attack_._tries(inner).values)
+
+    def _failure(self):
+        if self._is_blank:
+            return "the model gave all seeds one label"
+        return "what was found for the substitute does not fool the model"
+
+
+def _seeded(estimator, seed):
+    """A clone in which each `random_state` that is None is the seed."""
+    seeded = clone(estimator)
+    open_ones = [
+        name
+        for name, value in seeded.get_params().items()
+        if name.rpartition("__")[2] == "random_state" and value is None
+    ]
+    return seeded.set_params(**dict.fromkeys(open_ones, seed))
+
+
+def _labels(wish, native):
+    """What the model predicts: labels, or numbers."""
+    if wish.interval is not None:
+        return wish.response(native)[:, 0]
+    return wish.response.classes[wish.answers(native)]
+
+
+def _spreads(values, weights):
+    """Standard deviations of columns, NaN left out."""
+    return np.sqrt(known_moments(values, weights).variance)
