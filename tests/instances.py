@@ -52,6 +52,7 @@ from sklearn_interpret.interactions import (
     PartialDependenceInteraction,
     VariableInteractionNetwork,
 )
+from sklearn_interpret.prototypes import MMDCritic
 from sklearn_interpret.shapley import (
     BreakDown,
     ExactShapley,
@@ -346,6 +347,20 @@ INTERACTIONS = {
     ],
 }
 
+PROTOTYPES = {
+    MMDCritic: [
+        {"n_prototypes": 4, "n_criticisms": 3},
+        {
+            "n_prototypes": 3,
+            "kernel": "gower",
+            "gamma": 2.0,
+            "categorical_features": [3],
+            "criticism_regularizer": None,
+            "random_state": 0,
+        },
+    ],
+}
+
 SHAPLEY = {
     BreakDown: [
         {"subsample": None},
@@ -437,6 +452,7 @@ ARGUMENTS = {
     **EFFECTS,
     **IMPORTANCE,
     **INTERACTIONS,
+    **PROTOTYPES,
     **SHAPLEY,
     **SURROGATES,
 }

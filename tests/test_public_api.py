@@ -14,6 +14,7 @@ from sklearn_interpret import (
     effects,
     importance,
     interactions,
+    prototypes,
     shapley,
     surrogates,
 )
@@ -391,6 +392,23 @@ ADVERSARIAL = {
     },
 }
 
+PROTOTYPES = {
+    "MMDCritic": {
+        "n_prototypes": 10,
+        "n_criticisms": 10,
+        "kernel": "auto",
+        "gamma": "median",
+        "standardize": True,
+        "categorical_features": "auto",
+        "criticism_regularizer": "logdet",
+        "by_class": False,
+        "embedding": None,
+        "random_state": None,
+        "n_jobs": None,
+        "verbose": 0,
+    },
+}
+
 
 def in_order(own):
     """A class's own parameters and defaults, then what all have, with its defaults."""
@@ -410,6 +428,7 @@ PROMISED = {
     **{getattr(counterfactuals, name): own for name, own in ANCHORS_OF.items()},
     **{getattr(adversarial, name): own for name, own in OWN_ATTACKS.items()},
     counterfactuals.TextCounterfactual: TEXT_COUNTERFACTUAL,
+    **{getattr(prototypes, name): own for name, own in PROTOTYPES.items()},
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
     **{getattr(surrogates, name): own for name, own in LOCAL_SURROGATES.items()},
     **{getattr(effects, name): {**FIRST, **own, **LAST} for name, own in OWN.items()},
@@ -468,6 +487,7 @@ def test_public_modules():
         "sklearn_interpret.explanations",
         "sklearn_interpret.importance",
         "sklearn_interpret.interactions",
+        "sklearn_interpret.prototypes",
         "sklearn_interpret.shapley",
         "sklearn_interpret.surrogates",
     ]

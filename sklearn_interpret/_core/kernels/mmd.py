@@ -1,0 +1,159 @@
+"""Prototypes and criticisms by the maximum mean discrepancy (Kim et al. 2016).
+
+A kernel comes as a function of two slices of rows, which gives that block of its
+matrix K; all of the matrix is never held. Rows have shares w that sum to one.
+"""
+
+import numpy as np
+
+# Scores that differ by less, relative to the diagonal of K, are ties; rows whose
+# squared distance in feature space is less are copies.
+_ROUNDING = 1e-12
+
+
+def strip_of_means(block, shares, rows, step):
+    """What a strip of K, from its diagonal to the right, adds to the means K @ shares.
+
+    Parameters
+    ----------
+    block : callable
+        The kernel, symmetric.
+    shares : ndarray of shape (n,)
+        Shares of the rows.
+    rows : slice
+        Rows of the strip.
+    step : int
+        Columns of a block.
+
+    Returns
+    -------
+    ndarray of shape (n - rows.start,)
+        For the rows from ``rows.start`` on.
+    """
+    n_rows, first = len(shares), rows.start
+    values = block(rows, rows)
+    means = np.zeros(n_rows - first)
+    own, below = means[: rows.stop - first], means[rows.stop - first :]
+    own += values @ shares[rows]
+    for start in range(rows.stop, n_rows, step):
+        columns = slice(start, min(start + step, n_rows))
+        values = block(rows, columns)
+        own += values @ shares[columns]
+        below[start - rows.stop : columns.stop - rows.stop] += shares[rows] @ values
+    return means
+
+
+def select_prototypes(column, means, diagonal, n_prototypes):
+    """Rows whose mean in feature space is nearest to that of all, greedily.
+
+    Each next row maximises, over sets S with one row more than before,
+
+        J(S) = 2/|S| sum_(j in S) mean_j - 1/|S|^2 sum_(i, j in S) K_ij,
+
+    which is MMD^2 of no prototype less that of S (Kim et al., equation 3); of ties the
+    first row. A copy of a prototype is never taken.
+
+    Parameters
+    ----------
+    column : callable
+        Gives the column of K of a row.
+    means : ndarray of shape (n,)
+        Mean of K over the rows, K @ shares.
+    diagonal : ndarray of shape (n,)
+        Diagonal of K.
+    n_prototypes : int
+        How many rows to take; fewer where no other rows are left.
+
+    Returns
+    -------
+    chosen : ndarray of int of shape (m,)
+        The prototypes in the order in which they are chosen.
+    objectives : ndarray of shape (m,)
+        J after each.
+    similarity : ndarray of shape (n,)
+        Sum of K over the prototypes, for each row.
+    free : ndarray of shape (n,), bool
+        Rows that are no copies of a prototype.
+    """
+    chosen, objectives = [], []
+    similarity = np.zeros(len(means))
+    free = np.ones(len(means), dtype=bool)
+    linear = quadratic = 0.0  # the two sums in J
+    while len(chosen) < n_prototypes and free.any():
+        size = len(chosen) + 1
+        linears = linear + means
+        quadratics = quadratic + 2 * similarity + diagonal
+        scores = 2 / size * linears - quadratics / size**2
+        best = _first_best(scores, free, diagonal)
+        chosen.append(best)
+        objectives.append(scores[best])
+        linear, quadratic = linears[best], quadratics[best]
+        own = column(best)
+        similarity += own
+        free &= _are_apart(own, diagonal, best)
+    return np.array(chosen, np.intp), np.array(objectives), similarity, free
+
+
+def select_criticisms(column, witness, diagonal, free, n_criticisms, *, spread):
+    """Rows that the prototypes represent worst, greedily.
+
+    Each next row maximises, over sets C with one row more than before,
+
+        L(C) = sum_(l in C) |witness_l| + log det K_CC,
+
+    (Kim et al., section 3.2), the second term with `spread` alone; of ties the first
+    row. A copy of a criticism is never taken. K_CC has a Cholesky factor that grows by
+    a row; what this leaves of the diagonal of K is the ratio of determinants.
+
+    Parameters
+    ----------
+    column : callable
+        Gives the column of K of a row.
+    witness : ndarray of shape (n,)
+        Mean of K over the rows less that over the prototypes.
+    diagonal : ndarray of shape (n,)
+        Diagonal of K.
+    free : ndarray of shape (n,), bool
+        Rows to choose from.
+    n_criticisms : int
+        How many to take; fewer where no other rows are left.
+    spread : bool
+        Whether the determinant counts, which keeps criticisms apart.
+
+    Returns
+    -------
+    ndarray of int
+        The criticisms in the order in which they are chosen.
+    """
+    chosen, free, sizes = [], free.copy(), np.abs(witness)
+    factor = np.empty((n_criticisms if spread else 0, len(witness)))
+    left = diagonal.astype(np.float64)
+    while len(chosen) < n_criticisms and free.any():
+        scores = sizes
+        if spread:
+            scores = sizes + np.log(left, out=np.zeros_like(left), where=free)
+        best = _first_best(scores, free, diagonal)
+        own = column(best)
+        free &= _are_apart(own, diagonal, best)
+        if spread:
+            known, new = factor[: len(chosen)], factor[len(chosen)]
+            new[:] = (own - known[:, best] @ known) / np.sqrt(left[best])
+            left -= new**2
+            free &= left > _ROUNDING * diagonal
+        chosen.append(best)
+    return np.array(chosen, np.intp)
+
+
+def _first_best(scores, free, diagonal):
+    """The first of the free rows with the largest score, to rounding."""
+    rows = np.flatnonzero(free)
+    best = scores[rows].max() - _ROUNDING * np.abs(diagonal).max()
+    return int(rows[np.argmax(scores[rows] >= best)])
+
+
+def _are_apart(own, diagonal, row):
+    """Which rows are no copies of a row, given its column of K."""
+    sizes = diagonal + diagonal[row]
+    apart = sizes - 2 * own > _ROUNDING * np.abs(sizes)
+    apart[row] = False
+    return apart

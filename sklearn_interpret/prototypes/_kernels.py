@@ -1,0 +1,211 @@
+"""Kernels between new rows and known ones, of any container, in blocks."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_array
+
+from sklearn_interpret._core.kernels.distances import (
+    FEW_ROWS,
+    gower_distances,
+    squared_distances,
+)
+from sklearn_interpret._core.statistics.weighted import weighted_quantile
+from sklearn_interpret._model.parallel import slices
+from sklearn_interpret._model.rows.base import Rows
+from sklearn_interpret._model.rows.feasible import FeasibleRows
+
+
+def gaussian_kernel(rows, weights, *, standardize):
+    """Of squared distances between rows of numbers; these may be standardised."""
+    values = numbers_of(rows)
+    # Centred in any case: distances come from products, which large means would spoil.
+    scaler = StandardScaler(with_std=standardize).fit(values, sample_weight=weights)
+    encode = partial(_scaled, scaler)
+    return DistanceKernel(encode, squared_distances, scaler.transform(values))
+
+
+def _scaled(scaler, rows):
+    return scaler.transform(numbers_of(rows))
+
+
+def gower_kernel(rows, weights, categorical):
+    """Of Gower's distances between rows of numbers and categories."""
+    n_columns = rows.n_columns
+    encoder = FeasibleRows(
+        rows,
+        weights,
+        categorical=categorical,
+        vary=np.ones(n_columns, dtype=bool),
+        ranges={},
+        directions={},
+        distance="gower",
+    )
+    encode = partial(_in_ranges, encoder)
+    distances = partial(gower_distances, categorical=categorical)
+    return DistanceKernel(encode, distances, encode(rows))
+
+
+def _in_ranges(encoder, rows):
+    """Numbers in units of their range; categories as whole numbers, -2 where missing."""
+    values, categorical = encoder.encode(rows), encoder.categorical
+    values[:, ~categorical] *= encoder.costs[~categorical] * rows.n_columns
+    values[:, categorical] = np.nan_to_num(values[:, categorical], nan=-2.0)
+    return values
+
+
+def precomputed_kernel(sample, n_rows):
+    """The matrix that X is: of the rows in use, among so many of `fit`."""
+    matrix = numbers_of(sample.rows)[:, sample.index]
+    if sample.rows.n_columns != n_rows or not np.allclose(matrix, matrix.T):
+        raise ValueError(
+            'kernel="precomputed" takes for X a symmetric matrix of the kernel between '
+            f"all rows; got shape {(n_rows, sample.rows.n_columns)}."
+        )
+    return PrecomputedKernel(matrix, sample.index)
+
+
+def numbers_of(rows):
+    """Rows as a float64 array, with scikit-learn's errors for what is none."""
+    return check_array(rows.native, dtype=np.float64, input_name="X")
+
+
+@dataclass(frozen=True)
+class DistanceKernel:
+    """exp(-gamma d) of the distance d between encoded rows.
+
+    Parameters
+    ----------
+    encode : callable
+        Gives the numbers of `Rows`, (n, d).
+    distances : callable
+        Gives all distances between two arrays of these.
+    known : ndarray of shape (n, d)
+        The known rows, encoded.
+    gamma : float, default=1.0
+        Inverse of the distance at which the kernel is 1/e.
+    """
+
+    encode: Callable
+    distances: Callable
+    known: np.ndarray
+    gamma: float = 1.0
+
+    def median_gamma(self, weights):
+        """A gamma of 1/2 over the median of the positive distances; 1 for no such.
+
+        Pairs of rows weigh the product of their weights.
+        """
+        # In few rows each, where distances of copies are zero exactly.
+        strips = (
+            self.distances(self.known[few], self.known)
+            for few in slices(len(self.known), FEW_ROWS)
+        )
+        pairs = np.triu_indices(len(self.known), 1)
+        distances = np.concatenate(list(strips))[pairs]
+        positive = distances > 0
+        if not positive.any():
+            return 1.0
+        weights = np.outer(weights, weights)[pairs][positive]
+        return 0.5 / weighted_quantile(distances[positive], [0.5], weights)[0]
+
+    def part(self, index):
+        """The kernel of some of the known rows."""
+        return replace(self, known=self.known[index])
+
+    def diagonal(self):
+        """Kernel of each known row and itself."""
+        return np.ones(len(self.known))
+
+    def block(self, rows, columns):
+        """Kernel between two slices of the known rows."""
+        return self._values(self.known[rows], self.known[columns])
+
+    def cross(self, rows):
+        """A function that gives the kernel of `Rows` and a slice of the known rows."""
+        encoded = self.encode(rows)
+        return lambda columns: self._values(encoded, self.known[columns])
+
+    def _values(self, A, B):
+        values = self.distances(A, B)
+        values *= -self.gamma
+        return np.exp(values, out=values)
+
+
+@dataclass(frozen=True)
+class PrecomputedKernel:
+    """A matrix of kernel values; rows have one for each row of `fit`.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, n)
+        The kernel between the known rows.
+    columns : ndarray of int of shape (n,)
+        Their places among the rows of `fit`.
+    """
+
+    matrix: np.ndarray
+    columns: np.ndarray
+
+    def part(self, index):
+        """The kernel of some of the known rows."""
+        return PrecomputedKernel(self.matrix[index][:, index], self.columns[index])
+
+    def diagonal(self):
+        """Kernel of each known row and itself."""
+        return np.diagonal(self.matrix)
+
+    def block(self, rows, columns):
+        """Kernel between two slices of the known rows."""
+        return self.matrix[rows, columns]
+
+    def cross(self, rows):
+        """A function that gives the kernel of `Rows` and a slice of the known rows."""
+        values = numbers_of(rows)
+        return lambda columns: values[:, self.columns[columns]]
+
+
+@dataclass(frozen=True)
+class CallableKernel:
+    """A function of two containers of rows.
+
+    Parameters
+    ----------
+    function : callable
+        Gives the kernel of m rows and n rows, (m, n).
+    known : Rows
+        The known rows.
+    """
+
+    function: Callable
+    known: Rows
+
+    def part(self, index):
+        """The kernel of some of the known rows."""
+        return replace(self, known=self.known.take(index))
+
+    def diagonal(self):
+        """Kernel of each known row and itself."""
+        parts = slices(self.known.n_rows, 32)
+        return np.concatenate([np.diagonal(self.block(s, s)) for s in parts])
+
+    def block(self, rows, columns):
+        """Kernel between two slices of the known rows."""
+        return self.cross(self.known.part(rows))(columns)
+
+    def cross(self, rows):
+        """A function that gives the kernel of `Rows` and a slice of the known rows."""
+        return lambda columns: self._values(rows, self.known.part(columns))
+
+    def _values(self, A, B):
+        values = np.asarray(self.function(A.native, B.native), dtype=np.float64)
+        if values.shape != (A.n_rows, B.n_rows) or not np.isfinite(values).all():
+            raise ValueError(
+                f"kernel={self.function!r} must give finite numbers for {A.n_rows} and "
+                f"{B.n_rows} rows, of shape {(A.n_rows, B.n_rows)}; got "
+                f"shape {values.shape}."
+            )
+        return values

@@ -1,0 +1,463 @@
+"""Prototypes and criticisms by the maximum mean discrepancy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.kernels.mmd import (
+    select_criticisms,
+    select_prototypes,
+    strip_of_means,
+)
+from sklearn_interpret._core.statistics.weighted import shares_of
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, fit_context
+from sklearn_interpret._model.parallel import run_in_threads, slices, working_bytes
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.features import resolve_categorical, shortened
+from sklearn_interpret._model.validation import (
+    Sample,
+    check_rows,
+    check_weights,
+    draw_rows,
+)
+from sklearn_interpret.base import BaseInspector
+from sklearn_interpret.prototypes._kernels import (
+    CallableKernel,
+    gaussian_kernel,
+    gower_kernel,
+    precomputed_kernel,
+)
+
+# All pairs of so many rows say what the median distance is.
+_N_ROWS_OF_MEDIAN = 500
+# Blocks of so many rows and columns stay in a core's cache.
+_BLOCK_ROWS = 512
+# A discrepancy below so much of the kernel is zero.
+_ROUNDING = 1e-15
+
+
+class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Prototypes, rows that represent all, and criticisms, rows that these miss.
+
+    Prototypes S are rows whose mean in the feature space of a kernel k is near to that
+    of all rows; they are chosen one by one, so that each makes the squared maximum mean
+    discrepancy as small as it can:
+
+    .. math:: MMD^2 = \\sum_{i, j} w_i w_j k(x_i, x_j)
+        - \\frac{2}{|S|} \\sum_{i, j \\in S} w_i k(x_i, x_j)
+        + \\frac{1}{|S|^2} \\sum_{i, j \\in S} k(x_i, x_j)
+
+    with weights w that sum to one. Criticisms C are other rows, also chosen one by one,
+    at which the witness function, the difference of the two means, is large, and which
+    are far from each other:
+
+    .. math:: L(C) = \\sum_{l \\in C} \\Big| \\sum_i w_i k(x_i, x_l)
+        - \\frac{1}{|S|} \\sum_{j \\in S} k(x_j, x_l) \\Big| + \\log\\det K_{CC}
+
+    Parameters
+    ----------
+    n_prototypes : int, default=10
+        Number of prototypes; with `by_class`, of each class. Fewer where there are
+        fewer distinct rows.
+    n_criticisms : int, default=10
+        Number of criticisms; with `by_class`, of each class. Fewer where no distinct
+        rows are left.
+    kernel : {"auto", "rbf", "gower", "precomputed"} or callable, default="auto"
+        "rbf" is ``exp(-gamma * squared Euclidean distance)``, "gower"
+        ``exp(-gamma * Gower's distance)``: the mean over the columns of differences
+        of numbers, over their range, and of 1 for another category; what is missing is
+        at 1 from all that is not. "auto" is "gower" where columns are categorical, and
+        else "rbf". "precomputed" takes for X the symmetric kernel between all rows; for
+        `transform` that between new rows and those. A callable
+        ``f(A, B)`` takes two containers of rows and returns all values between them; it
+        has to be symmetric and positive semi-definite.
+    gamma : "median" or float, default="median"
+        Of "rbf" and "gower". "median" is ``1 / (2 * median)`` of the positive distances
+        (those in the kernel) of all pairs of rows, or of 500 rows drawn from more.
+    standardize : bool, default=True
+        Whether "rbf" divides columns by their standard deviation. Without it, columns
+        have to be in one unit, as pixels are.
+    categorical_features : "auto", None, or list of ints or strs, default="auto"
+        Features whose values are levels. "auto" takes the category, object, string
+        and boolean columns of a DataFrame.
+    criticism_regularizer : {"logdet", None}, default="logdet"
+        Whether the log-determinant, which keeps criticisms apart, is added.
+    by_class : bool, default=False
+        Whether the rows of each class get prototypes and criticisms of their own, as
+        if there were no others, with one gamma.
+    embedding : callable or None, default=None
+        ``f(X)``, what to represent rows by instead of their columns: outputs or a
+        hidden layer of a model, or the leaves of a forest (its `apply`, with
+        ``categorical_features=slice(None)``).
+    random_state : int, RandomState or None, default=None
+        Draws the rows of the median, where there are more than 500.
+    n_jobs : int or None, default=None
+        Workers.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    prototype_indices_ : ndarray of int of shape (n_prototypes,)
+        Positions of the prototypes in X, in the order in which they were chosen; with
+        `by_class`, class after class in sorted order.
+    prototypes_ : array or DataFrame of n_prototypes rows
+        The prototypes, in the container given to `fit`.
+    criticism_indices_ : ndarray of int of shape (n_criticisms,)
+        Positions of the criticisms, in the same order.
+    criticisms_ : array or DataFrame of n_criticisms rows
+        The criticisms.
+    mmd_ : ndarray of shape (n_prototypes,)
+        The squared maximum mean discrepancy after each prototype, from its class.
+    gamma_ : float or None
+        The gamma in use; None for other kernels.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where the input has string column names.
+
+    Raises
+    ------
+    ValueError
+        In `fit`: missing or infinite numbers with "rbf", categories with "rbf", a
+        precomputed kernel that is not square and symmetric, values of a callable that
+        are no such matrix, `by_class` without y.
+
+    Notes
+    -----
+    Among rows with the same score, to rounding (1e-12 of the kernel's diagonal), the
+    first is chosen. A copy of a prototype or of a criticism is never chosen.
+
+    All pairs of rows are looked at once, in blocks that fit scikit-learn's
+    ``working_memory``; each further step takes one column of the kernel. Memory is a
+    few numbers for each row, and one more for each criticism.
+
+    References
+    ----------
+    Kim, Khanna & Koyejo (2016), Examples are not enough, learn to criticize! Criticism
+    for interpretability, Advances in Neural Information Processing Systems 29.
+
+    Gower (1971), A general coefficient of similarity and some of its properties,
+    Biometrics 27 (4), https://doi.org/10.2307/2528823
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_interpret.prototypes import MMDCritic
+    >>> X, y = load_iris(return_X_y=True)
+    >>> critic = MMDCritic(n_prototypes=4, n_criticisms=2).fit(X)
+    >>> y[critic.prototype_indices_]
+    array([1, 1, 0, 2])
+    >>> critic.criticisms_
+    array([[6.4, 2.8, 5.6, 2.1],
+           [5.7, 4.4, 1.5, 0.4]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_prototypes": [Interval(Integral, 1, None, closed="left")],
+        "n_criticisms": [Interval(Integral, 0, None, closed="left")],
+        "kernel": [StrOptions({"auto", "rbf", "gower", "precomputed"}), callable],
+        "gamma": [StrOptions({"median"}), Interval(Real, 0, None, closed="neither")],
+        "standardize": ["boolean"],
+        "categorical_features": "no_validation",
+        "criticism_regularizer": [StrOptions({"logdet"}), None],
+        "by_class": ["boolean"],
+        "embedding": [callable, None],
+        **{
+            name: BaseInspector._parameter_constraints[name]
+            for name in ("random_state", "n_jobs", "verbose")
+        },
+    }
+
+    def __init__(
+        self,
+        *,
+        n_prototypes: int = 10,
+        n_criticisms: int = 10,
+        kernel: str | Callable = "auto",
+        gamma: str | float = "median",
+        standardize: bool = True,
+        categorical_features: str | Sequence | None = "auto",
+        criticism_regularizer: str | None = "logdet",
+        by_class: bool = False,
+        embedding: Callable | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_prototypes = n_prototypes
+        self.n_criticisms = n_criticisms
+        self.kernel = kernel
+        self.gamma = gamma
+        self.standardize = standardize
+        self.categorical_features = categorical_features
+        self.criticism_regularizer = criticism_regularizer
+        self.by_class = by_class
+        self.embedding = embedding
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.by_class
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.allow_nan = self.kernel == "gower"
+        return tags
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Choose prototypes and criticisms among the rows.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame} of shape (n_samples, n_features)
+            Rows, or the kernel between them.
+        y : array-like of shape (n_samples,), default=None
+            Class labels, for `by_class`; otherwise ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights: a row of weight two counts as if it stood twice, and
+            one of weight zero is not chosen.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        rows = check_rows(self, X, reset=True)
+        labels = self._check_labels(rows, y) if self.by_class else None
+        sample = Sample.of(rows, labels, check_weights(sample_weight, rows))
+        kernel = self._make_kernel(sample, rows.n_rows)
+        self.gamma_ = getattr(kernel, "gamma", None)
+        self._groups = list(self._grouped(kernel, sample))
+        chosen = [self._choose(group) for group in self._groups]
+        prototypes, criticisms, mmd = map(np.concatenate, zip(*chosen, strict=True))
+        self.mmd_ = mmd
+        self.prototype_indices_ = sample.index[prototypes]
+        self.prototypes_ = rows.take(self.prototype_indices_).native
+        self.criticism_indices_ = sample.index[criticisms]
+        self.criticisms_ = rows.take(self.criticism_indices_).native
+        self._prototypes = kernel.part(prototypes)
+        return self
+
+    @property
+    def _n_features_out(self):
+        return len(self.prototype_indices_)
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Kernel between rows and the prototypes.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame} of shape (n_samples, n_features)
+            Rows; with a precomputed kernel, that between them and the rows of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_prototypes)
+            The larger, the more alike; 1 at the prototype itself with "rbf" and
+            "gower".
+        """
+        check_is_fitted(self)
+        rows = self._embedded(check_rows(self, X, reset=False))
+        return self._prototypes.cross(rows)(slice(None))
+
+    def witness(self, X: Any, y: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Mean of the kernel over the rows of `fit`, less that over the prototypes.
+
+        Where it is positive, prototypes are too few, and where negative, too many.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame} of shape (n_samples, n_features)
+            Rows; with a precomputed kernel, that between them and the rows of `fit`.
+        y : array-like of shape (n_samples,), default=None
+            With `by_class`, the class whose rows and prototypes each row is compared
+            with; otherwise ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The witness function.
+        """
+        check_is_fitted(self)
+        rows = check_rows(self, X, reset=False)
+        labels = self._check_labels(rows, y) if self.by_class else None
+        rows, values = self._embedded(rows), np.empty(rows.n_rows)
+        for group in self._groups:
+            own = np.arange(rows.n_rows)
+            if labels is not None:
+                own = np.flatnonzero(labels == group.label)
+            for some in slices(len(own), _BLOCK_ROWS):
+                values[own[some]] = group.witness(rows.take(own[some]))
+        return values
+
+    def _check_labels(self, rows, y):
+        """Class labels of rows; after `fit`, of known classes alone."""
+        if y is None:
+            raise ValueError(
+                "by_class=True requires y to be passed, the class of each row, but the "
+                "target y is None."
+            )
+        check_consistent_length(rows.native, y)
+        labels = column_or_1d(y)
+        check_classification_targets(labels)
+        return labels
+
+    def _make_kernel(self, sample, n_rows):
+        """The kernel of the rows in use, among so many of `fit`."""
+        if self.kernel == "precomputed":
+            if self.embedding is not None:
+                raise ValueError(
+                    f"embedding={self.embedding!r} has no rows to embed with "
+                    'kernel="precomputed": pass None, or another kernel.'
+                )
+            return precomputed_kernel(sample, n_rows)
+        rows = self._embedded(sample.rows)
+        if callable(self.kernel):
+            return CallableKernel(self.kernel, rows)
+        categorical = resolve_categorical(
+            self.categorical_features,
+            rows.detected_categorical,
+            rows.names,
+            named=rows.named,
+        )
+        if self.kernel == "gower" or (self.kernel == "auto" and categorical.any()):
+            kernel = gower_kernel(rows, sample.weights, categorical)
+        elif categorical.any():
+            names = shortened(np.array(rows.names)[categorical].tolist())
+            raise ValueError(
+                f'kernel="rbf" takes numbers, and these columns hold categories: '
+                f'{names}; take "gower" or "auto", or encode them.'
+            )
+        else:
+            kernel = gaussian_kernel(rows, sample.weights, standardize=self.standardize)
+        if self.gamma != "median":
+            return replace(kernel, gamma=float(self.gamma))
+        drawn = draw_rows(
+            rows.n_rows, _N_ROWS_OF_MEDIAN, random_state=self.random_state
+        )
+        return replace(
+            kernel, gamma=kernel.part(drawn).median_gamma(sample.weights[drawn])
+        )
+
+    def _embedded(self, rows):
+        """What represents rows, as `Rows`."""
+        if self.embedding is None:
+            return rows
+        found = self.embedding(rows.native)
+        found = as_rows(np.reshape(found, (-1, 1)) if np.ndim(found) == 1 else found)
+        if found.n_rows != rows.n_rows or found.n_columns == 0:
+            raise ValueError(
+                f"embedding={self.embedding!r} must give numbers for each of "
+                f"{rows.n_rows} rows; got shape {found.native.shape}."
+            )
+        return found
+
+    def _grouped(self, kernel, sample):
+        """All rows, or those of each class."""
+        if not self.by_class:
+            everything = np.arange(sample.rows.n_rows)
+            yield _Group(None, everything, kernel, shares_of(sample.weights))
+            return
+        for label in np.unique(sample.y):
+            index = np.flatnonzero(sample.y == label)
+            shares = shares_of(sample.weights[index])
+            yield _Group(label, index, kernel.part(index), shares)
+
+    def _choose(self, group):
+        """Positions of prototypes and criticisms of a group; MMD^2 after each."""
+        kernel, shares = group.kernel, group.shares
+        diagonal, means = kernel.diagonal(), self._means(kernel, shares)
+
+        def column(row):
+            return kernel.block(slice(None), slice(row, row + 1))[:, 0]
+
+        prototypes, objectives, similarity, free = select_prototypes(
+            column, means, diagonal, self.n_prototypes
+        )
+        criticisms = select_criticisms(
+            column,
+            means - similarity / len(prototypes),
+            diagonal,
+            free,
+            self.n_criticisms,
+            spread=self.criticism_regularizer is not None,
+        )
+        group.prototypes = kernel.part(prototypes)
+        mmd = shares @ means - objectives
+        mmd[np.abs(mmd) < _ROUNDING * np.abs(diagonal).max()] = 0
+        return group.index[prototypes], group.index[criticisms], mmd
+
+    def _means(self, kernel, shares):
+        """Mean of the kernel over all rows, for each row."""
+        step = _block_rows()
+        block, n_rows = kernel.block, len(shares)
+        tasks = [(block, shares, rows, step) for rows in slices(n_rows, step)]
+        strips = run_in_threads(
+            strip_of_means, tasks, n_jobs=self.n_jobs, verbose=self.verbose
+        )
+        means = np.zeros(n_rows)
+        for strip in strips:
+            means[n_rows - len(strip) :] += strip
+        return means
+
+
+@dataclass
+class _Group:
+    """Rows that get prototypes of their own: of a class, or all.
+
+    Parameters
+    ----------
+    label : object
+        The class.
+    index : ndarray of int of shape (n,)
+        Positions of the rows.
+    kernel : kernel of n rows
+        Their kernel.
+    shares : ndarray of shape (n,)
+        Their shares of the weight.
+    prototypes : kernel of m rows, default=None
+        That of their prototypes.
+    """
+
+    label: Any
+    index: np.ndarray
+    kernel: Any
+    shares: np.ndarray
+    prototypes: Any = None
+
+    def witness(self, rows):
+        """The witness function at some `Rows`: (n_rows,)."""
+        values = self.kernel.cross(rows)
+        mean = sum(
+            values(known) @ self.shares[known]
+            for known in slices(len(self.shares), _block_rows())
+        )
+        return mean - self.prototypes.cross(rows)(slice(None)).mean(axis=1)
+
+
+def _block_rows():
+    """Rows and columns of a block of the kernel."""
+    # An eighth of the memory: distances are made in several steps.
+    fitting = int(np.sqrt(working_bytes() / 8 / 8))
+    return min(max(fitting, 16), _BLOCK_ROWS)
