@@ -16,7 +16,10 @@ from sklearn_interpret._core.kernels.distances import (
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
 from sklearn_interpret._model.parallel import slices
 from sklearn_interpret._model.rows.base import Rows
-from sklearn_interpret._model.rows.feasible import FeasibleRows
+from sklearn_interpret.prototypes._gower_columns import GowerColumns
+
+# Rows of a matrix, or of a block on its diagonal, that are looked at in one go.
+_STRIP = 64
 
 
 def gaussian_kernel(rows, weights, *, standardize):
@@ -34,38 +37,25 @@ def _scaled(scaler, rows):
 
 def gower_kernel(rows, weights, categorical):
     """Of Gower's distances between rows of numbers and categories."""
-    n_columns = rows.n_columns
-    encoder = FeasibleRows(
-        rows,
-        weights,
-        categorical=categorical,
-        vary=np.ones(n_columns, dtype=bool),
-        ranges={},
-        directions={},
-        distance="gower",
-    )
-    encode = partial(_in_ranges, encoder)
+    columns = GowerColumns(rows, weights, categorical)
     distances = partial(gower_distances, categorical=categorical)
-    return DistanceKernel(encode, distances, encode(rows))
-
-
-def _in_ranges(encoder, rows):
-    """Numbers in units of their range; categories as whole numbers, -2 where missing."""
-    values, categorical = encoder.encode(rows), encoder.categorical
-    values[:, ~categorical] *= encoder.costs[~categorical] * rows.n_columns
-    values[:, categorical] = np.nan_to_num(values[:, categorical], nan=-2.0)
-    return values
+    return DistanceKernel(columns.encode, distances, columns.encode(rows))
 
 
 def precomputed_kernel(sample, n_rows):
     """The matrix that X is: of the rows in use, among so many of `fit`."""
-    matrix = numbers_of(sample.rows)[:, sample.index]
-    if sample.rows.n_columns != n_rows or not np.allclose(matrix, matrix.T):
-        raise ValueError(
-            'kernel="precomputed" takes for X a symmetric matrix of the kernel between '
-            f"all rows; got shape {(n_rows, sample.rows.n_columns)}."
-        )
-    return PrecomputedKernel(matrix, sample.index)
+    n_columns = sample.rows.n_columns
+    if n_columns == n_rows:
+        matrix = numbers_of(sample.rows)
+        if sample.kept is not None:
+            matrix = matrix[:, sample.index]
+        strips = slices(len(matrix), _STRIP)
+        if all(np.allclose(matrix[s], matrix[:, s].T) for s in strips):
+            return PrecomputedKernel(matrix, sample.index)
+    raise ValueError(
+        'kernel="precomputed" takes for X a symmetric matrix, the kernel between all '
+        f"rows; got one of shape {(n_rows, n_columns)} that is not."
+    )
 
 
 def numbers_of(rows):
@@ -189,7 +179,7 @@ class CallableKernel:
 
     def diagonal(self):
         """Kernel of each known row and itself."""
-        parts = slices(self.known.n_rows, 32)
+        parts = slices(self.known.n_rows, _STRIP)
         return np.concatenate([np.diagonal(self.block(s, s)) for s in parts])
 
     def block(self, rows, columns):

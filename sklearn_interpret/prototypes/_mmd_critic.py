@@ -217,6 +217,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.target_tags.required = self.by_class
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.allow_nan = self.kernel == "gower"
+        tags.input_tags.categorical = self.kernel in ("auto", "gower")
         return tags
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -301,18 +302,28 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self)
         rows = check_rows(self, X, reset=False)
-        labels = self._check_labels(rows, y) if self.by_class else None
+        own = [np.arange(rows.n_rows)]
+        if self.by_class:
+            own = self._rows_of_groups(self._check_labels(rows, y))
         rows, values = self._embedded(rows), np.empty(rows.n_rows)
-        for group in self._groups:
-            own = np.arange(rows.n_rows)
-            if labels is not None:
-                own = np.flatnonzero(labels == group.label)
-            for some in slices(len(own), _BLOCK_ROWS):
-                values[own[some]] = group.witness(rows.take(own[some]))
+        for group, index in zip(self._groups, own, strict=True):
+            for some in slices(len(index), _BLOCK_ROWS):
+                values[index[some]] = group.witness(rows.take(index[some]))
         return values
 
+    def _rows_of_groups(self, labels):
+        """Positions of the rows of each class; a class that has no group is refused."""
+        known = [group.label for group in self._groups]
+        unknown = labels[~np.isin(labels, known)]
+        if len(unknown):
+            raise ValueError(
+                f"y has the class {unknown[0]}, which fit has not seen; it has seen "
+                f"{shortened(np.array(known).tolist())}."
+            )
+        return [np.flatnonzero(labels == label) for label in known]
+
     def _check_labels(self, rows, y):
-        """Class labels of rows; after `fit`, of known classes alone."""
+        """Class labels of rows."""
         if y is None:
             raise ValueError(
                 "by_class=True requires y to be passed, the class of each row, but the "
@@ -365,7 +376,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if self.embedding is None:
             return rows
         found = self.embedding(rows.native)
-        found = as_rows(np.reshape(found, (-1, 1)) if np.ndim(found) == 1 else found)
+        found = as_rows(np.reshape(found, (-1, 1)) if np.ndim(found) < 2 else found)
         if found.n_rows != rows.n_rows or found.n_columns == 0:
             raise ValueError(
                 f"embedding={self.embedding!r} must give numbers for each of "

@@ -33,7 +33,7 @@ def slow_gower(a, b, categorical):
     total = 0.0
     for x, z, is_category in zip(a, b, categorical, strict=True):
         if is_category or np.isnan(x) or np.isnan(z):
-            total += not (x == z or (np.isnan(x) and np.isnan(z)))
+            total += not (x == z or np.isnan([x, z]).all())
         else:
             total += abs(x - z)
     return total / len(a)
@@ -47,8 +47,7 @@ def test_gower_distances(categorical, missing):
     rng = np.random.default_rng(1)
     A, B = rng.integers(3, size=(12, 4)) / 2, rng.integers(3, size=(9, 4)) / 2
     if missing:
-        numbers = ~np.array(categorical)
-        A[:5, numbers], B[3:6, numbers] = np.nan, np.nan
+        A[:5, :3], B[3:6, :3] = np.nan, np.nan
     expected = [[slow_gower(a, b, categorical) for b in B] for a in A]
     found = gower_distances(A, B, np.array(categorical))
     assert_allclose(found, expected, atol=1e-14)
