@@ -26,9 +26,16 @@ def gaussian_kernel(rows, weights, *, standardize):
     """Of squared distances between rows of numbers; these may be standardised."""
     values = numbers_of(rows)
     # Centred in any case: distances come from products, which large means would spoil.
-    scaler = StandardScaler(with_std=standardize).fit(values, sample_weight=weights)
-    encode = partial(_scaled, scaler)
-    return DistanceKernel(encode, squared_distances, scaler.transform(values))
+    scaler = StandardScaler(with_std=standardize)
+    with np.errstate(over="ignore", invalid="ignore"):
+        known = scaler.fit(values, sample_weight=weights).transform(values)
+        squares = np.linalg.norm(known) ** 2
+    if not np.isfinite(squares):
+        raise ValueError(
+            f"X has numbers as large as {np.abs(values).max():g}, whose squared "
+            "distances are not finite: rescale its columns."
+        )
+    return DistanceKernel(partial(_scaled, scaler), squared_distances, known)
 
 
 def _scaled(scaler, rows):

@@ -330,6 +330,13 @@ def test_copies_of_far_rows_are_seen():
     assert len(critic.prototype_indices_) == 29
 
 
+def test_large_means_do_not_count():
+    plain = MMDCritic(standardize=False).fit(X)
+    moved = MMDCritic(standardize=False).fit(X + 1e6)
+    assert_array_equal(moved.prototype_indices_, plain.prototype_indices_)
+    assert_allclose(moved.mmd_, plain.mmd_, atol=1e-8)
+
+
 def test_constant_columns_do_not_count():
     wider = np.column_stack([np.full(50, 1e6 + 0.1), X, np.zeros(50)])
     for kernel in ("rbf", "gower"):
@@ -380,6 +387,7 @@ def test_mmd_of_the_definition_is_never_negative():
         ({"kernel": lambda A, B: A @ B.T * np.nan}, X, ["kernel", "finite"]),
         ({}, np.where(X > 5, np.nan, X), ["NaN"]),
         ({}, X + np.inf, ["infinity"]),
+        ({}, X * 1e200, ["e+200", "not finite"]),
         ({}, X[:0], ["0 sample"]),
     ],
 )

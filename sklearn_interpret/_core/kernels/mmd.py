@@ -125,9 +125,9 @@ def select_criticisms(column, witness, diagonal, free, n_criticisms, *, spread):
     ndarray of int
         The criticisms in the order in which they are chosen.
     """
-    chosen, free, sizes = [], free.copy(), np.abs(witness)
-    factor = np.empty((n_criticisms if spread else 0, len(witness)))
-    left = diagonal.astype(np.float64)
+    chosen, sizes, left = [], np.abs(witness), diagonal.astype(np.float64)
+    free = free & (left > 0) if spread else free.copy()
+    factor = np.empty((min(n_criticisms, free.sum()) if spread else 0, len(sizes)))
     while len(chosen) < n_criticisms and free.any():
         scores = sizes
         if spread:

@@ -96,3 +96,11 @@ def test_no_criticism_in_the_span_of_others():
         K.T.__getitem__, np.ones(4), x**2, np.ones(4, dtype=bool), 3, spread=True
     )
     assert found.tolist() == [2]
+
+
+def test_no_criticism_at_the_origin_of_feature_space():
+    x = np.array([0.0, 1.0, 2.0])
+    found = select_criticisms(
+        np.outer(x, x).__getitem__, x, x**2, np.ones(3, dtype=bool), 2**62, spread=True
+    )
+    assert found.tolist() == [2]
