@@ -1,4 +1,8 @@
-"""Kernels between new rows and known ones, of any container, in blocks."""
+"""Kernels between new rows and known ones, of any container, in blocks.
+
+Each kind has the same four methods: the kernel of a part of the known rows, its
+diagonal, a block between known rows, and one between new and known rows.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

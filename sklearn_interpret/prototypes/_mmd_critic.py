@@ -78,14 +78,14 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Number of criticisms; with `by_class`, of each class. Fewer where no distinct
         rows are left.
     kernel : {"auto", "rbf", "gower", "precomputed"} or callable, default="auto"
-        "rbf" is ``exp(-gamma * squared Euclidean distance)``, "gower"
-        ``exp(-gamma * Gower's distance)``: the mean over the columns of differences
-        of numbers, over their range, and of 1 for another category; what is missing is
-        at 1 from all that is not. "auto" is "gower" where columns are categorical, and
-        else "rbf". "precomputed" takes for X the symmetric kernel between all rows; for
-        `transform` that between new rows and those. A callable
-        ``f(A, B)`` takes two containers of rows and returns all values between them; it
-        has to be symmetric and positive semi-definite.
+        "rbf" is ``exp(-gamma * squared Euclidean distance)``. "gower" is
+        ``exp(-gamma * Gower's distance)``, which is the mean over the columns of
+        differences: of numbers in units of their range, of categories 0 or 1; what is
+        missing differs by 1 from all that is not. "auto" is "gower" where columns are
+        categorical, and else "rbf". With "precomputed", X is the symmetric kernel
+        between all rows, and for `transform` that between new rows and those. A
+        callable ``f(A, B)`` takes two containers of rows, and returns the array of all
+        values between them; it has to be symmetric and positive semi-definite.
     gamma : "median" or float, default="median"
         Of "rbf" and "gower". "median" is ``1 / (2 * median)`` of the positive distances
         (those in the kernel) of all pairs of rows, or of 500 rows drawn from more.
@@ -218,7 +218,6 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.target_tags.required = self.by_class
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.allow_nan = self.kernel == "gower"
-        tags.input_tags.categorical = self.kernel in ("auto", "gower")
         return tags
 
     @fit_context(prefer_skip_nested_validation=True)
