@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sklearn_interpret._core.statistics.weighted import weighted_quantile
 from sklearn_interpret.prototypes import MMDCritic
+from tests.references.memory import peak_memory
 from tests.references.mmd import criticisms_of, mmd_squared, prototypes_of
 
 X, CLASSES = load_iris(return_X_y=True)
@@ -291,6 +292,17 @@ def test_blocks_and_workers_change_nothing(kernel, memory):
     assert_array_equal(critic.criticism_indices_, whole.criticism_indices_)
     assert_allclose(critic.mmd_, whole.mmd_, atol=1e-12)
     assert_allclose(witness, whole.witness(Z), atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "gower"])
+def test_the_matrix_of_all_pairs_is_never_held(kernel):
+    Z = np.random.default_rng(0).normal(size=(4000, 2))
+    critic = MMDCritic(kernel=kernel, gamma=0.5)
+    with config_context(working_memory=2):
+        peak = peak_memory(lambda: critic.fit(Z))
+        witness = peak_memory(lambda: critic.witness(Z))
+    assert peak < 4000**2 * 8 / 32
+    assert witness < 4000**2 * 8 / 32
 
 
 # Degenerate tables
