@@ -15,7 +15,7 @@ from sklearn.linear_model import (
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
-from sklearn.utils import compute_sample_weight
+from sklearn.utils import check_array, compute_sample_weight
 
 from sklearn_interpret._core.influence.score_models import ScoreModel
 from sklearn_interpret._core.statistics.score_losses import (
@@ -69,9 +69,15 @@ class Objective:
     def targets(self, y):
         """Targets (n_rows, k) as the loss takes them."""
         y = np.asarray(y)
+        y = y.reshape(len(y), -1)
         if self.classes is None:
-            return y.reshape(len(y), -1).astype(np.float64)
-        of_class = (y[:, None] == self.classes).astype(np.float64)
+            return check_array(y, dtype=np.float64, input_name="y")
+        if not np.isin(y, self.classes).all():
+            raise ValueError(
+                f"y has the label {y[~np.isin(y, self.classes)].tolist()[0]!r}, which "
+                f"the model does not know; its classes are {self.classes.tolist()}."
+            )
+        of_class = (y == self.classes).astype(np.float64)
         if len(self.classes) == 2 and not isinstance(self.loss, Softmax):
             of_class = of_class[:, 1:]
         signed = isinstance(self.loss, SquaredHinge | HalfSquared)
