@@ -13,6 +13,7 @@ from sklearn_interpret import (
     counterfactuals,
     effects,
     importance,
+    influence,
     interactions,
     shapley,
     surrogates,
@@ -392,6 +393,9 @@ ADVERSARIAL = {
 }
 
 
+INFLUENCE = {"RegressionInfluence": {"approximation": "one_step"}}
+
+
 def in_order(own):
     """A class's own parameters and defaults, then what all have, with its defaults."""
     return (
@@ -411,6 +415,7 @@ PROMISED = {
     **{getattr(adversarial, name): own for name, own in OWN_ATTACKS.items()},
     counterfactuals.TextCounterfactual: TEXT_COUNTERFACTUAL,
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
+    **{getattr(influence, name): own for name, own in INFLUENCE.items()},
     **{getattr(surrogates, name): own for name, own in LOCAL_SURROGATES.items()},
     **{getattr(effects, name): {**FIRST, **own, **LAST} for name, own in OWN.items()},
     **{
@@ -467,6 +472,7 @@ def test_public_modules():
         "sklearn_interpret.exceptions",
         "sklearn_interpret.explanations",
         "sklearn_interpret.importance",
+        "sklearn_interpret.influence",
         "sklearn_interpret.interactions",
         "sklearn_interpret.shapley",
         "sklearn_interpret.surrogates",

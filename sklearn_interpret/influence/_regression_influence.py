@@ -1,8 +1,10 @@
 """Regression diagnostics: leverages, and what leaving out single rows changes."""
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.influence.diagnostics import RegressionDiagnostics
@@ -224,6 +226,13 @@ class RegressionInfluence(BaseInspector):
         self.estimator = estimator
         self.approximation = approximation
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags = replace(tags.target_tags, multi_output=False)
+        if tags.classifier_tags is not None:
+            tags.classifier_tags = replace(tags.classifier_tags, multi_class=False)
+        return tags
+
     def _make_response(self):
         objective = read_objective(self.estimator_)
         of_numbers = objective.classes is None
@@ -244,15 +253,12 @@ class RegressionInfluence(BaseInspector):
 
     def _inspect(self, sample, response, on_block):
         if sample.y is None:
-            raise ValueError(self._missing_y_message())
-        model = score_model(
-            self.estimator_, sample.rows.native, sample.y, sample.weights
-        )
-        n_outputs = model.targets.shape[1]
-        if n_outputs > 1:
             raise ValueError(
-                f"y has {n_outputs} columns; {type(self).__name__} takes one."
+                f"{type(self).__name__} requires y to be passed, but the target y is "
+                "None: residuals need the targets that the model was fitted to."
             )
+        y = column_or_1d(sample.y, warn=True)
+        model = score_model(self.estimator_, sample.rows.native, y, sample.weights)
         known = isinstance(response.loss, Logistic) or response.loss == HalfTweedie(1)
         without = None
         if self.approximation == "refit":

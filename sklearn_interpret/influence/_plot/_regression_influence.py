@@ -31,6 +31,8 @@ from sklearn_interpret.influence._regression_influence import RegressionInfluenc
 
 # Points of a contour, characters of a row's name, and lines of text between two names.
 _N_PLACES, _NAME_WIDTH, _PITCH = 400, 18, 1.15
+# Part of the axes where a name has no room on the right any more.
+_FAR_RIGHT = 0.75
 
 
 class RegressionInfluenceDisplay(Display):
@@ -270,7 +272,7 @@ default=None
         (_, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
         places = np.linspace(0, min(right, 1), _N_PLACES + 1)[1:]
         style = {"linestyle": "--", "alpha": 1, **(style or {})}
-        self.contours_ = []
+        self.contours_, shown = [], []
         for level in levels:
             heights = self._residuals_at(level, places)
             pair = np.array([heights, -heights])
@@ -279,14 +281,14 @@ default=None
             for heights in pair:
                 inside = np.flatnonzero((heights > bottom) & (heights < top))
                 if len(inside):
+                    shown = lines[:1]
                     at = inside[len(inside) * 4 // 5]
                     _name_contour(ax, places[at], heights[at], number_text(level))
         ax.set(xlim=(0, right), ylim=(bottom, top))
         self.legend_ = None
-        if self.contours_:
-            handles, names = [self.contours_[0][0]], ["Cook's distance"]
+        if shown:
             looks = {"fontsize": "small", "framealpha": 0.85}
-            self.legend_ = named_legend(ax, handles, names, **looks)
+            self.legend_ = named_legend(ax, shown, ["Cook's distance"], **looks)
 
     def _residuals_at(self, distance, leverages):
         """Studentized residuals that have a Cook's distance; NaN where none has."""
@@ -339,8 +341,8 @@ def _name_contour(ax, x, y, text):
 
 
 def _name_points(ax, x, y, names):
-    """Names beside points, towards the middle, and moved apart up and down."""
-    right = x > np.mean(ax.get_xlim())
+    """Names beside points, before those far right, and moved apart up and down."""
+    right = x > _FAR_RIGHT * ax.get_xlim()[1]
     texts = [
         ax.annotate(
             literal(name),
