@@ -17,6 +17,7 @@ from sklearn_interpret._core.statistics.score_losses import (
 from sklearn_interpret._model._sklearn_compat import StrOptions, check_pandas_support
 from sklearn_interpret._model.gradients.objectives import (
     LinearLayer,
+    last_step,
     read_objective,
     score_model,
 )
@@ -191,7 +192,8 @@ class RegressionInfluence(BaseInspector):
     and all measures but the leverage are NaN. Of parameters that the rows do not
     determine (constant columns, columns that repeat others), `LinearRegression`
     chooses the smallest, which `dfbeta_` follows; `dfbetas_` are NaN for those that
-    are zero throughout.
+    are zero throughout. Directions that it leaves out because of its `tol`, as of
+    columns of very different units, are left out here.
 
     References
     ----------
@@ -260,10 +262,13 @@ class RegressionInfluence(BaseInspector):
         y = column_or_1d(sample.y, warn=True)
         model = score_model(self.estimator_, sample.rows.native, y, sample.weights)
         known = isinstance(response.loss, Logistic) or response.loss == HalfTweedie(1)
-        without = None
-        if self.approximation == "refit":
+        squared, without = isinstance(response.loss, HalfSquared), None
+        # One step is exact where the objective is a sum of squares, but for a penalty
+        # of which each row has a share.
+        if self.approximation == "refit" and (not squared or model.row_penalty.any()):
             without = model.without_rows(np.arange(len(model.design)))[..., 0]
-        diagnostics = RegressionDiagnostics(model, known, without)
+        rank = getattr(last_step(self.estimator_), "rank_", None)
+        diagnostics = RegressionDiagnostics(model, known, without, rank)
         if not diagnostics.residual_dof:
             raise ValueError(
                 f"{type(self).__name__} needs more rows than parameters: "

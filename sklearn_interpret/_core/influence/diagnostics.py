@@ -12,6 +12,8 @@ from functools import cached_property
 import numpy as np
 from scipy.special import fdtr
 
+from sklearn_interpret._core.statistics.score_losses import HalfSquared
+
 # A leverage this near to one: the other rows say nothing of some parameter.
 _ALONE = 1e-12
 # Residuals beneath this part of the largest target are rounding, and so are fewer
@@ -36,11 +38,15 @@ class RegressionDiagnostics:
         Whether the dispersion is one, as of classes and counts.
     without : ndarray of shape (n, d), default=None
         Parameters without each row; None takes one step from those of all rows.
+    rank : int, default=None
+        Number of the largest directions of the columns that least squares has taken;
+        None takes all that are no rounding.
     """
 
     model: object
     known_dispersion: bool
     without: np.ndarray | None = None
+    rank: int | None = None
 
     @cached_property
     def penalty(self):
@@ -49,12 +55,27 @@ class RegressionDiagnostics:
         return (model.penalty + model.weights.sum() * model.row_penalty)[:, 0]
 
     @cached_property
-    def _residuals(self):
-        """Deviance residuals, Pearson residuals and working roots, (n,) each."""
-        model, loss = self.model, self.model.loss
+    def _root(self):
+        """Roots of the working weights, (n,)."""
+        model = self.model
         scores = model.design @ model.parameters
+        curvatures = model.loss.curvatures(model.loss.means(scores), scores)
+        return np.sqrt(model.weights * curvatures[:, 0, 0])
+
+    @cached_property
+    def parameters(self):
+        """Parameters (d,); of least squares those along the directions taken."""
+        if not isinstance(self.model.loss, HalfSquared):
+            return self.model.parameters[:, 0]
+        basis, inverse = self._factors
+        return inverse @ (basis.T @ (self._root * self.model.targets[:, 0]))
+
+    @cached_property
+    def _residuals(self):
+        """Deviance residuals and Pearson residuals, (n,) each."""
+        model, loss, root = self.model, self.model.loss, self._root
+        scores = model.design @ self.parameters[:, None]
         means = loss.means(scores)
-        root = np.sqrt(model.weights * loss.curvatures(means, scores)[:, 0, 0])
         errors = (model.targets - means)[:, 0]
         sizes = np.maximum(np.abs(model.targets), np.abs(means)).max(initial=0)
         exact = np.abs(errors) <= _ROUNDING * sizes
@@ -62,7 +83,7 @@ class RegressionDiagnostics:
         deviance = np.sign(errors) * np.sqrt(model.weights * deviances)
         slopes = -model.weights * loss.slopes(model.targets, scores)[:, 0]
         pearson = np.divide(slopes, root, out=np.zeros_like(root), where=root > 0)
-        return np.where(exact, 0, deviance), np.where(exact, 0, pearson), root
+        return np.where(exact, 0, deviance), np.where(exact, 0, pearson)
 
     @cached_property
     def _factors(self):
@@ -71,7 +92,7 @@ class RegressionDiagnostics:
         With the working design A = diag(root) X: A (A'A + L)^-1 A' = U U', and
         (A'A + L)^-1 = V V'. The parameters that rows do not determine stay at zero.
         """
-        design, (*_, root), penalty = self.model.design, self._residuals, self.penalty
+        design, root, penalty = self.model.design, self._root, self.penalty
         # A constant that is not penalised is taken out first: the rest is centred.
         free = bool((design[:, -1:] == 1).all() and penalty[-1:] == 0 and root.any())
         columns = design[:, : design.shape[1] - free]
@@ -87,6 +108,7 @@ class RegressionDiagnostics:
         basis, triangle = np.linalg.qr(working)
         left, sizes, right = np.linalg.svd(triangle)
         rank = int((sizes > _epsilon(design) * sizes.max(initial=0)).sum())
+        rank = rank if self.rank is None else min(rank, self.rank)
         basis = basis[: len(design)] @ left[:, :rank]
         inverse = right[:rank].T / sizes[:rank]
         if not free:
@@ -140,7 +162,7 @@ class RegressionDiagnostics:
     def dfbeta(self):
         """Parameters less those without each row, (n, d)."""
         if self.without is not None:
-            changes = self.model.parameters[:, 0] - self.without
+            changes = self.parameters - self.without
             return np.where(self.leverages[:, None] < 1, changes, np.nan)
         return self._solved * (self._residuals[0] / self._remaining)[:, None]
 
@@ -151,7 +173,7 @@ class RegressionDiagnostics:
             return _deviances_of_others(self.model, self.without)
         # With L b the slope of the deviance, and the row's own part taken off.
         steps, of_penalty = self._residuals[0] / self._remaining, self._penalised
-        slopes = self._solved @ (self.penalty * self.model.parameters[:, 0])
+        slopes = self._solved @ (self.penalty * self.parameters)
         own = steps**2 * (self.leverages - of_penalty) - steps**2
         return self._deviance + 2 * steps * slopes + own
 
@@ -177,11 +199,11 @@ class RegressionDiagnostics:
     @cached_property
     def residuals_studentized(self):
         """Signed roots of what leaving out a row takes off the deviance, studentized."""
-        deviance, pearson, _ = self._residuals
+        deviance, pearson = self._residuals
         unit = 1.0 if self.known_dispersion else self.sigma
         change = deviance**2 + self.leverages * pearson**2 / self._remaining
         if self.without is not None:
-            before = self.penalty @ self.model.parameters[:, 0] ** 2
+            before = self.penalty @ self.parameters**2
             change = self._deviance - self._deviances_without
             change += before - self.without**2 @ self.penalty
         change = np.where(self.leverages < 1, change, np.nan)
@@ -193,9 +215,8 @@ class RegressionDiagnostics:
         steps = self._residuals[1] / self._remaining
         lengths = steps**2 * self.leverages
         if self.without is not None:
-            (*_, root), design = self._residuals, self.model.design
-            information = (root[:, None] * design).T @ (root[:, None] * design)
-            information += np.diag(self.penalty)
+            working = self._root[:, None] * self.model.design
+            information = working.T @ working + np.diag(self.penalty)
             lengths = np.einsum("nd,de,ne->n", self.dfbeta, information, self.dfbeta)
         return _ratio(lengths, self.effective_dof * self.dispersion)
 
@@ -205,7 +226,7 @@ class RegressionDiagnostics:
         steps = self._residuals[0] / self._remaining * np.sqrt(self.leverages)
         if self.without is not None:
             changes = np.einsum("nd,nd->n", self.model.design, self.dfbeta)
-            steps = _ratio(changes * self._residuals[2], np.sqrt(self.leverages))
+            steps = _ratio(changes * self._root, np.sqrt(self.leverages))
         return _ratio(steps, self.sigma)
 
     @cached_property
@@ -242,7 +263,9 @@ def _epsilon(design):
 def _ratio(above, below):
     """A quotient, NaN where there is none."""
     below = np.broadcast_to(below, np.shape(above))
-    return np.divide(above, below, out=np.full(np.shape(above), np.nan), where=below > 0)
+    return np.divide(
+        above, below, out=np.full(np.shape(above), np.nan), where=below > 0
+    )
 
 
 def _deviances_of_others(model, without):

@@ -164,8 +164,7 @@ def score_model(estimator, X, y, weights):
     objective = read_objective(estimator)
     if isinstance(objective.network, Network):
         raise UnreadableModelError("a network has no linear scores.")
-    model = unfrozen(getattr(unfrozen(estimator), "best_estimator_", estimator))
-    model = unfrozen(model[-1]) if isinstance(model, Pipeline) else model
+    model = last_step(estimator)
     inputs, _ = objective.layers(X)
     parameters, has_intercept = objective.network.coefs[0], model.fit_intercept
     design = inputs
@@ -193,8 +192,16 @@ def score_model(estimator, X, y, weights):
     ).polished()
 
 
+def last_step(estimator):
+    """The model itself: of a search the best one, of a pipeline the last step."""
+    model = unfrozen(getattr(unfrozen(estimator), "best_estimator_", estimator))
+    return unfrozen(model[-1]) if isinstance(model, Pipeline) else model
+
+
 def _penalties_of(model):
     """Of squares of coefficients: in all and by row; and of intercepts, in shares."""
+    if getattr(model, "positive", False):
+        raise UnreadableModelError("its coefficients are bounded: positive=True.")
     if isinstance(model, LinearSVC | LogisticRegression):
         if getattr(model, "penalty", "l2") in ("l1", "elasticnet") or (
             getattr(model, "l1_ratio", 0) or 0
