@@ -393,7 +393,9 @@ ADVERSARIAL = {
 }
 
 
-INFLUENCE = {"RegressionInfluence": {"approximation": "one_step"}}
+INFLUENCE = {
+    "RegressionInfluence": {"approximation": "one_step", "n_jobs": None, "verbose": 0},
+}
 
 
 def in_order(own):

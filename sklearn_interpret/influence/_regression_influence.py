@@ -21,12 +21,15 @@ from sklearn_interpret._model.gradients.objectives import (
     read_objective,
     score_model,
 )
+from sklearn_interpret._model.parallel import run_in_threads, slices
 from sklearn_interpret._model.rows.features import default_names
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 
 __all__ = ["RegressionInfluence"]
 
+# Rows that a worker leaves out at once.
+_ROWS_AT_ONCE = 512
 # Fitted attributes and the property of the diagnostics that each is.
 _MEASURES = {
     "leverages_": "leverages",
@@ -80,6 +83,10 @@ class RegressionInfluence(BaseInspector):
         "one_step" takes one step from the parameters of all rows to those without a
         row. For least squares and ridge regression that is exact; for other models it
         is R's. "refit" finds the parameters without each row to rounding.
+    n_jobs : int or None, default=None
+        Workers that find parameters without rows.
+    verbose : int, default=0
+        Verbosity of that loop.
 
     Attributes
     ----------
@@ -218,15 +225,25 @@ class RegressionInfluence(BaseInspector):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseInspector._parameter_constraints,
         "approximation": [StrOptions({"one_step", "refit"})],
     }
     _errors_count_rows = True
     # A row that stands twice is left out twice: its copies alone have other measures.
     _refits = True
 
-    def __init__(self, estimator: Any, *, approximation: str = "one_step") -> None:
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        approximation: str = "one_step",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.estimator = estimator
         self.approximation = approximation
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -262,11 +279,12 @@ class RegressionInfluence(BaseInspector):
         y = column_or_1d(sample.y, warn=True)
         model = score_model(self.estimator_, sample.rows.native, y, sample.weights)
         known = isinstance(response.loss, Logistic) or response.loss == HalfTweedie(1)
-        squared, without = isinstance(response.loss, HalfSquared), None
+        without = None
         # One step is exact where the objective is a sum of squares, but for a penalty
         # of which each row has a share.
-        if self.approximation == "refit" and (not squared or model.row_penalty.any()):
-            without = model.without_rows(np.arange(len(model.design)))[..., 0]
+        exact = isinstance(response.loss, HalfSquared) and not model.row_penalty.any()
+        if self.approximation == "refit" and not exact:
+            without = self._without_rows(model, on_block)
         rank = getattr(last_step(self.estimator_), "rank_", None)
         diagnostics = RegressionDiagnostics(model, known, without, rank)
         if not diagnostics.residual_dof:
@@ -285,6 +303,17 @@ class RegressionInfluence(BaseInspector):
         self._dispersion_is_known = known
         self._row_names = getattr(sample.rows.native, "index", sample.index)
         on_block()
+
+    def _without_rows(self, model, on_block):
+        """Parameters without each row, (n, d), some rows at a time."""
+        positions, parts = np.arange(len(model.design)), []
+        tasks = [(positions[part],) for part in slices(len(positions), _ROWS_AT_ONCE)]
+        for part in run_in_threads(
+            model.without_rows, tasks, n_jobs=self.n_jobs, verbose=self.verbose
+        ):
+            parts.append(part[..., 0])
+            on_block()
+        return np.concatenate(parts)
 
     def to_frame(self) -> Any:
         """All measures as a table.

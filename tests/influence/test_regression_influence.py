@@ -140,12 +140,15 @@ def test_least_squares(model, weights):
 
 # Brownlee's stack loss data, as in R's `stackloss`.
 STACK = np.array(
-    """80 27 89 42 80 27 88 37 75 25 90 37 62 24 87 28 62 22 87 18 62 23 87 18 62 24 93 19
-    62 24 93 20 58 23 87 15 58 18 80 14 58 18 89 14 58 17 88 13 58 18 82 11 58 19 93 12
-    50 18 89 8 50 18 86 7 50 19 72 8 50 19 79 8 50 20 80 9 56 20 82 15
-    70 20 91 15""".split(),
-    dtype=float,
-).reshape(21, 4)
+    [
+        *[[80, 27, 89, 42], [80, 27, 88, 37], [75, 25, 90, 37], [62, 24, 87, 28]],
+        *[[62, 22, 87, 18], [62, 23, 87, 18], [62, 24, 93, 19], [62, 24, 93, 20]],
+        *[[58, 23, 87, 15], [58, 18, 80, 14], [58, 18, 89, 14], [58, 17, 88, 13]],
+        *[[58, 18, 82, 11], [58, 19, 93, 12], [50, 18, 89, 8], [50, 18, 86, 7]],
+        *[[50, 19, 72, 8], [50, 19, 79, 8], [50, 20, 80, 9], [56, 20, 82, 15]],
+        [70, 20, 91, 15],
+    ]
+)
 
 
 def test_published_numbers():
@@ -355,8 +358,33 @@ def test_rank_deficient_designs():
     assert np.isnan(inspector.dfbetas_[:, 4]).all()
 
 
+@pytest.mark.parametrize("approximation", ["one_step", "refit"])
+def test_copies_of_a_column_in_a_glm(approximation):
+    wide = np.c_[X, X[:, 0], np.full(30, 0.1)]
+    inspectors = [
+        RegressionInfluence(
+            PoissonRegressor(alpha=0, **SHARP), approximation=approximation
+        ).fit(columns, COUNTS)
+        for columns in (X, wide)
+    ]
+    parameters = ("dfbeta_", "dfbetas_", "influential_")
+    assert_equal_measures(*inspectors, rtol=1e-5, atol=1e-6, without=parameters)
+
+
+def test_workers_and_penalties_of_rows():
+    model = TweedieRegressor(power=0, alpha=0.5, **SHARP)
+    one, two = (
+        RegressionInfluence(model, approximation="refit", n_jobs=n).fit(X, Y)
+        for n in (None, 2)
+    )
+    assert_equal_measures(one, two)
+    kept = np.arange(30) != 8
+    other = clone(model).fit(X[kept], Y[kept])
+    assert_allclose(one.dfbeta_[8, :3], one.estimator_.coef_ - other.coef_, atol=1e-6)
+
+
 def test_directions_that_the_model_leaves_out():
-    """LinearRegression may leave out directions of small columns: so do the measures."""
+    """LinearRegression may leave out directions of small columns; so do measures."""
     uneven = X * [1, 1e4, 1e-6]
     inspector = RegressionInfluence(LinearRegression()).fit(uneven, Y)
     assert inspector.effective_dof_ == pytest.approx(inspector.estimator_.rank_ + 1)
@@ -442,7 +470,7 @@ def test_a_penalty_leaves_residuals_of_few_rows():
 
 
 def test_frames_and_pipelines():
-    """Parameters are those of the columns that the model gets; rows keep their names."""
+    """Parameters are those of the columns that the model gets; rows keep names."""
     frame = pd.DataFrame(
         X, columns=["a", "b", "c"], index=[f"row {i}" for i in range(30)]
     )
@@ -483,9 +511,9 @@ def test_frozen_models_and_labels():
     assert frozen.estimator_.estimator is model
     assert_equal_measures(frozen, fitted, rtol=1e-6, atol=1e-7)
     inspector = RegressionInfluence(FrozenEstimator(model))
-    with pytest.raises(ValueError, match="requires y .* residuals need the targets"):
+    with pytest.raises(ValueError, match=r"requires y .* residuals need the targets"):
         inspector.fit(X)
-    with pytest.raises(ValueError, match="y has the label 'other'.*'no', 'yes'"):
+    with pytest.raises(ValueError, match=r"y has the label 'other'.*'no', 'yes'"):
         inspector.fit(X, np.where(LABELS == "yes", "yes", "other"))
     inspector = RegressionInfluence(FrozenEstimator(LinearRegression().fit(X, Y)))
     with pytest.raises(ValueError, match="Input y contains NaN"):
@@ -512,9 +540,9 @@ def test_other_models(model, y):
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="'approximation' .* must be .*Got 'exact'"):
+    with pytest.raises(ValueError, match=r"'approximation' .* must be .*Got 'exact'"):
         RegressionInfluence(LinearRegression(), approximation="exact").fit(X, Y)
-    with pytest.raises(ValueError, match="Only binary classification .* 3 classes"):
+    with pytest.raises(ValueError, match=r"Only binary classification .* 3 classes"):
         RegressionInfluence(LogisticRegression()).fit(X, np.arange(30) % 3)
     with pytest.raises(ValueError, match=r"y should be a 1d array.*\(30, 2\)"):
         RegressionInfluence(LinearRegression()).fit(X, np.c_[Y, Y])

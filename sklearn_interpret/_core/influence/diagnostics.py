@@ -179,7 +179,7 @@ class RegressionDiagnostics:
 
     @cached_property
     def _penalised(self):
-        """Of each leverage, what the penalty takes off: a' (A'A+L)^-1 L (A'A+L)^-1 a."""
+        """What the penalty takes off each leverage: a' (A'A+L)^-1 L (A'A+L)^-1 a."""
         return self._solved**2 @ self.penalty
 
     @cached_property
@@ -198,7 +198,7 @@ class RegressionDiagnostics:
 
     @cached_property
     def residuals_studentized(self):
-        """Signed roots of what leaving out a row takes off the deviance, studentized."""
+        """Signed roots of the change of the deviance without each row."""
         deviance, pearson = self._residuals
         unit = 1.0 if self.known_dispersion else self.sigma
         change = deviance**2 + self.leverages * pearson**2 / self._remaining

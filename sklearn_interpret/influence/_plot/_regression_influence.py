@@ -216,12 +216,14 @@ default=None
         ------
         ValueError
             Arrays of different lengths; no row with a residual; a level that is not
-            positive.
+            positive, or a negative number of names.
         """
         frame = self._columns()
         levels = np.asarray(levels, dtype=np.float64)
         if not (levels > 0).all():
             raise ValueError(f"levels={levels.tolist()} must be positive.")
+        if max_names < 0:
+            raise ValueError(f"max_names={max_names!r} must not be negative.")
         leverages, residuals = frame["leverage"], frame["residual_studentized"]
         known = np.isfinite(residuals)
         if not known.any():
@@ -275,15 +277,16 @@ default=None
         self.contours_, shown = [], []
         for level in levels:
             heights = self._residuals_at(level, places)
-            pair = np.array([heights, -heights])
-            lines = draw_thin_lines(ax, places, pair, shade(ax, 0.65), style)
+            there = np.isfinite(heights)
+            pair, x = np.array([heights, -heights])[:, there], places[there]
+            lines = draw_thin_lines(ax, x, pair, shade(ax, 0.65), style)
             self.contours_.append(lines)
             for heights in pair:
                 inside = np.flatnonzero((heights > bottom) & (heights < top))
                 if len(inside):
                     shown = lines[:1]
                     at = inside[len(inside) * 4 // 5]
-                    _name_contour(ax, places[at], heights[at], number_text(level))
+                    _name_contour(ax, x[at], heights[at], number_text(level))
         ax.set(xlim=(0, right), ylim=(bottom, top))
         self.legend_ = None
         if shown:
