@@ -177,8 +177,9 @@ class RegressionInfluence(BaseInspector):
     penalty :math:`\\sum_j d_j^2 - d_i^2 / (1 - h_i)`, and :math:`k_{(i)} = k`. The
     p parameters count those that the rows determine.
 
-    R's step takes the deviance residual, where Pregibon (1981), and statsmodels after
-    him, take Pearson's. With "refit", dfbeta is the true change :math:`\\delta_i`,
+    In dfbeta R takes the deviance residual, where the step of Newton's method takes
+    Pearson's (Pregibon, 1981), and is nearer to the true change; "refit" gives that.
+    With "refit", dfbeta is the true change :math:`\\delta_i`,
     :math:`D_{(i)}` is evaluated at the parameters found, cook is
     :math:`\\delta_i^\\top (X^\\top V X + L)\\, \\delta_i / (k \\phi)`, dffits is
     :math:`x_i^\\top \\delta_i` in its standard errors, and rstudent the signed root of

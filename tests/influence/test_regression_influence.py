@@ -383,6 +383,22 @@ def test_workers_and_penalties_of_rows():
     assert_allclose(one.dfbeta_[8, :3], one.estimator_.coef_ - other.coef_, atol=1e-6)
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("model", [LinearRegression(), PoissonRegressor(**NO_PENALTY)])
+def test_one_constant_column(model, fit_intercept):
+    """Each row has the same leverage, and Cook's distances follow from errors."""
+    if isinstance(model, PoissonRegressor):  # whose Hessian would be singular
+        model = PoissonRegressor(alpha=0, **SHARP)
+    model = clone(model).set_params(fit_intercept=fit_intercept)
+    inspector = RegressionInfluence(model).fit(np.ones((30, 1)), COUNTS)
+    assert_allclose(inspector.leverages_, 1 / 30)
+    errors, spread = COUNTS - COUNTS.mean(), COUNTS.mean()
+    if isinstance(model, LinearRegression):
+        spread = COUNTS.var(ddof=1)
+    expected = errors**2 / spread * 30 / 29**2
+    assert_allclose(inspector.cooks_distances_, expected, rtol=1e-6)
+
+
 def test_directions_that_the_model_leaves_out():
     """LinearRegression may leave out directions of small columns; so do measures."""
     uneven = X * [1, 1e4, 1e-6]

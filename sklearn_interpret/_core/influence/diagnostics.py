@@ -96,11 +96,12 @@ class RegressionDiagnostics:
         # A constant that is not penalised is taken out first: the rest is centred.
         free = bool((design[:, -1:] == 1).all() and penalty[-1:] == 0 and root.any())
         columns = design[:, : design.shape[1] - free]
-        shares = root**2 / (root @ root) if root.any() else root
-        centre = shares @ columns * free
-        working = root[:, None] * (columns - centre)
+        scale = np.linalg.norm(root)
+        centre = (root / scale) ** 2 @ columns if free else np.zeros(columns.shape[1])
+        working = columns - centre
+        working *= root[:, None]
         sizes = np.linalg.norm(working, axis=0)
-        dust = sizes <= _epsilon(design) * np.linalg.norm(root[:, None] * columns, 2, 0)
+        dust = sizes <= _epsilon(design) * np.abs(centre) * scale
         working[:, dust] = 0
         if penalty.any():
             prior = np.diag(np.sqrt(penalty[: columns.shape[1]]))
@@ -113,7 +114,6 @@ class RegressionDiagnostics:
         inverse = right[:rank].T / sizes[:rank]
         if not free:
             return basis, inverse
-        scale = np.linalg.norm(root)
         alone = np.append(np.zeros(columns.shape[1]), 1 / scale)
         inverse = np.column_stack([np.vstack([inverse, -centre @ inverse]), alone])
         return np.column_stack([basis, root / scale]), inverse
@@ -180,6 +180,8 @@ class RegressionDiagnostics:
     @cached_property
     def _penalised(self):
         """What the penalty takes off each leverage: a' (A'A+L)^-1 L (A'A+L)^-1 a."""
+        if not self.penalty.any():
+            return np.zeros(len(self._root))
         return self._solved**2 @ self.penalty
 
     @cached_property
