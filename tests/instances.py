@@ -47,6 +47,7 @@ from sklearn_interpret.importance import (
     PermutationImportance,
     PermutationTest,
 )
+from sklearn_interpret.influence import RegressionInfluence
 from sklearn_interpret.interactions import (
     HStatistic,
     PartialDependenceInteraction,
@@ -319,6 +320,10 @@ IMPORTANCE = {
     ],
 }
 
+INFLUENCE = {
+    RegressionInfluence: [{}, {"approximation": "refit"}],
+}
+
 INTERACTIONS = {
     HStatistic: [
         {"subsample": 80, "random_state": 0},
@@ -451,6 +456,7 @@ ARGUMENTS = {
     **COUNTERFACTUALS,
     **EFFECTS,
     **IMPORTANCE,
+    **INFLUENCE,
     **INTERACTIONS,
     **PROTOTYPES,
     **SHAPLEY,
@@ -473,7 +479,7 @@ GROUPED = {HStatistic, VariableInteractionNetwork}
 # Inspectors that take models of trees only.
 OF_TREES = {TreeSHAP}
 # Inspectors that take linear models only.
-OF_LINES = {LinearSHAP}
+OF_LINES = {LinearSHAP, RegressionInfluence}
 # Inspectors that call the model often, or fit another. The first set of arguments, for
 # all rows, is for scikit-learn's checks alone, and the models are quick.
 COSTLY = {

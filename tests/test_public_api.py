@@ -13,6 +13,7 @@ from sklearn_interpret import (
     counterfactuals,
     effects,
     importance,
+    influence,
     interactions,
     prototypes,
     shapley,
@@ -410,6 +411,11 @@ PROTOTYPES = {
 }
 
 
+INFLUENCE = {
+    "RegressionInfluence": {"approximation": "one_step", "n_jobs": None, "verbose": 0},
+}
+
+
 def in_order(own):
     """A class's own parameters and defaults, then what all have, with its defaults."""
     return (
@@ -430,6 +436,7 @@ PROMISED = {
     counterfactuals.TextCounterfactual: TEXT_COUNTERFACTUAL,
     **{getattr(prototypes, name): own for name, own in PROTOTYPES.items()},
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
+    **{getattr(influence, name): own for name, own in INFLUENCE.items()},
     **{getattr(surrogates, name): own for name, own in LOCAL_SURROGATES.items()},
     **{getattr(effects, name): {**FIRST, **own, **LAST} for name, own in OWN.items()},
     **{
@@ -486,6 +493,7 @@ def test_public_modules():
         "sklearn_interpret.exceptions",
         "sklearn_interpret.explanations",
         "sklearn_interpret.importance",
+        "sklearn_interpret.influence",
         "sklearn_interpret.interactions",
         "sklearn_interpret.prototypes",
         "sklearn_interpret.shapley",

@@ -21,6 +21,9 @@ from sklearn.pipeline import Pipeline
 # Wish: a public way to take samples of any kind of container, as resample does.
 from sklearn.utils import _safe_indexing as safe_indexing
 
+# Wish: a public way to ask for pandas.
+from sklearn.utils._optional_dependencies import check_pandas_support
+
 # Wish: public parameter constraints.
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils._param_validation import Interval as _Interval

@@ -186,10 +186,13 @@ def check_has_what_the_estimator_has(inspector):
 def check_tags_of_the_estimator(inspector):
     """The inspector is of its estimator's kind, and accepts what that accepts.
 
-    It may refuse sparse tables.
+    It may refuse sparse tables, several outputs, and more than two classes.
     """
     ours, inner = get_tags(inspector), get_tags(inspector.estimator)
     inner.input_tags.sparse &= ours.input_tags.sparse
+    inner.target_tags.multi_output &= ours.target_tags.multi_output
+    if inner.classifier_tags is not None:
+        inner.classifier_tags.multi_class &= ours.classifier_tags.multi_class
     assert ours.estimator_type == inner.estimator_type
     assert ours.target_tags == inner.target_tags
     assert ours.input_tags == inner.input_tags

@@ -7,6 +7,7 @@ from sklearn_interpret import (
     counterfactuals,
     effects,
     importance,
+    influence,
     interactions,
     shapley,
     surrogates,
@@ -26,6 +27,7 @@ FAMILIES = (
     counterfactuals,
     effects,
     importance,
+    influence,
     interactions,
     shapley,
     surrogates,
@@ -355,6 +357,18 @@ FAILED = {
 }
 
 
+def _regression_influence(**arrays):
+    leverages = np.array([0.1, 0.15, 0.2, 0.25, 0.6, 0.62, 1.0])
+    arrays = {"residual_dof": 20, "row_names": ["$a_", *"bcdef", "alone"], **arrays}
+    return influence.RegressionInfluenceDisplay(
+        leverages,
+        [2, -2.5, 1, 0.3, 2.6, 2.5, np.nan],
+        leverages,
+        effective_dof=3,
+        **arrays,
+    ).plot()
+
+
 def _robustness():
     one = adversarial.RobustnessCurveDisplay(GRID, 1 - GRID, label="SVC").plot()
     return adversarial.RobustnessCurveDisplay(
@@ -408,6 +422,10 @@ DRAWINGS = {
         lambda: _importances().plot(kind="box"),
         lambda: _null().plot(),
         lambda: _null().plot(kind="box"),
+    ],
+    "RegressionInfluenceDisplay": [
+        _regression_influence,
+        lambda: _regression_influence(residual_dof=None, row_names=["name" * 9] * 7),
     ],
     "HStatisticDisplay": [lambda: _pairs("bar"), lambda: _pairs("heatmap")],
     "VariableInteractionNetworkDisplay": [_network],

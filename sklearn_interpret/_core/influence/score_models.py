@@ -12,6 +12,8 @@ from scipy.linalg import pinvh
 
 # Steps are repeated until they are this small, relative to the parameters.
 _TOLERANCE = 1e-10
+# Part of an objective that its rounding may be.
+_ROUNDING = 1e-12
 # Steps with the Hessian of all rows but for the row left out, and then with its own.
 _SHARED_STEPS, _OWN_STEPS = 50, 50
 # Numbers that a block of deletions may take.
@@ -218,7 +220,8 @@ class ScoreModel:
                 gradient = self._gradients(one[None], (rows * self.weights)[:, None])
                 move = self._inverse_hessian(one, rows) @ gradient.ravel()
                 move = move.reshape(one.shape)
-                share, before = 1.0, self._objective(one, rows)
+                # Near the optimum, rounding alone decides which of two is larger.
+                share, before = 1.0, self._objective(one, rows) * (1 + _ROUNDING)
                 while (
                     self._objective(one - share * move, rows) > before
                     and share > _TOLERANCE

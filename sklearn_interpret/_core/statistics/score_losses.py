@@ -12,6 +12,10 @@ from scipy.special import expit, logsumexp, softmax, xlogy
 class HalfSquared:
     """Half the squared error, summed over outputs."""
 
+    def means(self, scores):
+        """Targets to be expected."""
+        return scores
+
     def values(self, targets, scores):
         """Losses of rows, (...)."""
         return 0.5 * ((scores - targets) ** 2).sum(axis=-1)
@@ -27,6 +31,10 @@ class HalfSquared:
 
 class Logistic:
     """Minus the log-likelihood of classes 0 and 1, of log-odds; summed over columns."""
+
+    def means(self, scores):
+        """Targets to be expected."""
+        return expit(scores)
 
     def values(self, targets, scores):
         """Losses of rows, (...)."""
@@ -86,10 +94,16 @@ class HalfTweedie:
 
     power: float
 
+    def means(self, scores):
+        """Targets to be expected."""
+        return np.exp(scores)
+
     def values(self, targets, scores):
         """Losses of rows, (...)."""
         power, mean = self.power, np.exp(scores)
-        if power == 1:
+        if power == 0:
+            losses = (targets - mean) ** 2 / 2
+        elif power == 1:
             losses = xlogy(targets, targets / mean) - targets + mean
         elif power == 2:
             losses = targets / mean + scores - np.log(targets) - 1

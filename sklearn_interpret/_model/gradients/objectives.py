@@ -15,7 +15,7 @@ from sklearn.linear_model import (
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
-from sklearn.utils import compute_sample_weight
+from sklearn.utils import check_array, compute_sample_weight
 
 from sklearn_interpret._core.influence.score_models import ScoreModel
 from sklearn_interpret._core.statistics.score_losses import (
@@ -69,9 +69,15 @@ class Objective:
     def targets(self, y):
         """Targets (n_rows, k) as the loss takes them."""
         y = np.asarray(y)
+        y = y.reshape(len(y), -1)
         if self.classes is None:
-            return y.reshape(len(y), -1).astype(np.float64)
-        of_class = (y[:, None] == self.classes).astype(np.float64)
+            return check_array(y, dtype=np.float64, input_name="y")
+        if not np.isin(y, self.classes).all():
+            raise ValueError(
+                f"y has the label {y[~np.isin(y, self.classes)].tolist()[0]!r}, which "
+                f"the model does not know; its classes are {self.classes.tolist()}."
+            )
+        of_class = (y == self.classes).astype(np.float64)
         if len(self.classes) == 2 and not isinstance(self.loss, Softmax):
             of_class = of_class[:, 1:]
         signed = isinstance(self.loss, SquaredHinge | HalfSquared)
@@ -158,8 +164,7 @@ def score_model(estimator, X, y, weights):
     objective = read_objective(estimator)
     if isinstance(objective.network, Network):
         raise UnreadableModelError("a network has no linear scores.")
-    model = unfrozen(getattr(unfrozen(estimator), "best_estimator_", estimator))
-    model = unfrozen(model[-1]) if isinstance(model, Pipeline) else model
+    model = last_step(estimator)
     inputs, _ = objective.layers(X)
     parameters, has_intercept = objective.network.coefs[0], model.fit_intercept
     design = inputs
@@ -187,8 +192,16 @@ def score_model(estimator, X, y, weights):
     ).polished()
 
 
+def last_step(estimator):
+    """The model itself: of a search the best one, of a pipeline the last step."""
+    model = unfrozen(getattr(unfrozen(estimator), "best_estimator_", estimator))
+    return unfrozen(model[-1]) if isinstance(model, Pipeline) else model
+
+
 def _penalties_of(model):
     """Of squares of coefficients: in all and by row; and of intercepts, in shares."""
+    if getattr(model, "positive", False):
+        raise UnreadableModelError("its coefficients are bounded: positive=True.")
     if isinstance(model, LinearSVC | LogisticRegression):
         if getattr(model, "penalty", "l2") in ("l1", "elasticnet") or (
             getattr(model, "l1_ratio", 0) or 0

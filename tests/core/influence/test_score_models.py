@@ -98,6 +98,41 @@ def test_slopes_and_curvatures_equal_differences(loss):
         assert_allclose(found, expected, rtol=0, atol=1e-4 * (1 + abs(found).max()))
 
 
+@pytest.mark.parametrize("loss", [HalfSquared(), Logistic(), HalfTweedie(1.5)], ids=str)
+def test_means_are_targets_without_a_slope(loss):
+    scores = np.linspace(-2, 2, 5)[:, None]
+    assert_allclose(loss.slopes(loss.means(scores), scores), 0, atol=1e-15)
+
+
+def test_squared_error_of_a_log_link():
+    """Half of it, whatever the sign of the target."""
+    targets, scores = np.array([[-1.0], [0.0], [3.0]]), np.log([[1.0], [2.0], [3.0]])
+    assert_allclose(HalfTweedie(0).values(targets, scores), [2, 2, 0], atol=1e-15)
+
+
+class Counting(HalfTweedie):
+    """Counts how often the objective is evaluated."""
+
+    def values(self, targets, scores):
+        self.calls.append(1)
+        return super().values(targets, scores)
+
+
+def test_rounding_of_the_objective_stops_nothing():
+    """Sums of many losses differ by rounding alone near the optimum."""
+    rng = np.random.default_rng(0)
+    design = np.c_[rng.normal(size=(10_000, 4)), np.ones(10_000)]
+    targets = rng.poisson(1.0, size=(10_000, 1)).astype(float)
+    loss, nothing = Counting(1), np.zeros((5, 1))
+    object.__setattr__(loss, "calls", [])
+    model = ScoreModel(
+        design, targets, np.ones(10_000), nothing, nothing, loss, nothing
+    )
+    for _ in range(3):
+        model = replace(model, parameters=model.parameters + 1e-9).polished()
+    assert len(loss.calls) < 40
+
+
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 @given(seed=st.integers(0, 1000))
 @settings(max_examples=5)

@@ -141,3 +141,12 @@ def test_searches_are_seen_through():
 def test_other_losses_are_not_known(model):
     with pytest.raises(UnreadableModelError, match=r"loss of .* is not known"):
         read_objective(model.fit(X, CLASSES + 1))
+
+
+def test_targets_that_the_model_does_not_know():
+    objective = read_objective(LogisticRegression(max_iter=1000).fit(X, NAMES))
+    with pytest.raises(ValueError, match=r"label 'd'.*\['a', 'b', 'c'\]"):
+        objective.targets(np.where(NAMES == "b", "d", NAMES))
+    objective = read_objective(LinearRegression().fit(X, NUMBERS))
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        objective.targets(np.where(NUMBERS > 3, np.nan, NUMBERS))

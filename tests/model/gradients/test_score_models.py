@@ -81,3 +81,10 @@ def test_without_rows(model, y):
 def test_other_models(model):
     with pytest.raises(UnreadableModelError):
         score_model(model.fit(X, CLASSES), X, CLASSES, np.ones(len(X)))
+
+
+def test_bounded_coefficients():
+    """Where they are zero, the objective is not the smallest."""
+    model = Ridge(positive=True).fit(X, -NUMBERS)
+    with pytest.raises(UnreadableModelError, match="positive=True"):
+        score_model(model, X, -NUMBERS, np.ones(len(X)))

@@ -1,0 +1,376 @@
+"""Display of regression diagnostics: residuals over leverages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_interpret._plotting.axes import (
+    SINGLE_HEIGHT,
+    SINGLE_WIDTH,
+    merged_style,
+    named_legend,
+    take_single,
+)
+from sklearn_interpret._plotting.colours import OKABE_ITO, ink, paper, seen, shade
+from sklearn_interpret._plotting.curves import draw_thin_lines
+from sklearn_interpret._plotting.displays import Display
+from sklearn_interpret._plotting.labels import literal, number_text, shorten
+from sklearn_interpret._plotting.points import MANY_POINTS, point_area
+from sklearn_interpret._plotting.sources import (
+    Data,
+    NamedParameters,
+    inspector_of,
+    is_inspector,
+)
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.influence._regression_influence import RegressionInfluence
+
+# Points of a contour, characters of a row's name, and lines of text between two names.
+_N_PLACES, _NAME_WIDTH, _PITCH = 400, 18, 1.15
+# Part of the axes where a name has no room on the right any more.
+_FAR_RIGHT = 0.75
+
+
+class RegressionInfluenceDisplay(Display):
+    """Residuals over leverages, with contours of Cook's distance.
+
+    A row changes the fit much if it is both far from it and far from the other rows:
+    beyond the contours. The rows of the largest Cook's distances are named. Build it
+    with `from_estimator`, or from arrays of your own.
+
+    Parameters
+    ----------
+    leverages : array-like of shape (n,)
+        Leverages.
+    residuals : array-like of shape (n,)
+        Externally studentized residuals; rows without one (NaN, of leverage one) are
+        not drawn.
+    cooks_distances : array-like of shape (n,)
+        Cook's distances.
+    effective_dof : float
+        Number of parameters, or the sum of the leverages.
+    residual_dof : float, default=None
+        Residual degrees of freedom; None where the dispersion is known.
+    row_names : sequence of length n, default=None
+        Names of the rows; None takes positions.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    points_ : PathCollection
+        One point for each row.
+    named_points_ : PathCollection
+        The points of the named rows.
+    contours_ : list of list of Line2D
+        For each level the contour above zero, and that below.
+    texts_ : list of Annotation
+        Names of rows, that of the largest distance first.
+    legend_ : Legend or None
+        What the contours are, if any pass through the axes.
+
+    See Also
+    --------
+    sklearn_interpret.influence.RegressionInfluence : The diagnostics.
+
+    Notes
+    -----
+    A Cook's distance D has, at the leverage h, the standardized residual
+    :math:`r = \\pm \\sqrt{D\\, k\\, (1 - h) / h}`, where k is `effective_dof`, and the
+    studentized residual :math:`r \\sqrt{(m - 1) / (m - r^2)}`, where m is
+    `residual_dof`. That is exact for least squares with weights of one; elsewhere the
+    contours are near those of the rows' own distances.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn_interpret.influence import RegressionInfluenceDisplay
+    >>> X, y = [[1], [2], [3], [4], [10]], [1.1, 1.9, 3.2, 3.9, 3.0]
+    >>> model = LinearRegression().fit(X, y)
+    >>> display = RegressionInfluenceDisplay.from_estimator(model, X, y, max_names=1)
+    >>> display.texts_[0].get_text()
+    '4'
+    """
+
+    _kinds = (RegressionInfluence,)
+
+    def __init__(
+        self,
+        leverages: ArrayLike,
+        residuals: ArrayLike,
+        cooks_distances: ArrayLike,
+        *,
+        effective_dof: float,
+        residual_dof: float | None = None,
+        row_names: Sequence[Any] | None = None,
+    ) -> None:
+        self.leverages = leverages
+        self.residuals = residuals
+        self.cooks_distances = cooks_distances
+        self.effective_dof = effective_dof
+        self.residual_dof = residual_dof
+        self.row_names = row_names
+
+    @NamedParameters
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Draw the diagnostics of a fitted regression.
+
+        Parameters
+        ----------
+        estimator : fitted predictor or inspector
+            A predictor is inspected by :class:`RegressionInfluence` as it is. A fitted
+            :class:`RegressionInfluence` is used as it is, and not fitted again.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
+default=None
+            The rows that a predictor was fitted on; not needed for a fitted inspector.
+        y : array-like of shape (n_samples,), default=None
+            Their targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights.
+        ax : matplotlib Axes, default=None
+            As in `plot`.
+        **params : dict
+            Parameters of :class:`RegressionInfluence`, and of `plot`.
+
+        Returns
+        -------
+        display : object
+            The display, drawn.
+
+        Raises
+        ------
+        NotFittedError
+            The estimator is not fitted.
+        TypeError
+            Another kind of inspector or model, or an unknown parameter.
+        ValueError
+            Parameters of an inspector that is already fitted; rows or targets missing.
+        """
+        parameters, _, looks = cls._split(params, is_inspector(estimator))
+        inspector = inspector_of(
+            estimator,
+            Data(X, y, sample_weight),
+            parameters,
+            kinds=cls._kinds,
+            display=cls.__name__,
+        )
+        return cls._from_inspector(inspector, X, sample_weight).plot(ax=ax, **looks)
+
+    @classmethod
+    def _from_inspector(cls, inspector, X, sample_weight):
+        known = inspector._dispersion_is_known
+        return cls(
+            inspector.leverages_,
+            inspector.residuals_studentized_,
+            inspector.cooks_distances_,
+            effective_dof=inspector.effective_dof_,
+            residual_dof=None if known else inspector.residual_dof_,
+            row_names=inspector._row_names,
+        )
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        levels: Sequence[float] = (0.5, 1.0),
+        max_names: int = 5,
+        point_kw: dict[str, Any] | None = None,
+        line_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the points, the contours and the names.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+        levels : sequence of float, default=(0.5, 1.0)
+            Cook's distances to draw contours of.
+        max_names : int, default=5
+            How many rows to name, those of the largest distances.
+        point_kw : dict, default=None
+            Style of the points.
+        line_kw : dict, default=None
+            Style of the contours.
+
+        Returns
+        -------
+        self : RegressionInfluenceDisplay
+            The display.
+
+        Raises
+        ------
+        ValueError
+            Arrays of different lengths; no row with a residual; a level that is not
+            positive, or a negative number of names.
+        """
+        frame = self._columns()
+        levels = np.asarray(levels, dtype=np.float64)
+        if not (levels > 0).all():
+            raise ValueError(f"levels={levels.tolist()} must be positive.")
+        if max_names < 0:
+            raise ValueError(f"max_names={max_names!r} must not be negative.")
+        leverages, residuals = frame["leverage"], frame["residual_studentized"]
+        known = np.isfinite(residuals)
+        if not known.any():
+            raise ValueError("residuals holds no finite number: nothing can be drawn.")
+        ax = take_single(
+            ax, (SINGLE_WIDTH, SINGLE_HEIGHT), caller=f"{type(self).__name__}.plot"
+        )
+        self.figure_, self.ax_ = ax.figure, ax
+        order = np.argsort(-np.where(known, frame["cooks_distance"], -np.inf))
+        named = order[: min(max_names, known.sum())]
+        others = np.setdiff1d(np.flatnonzero(known), named)
+        area = point_area(int(known.sum()))
+        self.points_, self.named_points_ = (
+            _draw_points(ax, leverages[rows], residuals[rows], area, colour, point_kw)
+            for rows, colour in ((others, OKABE_ITO[0]), (named, OKABE_ITO[1]))
+        )
+        _set_limits(ax, leverages[known], residuals[known])
+        ax.axhline(0, color=shade(ax, 0.5), linewidth=0.8, zorder=1.5)
+        self._draw_contours(ax, levels, line_kw)
+        names = [shorten(frame["row"][row], _NAME_WIDTH) for row in named]
+        self.texts_ = _name_points(ax, leverages[named], residuals[named], names)
+        label = "Leverage"
+        if not known.all():
+            label += f"\n(rows without a residual, not drawn: {(~known).sum()})"
+        ax.set(xlabel=label, ylabel="Studentized residual")
+        return self
+
+    def _columns(self):
+        """The arrays by the name of their column, checked."""
+        columns = {
+            "leverage": np.asarray(self.leverages, dtype=np.float64),
+            "residual_studentized": np.asarray(self.residuals, dtype=np.float64),
+            "cooks_distance": np.asarray(self.cooks_distances, dtype=np.float64),
+        }
+        n_rows = len(columns["leverage"])
+        names = range(n_rows) if self.row_names is None else self.row_names
+        columns = {"row": list(names), **columns}
+        if {np.shape(values)[:2] for values in columns.values()} != {(n_rows,)}:
+            shapes = [np.shape(values) for values in columns.values()]
+            raise ValueError(
+                "row_names, leverages, residuals and cooks_distances have the shapes "
+                f"{shapes}; (n,) is needed for each."
+            )
+        return columns
+
+    def _draw_contours(self, ax, levels, style):
+        """Contours above and below zero, named where they leave the axes."""
+        (_, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+        places = np.linspace(0, min(right, 1), _N_PLACES + 1)[1:]
+        style = {"linestyle": "--", "alpha": 1, **(style or {})}
+        self.contours_, shown = [], []
+        for level in levels:
+            heights = self._residuals_at(level, places)
+            there = np.isfinite(heights)
+            pair, x = np.array([heights, -heights])[:, there], places[there]
+            lines = draw_thin_lines(ax, x, pair, shade(ax, 0.65), style)
+            self.contours_.append(lines)
+            for heights in pair:
+                inside = np.flatnonzero((heights > bottom) & (heights < top))
+                if len(inside):
+                    shown = lines[:1]
+                    at = inside[len(inside) * 4 // 5]
+                    _name_contour(ax, x[at], heights[at], number_text(level))
+        ax.set(xlim=(0, right), ylim=(bottom, top))
+        self.legend_ = None
+        if shown:
+            looks = {"fontsize": "small", "framealpha": 0.85}
+            self.legend_ = named_legend(ax, shown, ["Cook's distance"], **looks)
+
+    def _residuals_at(self, distance, leverages):
+        """Studentized residuals that have a Cook's distance; NaN where none has."""
+        squares = distance * self.effective_dof * (1 - leverages) / leverages
+        dof = self.residual_dof
+        if dof is None:
+            return np.sqrt(squares)
+        squares = np.where(squares < dof, squares, np.nan)
+        return np.sqrt(squares * (dof - 1) / (dof - squares))
+
+    def to_frame(self) -> Any:
+        """Numbers drawn, as a DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line for each row, that of the largest Cook's distance first: columns
+            "row", "leverage", "residual_studentized" and "cooks_distance".
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        pandas = import_pandas(f"{type(self).__name__}.to_frame")
+        return pandas.DataFrame(self._columns()).sort_values(
+            "cooks_distance", ascending=False, kind="stable", ignore_index=True
+        )
+
+
+def _draw_points(ax, x, y, area, colour, style):
+    from matplotlib.collections import PathCollection
+
+    looks = {"color": seen(colour, ax), "alpha": 0.8, "linewidths": 0, "zorder": 2.5}
+    looks |= {"s": area, "rasterized": len(x) > MANY_POINTS}
+    return ax.scatter(x, y, **merged_style(looks, style, PathCollection))
+
+
+def _set_limits(ax, leverages, residuals):
+    """Room for all points, and for names beside them."""
+    low, high = min(residuals.min(), 0.0), max(residuals.max(), 0.0)
+    room = 0.1 * (high - low) or 1.0
+    ax.set(xlim=(0, 1.08 * leverages.max() or 1.0), ylim=(low - room, high + room))
+
+
+def _name_contour(ax, x, y, text):
+    box = {"facecolor": paper(ax), "edgecolor": "none", "pad": 0.8}
+    looks = {"fontsize": "x-small", "color": ink(ax), "bbox": box}
+    ax.text(x, y, text, ha="center", va="center", zorder=2.3, **looks)
+
+
+def _name_points(ax, x, y, names):
+    """Names beside points, before those far right, and moved apart up and down."""
+    right = x > _FAR_RIGHT * ax.get_xlim()[1]
+    texts = [
+        ax.annotate(
+            literal(name),
+            place,
+            xytext=(-5, 0) if to_left else (5, 0),
+            textcoords="offset points",
+            ha="right" if to_left else "left",
+            va="center",
+            fontsize="small",
+            color=ink(ax),
+            zorder=3.5,
+            annotation_clip=False,
+        )
+        for name, place, to_left in zip(
+            names, zip(x, y, strict=True), right, strict=True
+        )
+    ]
+    pitch = _PITCH * texts[0].get_fontsize() if texts else 0
+    heights = ax.transData.transform(np.column_stack([x, y]))[:, 1]
+    heights *= 72 / ax.figure.figure.dpi
+    for side in (True, False):
+        before = -np.inf
+        for at in np.flatnonzero(right == side)[np.argsort(heights[right == side])]:
+            raised = max(heights[at], before + pitch)
+            horizontal, _ = texts[at].xyann
+            texts[at].xyann = horizontal, raised - heights[at]
+            before = raised
+    return texts

@@ -1,0 +1,352 @@
+"""Regression diagnostics: leverages, and what leaving out single rows changes."""
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.influence.diagnostics import RegressionDiagnostics
+from sklearn_interpret._core.statistics.score_losses import (
+    HalfSquared,
+    HalfTweedie,
+    Logistic,
+    Softmax,
+)
+from sklearn_interpret._model._sklearn_compat import StrOptions, check_pandas_support
+from sklearn_interpret._model.gradients.objectives import (
+    LinearLayer,
+    last_step,
+    read_objective,
+    score_model,
+)
+from sklearn_interpret._model.parallel import run_in_threads, slices
+from sklearn_interpret._model.rows.features import default_names
+from sklearn_interpret.base import BaseInspector
+from sklearn_interpret.exceptions import UnreadableModelError
+
+__all__ = ["RegressionInfluence"]
+
+# Rows that a worker leaves out at once.
+_ROWS_AT_ONCE = 512
+# Fitted attributes and the property of the diagnostics that each is.
+_MEASURES = {
+    "leverages_": "leverages",
+    "cooks_distances_": "cooks_distances",
+    "dfbeta_": "dfbeta",
+    "dfbetas_": "dfbetas",
+    "dffits_": "dffits",
+    "covratio_": "covratio",
+    "residuals_standardized_": "residuals_standardized",
+    "residuals_studentized_": "residuals_studentized",
+    "sigma_": "sigma",
+    "influential_": "influential",
+    "dispersion_": "dispersion",
+    "effective_dof_": "effective_dof",
+    "residual_dof_": "residual_dof",
+}
+# Columns of the table that have one number for each row.
+_COLUMNS = {
+    "leverage": "leverages_",
+    "residual_standardized": "residuals_standardized_",
+    "residual_studentized": "residuals_studentized_",
+    "sigma": "sigma_",
+    "dffits": "dffits_",
+    "covratio": "covratio_",
+    "cooks_distance": "cooks_distances_",
+    "influential": "influential_",
+}
+
+
+class RegressionInfluence(BaseInspector):
+    """Regression diagnostics: what each row does to a linear model or a GLM.
+
+    Leverages say which rows could pull at the fit, studentized residuals which rows it
+    misses, and the other measures what changes when a row is left out. They are those
+    of R's ``influence.measures``. No model is fitted again, but for
+    ``approximation="refit"``.
+
+    Parameters
+    ----------
+    estimator : estimator
+        :class:`~sklearn.linear_model.LinearRegression`,
+        :class:`~sklearn.linear_model.Ridge`, a
+        :class:`~sklearn.linear_model.LogisticRegression` of two classes,
+        :class:`~sklearn.linear_model.PoissonRegressor`,
+        :class:`~sklearn.linear_model.GammaRegressor` or
+        :class:`~sklearn.linear_model.TweedieRegressor`, of one output, or a pipeline
+        that ends in one, whose other steps stay as they are when a row is left out; a
+        clone of it is fitted. A fitted one is passed as ``FrozenEstimator(model)``,
+        with the rows and weights that it was fitted on.
+    approximation : {"one_step", "refit"}, default="one_step"
+        "one_step" takes one step from the parameters of all rows to those without a
+        row. For least squares and ridge regression that is exact; for other models it
+        is R's. "refit" finds the parameters without each row to rounding.
+    n_jobs : int or None, default=None
+        Workers that find parameters without rows.
+    verbose : int, default=0
+        Verbosity of that loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    leverages_ : ndarray of shape (n,)
+        Diagonal of the hat matrix (``hatvalues``).
+    cooks_distances_ : ndarray of shape (n,)
+        Cook's distances: squared lengths of the parameters' changes.
+    dfbeta_ : ndarray of shape (n, p)
+        The parameters less those without the row.
+    dfbetas_ : ndarray of shape (n, p)
+        The same in standard errors of the parameters.
+    dffits_ : ndarray of shape (n,)
+        Change of the row's own linear predictor, in standard errors.
+    covratio_ : ndarray of shape (n,)
+        Determinant of the parameters' covariance without the row, by that with it.
+    residuals_standardized_ : ndarray of shape (n,)
+        Residuals in units of their standard deviation, which all rows give
+        (``rstandard``; internally studentized).
+    residuals_studentized_ : ndarray of shape (n,)
+        The same with the standard deviation that the other rows give (``rstudent``;
+        externally studentized).
+    sigma_ : ndarray of shape (n,)
+        Residual standard deviation without the row.
+    influential_ : ndarray of shape (n,), bool
+        Rows that R marks: a size of ``dfbetas_`` above 1, of ``dffits_`` above
+        :math:`3 \\sqrt{k / (N - k)}`, of ``covratio_`` - 1 above
+        :math:`3 k / (N - k)`, a Cook's distance beyond the median of the
+        F distribution of k and N - k degrees of freedom, or a leverage above
+        :math:`3 k / N`, with k and N as below.
+    dispersion_ : float
+        The residual variance, or the dispersion: 1 for classes and counts, else
+        Pearson's estimate.
+    effective_dof_ : float
+        k, the sum of the leverages; without a penalty the number of parameters.
+    residual_dof_ : float
+        N - k, where N is the sum of the weights.
+    parameter_names_ : list of str
+        Names of the parameters: the columns that the model gets, and "intercept" behind
+        them if it has one.
+    row_indices_ : ndarray of shape (n,), int
+        Positions of the rows in the `X` of `fit`: all those of positive weight.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
+
+    Raises
+    ------
+    UnreadableModelError
+        In `fit`: the model is none of those above.
+    ValueError
+        In `fit`: `y` is missing, or has several columns or more than two classes; or
+        there are no more rows than parameters.
+
+    See Also
+    --------
+    RegressionInfluenceDisplay : Leverages and residuals of all rows.
+
+    Notes
+    -----
+    With :math:`w_i` the weight of a row, :math:`v_i` the expected second derivative of
+    half its unit deviance along the linear predictor (1 for least squares,
+    :math:`\\mu (1 - \\mu)` for classes, :math:`\\mu^{2 - \\mathrm{power}}` with a link
+    "log"), V the diagonal matrix of :math:`w_i v_i`, and L that of the penalties,
+
+    .. math::
+
+        h_i &= w_i v_i\\, x_i^\\top (X^\\top V X + L)^{-1} x_i, \\qquad
+        k = \\sum_i h_i, \\qquad N = \\sum_i w_i \\\\
+        \\mathrm{dfbeta}_i &= (X^\\top V X + L)^{-1} x_i
+        \\sqrt{w_i v_i}\\, d_i / (1 - h_i) \\\\
+        \\sigma_{(i)}^2 &= D_{(i)} / (N - w_i - k_{(i)}) \\\\
+        \\mathrm{dfbetas}_{ij} &= \\mathrm{dfbeta}_{ij} \\Big/ \\left(\\sigma_{(i)}
+        \\sqrt{[(X^\\top V X + L)^{-1}]_{jj}}\\right) \\\\
+        \\mathrm{dffits}_i &= d_i \\sqrt{h_i} / (\\sigma_{(i)} (1 - h_i)) \\\\
+        \\mathrm{covratio}_i &= (\\sigma_{(i)} / s)^{2p} / (1 - h_i), \\qquad
+        s^2 = \\textstyle\\sum_i d_i^2 / (N - k) \\\\
+        \\mathrm{cook}_i &= r_i^2\\, h_i / (k\\, \\phi\\, (1 - h_i)^2) \\\\
+        \\mathrm{rstandard}_i &= d_i / \\sqrt{\\phi\\, (1 - h_i)} \\\\
+        \\mathrm{rstudent}_i &= \\pm \\sqrt{d_i^2 + h_i r_i^2 / (1 - h_i)}
+        \\Big/ \\sigma_{(i)}
+
+    where :math:`d_i` is the deviance residual and :math:`r_i` Pearson's, both the
+    weighted residual for least squares. Of classes and counts the dispersion
+    :math:`\\phi` is 1, and rstudent is not divided by :math:`\\sigma_{(i)}`; of others
+    :math:`\\phi = \\sum_i r_i^2 / (N - k)`. The deviance without the row,
+    :math:`D_{(i)}`, is that of the other rows at their own parameters: without a
+    penalty :math:`\\sum_j d_j^2 - d_i^2 / (1 - h_i)`, and :math:`k_{(i)} = k`. The
+    p parameters count those that the rows determine.
+
+    In dfbeta R takes the deviance residual, where the step of Newton's method takes
+    Pearson's (Pregibon, 1981), and is nearer to the true change; "refit" gives that.
+    With "refit", dfbeta is the true change :math:`\\delta_i`,
+    :math:`D_{(i)}` is evaluated at the parameters found, cook is
+    :math:`\\delta_i^\\top (X^\\top V X + L)\\, \\delta_i / (k \\phi)`, dffits is
+    :math:`x_i^\\top \\delta_i` in its standard errors, and rstudent the signed root of
+    the change of the penalised deviance. Leverages, and the determinants in covratio,
+    stay those of one step.
+
+    A penalty is taken for a normal prior: all formulas are those of the model with it,
+    and `effective_dof_` takes the place of the number of parameters. It is held fixed
+    in one step; "refit" gives each row of a GLM its share of the penalty, as those
+    models do.
+
+    Weights say how often a row stands there, and leaving it out takes away all of its
+    weight, so that a weight of two gives what leaving out both copies gives; the
+    leverage is the sum of those of the copies. Residual variances take the sum of
+    weights for the number of rows: scale weights of another kind to that sum.
+
+    A row of leverage one determines a parameter alone: nothing is defined without it,
+    and all measures but the leverage are NaN. Of parameters that the rows do not
+    determine (constant columns, columns that repeat others), `LinearRegression`
+    chooses the smallest, which `dfbeta_` follows; `dfbetas_` are NaN for those that
+    are zero throughout. Directions that it leaves out because of its `tol`, as of
+    columns of very different units, are left out here.
+
+    References
+    ----------
+    Belsley, D. A., Kuh, E. & Welsch, R. E. (1980). Regression Diagnostics. Wiley.
+
+    Williams, D. A. (1987). Generalized linear model diagnostics using the deviance and
+    single case deletions. Applied Statistics 36(2). https://doi.org/10.2307/2347550
+
+    Pregibon, D. (1981). Logistic regression diagnostics. The Annals of Statistics 9(4).
+    https://doi.org/10.1214/aos/1176345513
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn_interpret.influence import RegressionInfluence
+    >>> X, y = [[1], [2], [3], [4], [10]], [1.1, 1.9, 3.2, 3.9, 3.0]
+    >>> inspector = RegressionInfluence(LinearRegression()).fit(X, y)
+    >>> inspector.leverages_.round(2)
+    array([0.38, 0.28, 0.22, 0.2 , 0.92])
+    >>> inspector.cooks_distances_.argmax()
+    np.int64(4)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseInspector._parameter_constraints,
+        "approximation": [StrOptions({"one_step", "refit"})],
+    }
+    _errors_count_rows = True
+    # A row that stands twice is left out twice: its copies alone have other measures.
+    _refits = True
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        approximation: str = "one_step",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.approximation = approximation
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags = replace(tags.target_tags, multi_output=False)
+        if tags.classifier_tags is not None:
+            tags.classifier_tags = replace(tags.classifier_tags, multi_class=False)
+        return tags
+
+    def _make_response(self):
+        objective = read_objective(self.estimator_)
+        of_numbers = objective.classes is None
+        kinds = HalfSquared | HalfTweedie if of_numbers else Logistic | Softmax
+        linear = isinstance(objective.network, LinearLayer)
+        if not (linear and isinstance(objective.loss, kinds)):
+            raise UnreadableModelError(
+                f"{type(self).__name__} reads LinearRegression, Ridge, "
+                "LogisticRegression, PoissonRegressor, GammaRegressor and "
+                "TweedieRegressor, alone or at the end of a pipeline."
+            )
+        if isinstance(objective.loss, Softmax):
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is "
+                f"multiclass: y has {len(objective.classes)} classes."
+            )
+        return objective
+
+    def _inspect(self, sample, response, on_block):
+        if sample.y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is "
+                "None: residuals need the targets that the model was fitted to."
+            )
+        y = column_or_1d(sample.y, warn=True)
+        model = score_model(self.estimator_, sample.rows.native, y, sample.weights)
+        known = isinstance(response.loss, Logistic) or response.loss == HalfTweedie(1)
+        without = None
+        # One step is exact where the objective is a sum of squares, but for a penalty
+        # of which each row has a share.
+        exact = isinstance(response.loss, HalfSquared) and not model.row_penalty.any()
+        if self.approximation == "refit" and not exact:
+            without = self._without_rows(model, on_block)
+        rank = getattr(last_step(self.estimator_), "rank_", None)
+        diagnostics = RegressionDiagnostics(model, known, without, rank)
+        if not diagnostics.residual_dof:
+            raise ValueError(
+                f"{type(self).__name__} needs more rows than parameters: "
+                f"n_samples={len(model.design)}, with weights that sum to "
+                f"{model.weights.sum():g}, determine {diagnostics.effective_dof:g} "
+                "parameters and leave no residual."
+            )
+        for name, measure in _MEASURES.items():
+            setattr(self, name, getattr(diagnostics, measure))
+        self.parameter_names_ = _parameter_names(
+            response, sample.rows.names, model.design.shape[1]
+        )
+        self.row_indices_ = sample.index
+        self._dispersion_is_known = known
+        self._row_names = getattr(sample.rows.native, "index", sample.index)
+        on_block()
+
+    def _without_rows(self, model, on_block):
+        """Parameters without each row, (n, d), some rows at a time."""
+        positions, parts = np.arange(len(model.design)), []
+        tasks = [(positions[part],) for part in slices(len(positions), _ROWS_AT_ONCE)]
+        for part in run_in_threads(
+            model.without_rows, tasks, n_jobs=self.n_jobs, verbose=self.verbose
+        ):
+            parts.append(part[..., 0])
+            on_block()
+        return np.concatenate(parts)
+
+    def to_frame(self) -> Any:
+        """All measures as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line for each row, under the index of the frame given to `fit`, or else
+            under the rows' positions. Columns "leverage", "residual_standardized",
+            "residual_studentized", "sigma", "dffits", "covratio", "cooks_distance",
+            "influential", and for each parameter "dfbeta_<name>" and "dfbetas_<name>".
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        check_is_fitted(self)
+        pandas = check_pandas_support(f"{type(self).__name__}.to_frame")
+        columns = {name: getattr(self, measure) for name, measure in _COLUMNS.items()}
+        for kind in ("dfbeta", "dfbetas"):
+            changes = getattr(self, f"{kind}_").T
+            pairs = zip(self.parameter_names_, changes, strict=True)
+            columns |= {f"{kind}_{name}": change for name, change in pairs}
+        return pandas.DataFrame(columns, index=self._row_names)
+
+
+def _parameter_names(objective, names, n_parameters):
+    """Names of the columns that the model gets, and "intercept" behind them."""
+    if objective.before is not None:
+        try:
+            names = list(objective.before.get_feature_names_out(names))
+        except (AttributeError, ValueError):  # a step that has no names
+            names = default_names(len(objective.network.coefs[0]))
+    return [*names, *["intercept"] * (n_parameters - len(names))]

@@ -1,0 +1,566 @@
+"""Regression diagnostics equal their definitions, refits, R and statsmodels."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import stats
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import (
+    GammaRegressor,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    Ridge,
+    RidgeClassifier,
+    TweedieRegressor,
+)
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeRegressor
+
+from sklearn_interpret.exceptions import UnreadableModelError
+from sklearn_interpret.influence import RegressionInfluence
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(30, 3)) * [1, 10, 0.1] + [0, 5, 1]
+Y = X @ [1, 0.2, -5] + RNG.normal(size=30)
+LABELS = np.where(X[:, 0] + RNG.logistic(size=30) > 0, "yes", "no")
+POSITIVE = RNG.gamma(2, np.exp(0.3 * X[:, 0]) / 2) + 0.05
+COUNTS = RNG.poisson(np.exp(0.5 + 0.4 * X[:, 0]))
+COPIES = RNG.integers(1, 4, 30)
+SHARP = {"tol": 1e-12, "max_iter": 100_000}
+NO_PENALTY = {"alpha": 0, "solver": "newton-cholesky", "tol": 1e-12}
+
+# Of each model its targets and whether the dispersion is known.
+MODELS = {
+    "logistic": (LogisticRegression(C=1e12, **SHARP), LABELS, True),
+    "poisson": (PoissonRegressor(**NO_PENALTY), COUNTS, True),
+    "gamma": (GammaRegressor(**NO_PENALTY), POSITIVE, False),
+    "tweedie": (TweedieRegressor(power=1.5, **NO_PENALTY), POSITIVE, False),
+}
+BY_ROW = (
+    "leverages_",
+    "cooks_distances_",
+    "dfbeta_",
+    "dfbetas_",
+    "dffits_",
+    "covratio_",
+    "residuals_standardized_",
+    "residuals_studentized_",
+    "sigma_",
+    "influential_",
+)
+
+
+def measures(inspector):
+    return {name: getattr(inspector, name) for name in BY_ROW}
+
+
+def assert_equal_measures(one, other, rtol=1e-8, atol=1e-9, without=()):
+    for name in BY_ROW:
+        if name not in without:
+            pair = getattr(one, name), getattr(other, name)
+            assert_allclose(*pair, rtol=rtol, atol=atol, err_msg=name)
+
+
+def slow_least_squares(design, y, penalty, weights):
+    """All measures from fits without each row, row by row."""
+
+    def fit(kept):
+        root = np.sqrt(kept)
+        information = (design.T * kept) @ design + np.diag(penalty)
+        parameters = np.linalg.solve(information, design.T @ (kept * y))
+        deviance = np.sum((root * (y - design @ parameters)) ** 2)
+        hats = (design.T * kept).T @ np.linalg.inv(information)
+        hats = np.einsum("nd,nd->n", hats, design)
+        dof = kept.sum() - hats.sum()
+        return parameters, information, hats, np.sqrt(deviance / dof)
+
+    b, information, hats, s = fit(weights)
+    covariance = np.linalg.inv(information)
+    found = {name: [] for name in BY_ROW}
+    for i, (x, target, weight, hat) in enumerate(
+        zip(design, y, weights, hats, strict=True)
+    ):
+        kept = weights * (np.arange(len(y)) != i)
+        other, of_others, _, sigma = fit(kept)
+        change = b - other
+        # Of a new observation, with the other rows' standard deviation.
+        spread = 1 / weight + x @ np.linalg.inv(of_others) @ x
+        row = {
+            "leverages_": hat,
+            "dfbeta_": change,
+            "sigma_": sigma,
+            "cooks_distances_": change @ information @ change / hats.sum() / s**2,
+            "dfbetas_": change / sigma / np.sqrt(np.diag(covariance)),
+            "dffits_": x @ change / sigma / np.sqrt(x @ covariance @ x),
+            "covratio_": np.linalg.det(sigma**2 * np.linalg.inv(of_others))
+            / np.linalg.det(s**2 * covariance),
+            "residuals_studentized_": (target - x @ other) / sigma / np.sqrt(spread),
+            "residuals_standardized_": (target - x @ b)
+            * np.sqrt(weight)
+            / (s * np.sqrt(1 - hat)),
+        }
+        for name, value in row.items():
+            found[name].append(value)
+    return {name: np.array(values) for name, values in found.items() if values}
+
+
+@pytest.mark.parametrize("weights", [np.ones(30), COPIES], ids=["once", "copies"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearRegression(),
+        LinearRegression(fit_intercept=False),
+        Ridge(alpha=3.0),
+        Ridge(alpha=0.5, fit_intercept=False),
+        TweedieRegressor(power=0, **NO_PENALTY),
+    ],
+    ids=str,
+)
+def test_least_squares(model, weights):
+    """Each measure is what its definition gives by fits without each row."""
+    inspector = RegressionInfluence(model).fit(X, Y, sample_weight=weights)
+    design = np.c_[X, np.ones(30)] if model.fit_intercept else X
+    penalty = np.zeros(design.shape[1])
+    penalty[:3] = model.alpha if isinstance(model, Ridge) else 0
+    slow = slow_least_squares(design, Y, penalty, weights)
+    assert len(slow) == len(BY_ROW) - 1
+    for name, expected in slow.items():
+        found = getattr(inspector, name)
+        assert_allclose(found, expected, rtol=1e-8, atol=1e-10, err_msg=name)
+
+
+# Brownlee's stack loss data, as in R's `stackloss`.
+STACK = np.array(
+    [
+        *[[80, 27, 89, 42], [80, 27, 88, 37], [75, 25, 90, 37], [62, 24, 87, 28]],
+        *[[62, 22, 87, 18], [62, 23, 87, 18], [62, 24, 93, 19], [62, 24, 93, 20]],
+        *[[58, 23, 87, 15], [58, 18, 80, 14], [58, 18, 89, 14], [58, 17, 88, 13]],
+        *[[58, 18, 82, 11], [58, 19, 93, 12], [50, 18, 89, 8], [50, 18, 86, 7]],
+        *[[50, 19, 72, 8], [50, 19, 79, 8], [50, 20, 80, 9], [56, 20, 82, 15]],
+        [70, 20, 91, 15],
+    ]
+)
+
+
+def test_published_numbers():
+    """What R prints for the stack loss data."""
+    inspector = RegressionInfluence(LinearRegression()).fit(STACK[:, :3], STACK[:, 3])
+    assert inspector.dispersion_**0.5 == pytest.approx(3.243, abs=5e-4)
+    shown = [0, 1, 2, 3, 16, 20]
+    hat = [0.302, 0.318, 0.175, 0.129, 0.412, 0.285]
+    rstudent = [1.209, -0.705, 1.618, 2.052, -0.600, -3.330]
+    cook = [0.154, 0.060, 0.126, 0.130, 0.065, 0.692]
+    found = inspector.leverages_, inspector.residuals_studentized_
+    assert_allclose(found[0][shown], hat, rtol=0, atol=6e-4)
+    assert_allclose(found[1][shown], rstudent, rtol=0, atol=6e-4)
+    assert_allclose(inspector.cooks_distances_[shown], cook, rtol=0, atol=6e-4)
+    assert inspector.influential_.nonzero()[0].tolist() == [16, 20]
+
+
+def test_statsmodels_least_squares():
+    api = pytest.importorskip("statsmodels.api")
+    inspector = RegressionInfluence(LinearRegression()).fit(X, Y)
+    peer = api.OLS(Y, np.c_[X, np.ones(30)]).fit().get_influence()
+    pairs = {
+        "leverages_": peer.hat_matrix_diag,
+        "cooks_distances_": peer.cooks_distance[0],
+        "dffits_": peer.dffits[0],
+        "covratio_": peer.cov_ratio,
+        "dfbeta_": peer.dfbeta,
+        "dfbetas_": peer.dfbetas,
+        "residuals_studentized_": peer.resid_studentized_external,
+        "residuals_standardized_": peer.resid_studentized_internal,
+    }
+    for name, expected in pairs.items():
+        found = getattr(inspector, name)
+        assert_allclose(found, expected, rtol=1e-8, atol=1e-10, err_msg=name)
+
+
+def of_r(model, y, known):
+    """R's measures of a GLM, from its formulas, by whole matrices."""
+    design = np.c_[X, np.ones(30)]
+    n, p = design.shape
+    if isinstance(model, LogisticRegression):
+        y, mean = (y == model.classes_[1]) * 1.0, model.predict_proba(X)[:, 1]
+        variance, working = mean * (1 - mean), mean * (1 - mean)
+        deviances = -2 * np.log(np.where(y == 1, mean, 1 - mean))
+    else:
+        mean = model.predict(X)
+        power = {PoissonRegressor: 1, GammaRegressor: 2}.get(type(model), 1.5)
+        variance, working = mean**power, mean ** (2 - power)
+        deviances = {
+            1: 2 * (y * np.log(np.maximum(y, 1e-300) / mean) - y + mean),
+            2: 2 * (y / mean - 1 - np.log(np.maximum(y, 1e-300) / mean)),
+            1.5: 4 * (np.sqrt(y) - np.sqrt(mean)) ** 2 / np.sqrt(mean),
+        }[power]
+    residuals = np.sign(y - mean) * np.sqrt(deviances)
+    pearson = (y - mean) / np.sqrt(variance)
+    root = np.sqrt(working)[:, None] * design
+    inverse = np.linalg.inv(root.T @ root)
+    hat = np.diag(root @ inverse @ root.T)
+    phi = 1 if known else np.sum(pearson**2) / (n - p)
+    total = np.sum(residuals**2)
+    sigma = np.sqrt((total - residuals**2 / (1 - hat)) / (n - p - 1))
+    dfbeta = root @ inverse * (residuals / (1 - hat))[:, None]
+    jackknifed = np.sqrt(residuals**2 + hat * pearson**2 / (1 - hat))
+    e_star = residuals / (sigma * np.sqrt(1 - hat))
+    return {
+        "leverages_": hat,
+        "sigma_": sigma,
+        "dfbeta_": dfbeta,
+        "dfbetas_": dfbeta / np.outer(sigma, np.sqrt(np.diag(inverse))),
+        "dffits_": residuals * np.sqrt(hat) / (sigma * (1 - hat)),
+        "covratio_": 1 / ((1 - hat) * ((n - p - 1 + e_star**2) / (n - p)) ** p),
+        "cooks_distances_": (pearson / (1 - hat)) ** 2 * hat / (phi * p),
+        "residuals_standardized_": residuals / np.sqrt(phi * (1 - hat)),
+        "residuals_studentized_": np.sign(y - mean)
+        * jackknifed
+        / (1 if known else sigma),
+        "dispersion_": phi,
+    }
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_formulas_of_r(name):
+    model, y, known = MODELS[name]
+    inspector = RegressionInfluence(model).fit(X, y)
+    for measure, expected in of_r(inspector.estimator_, y, known).items():
+        found = getattr(inspector, measure)
+        assert_allclose(found, expected, rtol=1e-5, atol=1e-6, err_msg=measure)
+
+
+@pytest.mark.parametrize("name", ["logistic", "poisson", "gamma"])
+def test_statsmodels_glm(name):
+    """Leverages, Cook's distances and dispersion; its other measures are others."""
+    api = pytest.importorskip("statsmodels.api")
+    model, y, _ = MODELS[name]
+    families = {
+        "logistic": api.families.Binomial(),
+        "poisson": api.families.Poisson(),
+        "gamma": api.families.Gamma(link=api.families.links.Log()),
+    }
+    numbers = (y == "yes") * 1.0 if name == "logistic" else y
+    peer = api.GLM(numbers, np.c_[X, np.ones(30)], family=families[name])
+    peer = peer.fit(tol=1e-13)
+    inspector = RegressionInfluence(model).fit(X, y)
+    assert_allclose(inspector.dispersion_, peer.scale, rtol=1e-6)
+    hat = peer.get_hat_matrix_diag(observed=False)
+    assert_allclose(inspector.leverages_, hat, rtol=1e-6)
+    if name != "gamma":  # where its leverages are of the observed information
+        cook = peer.get_influence().cooks_distance[0]
+        assert_allclose(inspector.cooks_distances_, cook, rtol=1e-5)
+
+
+PENALISED = [
+    (LogisticRegression(**SHARP), LABELS),
+    (LogisticRegression(solver="liblinear", **SHARP), LABELS),
+    (PoissonRegressor(alpha=0.1, **SHARP), COUNTS),
+    *((model, y) for model, y, _ in MODELS.values()),
+]
+
+
+@pytest.mark.parametrize(("model", "y"), PENALISED, ids=lambda part: str(part)[:60])
+def test_refits(model, y):
+    """Parameters, and the deviance of the others, are those of a model without a row.
+
+    Copies of a row are left out together.
+    """
+    inspector = RegressionInfluence(model, approximation="refit")
+    inspector.fit(X, y, sample_weight=COPIES)
+    fitted = inspector.estimator_
+    for row in (0, 11):
+        kept = np.arange(30) != row
+        other = clone(model).fit(X[kept], y[kept], sample_weight=COPIES[kept])
+        change = np.append(fitted.coef_ - other.coef_, fitted.intercept_)
+        change[-1:] -= other.intercept_
+        assert_allclose(inspector.dfbeta_[row], change, rtol=1e-5, atol=1e-5)
+    one_step = RegressionInfluence(model).fit(X, y, sample_weight=COPIES)
+    assert_allclose(one_step.leverages_, inspector.leverages_)
+    for name in ("sigma_", "residuals_studentized_", "covratio_", "dffits_"):
+        near = getattr(one_step, name), getattr(inspector, name)
+        assert np.corrcoef(*near)[0, 1] > 0.9, name
+
+
+def test_integer_weights_are_copies():
+    """Variances are those of repeated rows, and copies share a leverage."""
+    weighted = RegressionInfluence(PoissonRegressor(**NO_PENALTY))
+    weighted.fit(X, COUNTS, sample_weight=COPIES)
+    repeated = RegressionInfluence(PoissonRegressor(**NO_PENALTY))
+    repeated.fit(np.repeat(X, COPIES, axis=0), np.repeat(COUNTS, COPIES))
+    shares = np.repeat(weighted.leverages_ / COPIES, COPIES)
+    assert_allclose(repeated.leverages_, shares, rtol=1e-7)
+    for name in ("effective_dof_", "residual_dof_", "dispersion_"):
+        assert_allclose(getattr(weighted, name), getattr(repeated, name), rtol=1e-9)
+    alone = COPIES == 1
+    assert_allclose(
+        weighted.dffits_[alone],
+        repeated.dffits_[np.repeat(alone, COPIES)],
+        rtol=1e-6,
+    )
+
+
+def test_rows_of_weight_zero_are_left_out():
+    weights = np.r_[0, np.ones(28), 0]
+    inspector = RegressionInfluence(LinearRegression()).fit(X, Y, sample_weight=weights)
+    others = RegressionInfluence(LinearRegression()).fit(X[1:-1], Y[1:-1])
+    assert inspector.row_indices_.tolist() == list(range(1, 29))
+    assert_equal_measures(inspector, others)
+    assert inspector.to_frame().index.tolist() == list(range(1, 29))
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(st.floats(-1, 1), min_size=3, max_size=3),
+    st.lists(st.floats(-1e3, 1e3), min_size=3, max_size=3),
+    st.floats(-6, 6),
+)
+def test_units_do_not_matter(powers, shifts, power):
+    """Nor where zero is: of columns, and of the targets."""
+    scales, scale = 10.0 ** np.array(powers), 10.0**power
+    inspector = RegressionInfluence(LinearRegression()).fit(X, Y)
+    other = RegressionInfluence(LinearRegression())
+    other.fit(scales * (X + shifts), scale * (Y + 100))
+    units = ("dfbeta_", "dfbetas_", "sigma_")
+    assert_equal_measures(inspector, other, rtol=1e-6, atol=1e-6, without=units)
+    assert_allclose(
+        inspector.dfbeta_[:, :3],
+        other.dfbeta_[:, :3] * scales / scale,
+        rtol=1e-5,
+        atol=1e-6 * np.abs(inspector.dfbeta_[:, :3]).max(),
+    )
+
+
+def test_rank_deficient_designs():
+    """Fits are those of the columns that count; coefficients those of a refit."""
+    wide = np.c_[X, X[:, 0], np.full(30, 0.1), X[:, 1] - X[:, 2]]
+    inspector = RegressionInfluence(LinearRegression()).fit(wide, Y)
+    plain = RegressionInfluence(LinearRegression()).fit(X, Y)
+    parameters = ("dfbeta_", "dfbetas_", "influential_")
+    assert_equal_measures(inspector, plain, without=parameters)
+    assert inspector.effective_dof_ == pytest.approx(4)
+    full = LinearRegression().fit(wide, Y)
+    for row in (0, 3):
+        kept = np.arange(30) != row
+        other = LinearRegression().fit(wide[kept], Y[kept])
+        change = inspector.dfbeta_[row]
+        assert_allclose(change[:-1], full.coef_ - other.coef_, atol=1e-10)
+        assert_allclose(change[-1], full.intercept_ - other.intercept_, atol=1e-10)
+    assert_allclose(inspector.dfbeta_[:, 4], 0, atol=1e-14)
+    assert np.isnan(inspector.dfbetas_[:, 4]).all()
+
+
+@pytest.mark.parametrize("approximation", ["one_step", "refit"])
+def test_copies_of_a_column_in_a_glm(approximation):
+    wide = np.c_[X, X[:, 0], np.full(30, 0.1)]
+    inspectors = [
+        RegressionInfluence(
+            PoissonRegressor(alpha=0, **SHARP), approximation=approximation
+        ).fit(columns, COUNTS)
+        for columns in (X, wide)
+    ]
+    parameters = ("dfbeta_", "dfbetas_", "influential_")
+    assert_equal_measures(*inspectors, rtol=1e-5, atol=1e-6, without=parameters)
+
+
+def test_workers_and_penalties_of_rows():
+    model = TweedieRegressor(power=0, alpha=0.5, **SHARP)
+    one, two = (
+        RegressionInfluence(model, approximation="refit", n_jobs=n).fit(X, Y)
+        for n in (None, 2)
+    )
+    assert_equal_measures(one, two)
+    kept = np.arange(30) != 8
+    other = clone(model).fit(X[kept], Y[kept])
+    assert_allclose(one.dfbeta_[8, :3], one.estimator_.coef_ - other.coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("model", [LinearRegression(), PoissonRegressor(**NO_PENALTY)])
+def test_one_constant_column(model, fit_intercept):
+    """Each row has the same leverage, and Cook's distances follow from errors."""
+    if isinstance(model, PoissonRegressor):  # whose Hessian would be singular
+        model = PoissonRegressor(alpha=0, **SHARP)
+    model = clone(model).set_params(fit_intercept=fit_intercept)
+    inspector = RegressionInfluence(model).fit(np.ones((30, 1)), COUNTS)
+    assert_allclose(inspector.leverages_, 1 / 30)
+    errors, spread = COUNTS - COUNTS.mean(), COUNTS.mean()
+    if isinstance(model, LinearRegression):
+        spread = COUNTS.var(ddof=1)
+    expected = errors**2 / spread * 30 / 29**2
+    assert_allclose(inspector.cooks_distances_, expected, rtol=1e-6)
+
+
+def test_directions_that_the_model_leaves_out():
+    """LinearRegression may leave out directions of small columns; so do measures."""
+    uneven = X * [1, 1e4, 1e-6]
+    inspector = RegressionInfluence(LinearRegression()).fit(uneven, Y)
+    assert inspector.effective_dof_ == pytest.approx(inspector.estimator_.rank_ + 1)
+    residuals = Y - inspector.predict(uneven)
+    spread = np.sqrt(inspector.dispersion_ * (1 - inspector.leverages_))
+    assert_allclose(inspector.residuals_standardized_, residuals / spread, rtol=1e-7)
+
+
+@pytest.mark.parametrize("model", [LinearRegression(), PoissonRegressor(**NO_PENALTY)])
+@pytest.mark.parametrize("approximation", ["one_step", "refit"])
+def test_leverage_one(model, approximation):
+    """A row that alone determines a parameter has no measures; the others have theirs.
+
+    As in R, whose NaN these are.
+    """
+    alone = np.c_[X, np.arange(30) == 4]
+    inspector = RegressionInfluence(model, approximation=approximation)
+    inspector.fit(alone, COUNTS)
+    assert inspector.leverages_[4] == 1
+    for name, values in measures(inspector).items():
+        if name not in ("leverages_", "influential_"):
+            assert np.isnan(values[4]).all(), name
+            assert np.isfinite(np.delete(values, 4, axis=0)).all(), name
+    assert inspector.influential_[4]
+    if isinstance(model, LinearRegression):
+        kept = np.arange(30) != 4
+        others = RegressionInfluence(model).fit(X[kept], COUNTS[kept])
+        found = np.delete(inspector.dffits_, 4)
+        assert_allclose(found, others.dffits_, rtol=1e-9)
+
+
+def test_exact_fits_have_no_studentized_residuals():
+    """Instead of those of rounding errors."""
+    exact = X @ [1.0, 2.0, 3.0] + 7
+    inspector = RegressionInfluence(LinearRegression()).fit(X, exact)
+    assert_allclose(inspector.dfbeta_, 0, atol=1e-12)
+    assert np.isnan(inspector.residuals_studentized_).all()
+    assert np.isnan(inspector.cooks_distances_).all()
+
+
+def test_marks_of_r():
+    inspector = RegressionInfluence(LinearRegression()).fit(X, Y)
+    n, k = 30, 4
+    marks = np.c_[
+        np.abs(inspector.dfbetas_) > 1,
+        np.abs(inspector.dffits_) > 3 * np.sqrt(k / (n - k)),
+        np.abs(1 - inspector.covratio_) > 3 * k / (n - k),
+        stats.f.cdf(inspector.cooks_distances_, k, n - k) > 0.5,
+        inspector.leverages_ > 3 * k / n,
+    ]
+    assert inspector.influential_.tolist() == marks.any(axis=1).tolist()
+    assert 0 < inspector.influential_.sum() < 30
+
+
+def test_one_row_more_than_parameters():
+    """No degree of freedom is left without a row, so that there is no sigma."""
+    inspector = RegressionInfluence(LinearRegression()).fit(X[:5], Y[:5])
+    assert np.isnan(inspector.sigma_).all()
+    assert np.isfinite(inspector.cooks_distances_).all()
+    assert np.isnan(inspector.residuals_studentized_).all()
+
+
+@pytest.mark.parametrize(
+    ("model", "n_rows"),
+    [
+        (LinearRegression(), 1),
+        (LinearRegression(), 2),
+        (LinearRegression(), 4),
+        (PoissonRegressor(**NO_PENALTY), 4),
+        (Ridge(), 1),
+    ],
+    ids=str,
+)
+def test_too_few_rows(model, n_rows):
+    with pytest.raises(ValueError, match=f"n_samples={n_rows}, .* no residual"):
+        RegressionInfluence(model).fit(X[:n_rows], COUNTS[:n_rows] + 1)
+
+
+def test_a_penalty_leaves_residuals_of_few_rows():
+    inspector = RegressionInfluence(Ridge(alpha=100.0)).fit(X[:3], Y[:3])
+    assert inspector.effective_dof_ < 3
+    assert np.isfinite(inspector.cooks_distances_).all()
+
+
+def test_frames_and_pipelines():
+    """Parameters are those of the columns that the model gets; rows keep names."""
+    frame = pd.DataFrame(
+        X, columns=["a", "b", "c"], index=[f"row {i}" for i in range(30)]
+    )
+    inspector = RegressionInfluence(LinearRegression()).fit(frame, Y)
+    assert inspector.parameter_names_ == ["a", "b", "c", "intercept"]
+    table = inspector.to_frame()
+    assert table.index.tolist() == frame.index.tolist()
+    assert table.columns.tolist() == [
+        "leverage",
+        "residual_standardized",
+        "residual_studentized",
+        "sigma",
+        "dffits",
+        "covratio",
+        "cooks_distance",
+        "influential",
+        *(f"dfbeta_{name}" for name in inspector.parameter_names_),
+        *(f"dfbetas_{name}" for name in inspector.parameter_names_),
+    ]
+    assert_allclose(table["dfbetas_b"], inspector.dfbetas_[:, 1])
+    steps = PolynomialFeatures(2, include_bias=False)
+    piped = RegressionInfluence(make_pipeline(steps, Ridge())).fit(frame, Y)
+    assert piped.parameter_names_[3:5] == ["a^2", "a b"]
+    made = RegressionInfluence(Ridge()).fit(steps.fit_transform(X), Y)
+    assert_equal_measures(piped, made)
+    nameless = make_pipeline(FunctionTransformer(np.abs), LinearRegression())
+    inspector = RegressionInfluence(nameless).fit(X, Y)
+    assert inspector.parameter_names_ == ["x0", "x1", "x2", "intercept"]
+    through = LinearRegression(fit_intercept=False)
+    inspector = RegressionInfluence(through).fit(X, Y)
+    assert inspector.parameter_names_ == ["x0", "x1", "x2"]
+
+
+def test_frozen_models_and_labels():
+    model = LogisticRegression(**SHARP).fit(X, LABELS)
+    frozen = RegressionInfluence(FrozenEstimator(model)).fit(X, LABELS)
+    fitted = RegressionInfluence(LogisticRegression(**SHARP)).fit(X, LABELS == "yes")
+    assert frozen.estimator_.estimator is model
+    assert_equal_measures(frozen, fitted, rtol=1e-6, atol=1e-7)
+    inspector = RegressionInfluence(FrozenEstimator(model))
+    with pytest.raises(ValueError, match=r"requires y .* residuals need the targets"):
+        inspector.fit(X)
+    with pytest.raises(ValueError, match=r"y has the label 'other'.*'no', 'yes'"):
+        inspector.fit(X, np.where(LABELS == "yes", "yes", "other"))
+    inspector = RegressionInfluence(FrozenEstimator(LinearRegression().fit(X, Y)))
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        inspector.fit(X, np.where(Y > 1, np.nan, Y))
+
+
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [
+        (DecisionTreeRegressor(), Y),
+        (RidgeClassifier(), LABELS),
+        (LinearRegression(positive=True), Y),
+        (LinearSVC(), LABELS),
+        (MLPClassifier((2,), solver="lbfgs", alpha=1, max_iter=2000), LABELS),
+        (LogisticRegression(l1_ratio=1, solver="saga", tol=1), LABELS),
+        (TweedieRegressor(power=1, link="identity", alpha=0, max_iter=1), POSITIVE),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_other_models(model, y):
+    with pytest.raises(UnreadableModelError):
+        RegressionInfluence(model).fit(X, y)
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match=r"'approximation' .* must be .*Got 'exact'"):
+        RegressionInfluence(LinearRegression(), approximation="exact").fit(X, Y)
+    with pytest.raises(ValueError, match=r"Only binary classification .* 3 classes"):
+        RegressionInfluence(LogisticRegression()).fit(X, np.arange(30) % 3)
+    with pytest.raises(ValueError, match=r"y should be a 1d array.*\(30, 2\)"):
+        RegressionInfluence(LinearRegression()).fit(X, np.c_[Y, Y])
+    with pytest.raises(NotFittedError):
+        RegressionInfluence(LinearRegression()).to_frame()
