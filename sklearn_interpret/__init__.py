@@ -14,6 +14,7 @@ _submodules = [
     "explanations",
     "importance",
     "interactions",
+    "prototypes",
     "shapley",
     "surrogates",
 ]

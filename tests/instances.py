@@ -52,6 +52,7 @@ from sklearn_interpret.interactions import (
     PartialDependenceInteraction,
     VariableInteractionNetwork,
 )
+from sklearn_interpret.prototypes import KMedoids
 from sklearn_interpret.shapley import (
     BreakDown,
     ExactShapley,
@@ -346,6 +347,20 @@ INTERACTIONS = {
     ],
 }
 
+PROTOTYPES = {
+    KMedoids: [
+        {"n_clusters": 3},
+        {
+            "n_clusters": 4,
+            "metric": "manhattan",
+            "method": "alternate",
+            "init": "random",
+            "random_state": 0,
+        },
+        {"n_clusters": 2, "metric": "gower", "max_iter": 20},
+    ],
+}
+
 SHAPLEY = {
     BreakDown: [
         {"subsample": None},
@@ -437,6 +452,7 @@ ARGUMENTS = {
     **EFFECTS,
     **IMPORTANCE,
     **INTERACTIONS,
+    **PROTOTYPES,
     **SHAPLEY,
     **SURROGATES,
 }

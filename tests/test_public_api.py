@@ -14,6 +14,7 @@ from sklearn_interpret import (
     effects,
     importance,
     interactions,
+    prototypes,
     shapley,
     surrogates,
 )
@@ -401,6 +402,18 @@ def in_order(own):
     )
 
 
+PROTOTYPES = {
+    "KMedoids": {
+        "n_clusters": 8,
+        "metric": "euclidean",
+        "method": "fasterpam",
+        "init": "build",
+        "max_iter": 100,
+        "random_state": None,
+    },
+}
+
+
 PROMISED = {
     **{getattr(adversarial, name): own for name, own in ADVERSARIAL.items()},
     **{
@@ -411,6 +424,7 @@ PROMISED = {
     **{getattr(adversarial, name): own for name, own in OWN_ATTACKS.items()},
     counterfactuals.TextCounterfactual: TEXT_COUNTERFACTUAL,
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
+    **{getattr(prototypes, name): own for name, own in PROTOTYPES.items()},
     **{getattr(surrogates, name): own for name, own in LOCAL_SURROGATES.items()},
     **{getattr(effects, name): {**FIRST, **own, **LAST} for name, own in OWN.items()},
     **{
@@ -468,6 +482,7 @@ def test_public_modules():
         "sklearn_interpret.explanations",
         "sklearn_interpret.importance",
         "sklearn_interpret.interactions",
+        "sklearn_interpret.prototypes",
         "sklearn_interpret.shapley",
         "sklearn_interpret.surrogates",
     ]

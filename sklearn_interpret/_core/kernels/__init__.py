@@ -1,0 +1,1 @@
+"""Kernels and distances between rows, and the rows that represent the others."""
