@@ -52,7 +52,11 @@ from sklearn_interpret.interactions import (
     PartialDependenceInteraction,
     VariableInteractionNetwork,
 )
-from sklearn_interpret.prototypes import KMedoids
+from sklearn_interpret.prototypes import (
+    KMedoids,
+    NearestPrototypeClassifier,
+    NearestPrototypeRegressor,
+)
 from sklearn_interpret.shapley import (
     BreakDown,
     ExactShapley,
@@ -358,6 +362,14 @@ PROTOTYPES = {
             "random_state": 0,
         },
         {"n_clusters": 2, "metric": "gower", "max_iter": 20},
+    ],
+    NearestPrototypeClassifier: [
+        {"selector": KMedoids(n_clusters=3)},
+        {"selector": KMedoids(n_clusters=5, metric="gower")},
+    ],
+    NearestPrototypeRegressor: [
+        {"selector": KMedoids(n_clusters=3)},
+        {"selector": KMedoids(n_clusters=5, metric="gower")},
     ],
 }
 

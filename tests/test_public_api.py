@@ -411,6 +411,8 @@ PROTOTYPES = {
         "max_iter": 100,
         "random_state": None,
     },
+    "NearestPrototypeClassifier": {"selector": None},
+    "NearestPrototypeRegressor": {"selector": None},
 }
 
 

@@ -1,5 +1,9 @@
 """Prototypes: rows that stand for the others, and rows that none of them stands for."""
 
 from sklearn_interpret.prototypes._k_medoids import KMedoids
+from sklearn_interpret.prototypes._nearest_prototype import (
+    NearestPrototypeClassifier,
+    NearestPrototypeRegressor,
+)
 
-__all__ = ["KMedoids"]
+__all__ = ["KMedoids", "NearestPrototypeClassifier", "NearestPrototypeRegressor"]
