@@ -5,5 +5,11 @@ from sklearn_interpret.prototypes._nearest_prototype import (
     NearestPrototypeClassifier,
     NearestPrototypeRegressor,
 )
+from sklearn_interpret.prototypes._plot import PrototypeDisplay
 
-__all__ = ["KMedoids", "NearestPrototypeClassifier", "NearestPrototypeRegressor"]
+__all__ = [
+    "KMedoids",
+    "NearestPrototypeClassifier",
+    "NearestPrototypeRegressor",
+    "PrototypeDisplay",
+]
