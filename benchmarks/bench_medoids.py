@@ -1,8 +1,8 @@
 """k-medoids: time and sum of distances beside the kmedoids package's FasterPAM.
 
-Both sides compute the distances, too. Two searches end at different local optima: of
-25 runs the mean of our sums must not be above that of theirs, from our default start
-and from a random one.
+Both sides compute the distances, too. Two searches end at different local optima, some
+thousandths apart: over many seeds the mean of our sums must not be above that of theirs
+by more than two standard errors, from our default start and from random ones.
 """
 
 import sys
@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_interpret.prototypes import KMedoids
 
 PEER = "kmedoids"
-SEEDS = range(5)
+SEEDS = range(20)
 # Two local optima of one table may be this far apart.
 APART = 0.03
 
@@ -62,7 +62,7 @@ def above(found: float, expected: float) -> float:
 
 
 def compare_sums(name: str, *, init: str, n_clusters: int) -> Result:
-    """Compare sums of distances on five tables, from five seeds each."""
+    """Compare sums of distances on five tables, from many seeds each."""
     try:
         ratios = [
             ours(X, n_clusters, seed, init) / theirs(X, n_clusters, seed)
@@ -71,15 +71,16 @@ def compare_sums(name: str, *, init: str, n_clusters: int) -> Result:
         ]
     except ImportError as error:
         return Result(name, PEER, *"-----", "peer missing", str(error))
-    mean = np.mean(ratios)
+    mean, error = np.mean(ratios), np.std(ratios) / np.sqrt(len(ratios))
     return Result(
         name,
         f"{PEER} {version(PEER)}",
-        *(f"{number:.5f}" for number in (mean, 1.0)),
+        f"{mean:.5f}",
+        "1",
         spread(ratios, ".4f") + " x",
-        "mean <= 1",
+        f"<= {1 + 2 * error:.5f}",
         "-",
-        "ok" if mean <= 1 else "DISAGREES",
+        "ok" if mean <= 1 + 2 * error else "DISAGREES",
     )
 
 

@@ -56,8 +56,8 @@ class KMedoids(
         A metric of :func:`~sklearn.metrics.pairwise_distances`, by name, or a symmetric
         function of two rows. `"gower"` takes data frames with categories: the mean
         over the columns of differences, of numbers in units of their range, of
-        categories 0 or 1. For `"precomputed"`, X is the symmetric matrix of distances
-        between the rows.
+        categories 0 or 1; what is missing is one unit from all that is not. For
+        `"precomputed"`, X is the symmetric matrix of distances between the rows.
     method : {"fasterpam", "alternate"}, default="fasterpam"
         `"fasterpam"` swaps medoids for other rows until no single swap lowers the sum.
         `"alternate"` takes turns in assigning rows and finding the best row of each
@@ -165,7 +165,7 @@ class KMedoids(
         metric = self.metric if isinstance(self.metric, str) else None
         tags.input_tags.sparse = metric in _OF_SPARSE
         tags.input_tags.pairwise = metric == "precomputed"
-        tags.input_tags.allow_nan = metric == "nan_euclidean"
+        tags.input_tags.allow_nan = metric in ("gower", "nan_euclidean")
         tags.input_tags.categorical = metric == "gower"
         return tags
 
@@ -351,7 +351,18 @@ def _measure(metric, gower, points):
         learned["V"] = np.where(variances > 0, variances, 1.0)
     elif metric == "mahalanobis":
         learned["VI"] = pinvh(np.atleast_2d(np.cov(points.T, bias=True)))
-    return partial(pairwise_distances, metric=metric, **learned)
+    return partial(_finite_distances, metric=metric, **learned)
+
+
+def _finite_distances(A, B, metric, **learned):
+    """All distances between two tables' rows; such as can't be compared are refused."""
+    distances = pairwise_distances(A, B, metric=metric, **learned)
+    if not np.isfinite(distances).all():
+        raise ValueError(
+            f"metric={metric!r} gives distances between some rows of X that are no "
+            "finite numbers."
+        )
+    return distances
 
 
 def _check_distances(matrix):

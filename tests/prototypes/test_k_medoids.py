@@ -93,6 +93,18 @@ def test_gower_distances_of_frames():
     np.testing.assert_allclose(model.transform(new)[0], far)
 
 
+def test_what_is_missing_is_one_unit_from_all_that_is_not():
+    frame = mixed()
+    frame.loc[[3, 5], "size"] = np.nan
+    model = KMedoids(n_clusters=40, metric="gower").fit(frame)
+    distances = model.transform(frame)[:, np.argsort(model.medoid_indices_)]
+    others = gower(frame.assign(size=[0.0, 1.0] * 20), frame.assign(size=0.0))
+    others -= np.tile([0.0, 0.25], 20)[:, None]  # of the other columns alone
+    gaps = frame["size"].isna().to_numpy()
+    others += np.where(gaps[:, None] != gaps, 0.25, 0)
+    np.testing.assert_allclose(distances[gaps], others[gaps], atol=1e-12)
+
+
 def test_polars_frames():
     polars = pytest.importorskip("polars")
     frame = mixed()
@@ -189,6 +201,15 @@ def test_ends_early_with_a_warning():
 def test_bad_input(parameters, rows, message):
     with pytest.raises(ValueError, match=message):
         KMedoids(**parameters).fit(rows)
+
+
+@pytest.mark.parametrize("metric", ["nan_euclidean", lambda a, b: np.nan])
+def test_distances_that_are_no_numbers(metric):
+    rows = np.array([[1.0, np.nan], [np.nan, 2.0], [3.0, 4.0]] * 3)
+    if callable(metric):
+        rows = np.nan_to_num(rows)
+    with pytest.raises(ValueError, match=r"metric=.*no finite numbers"):
+        KMedoids(n_clusters=2, metric=metric).fit(rows)
 
 
 def test_too_few_rows_of_positive_weight():
