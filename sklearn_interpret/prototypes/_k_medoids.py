@@ -33,11 +33,11 @@ from sklearn_interpret._model._sklearn_compat import (
     fit_context,
 )
 from sklearn_interpret._model.parallel import held_rows
-from sklearn_interpret._model.rows.feasible import FeasibleRows
 from sklearn_interpret._model.validation import check_rows, check_weights
+from sklearn_interpret.prototypes._gower_columns import GowerColumns
 
 # Metrics of scikit-learn's that take sparse matrices.
-_OF_SPARSE = {"cityblock", "cosine", "euclidean", "l1", "l2", "manhattan"}
+_OF_SPARSE = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan")
 
 
 class KMedoids(
@@ -162,11 +162,10 @@ class KMedoids(
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        metric = self.metric if isinstance(self.metric, str) else None
-        tags.input_tags.sparse = metric in _OF_SPARSE
-        tags.input_tags.pairwise = metric == "precomputed"
-        tags.input_tags.allow_nan = metric in ("gower", "nan_euclidean")
-        tags.input_tags.categorical = metric == "gower"
+        tags.input_tags.sparse = self.metric in _OF_SPARSE
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.allow_nan = self.metric in ("gower", "nan_euclidean")
+        tags.input_tags.categorical = self.metric == "gower"
         return tags
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -199,22 +198,21 @@ class KMedoids(
                 f"n_clusters={self.n_clusters} is too large: there must be as many "
                 f"rows{some}, and there are n_samples={len(kept)}."
             )
-        self._gower = _GowerColumns(rows.take(kept)) if self._is("gower") else None
+        self._gower, categorical = None, rows.detected_categorical
+        if self.metric == "gower":
+            self._gower = GowerColumns(rows, weights, categorical)
         points = self._points(rows)
-        self._measure = _measure(self.metric, self._gower, points)
+        self._measure = _measure(self.metric, points, categorical)
         found = self._search(points, kept, weights[kept])
         self.medoid_indices_ = kept[found]
         self._centers = self.cluster_centers_ = None
-        if not self._is("precomputed"):
+        if self.metric != "precomputed":
             self._centers = points[self.medoid_indices_]
             self.cluster_centers_ = rows.take(self.medoid_indices_).native
         distances = self._distances(points)
         self.labels_ = distances.argmin(axis=1)
         self.inertia_ = float(distances.min(axis=1) @ weights)
         return self
-
-    def _is(self, metric):
-        return isinstance(self.metric, str) and self.metric == metric
 
     def _points(self, rows):
         """Rows as numbers, as the metric takes them."""
@@ -224,20 +222,21 @@ class KMedoids(
             rows.native,
             accept_sparse="csr" if self.__sklearn_tags__().input_tags.sparse else False,
             dtype=[np.float64, np.bool_],
-            ensure_all_finite="allow-nan" if self._is("nan_euclidean") else True,
+            ensure_all_finite="allow-nan" if self.metric == "nan_euclidean" else True,
             estimator=self,
             input_name="X",
         )
 
     def _search(self, points, kept, weights):
         """Positions of the medoids among the rows kept."""
-        if self._is("precomputed"):
+        if self.metric == "precomputed":
             _check_distances(points)
             distances = points if len(kept) == len(points) else points[kept][:, kept]
         else:
-            distances = _LazyDistances(points[kept], self._measure)
+            points = points[kept]
+            distances = _LazyDistances(points, self._measure)
             if held_rows(8 * len(kept)) >= len(kept):
-                distances = distances[:]
+                distances = self._measure(points, points)
         if self.init == "build":
             start = build(distances, weights, self.n_clusters)
         else:
@@ -249,16 +248,16 @@ class KMedoids(
             warnings.warn(
                 f"Medoids still changed after max_iter={self.max_iter} times.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return found
 
     def _distances(self, points):
         """Distances from the medoids, (n_rows, n_clusters)."""
-        if self._is("precomputed"):
+        if self.metric == "precomputed":
             return points[:, self.medoid_indices_]
         dense = not (sparse.issparse(points) or sparse.issparse(self._centers))
-        if self._is("euclidean") and dense:
+        if self.metric == "euclidean" and dense:
             # A product of matrices will do to search by, but is off by 1e-8 for copies.
             return cdist(points, self._centers)
         return self._measure(points, self._centers)
@@ -308,29 +307,6 @@ class KMedoids(
         return self._distances(self._points(rows)).argmin(axis=1)
 
 
-class _GowerColumns:
-    """Rows as numbers in units of their range, and codes of categories."""
-
-    def __init__(self, rows):
-        self.categorical = rows.detected_categorical
-        self._known = FeasibleRows(
-            rows,
-            np.ones(rows.n_rows),
-            categorical=self.categorical,
-            vary=np.ones(rows.n_columns, dtype=bool),
-            ranges={},
-            directions={},
-            distance="gower",
-        )
-        self._scales = np.where(
-            self.categorical, 1.0, self._known.costs * rows.n_columns
-        )
-
-    def encode(self, rows):
-        """Encoded rows, (n_rows, n_columns)."""
-        return self._known.encode(rows) * self._scales
-
-
 class _LazyDistances:
     """Rows of the matrix of distances, computed whenever they are asked for."""
 
@@ -341,15 +317,15 @@ class _LazyDistances:
         return self._measure(self._points[rows], self._points)
 
 
-def _measure(metric, gower, points):
+def _measure(metric, points, categorical):
     """The function of two tables that gives all distances between their rows."""
-    if gower is not None:
-        return partial(gower_distances, categorical=gower.categorical)
     learned = {}
+    if metric == "gower":
+        return partial(gower_distances, categorical=categorical)
     if metric == "seuclidean":
         variances = points.var(axis=0)
         learned["V"] = np.where(variances > 0, variances, 1.0)
-    elif metric == "mahalanobis":
+    if metric == "mahalanobis":
         learned["VI"] = pinvh(np.atleast_2d(np.cov(points.T, bias=True)))
     return partial(_finite_distances, metric=metric, **learned)
 

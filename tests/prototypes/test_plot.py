@@ -93,7 +93,7 @@ def test_map_has_principal_components():
     for points, rows in zip(display.points_, (slice(None), [0, 60], [41]), strict=True):
         np.testing.assert_allclose(points.get_offsets(), expected[rows], atol=1e-9)
     (ax,) = display.axes_
-    assert ax.get_xlabel() == "First principal component (73% of variance)"
+    assert ax.get_xlabel() == "First principal component (73%)"
     pixels = PrototypeDisplay(X, [0], image_shape=(2, 2)).plot(kind="map")
     raw = PCA(2).fit_transform(X.to_numpy())
     np.testing.assert_allclose(pixels.points_[0].get_offsets(), raw, atol=1e-9)

@@ -3,24 +3,42 @@
 import numpy as np
 from scipy.spatial.distance import cdist
 
+# Up to so many rows of the second table a product of matrices gains nothing.
+FEW_ROWS = 8
+
+
+def squared_distances(A, B):
+    """Squared Euclidean distances of rows (m, d) and (n, d): (m, n).
+
+    Exactly zero between copies where one table has few rows; else to rounding.
+    """
+    if min(len(A), len(B)) <= FEW_ROWS:
+        return cdist(A, B, "sqeuclidean")
+    # |a|^2 - 2 ab + |b|^2
+    distances = A @ B.T
+    distances *= -2
+    distances += np.einsum("ij,ij->i", A, A)[:, None]
+    distances += np.einsum("ij,ij->i", B, B)
+    return np.maximum(distances, 0, out=distances)
+
 
 def gower_distances(A, B, categorical):
     """Gower's distances of encoded rows (m, d) and (n, d): (m, n).
 
     Means over the columns of the differences: of numbers, which come in units of their
-    range, NaN being one unit away from all but NaN; of categories 0 or 1.
+    range; of categories 0 or 1. NaN is one away from all but NaN.
     """
     gaps = np.isnan(A).any(axis=0) | np.isnan(B).any(axis=0)
     plain = ~categorical & ~gaps
     total = cdist(A[:, plain], B[:, plain], "cityblock")
     for j in np.flatnonzero(~plain):
         a, b = A[:, j, None], B[:, j]
-        if categorical[j]:
-            total += a != b
-        else:
-            absent = np.isnan(a), np.isnan(b)
-            total += np.where(
-                np.logical_or(*absent), absent[0] != absent[1], abs(a - b)
+        differences = a != b if categorical[j] else np.abs(a - b)
+        if gaps[j]:
+            missing = np.isnan(a), np.isnan(b)
+            differences = np.where(
+                np.logical_or(*missing), np.not_equal(*missing), differences
             )
+        total += differences
     total /= len(categorical)
     return total

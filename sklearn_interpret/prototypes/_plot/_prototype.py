@@ -204,8 +204,8 @@ class PrototypeDisplay(Drawn):
             None makes a figure. A single axes is divided up for images.
         kind : {"auto", "table", "images", "map"}, default="auto"
             A `"table"` with a line for each; `"images"`; or a `"map"` of all rows by
-            their first two principal components, columns being in units of their
-            standard deviation, but for pixels. `"auto"` means images where there is an
+            their first two principal components, with the shares of the variance;
+            columns are in units of their standard deviation, but for pixels. `"auto"` means images where there is an
             `image_shape`, else a table.
         max_entries : int, default=12
             Largest number of columns of a table: those in which the rows drawn differ
@@ -330,7 +330,8 @@ class PrototypeDisplay(Drawn):
         self._name_cells(ax, columns, *inner)
         n_prototypes = len(self._chosen[0])
         if n_prototypes < len(lines):
-            ax.axhline(n_prototypes - 0.5, color=ink(ax), linewidth=2)
+            # The cells are pale or coloured in every style.
+            ax.axhline(n_prototypes - 0.5, color="black", linewidth=2)
         if np.isfinite(scaled).any():
             self.colour_bar_ = draw_colour_bar(
                 ax, self.heat_map_, "standard deviations\nfrom the mean"
@@ -438,8 +439,8 @@ class PrototypeDisplay(Drawn):
                 labels.append(("prototypes", "criticisms")[place])
         self.legend_ = add_legend(canvas, self.points_, labels)
         ax.set(
-            xlabel=f"First principal component ({shares[0]:.0%} of variance)",
-            ylabel=f"Second principal component ({shares[1]:.0%} of variance)",
+            xlabel=f"First principal component ({shares[0]:.0%})",
+            ylabel=f"Second principal component ({shares[1]:.0%})",
         )
 
     def _places(self):
