@@ -205,8 +205,8 @@ class PrototypeDisplay(Drawn):
         kind : {"auto", "table", "images", "map"}, default="auto"
             A `"table"` with a line for each; `"images"`; or a `"map"` of all rows by
             their first two principal components, with the shares of the variance;
-            columns are in units of their standard deviation, but for pixels. `"auto"` means images where there is an
-            `image_shape`, else a table.
+            columns are in units of their standard deviation, but for pixels. `"auto"`
+            means images where there is an `image_shape`, else a table.
         max_entries : int, default=12
             Largest number of columns of a table: those in which the rows drawn differ
             most. None shows all.
