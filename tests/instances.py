@@ -53,7 +53,12 @@ from sklearn_interpret.interactions import (
     PartialDependenceInteraction,
     VariableInteractionNetwork,
 )
-from sklearn_interpret.prototypes import MMDCritic
+from sklearn_interpret.prototypes import (
+    KMedoids,
+    MMDCritic,
+    NearestPrototypeClassifier,
+    NearestPrototypeRegressor,
+)
 from sklearn_interpret.shapley import (
     BreakDown,
     ExactShapley,
@@ -363,6 +368,25 @@ PROTOTYPES = {
             "criticism_regularizer": None,
             "random_state": 0,
         },
+    ],
+    KMedoids: [
+        {"n_clusters": 3},
+        {
+            "n_clusters": 4,
+            "metric": "manhattan",
+            "method": "alternate",
+            "init": "random",
+            "random_state": 0,
+        },
+        {"n_clusters": 2, "metric": "gower", "max_iter": 20},
+    ],
+    NearestPrototypeClassifier: [
+        {"selector": KMedoids(n_clusters=3)},
+        {"selector": KMedoids(n_clusters=5, metric="gower")},
+    ],
+    NearestPrototypeRegressor: [
+        {"selector": KMedoids(n_clusters=3)},
+        {"selector": KMedoids(n_clusters=5, metric="gower")},
     ],
 }
 

@@ -19,7 +19,11 @@ REQUIRED = {"sklearn", "numpy", "scipy", "joblib", "threadpoolctl", "matplotlib"
 # Where all private names of scikit-learn are.
 COMPAT = f"{PACKAGE}._model._sklearn_compat"
 # Whose task it is to choose among the others of their family.
-CHOOSING = {f"{PACKAGE}.adversarial._substitute", f"{PACKAGE}.shapley._values"}
+CHOOSING = {
+    f"{PACKAGE}.adversarial._substitute",
+    f"{PACKAGE}.prototypes._nearest_prototype",
+    f"{PACKAGE}.shapley._values",
+}
 MOST_MODULES = 16
 
 

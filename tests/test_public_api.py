@@ -394,6 +394,16 @@ ADVERSARIAL = {
 }
 
 PROTOTYPES = {
+    "KMedoids": {
+        "n_clusters": 8,
+        "metric": "euclidean",
+        "method": "fasterpam",
+        "init": "build",
+        "max_iter": 100,
+        "random_state": None,
+    },
+    "NearestPrototypeClassifier": {"selector": None},
+    "NearestPrototypeRegressor": {"selector": None},
     "MMDCritic": {
         "n_prototypes": 10,
         "n_criticisms": 10,

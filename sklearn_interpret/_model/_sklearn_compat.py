@@ -16,6 +16,9 @@ import numpy as np
 from sklearn.base import _fit_context as fit_context
 from sklearn.base import is_regressor
 from sklearn.frozen import FrozenEstimator
+
+# Wish: a public list of all metrics that pairwise_distances takes.
+from sklearn.metrics.pairwise import _VALID_METRICS as PAIRWISE_METRICS
 from sklearn.pipeline import Pipeline
 
 # Wish: a public way to take samples of any kind of container, as resample does.

@@ -1,11 +1,26 @@
 """How images are drawn."""
 
+from math import prod
+from numbers import Integral
+
 import numpy as np
 
 # Images of fewer pixels across are drawn with their pixels in sight.
 _FEW_PIXELS = 100
 # Images so much longer than high are stretched.
 _LONG = 6
+
+
+def check_image_shape(shape, n_features):
+    """Refuse what is no shape of an image of so many numbers."""
+    whole = isinstance(shape, tuple | list) and all(
+        isinstance(size, Integral) for size in shape
+    )
+    if not whole or len(shape) not in (2, 3) or prod(shape) != n_features:
+        raise ValueError(
+            f"image_shape={shape!r} must be (height, width) or (height, width, "
+            f"channels) of an image of {n_features} numbers."
+        )
 
 
 def drawable(image):

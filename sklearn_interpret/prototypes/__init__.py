@@ -1,5 +1,17 @@
-"""Rows that represent the others, and rows that nothing represents."""
+"""Prototypes: rows that stand for the others, and rows that none of them stands for."""
 
+from sklearn_interpret.prototypes._k_medoids import KMedoids
 from sklearn_interpret.prototypes._mmd_critic import MMDCritic
+from sklearn_interpret.prototypes._nearest_prototype import (
+    NearestPrototypeClassifier,
+    NearestPrototypeRegressor,
+)
+from sklearn_interpret.prototypes._plot import PrototypeDisplay
 
-__all__ = ["MMDCritic"]
+__all__ = [
+    "KMedoids",
+    "MMDCritic",
+    "NearestPrototypeClassifier",
+    "NearestPrototypeRegressor",
+    "PrototypeDisplay",
+]

@@ -9,6 +9,7 @@ from sklearn_interpret import (
     importance,
     influence,
     interactions,
+    prototypes,
     shapley,
     surrogates,
 )
@@ -29,6 +30,7 @@ FAMILIES = (
     importance,
     influence,
     interactions,
+    prototypes,
     shapley,
     surrogates,
 )
@@ -376,11 +378,23 @@ def _robustness():
     ).plot(one.ax_)
 
 
+def _prototypes(data=ROWS, criticisms=(7, 3), *, kind="auto", **parts):
+    return lambda: prototypes.PrototypeDisplay(
+        data, [0, 4, 5], criticisms, **parts
+    ).plot(kind=kind)
+
+
 def _explained(kind, **choices):
     return lambda: getattr(shapley, kind).from_explanation(EXPLANATION, **choices)
 
 
 DRAWINGS = {
+    "PrototypeDisplay": [
+        _prototypes(feature_names=NAMES, y=list("abcabcabcabc")),
+        _prototypes(TABLE, ()),
+        _prototypes(kind="map"),
+        _prototypes(image_shape=(2, 2)),
+    ],
     "AdversarialDisplay": [
         _attacked(),
         _attacked(**FAILED),

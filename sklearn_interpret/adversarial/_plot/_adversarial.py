@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
-from numbers import Integral
 from textwrap import fill
 from typing import Any, Self
 
@@ -29,7 +27,7 @@ from sklearn_interpret._plotting.colours import DIVERGING_MAP, shade, sign_colou
 from sklearn_interpret._plotting.curves import note_empty
 from sklearn_interpret._plotting.displays import OneRowDisplay
 from sklearn_interpret._plotting.found_rows import FoundRowsMixin
-from sklearn_interpret._plotting.images import drawable, placing
+from sklearn_interpret._plotting.images import check_image_shape, drawable, placing
 from sklearn_interpret._plotting.labels import (
     CHARACTERS_PER_INCH,
     NICE_STEPS,
@@ -360,15 +358,7 @@ class AdversarialDisplay(FoundRowsMixin, OneRowDisplay):
     def _as_images(self, row, found):
         """The row, the row found, and the perturbation, as images."""
         explanation, shape = self.explanation, self.image_shape
-        n_features = len(explanation.feature_names)
-        whole = isinstance(shape, tuple | list) and all(
-            isinstance(size, Integral) for size in shape
-        )
-        if not whole or len(shape) not in (2, 3) or prod(shape) != n_features:
-            raise ValueError(
-                f"image_shape={shape!r} must be (height, width) or (height, width, "
-                f"channels) of an image of {n_features} numbers."
-            )
+        check_image_shape(shape, len(explanation.feature_names))
         before, after = (
             np.asarray(as_rows(rows).take([place]).native, dtype=float).reshape(shape)
             for rows, place in ((explanation.data, row), (explanation.rows, found[0]))

@@ -1,0 +1,188 @@
+"""k-medoids: BUILD, FasterPAM's swaps, and the alternating search.
+
+`distances` is anything of which ``distances[rows]``, for positions or a slice, are the
+distances of those rows from all: (len(rows), n). They are symmetric.
+"""
+
+import numpy as np
+from scipy import sparse
+
+# Distances that are looked at together: between two swaps, and while in the cache.
+# These do not follow the memory that there is, for the swaps hang on the first.
+_BLOCK, _CACHED = 2**22, 2**16
+_LEAST, _MOST = 16, 128
+# Old gains that are computed anew together.
+_STALE = 32
+# Share of the sum of distances that is rounding.
+_ROUNDING = 1e-12
+
+
+def candidate_blocks(n_rows):
+    """Slices of rows whose best is swapped in before the next ones are looked at."""
+    step = int(np.clip(_BLOCK // n_rows, _LEAST, _MOST))
+    return [slice(a, min(a + step, n_rows)) for a in range(0, n_rows, step)]
+
+
+def build(distances, weights, n_medoids):
+    """Kaufman & Rousseeuw's BUILD: each medoid lowers the sum of distances the most.
+
+    Parameters
+    ----------
+    distances : object
+        See above.
+    weights : ndarray of shape (n,)
+        Weights of the rows.
+    n_medoids : int
+        How many of the rows to choose.
+
+    Returns
+    -------
+    ndarray of shape (n_medoids,), int
+        Positions, in the order of their choice; of equal ones the first.
+    """
+    blocks = candidate_blocks(len(weights))
+    sums = [distances[block] @ weights for block in blocks]
+    medoids = [int(np.argmin(np.concatenate(sums)))]
+    (nearest,) = distances[medoids]
+
+    def gains(rows):
+        return (nearest - np.minimum(distances[rows], nearest)) @ weights
+
+    if n_medoids > 1:
+        bounds = np.concatenate([gains(block) for block in blocks])
+    while len(medoids) < n_medoids:
+        # A gain only shrinks with every medoid: an old one is a bound.
+        bounds[medoids] = -1.0
+        stale = np.ones(len(weights), dtype=bool)
+        while stale[best := int(np.argmax(bounds))]:
+            rows = np.flatnonzero(stale)
+            if len(rows) > _STALE:
+                rows = rows[np.argpartition(-bounds[rows], _STALE)[:_STALE]]
+                rows = np.union1d(rows, best)
+            bounds[rows] = np.where(bounds[rows] < 0, -1.0, gains(rows))
+            stale[rows] = False
+        medoids.append(best)
+        nearest = np.minimum(nearest, distances[[best]][0])
+    return np.array(medoids)
+
+
+class _Assignment:
+    """The nearest medoid of each row, and the distances of the nearest two."""
+
+    def __init__(self, distances, weights, medoids):
+        self.distances, self.weights = distances, weights
+        self.medoids = np.array(medoids)
+        self._to_medoids = np.array(distances[self.medoids])
+        self._settle()
+
+    def _settle(self):
+        everyone = np.arange(len(self.weights))
+        self.nearest = self._to_medoids.argmin(axis=0)
+        self.first = self._to_medoids[self.nearest, everyone]
+        others = self._to_medoids.copy()
+        others[self.nearest, everyone] = np.inf
+        self.second = others.min(axis=0)
+        self.total = float(self.first @ self.weights)
+        # (k, n): the weight of a row at its nearest medoid.
+        entries = self.weights, (self.nearest, everyone)
+        self.members = sparse.csr_array(entries, shape=others.shape)
+
+    def replace(self, position, candidate, row):
+        """Let a candidate, with its row of distances, take a medoid's place."""
+        self.medoids[position] = candidate
+        self._to_medoids[position] = row
+        self._settle()
+
+    def changes(self, block):
+        """By how much the sum changes where rows take a medoid's place, (b, k).
+
+        Equations 10 to 12 of Schubert & Rousseeuw (2021): without its medoid a row goes
+        to the candidate or the second nearest, else to the candidate or the nearest.
+        """
+        step = max(1, _CACHED // len(self.weights))
+        parts = []
+        for start in range(0, len(block), step):
+            some = block[start : start + step]
+            kept = self.members @ np.minimum(some, self.first).T
+            lost = self.members @ np.minimum(some, self.second).T
+            parts.append(kept.sum(axis=0) - kept + lost)
+        return np.concatenate(parts, axis=1).T - self.total
+
+
+def fasterpam(distances, weights, medoids, max_iter):
+    """Swap medoids for other rows until no single swap lowers the sum of distances.
+
+    The best swap of a block of candidates is made at once, before the next block.
+
+    Parameters
+    ----------
+    distances : object
+        See above.
+    weights : ndarray of shape (n,)
+        Weights of the rows.
+    medoids : ndarray of shape (k,), int
+        Where to start.
+    max_iter : int
+        Largest number of times that all candidates are looked at.
+
+    Returns
+    -------
+    medoids : ndarray of shape (k,), int
+        The medoids; one that was swapped in has the place of the other.
+    n_iter : int
+        How often all candidates were looked at.
+    converged : bool
+        Whether the last time found nothing.
+    """
+    found = _Assignment(distances, weights, medoids)
+    blocks, unchanged = candidate_blocks(len(weights)), 0
+    for n_iter in range(1, max_iter + 1):
+        for block in blocks:
+            rows = distances[block]
+            changes = found.changes(rows)
+            best, position = np.unravel_index(changes.argmin(), changes.shape)
+            unchanged += 1
+            if changes[best, position] < -_ROUNDING * found.total:
+                found.replace(position, block.start + best, rows[best])
+                unchanged = 0
+            if unchanged == len(blocks):
+                return found.medoids, n_iter, True
+    return found.medoids, max_iter, False
+
+
+def alternate(distances, weights, medoids, max_iter):
+    """Assign rows to medoids, and take each cluster's best row, until none changes.
+
+    Parameters and returns as of `fasterpam`, of which it is a faster, worse relative.
+    """
+    medoids = np.array(medoids)
+    for n_iter in range(1, max_iter + 1):
+        nearest = distances[medoids].argmin(axis=0)
+        before = medoids.copy()
+        for position in range(len(medoids)):
+            medoids[position] = _central_row(
+                distances,
+                weights,
+                np.flatnonzero(nearest == position),
+                before[position],
+            )
+        if np.array_equal(medoids, before):
+            return medoids, n_iter, True
+    return medoids, max_iter, False
+
+
+def _central_row(distances, weights, members, medoid):
+    """The member with the least sum of distances from the others; rather `medoid`."""
+    if not len(members):  # all are as near to another medoid
+        return medoid
+    parts = candidate_blocks(len(weights))[0].stop
+    sums = np.concatenate(
+        [
+            distances[members[start : start + parts]][:, members] @ weights[members]
+            for start in range(0, len(members), parts)
+        ]
+    )
+    least = sums.min()
+    own = sums[members == medoid]
+    stays = len(own) and own[0] <= least + _ROUNDING * least
+    return medoid if stays else members[sums.argmin()]

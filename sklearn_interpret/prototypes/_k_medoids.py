@@ -1,0 +1,355 @@
+"""k-medoids: clusters around rows of the data."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.linalg import pinvh
+from scipy.spatial.distance import cdist
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import pairwise_distances
+from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.kernels.distances import gower_distances
+from sklearn_interpret._core.kernels.medoids import alternate, build, fasterpam
+from sklearn_interpret._model._sklearn_compat import (
+    PAIRWISE_METRICS,
+    Interval,
+    StrOptions,
+    fit_context,
+)
+from sklearn_interpret._model.parallel import held_rows
+from sklearn_interpret._model.validation import check_rows, check_weights
+from sklearn_interpret.prototypes._gower_columns import GowerColumns
+
+# Metrics of scikit-learn's that take sparse matrices.
+_OF_SPARSE = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan")
+
+
+class KMedoids(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+):
+    """Clusters around medoids: rows that stand for those near them.
+
+    The sum of the distances of all rows from their nearest medoid is made small. A
+    medoid is a row of the data, which can be looked at, and any distance will do.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of medoids.
+    metric : str or callable, default="euclidean"
+        A metric of :func:`~sklearn.metrics.pairwise_distances`, by name, or a symmetric
+        function of two rows. `"gower"` takes data frames with categories: the mean
+        over the columns of differences, of numbers in units of their range, of
+        categories 0 or 1; what is missing is one unit from all that is not. For
+        `"precomputed"`, X is the symmetric matrix of distances between the rows.
+    method : {"fasterpam", "alternate"}, default="fasterpam"
+        `"fasterpam"` swaps medoids for other rows until no single swap lowers the sum.
+        `"alternate"` takes turns in assigning rows and finding the best row of each
+        cluster: it is faster, and stops at larger sums.
+    init : {"build", "random"}, default="build"
+        Where to start: from rows chosen one after the other, each to lower the sum the
+        most, or from rows at random.
+    max_iter : int, default=100
+        Largest number of times that all rows are tried.
+    random_state : int, RandomState or None, default=None
+        Source of the random start.
+
+    Attributes
+    ----------
+    medoid_indices_ : ndarray of shape (n_clusters,), int
+        Positions of the medoids among the rows.
+    prototype_indices_ : ndarray of shape (n_clusters,), int
+        The same, under the name that it has in other selectors of prototypes.
+    cluster_centers_ : {ndarray, sparse matrix, DataFrame} or None
+        The medoids; None where distances are precomputed.
+    labels_ : ndarray of shape (n_samples,), int
+        Which medoid is nearest to each row; of equally near ones the first.
+    inertia_ : float
+        Weighted sum of the distances of rows from their nearest medoid.
+    n_iter_ : int
+        How often all rows were tried.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X has names that are all strings.
+
+    Warns
+    -----
+    ConvergenceWarning
+        Medoids still changed after `max_iter` times.
+
+    See Also
+    --------
+    NearestPrototypeClassifier : Predicts the class of the nearest prototype.
+    sklearn.cluster.KMeans : Clusters around means.
+
+    Notes
+    -----
+    Columns are not scaled: put a :class:`~sklearn.preprocessing.StandardScaler` before,
+    where their units differ. A row of weight two is as good as two rows; one of weight
+    zero gets a label, and is no medoid.
+
+    The matrix of distances is held where it takes less than an eighth of scikit-learn's
+    `working_memory`. Else its rows are computed again each time that they are tried.
+
+    The best swap is made of each block of candidates (some dozens, up to 128), where
+    Schubert and Rousseeuw make every swap that helps at once.
+
+    References
+    ----------
+    Schubert, E. & Rousseeuw, P. J. (2021). Fast and eager k-medoids clustering: O(k)
+    runtime improvement of the PAM, CLARA, and CLARANS algorithms. Information Systems
+    101. https://doi.org/10.1016/j.is.2021.101804
+
+    Gower, J. C. (1971). A general coefficient of similarity and some of its properties.
+    Biometrics 27(4). https://doi.org/10.2307/2528823
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_interpret.prototypes import KMedoids
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> k_medoids = KMedoids(n_clusters=3).fit(X)
+    >>> k_medoids.medoid_indices_
+    array([ 78,   7, 112])
+    >>> k_medoids.cluster_centers_["petal length (cm)"].tolist()
+    [4.5, 1.5, 5.5]
+    """
+
+    _parameter_constraints = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "metric": [StrOptions({*PAIRWISE_METRICS, "gower", "precomputed"}), callable],
+        "method": [StrOptions({"fasterpam", "alternate"})],
+        "init": [StrOptions({"build", "random"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+    # The inertia is a sum.
+    _weights_count_rows = True
+
+    def __init__(
+        self,
+        *,
+        n_clusters: int = 8,
+        metric: str | Callable[..., float] = "euclidean",
+        method: str = "fasterpam",
+        init: str = "build",
+        max_iter: int = 100,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.method = method
+        self.init = init
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.metric in _OF_SPARSE
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.allow_nan = self.metric in ("gower", "nan_euclidean")
+        tags.input_tags.categorical = self.metric == "gower"
+        return tags
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Find the medoids.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows; distances between them, (n_samples, n_samples), if these are
+            precomputed.
+        y : object, default=None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        self : KMedoids
+            The fitted estimator.
+        """
+        rows = check_rows(self, X, reset=True)
+        weights = check_weights(sample_weight, rows)
+        kept = np.flatnonzero(weights)
+        if self.n_clusters > len(kept):
+            some = " of positive weight" if len(kept) < rows.n_rows else ""
+            raise ValueError(
+                f"n_clusters={self.n_clusters} is too large: there must be as many "
+                f"rows{some}, and there are n_samples={len(kept)}."
+            )
+        self._gower, categorical = None, rows.detected_categorical
+        if self.metric == "gower":
+            self._gower = GowerColumns(rows, weights, categorical)
+        points = self._points(rows)
+        self._measure = _measure(self.metric, points, categorical)
+        found = self._search(points, kept, weights[kept])
+        self.medoid_indices_ = kept[found]
+        self._centers = self.cluster_centers_ = None
+        if self.metric != "precomputed":
+            self._centers = points[self.medoid_indices_]
+            self.cluster_centers_ = rows.take(self.medoid_indices_).native
+        distances = self._distances(points)
+        self.labels_ = distances.argmin(axis=1)
+        self.inertia_ = float(distances.min(axis=1) @ weights)
+        return self
+
+    def _points(self, rows):
+        """Rows as numbers, as the metric takes them."""
+        if self._gower is not None:
+            return self._gower.encode(rows)
+        return check_array(
+            rows.native,
+            accept_sparse="csr" if self.__sklearn_tags__().input_tags.sparse else False,
+            dtype=[np.float64, np.bool_],
+            ensure_all_finite="allow-nan" if self.metric == "nan_euclidean" else True,
+            estimator=self,
+            input_name="X",
+        )
+
+    def _search(self, points, kept, weights):
+        """Positions of the medoids among the rows kept."""
+        if self.metric == "precomputed":
+            _check_distances(points)
+            distances = points if len(kept) == len(points) else points[kept][:, kept]
+        else:
+            points = points[kept]
+            distances = _LazyDistances(points, self._measure)
+            if held_rows(8 * len(kept)) >= len(kept):
+                distances = self._measure(points, points)
+        if self.init == "build":
+            start = build(distances, weights, self.n_clusters)
+        else:
+            order = check_random_state(self.random_state).permutation(len(kept))
+            start = order[: self.n_clusters]
+        search = fasterpam if self.method == "fasterpam" else alternate
+        found, self.n_iter_, settled = search(distances, weights, start, self.max_iter)
+        if not settled:
+            warnings.warn(
+                f"Medoids still changed after max_iter={self.max_iter} times.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return found
+
+    def _distances(self, points):
+        """Distances from the medoids, (n_rows, n_clusters)."""
+        if self.metric == "precomputed":
+            return points[:, self.medoid_indices_]
+        dense = not (sparse.issparse(points) or sparse.issparse(self._centers))
+        if self.metric == "euclidean" and dense:
+            # A product of matrices will do to search by, but is off by 1e-8 for copies.
+            return cdist(points, self._centers)
+        return self._measure(points, self._centers)
+
+    @property
+    def prototype_indices_(self) -> NDArray[np.intp]:
+        """Positions of the medoids among the rows."""
+        check_is_fitted(self, "medoid_indices_")
+        return self.medoid_indices_
+
+    @property
+    def _n_features_out(self):
+        return len(self.medoid_indices_)
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Distances of rows from the medoids.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows; their distances from the rows of `fit`, if these are precomputed.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+            Distances.
+        """
+        check_is_fitted(self, "medoid_indices_")
+        rows = check_rows(self, X, reset=False)
+        return self._distances(self._points(rows))
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Which medoid is nearest to each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows; their distances from the rows of `fit`, if these are precomputed.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), int
+            Positions among the medoids; of equally near ones the first.
+        """
+        check_is_fitted(self, "medoid_indices_")
+        rows = check_rows(self, X, reset=False)
+        return self._distances(self._points(rows)).argmin(axis=1)
+
+
+class _LazyDistances:
+    """Rows of the matrix of distances, computed whenever they are asked for."""
+
+    def __init__(self, points, measure):
+        self._points, self._measure = points, measure
+
+    def __getitem__(self, rows):
+        return self._measure(self._points[rows], self._points)
+
+
+def _measure(metric, points, categorical):
+    """The function of two tables that gives all distances between their rows."""
+    learned = {}
+    if metric == "gower":
+        return partial(gower_distances, categorical=categorical)
+    if metric == "seuclidean":
+        variances = points.var(axis=0)
+        learned["V"] = np.where(variances > 0, variances, 1.0)
+    if metric == "mahalanobis":
+        learned["VI"] = pinvh(np.atleast_2d(np.cov(points.T, bias=True)))
+    return partial(_finite_distances, metric=metric, **learned)
+
+
+def _finite_distances(A, B, metric, **learned):
+    """All distances between two tables' rows; such as can't be compared are refused."""
+    distances = pairwise_distances(A, B, metric=metric, **learned)
+    if not np.isfinite(distances).all():
+        raise ValueError(
+            f"metric={metric!r} gives distances between some rows of X that are no "
+            "finite numbers."
+        )
+    return distances
+
+
+def _check_distances(matrix):
+    """Refuse a matrix that holds no distances between rows."""
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            "metric='precomputed' takes the square matrix of distances between all "
+            f"rows; got X of shape {matrix.shape}."
+        )
+    if matrix.min() < 0 or not np.allclose(matrix, matrix.T):
+        raise ValueError(
+            "metric='precomputed' takes a symmetric matrix of distances, none of them "
+            f"negative; the smallest is {matrix.min():g}."
+        )

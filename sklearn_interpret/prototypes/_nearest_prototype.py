@@ -1,0 +1,252 @@
+"""Predictions by the nearest prototype."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.utils import (
+    Tags,
+    check_array,
+    check_consistent_length,
+    column_or_1d,
+    get_tags,
+)
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklearn_interpret._model._sklearn_compat import HasMethods, fit_context
+from sklearn_interpret._model.validation import check_rows
+from sklearn_interpret.prototypes._k_medoids import KMedoids
+
+
+class _NearestPrototype(BaseEstimator):
+    """Base of both: prototypes by a selector, and their targets."""
+
+    _parameter_constraints = {"selector": [HasMethods(["fit", "transform"]), None]}
+
+    def __init__(self, *, selector: Any = None) -> None:
+        self.selector = selector
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self._unfitted_selector()).input_tags
+        return tags
+
+    def _unfitted_selector(self):
+        return KMedoids() if self.selector is None else self.selector
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Select the prototypes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows, as the selector takes them.
+        y : array-like of shape (n_samples,), default=None
+            Their targets, which are needed.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, for a selector that takes them.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        rows = check_rows(self, X, reset=True)
+        # Says that y is needed, where it is None.
+        validate_data(self, rows.native, y, reset=False, skip_check_array=True)
+        y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
+        y = self._check_targets(column_or_1d(y, warn=True))
+        check_consistent_length(rows.native, y)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        self.selector_ = clone(self._unfitted_selector()).fit(X, y, **weights)
+        self.prototype_indices_ = np.asarray(self.selector_.prototype_indices_)
+        self.prototypes_ = rows.take(self.prototype_indices_).native
+        self.prototype_targets_ = y[self.prototype_indices_]
+        return self
+
+    def prototype_of(self, X: Any) -> NDArray[np.intp]:
+        """Which prototype is nearest to each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), int
+            Positions in `prototypes_`.
+        """
+        check_is_fitted(self, "selector_")
+        check_rows(self, X, reset=False)
+        if hasattr(self.selector_, "predict"):
+            return self.selector_.predict(X)
+        return np.asarray(self.selector_.transform(X)).argmax(axis=1)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Targets of the nearest prototypes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels or numbers.
+        """
+        nearest = self.prototype_of(X)
+        return self.prototype_targets_[nearest]
+
+
+class NearestPrototypeClassifier(ClassifierMixin, _NearestPrototype):
+    """Classifier that says: this row is like that prototype, hence of its class.
+
+    A selector chooses prototypes among the rows. Each has the class that it has in the
+    data, and a row gets the class of the prototype that is nearest to it.
+
+    Parameters
+    ----------
+    selector : estimator, default=None
+        What chooses the prototypes, such as :class:`KMedoids` (which None means, with
+        its defaults). Fitted on X and y, it has `prototype_indices_`, positions among
+        the rows; its `predict` says which of them is nearest to a row, or, where it has
+        none, its `transform` how alike a row and each of them are.
+
+    Attributes
+    ----------
+    selector_ : estimator
+        The fitted selector.
+    prototype_indices_ : ndarray of shape (n_prototypes,), int
+        Positions of the prototypes among the rows.
+    prototypes_ : {ndarray, sparse matrix, DataFrame} of n_prototypes rows
+        The prototypes.
+    prototype_targets_ : ndarray of shape (n_prototypes,)
+        Their classes.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels. One that no prototype has is never predicted.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X has names that are all strings.
+
+    See Also
+    --------
+    NearestPrototypeRegressor : The same for numbers.
+    sklearn.neighbors.KNeighborsClassifier : Keeps all rows.
+
+    References
+    ----------
+    Bien, J. & Tibshirani, R. (2011). Prototype selection for interpretable
+    classification. Annals of Applied Statistics 5(4).
+    https://doi.org/10.1214/11-AOAS495
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_interpret.prototypes import KMedoids, NearestPrototypeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = NearestPrototypeClassifier(selector=KMedoids(n_clusters=6)).fit(X, y)
+    >>> round(model.score(X, y), 2)
+    0.92
+    >>> X[60], model.prototypes_[model.prototype_of(X[[60]])]
+    (array([5. , 2. , 3.5, 1. ]), array([[5.6, 2.5, 3.9, 1.1]]))
+    """
+
+    def _check_targets(self, y):
+        check_classification_targets(y)
+        self.classes_ = np.unique(y)
+        return y
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """One for the class of the nearest prototype, zero for the others.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities, in the order of `classes_`.
+        """
+        return (self.predict(X)[:, None] == self.classes_).astype(np.float64)
+
+
+class NearestPrototypeRegressor(RegressorMixin, _NearestPrototype):
+    """Regressor that says: this row is like that prototype, hence has its target.
+
+    A selector chooses prototypes among the rows. Each has the target that it has in the
+    data, and a row gets the target of the prototype that is nearest to it.
+
+    Parameters
+    ----------
+    selector : estimator, default=None
+        What chooses the prototypes, such as :class:`KMedoids` (which None means, with
+        its defaults). Fitted on X and y, it has `prototype_indices_`, positions among
+        the rows; its `predict` says which of them is nearest to a row, or, where it has
+        none, its `transform` how alike a row and each of them are.
+
+    Attributes
+    ----------
+    selector_ : estimator
+        The fitted selector.
+    prototype_indices_ : ndarray of shape (n_prototypes,), int
+        Positions of the prototypes among the rows.
+    prototypes_ : {ndarray, sparse matrix, DataFrame} of n_prototypes rows
+        The prototypes.
+    prototype_targets_ : ndarray of shape (n_prototypes,)
+        Their targets.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X has names that are all strings.
+
+    See Also
+    --------
+    NearestPrototypeClassifier : The same for classes.
+    sklearn.neighbors.KNeighborsRegressor : Keeps all rows.
+
+    Notes
+    -----
+    A prediction is the target of a single row, noise and all, not a mean.
+
+    References
+    ----------
+    Bien, J. & Tibshirani, R. (2011). Prototype selection for interpretable
+    classification. Annals of Applied Statistics 5(4).
+    https://doi.org/10.1214/11-AOAS495
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_interpret.prototypes import KMedoids, NearestPrototypeRegressor
+    >>> measures = load_iris().data
+    >>> X, y = measures[:, :3], measures[:, 3]
+    >>> model = NearestPrototypeRegressor(selector=KMedoids(n_clusters=9)).fit(X, y)
+    >>> round(model.score(X, y), 2)
+    0.91
+    >>> model.predict(X[[60]]), model.prototypes_[model.prototype_of(X[[60]])]
+    (array([1.1]), array([[5.5, 2.4, 3.8]]))
+    """
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # A few steps do not follow a steep function.
+        tags.regressor_tags.poor_score = True
+        return tags
+
+    def _check_targets(self, y):
+        return y.astype(np.float64)

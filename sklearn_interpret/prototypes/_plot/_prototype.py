@@ -1,0 +1,490 @@
+"""Display of prototypes and criticisms: as a table, as images, or on a map."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.decomposition import PCA
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._plotting.axes import (
+    Slot,
+    add_legend,
+    axes_inches,
+    take_axes,
+)
+from sklearn_interpret._plotting.bars import check_count
+from sklearn_interpret._plotting.colours import (
+    DOWN_COLOUR,
+    UP_COLOUR,
+    ink,
+    paper,
+    seen,
+    shade,
+    text_on,
+)
+from sklearn_interpret._plotting.displays import Drawn
+from sklearn_interpret._plotting.images import check_image_shape, drawable, placing
+from sklearn_interpret._plotting.labels import (
+    CHARACTERS_PER_INCH,
+    literal,
+    shorten,
+    shown_ticks,
+    value_text,
+)
+from sklearn_interpret._plotting.points import MANY_POINTS, point_area
+from sklearn_interpret._plotting.surfaces import (
+    cell_bounds,
+    colour_limits,
+    draw_colour_bar,
+    draw_heat_map,
+)
+from sklearn_interpret._plotting.tables import import_pandas
+
+# Inches: least width of a cell of a table, and its height, what is around the cells,
+# and the most that they take; names in an inch; letters of a value and of a name.
+_CELL, _LINE, _AROUND, _MOST, _NAMES_PER_INCH = 0.62, 0.3, (3.2, 1.7), (14, 10), 6.5
+_VALUE, _NAME = 12, 22
+# Inches: width of an image, and what is above it; least number in a row of many.
+_IMAGE, _TITLE, _IMAGES = 1.35, 0.3, 5
+# Of prototypes and criticisms.
+_COLOURS, _MARKERS = (DOWN_COLOUR, UP_COLOUR), ("o", "X")
+
+
+class PrototypeDisplay(Drawn):
+    """Prototypes, and criticisms if there are any, among the rows they stand for.
+
+    Build it with `from_estimator`. A table has a line for each prototype and each
+    criticism, coloured by how far each value is from the mean of all rows. Rows may
+    also be drawn as images, or as points on a map of all rows.
+
+    Parameters
+    ----------
+    data : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+        All rows.
+    prototype_indices : array-like of shape (n_prototypes,), int
+        Positions of the prototypes among them.
+    criticism_indices : array-like of shape (n_criticisms,), int, default=()
+        Positions of the criticisms.
+    y : array-like of shape (n_samples,), default=None
+        Targets of all rows, to be written beside those drawn.
+    feature_names : sequence of str, default=None
+        Names of the features; None takes those of the rows.
+    image_shape : (height, width) or (height, width, channels), default=None
+        What a row is as an image, channels last.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    axes_ : ndarray of Axes of shape (n_panels,)
+        One for a table or a map, one for each image.
+    heat_map_ : QuadMesh or None
+        Cells of the table.
+    colour_bar_ : Colorbar or None
+        The scale of these.
+    images_ : list of AxesImage
+        Images of the prototypes, then of the criticisms.
+    points_ : list of PathCollection
+        On a map: all rows, the prototypes, and the criticisms.
+    legend_ : Legend or None
+        What the points are.
+
+    See Also
+    --------
+    KMedoids : Medoids, which are prototypes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_interpret.prototypes import KMedoids, PrototypeDisplay
+    >>> X = load_iris(as_frame=True).data
+    >>> k_medoids = KMedoids(n_clusters=3).fit(X)
+    >>> display = PrototypeDisplay.from_estimator(k_medoids, X)
+    >>> display.to_frame()[["kind", "row", "petal width (cm)"]]
+            kind  row  petal width (cm)
+    0  prototype   78               1.5
+    1  prototype    7               0.2
+    2  prototype  112               2.1
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        prototype_indices: ArrayLike,
+        criticism_indices: ArrayLike = (),
+        *,
+        y: ArrayLike | None = None,
+        feature_names: Any = None,
+        image_shape: tuple | None = None,
+    ) -> None:
+        self.data = data
+        self.prototype_indices = prototype_indices
+        self.criticism_indices = criticism_indices
+        self.y = y
+        self.feature_names = feature_names
+        self.image_shape = image_shape
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        image_shape: tuple | None = None,
+        kind: str = "auto",
+        max_entries: int | None = 12,
+        ax: Any = None,
+    ) -> Self:
+        """Draw what a fitted selector has chosen.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            A selector, which has `prototype_indices_` and maybe `criticism_indices_`,
+            or a predictor by the nearest prototype.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            The rows of `fit`; where distances or a kernel were passed to it, the rows
+            that these are of.
+        y : array-like of shape (n_samples,), default=None
+            Targets of the rows, to be written beside those drawn.
+        image_shape : (height, width) or (height, width, channels), default=None
+            What a row is as an image, channels last.
+        kind : {"auto", "table", "images", "map"}, default="auto"
+            As in `plot`.
+        max_entries : int, default=12
+            As in `plot`.
+        ax : matplotlib Axes or array of Axes, default=None
+            As in `plot`.
+
+        Returns
+        -------
+        display : PrototypeDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        NotFittedError
+            The estimator is not fitted.
+        TypeError
+            The estimator selects no prototypes.
+        ValueError
+            Other rows than those of `fit`; bad input.
+        """
+        check_is_fitted(estimator)
+        selector = getattr(estimator, "selector_", estimator)
+        if not hasattr(selector, "prototype_indices_"):
+            raise TypeError(
+                f"{cls.__name__} shows estimators that have prototype_indices_; got "
+                f"{type(estimator).__name__}."
+            )
+        criticisms = getattr(selector, "criticism_indices_", ())
+        display = cls(
+            X,
+            selector.prototype_indices_,
+            criticisms,
+            y=y,
+            feature_names=as_rows(X).names,
+            image_shape=image_shape,
+        )
+        return display.plot(ax=ax, kind=kind, max_entries=max_entries)
+
+    def plot(
+        self, ax: Any = None, *, kind: str = "auto", max_entries: int | None = 12
+    ) -> Self:
+        """Draw the prototypes and criticisms.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or array of Axes, default=None
+            None makes a figure. A single axes is divided up for images.
+        kind : {"auto", "table", "images", "map"}, default="auto"
+            A `"table"` with a line for each; `"images"`; or a `"map"` of all rows by
+            their first two principal components, with the shares of the variance;
+            columns are in units of their standard deviation, but for pixels. `"auto"`
+            means images where there is an `image_shape`, else a table.
+        max_entries : int, default=12
+            Largest number of columns of a table: those in which the rows drawn differ
+            most. None shows all.
+
+        Returns
+        -------
+        self : PrototypeDisplay
+            The display.
+
+        Raises
+        ------
+        ValueError
+            An unknown `kind`; positions that are none of the rows'; names, targets or
+            an `image_shape` of another size.
+        """
+        check_count(max_entries, "max_entries")
+        if kind == "auto":
+            kind = "table" if self.image_shape is None else "images"
+        draws = {
+            "table": lambda: self._draw_table(ax, max_entries),
+            "images": lambda: self._draw_images(ax),
+            "map": lambda: self._draw_map(ax),
+        }
+        if kind not in draws:
+            raise ValueError(f"kind={kind!r} must be one of auto, {', '.join(draws)}.")
+        self._check()
+        self.heat_map_ = self.colour_bar_ = self.legend_ = None
+        self.images_, self.points_ = [], []
+        draws[kind]()
+        return self
+
+    def _check(self):
+        """Read the rows, and refuse positions, names and targets of others."""
+        self._rows = as_rows(self.data)
+        chosen = [self.prototype_indices, self.criticism_indices]
+        self._chosen = [np.asarray(part, dtype=np.intp) for part in chosen]
+        if not len(self._chosen[0]):
+            raise ValueError("prototype_indices is empty: there is nothing to draw.")
+        largest = max(part.max(initial=0) for part in self._chosen)
+        if largest >= self._rows.n_rows:
+            raise ValueError(
+                f"X has {self._rows.n_rows} rows, but row {largest} was chosen: pass "
+                "the rows of fit."
+            )
+        if self.y is not None and len(self.y) != self._rows.n_rows:
+            raise ValueError(
+                f"y has {len(self.y)} entries, but X has {self._rows.n_rows} rows."
+            )
+        names = self._rows.names if self.feature_names is None else self.feature_names
+        if len(names) != self._rows.n_columns:
+            raise ValueError(
+                f"feature_names has {len(names)} names, but X has "
+                f"{self._rows.n_columns} columns."
+            )
+        self._names = list(names)
+
+    def _lines(self):
+        """Kind and position of each row drawn, prototypes first."""
+        kinds = ("prototype", "criticism")
+        return [
+            (kind, int(row))
+            for kind, part in zip(kinds, self._chosen, strict=True)
+            for row in part
+        ]
+
+    def _line_names(self):
+        targets = None if self.y is None else np.asarray(self.y)
+        names = [f"{kind} {row}" for kind, row in self._lines()]
+        if targets is None:
+            return names
+        rows = [row for _, row in self._lines()]
+        return [
+            f"{name}: {value_text(targets[row], targets)}"
+            for name, row in zip(names, rows, strict=True)
+        ]
+
+    def _scaled(self):
+        """All rows in standard deviations from the mean; NaN where there are none."""
+        values = np.full((self._rows.n_rows, self._rows.n_columns), np.nan)
+        for j in np.flatnonzero(self._rows.are_numbers):
+            numbers = self._rows.numbers(j)
+            known = numbers[~np.isnan(numbers)]
+            if len(known):
+                numbers = numbers - known.mean()
+                spread = known.std()
+                # What is left of a constant column is rounding.
+                constant = spread <= 1e-12 * np.abs(known).max()
+                values[:, j] = np.where(
+                    np.isnan(numbers), np.nan, 0.0 if constant else numbers
+                )
+                values[:, j] /= 1.0 if constant else spread
+        return values
+
+    def _draw_table(self, ax, max_entries):
+        """A line for each row drawn, a cell for each of some columns."""
+        lines = [row for _, row in self._lines()]
+        scaled = self._scaled()[lines]
+        columns = self._columns(scaled, max_entries)
+        scaled, texts = scaled[:, columns], self._cell_texts(lines, columns)
+        longest = max(len(text) for line in texts for text in line)
+        cell = max(_CELL, (longest + 1) / CHARACTERS_PER_INCH), _LINE
+        shape = scaled.shape[::-1]
+        inner = np.minimum(np.multiply(shape, cell), _MOST)
+        canvas = take_axes(
+            ax,
+            [Slot()],
+            n_columns=1,
+            caller=f"{type(self).__name__}.plot",
+            panel_size=inner + _AROUND,
+        )
+        (ax,) = canvas.main
+        self.figure_, self.axes_ = canvas.figure, np.array([ax], dtype=object)
+        inner = inner if canvas.own_figure else np.array(axes_inches(ax))
+        x, y = (cell_bounds(np.arange(n)) for n in shape)
+        limits = colour_limits(scaled, True)
+        self.heat_map_ = draw_heat_map(ax, x, y, scaled.T, limits, None, diverging=True)
+        ax.set(xlim=(x[0], x[-1]), ylim=(y[-1], y[0]))
+        ax.grid(visible=False)
+        ax.spines[:].set_visible(False)
+        ax.tick_params(length=0)
+        self._name_cells(ax, columns, *inner)
+        n_prototypes = len(self._chosen[0])
+        if n_prototypes < len(lines):
+            # The cells are pale or coloured in every style.
+            ax.axhline(n_prototypes - 0.5, color="black", linewidth=2)
+        if np.isfinite(scaled).any():
+            self.colour_bar_ = draw_colour_bar(
+                ax, self.heat_map_, "standard deviations\nfrom the mean"
+            )
+        wide, high = inner / shape
+        if wide * CHARACTERS_PER_INCH >= longest and high * _NAMES_PER_INCH >= 1:
+            self._write(ax, texts, scaled)
+
+    def _columns(self, scaled, max_entries):
+        """Columns in which the rows drawn differ most, in the order of the table."""
+        everything = np.arange(self._rows.n_columns)
+        if max_entries is None or len(everything) <= max_entries:
+            return everything
+        known = np.isfinite(scaled)
+        values = np.where(known, scaled, 0.0)
+        spreads = np.where(known.any(axis=0), values.std(axis=0), 1.0)
+        order = np.argsort(-spreads.round(9), kind="stable")
+        return np.sort(order[:max_entries])
+
+    def _name_cells(self, ax, columns, width, height):
+        """Names of the lines, and of the columns below them."""
+        names = self._line_names()
+        places = shown_ticks(len(names), int(height * _NAMES_PER_INCH))
+        texts = [literal(shorten(names[place], 2 * _NAME)) for place in places]
+        ax.set_yticks(places, texts, fontsize="small")
+        names = [self._names[j] for j in columns]
+        places = shown_ticks(len(names), int(width * _NAMES_PER_INCH))
+        texts = [literal(shorten(names[place], _NAME)) for place in places]
+        turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
+        if max(map(len, texts)) + 2 <= CHARACTERS_PER_INCH * width / len(columns):
+            turned = {}
+        ax.set_xticks(places, texts, fontsize="small", **turned)
+
+    def _cell_texts(self, lines, columns):
+        texts = []
+        for j in columns:
+            values = self._rows.values(j)
+            number = values if self._rows.are_numbers[j] else None
+            texts.append(
+                [shorten(value_text(values[i], number), _VALUE) for i in lines]
+            )
+        return list(zip(*texts, strict=True))
+
+    def _write(self, ax, texts, scaled):
+        """The values, dark on bright cells."""
+        for (i, k), share in np.ndenumerate(scaled):
+            known = np.isfinite(share)
+            colour = text_on(self.heat_map_.to_rgba(share)) if known else ink(ax)
+            ax.text(
+                k,
+                i,
+                literal(texts[i][k]),
+                ha="center",
+                va="center",
+                fontsize="small",
+                color=colour,
+            )
+
+    def _draw_images(self, ax):
+        """An image for each row, framed in the colour of its kind."""
+        check_image_shape(self.image_shape, self._rows.n_columns)
+        shape, lines = tuple(self.image_shape), self._lines()
+        height = _IMAGE * float(np.clip(shape[0] / shape[1], 0.3, 3))
+        canvas = take_axes(
+            ax,
+            [Slot()] * len(lines),
+            n_columns=max(_IMAGES, int(np.ceil(np.sqrt(len(lines))))),
+            caller=f"{type(self).__name__}.plot",
+            panel_size=(_IMAGE, height + _TITLE),
+        )
+        self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
+        chosen = self._rows.take(np.array([row for _, row in lines]))
+        pixels = np.stack([chosen.numbers(j) for j in range(chosen.n_columns)], axis=1)
+        # On one scale.
+        images = drawable(pixels.reshape(-1, *shape[1:]))
+        images = images.reshape(len(lines), shape[0], *images.shape[1:])
+        named = zip(canvas.main, images, lines, self._line_names(), strict=True)
+        for panel, image, (kind, _), name in named:
+            look = {"cmap": "gray", "vmin": 0, "vmax": 1, **placing(shape[:2])}
+            self.images_.append(panel.imshow(image, **look))
+            panel.set(xticks=[], yticks=[])
+            panel.grid(visible=False)
+            panel.set_title(literal(shorten(name, _NAME)), fontsize="small")
+            colour = seen(_COLOURS[kind == "criticism"], panel)
+            panel.spines[:].set(visible=True, color=colour, linewidth=2)
+
+    def _draw_map(self, ax):
+        """All rows by two principal components, those chosen marked."""
+        size = 5.6, 4.4
+        caller = f"{type(self).__name__}.plot"
+        canvas = take_axes(ax, [Slot()], n_columns=1, caller=caller, panel_size=size)
+        (ax,) = canvas.main
+        self.figure_, self.axes_ = canvas.figure, np.array([ax], dtype=object)
+        places, shares = self._places()
+        looks = {"s": point_area(len(places)), "linewidth": 0, "alpha": 0.6}
+        looks["rasterized"] = len(places) > MANY_POINTS
+        self.points_ = [ax.scatter(*places.T, color=shade(ax, 0.4), **looks)]
+        labels = ["all rows"]
+        for place, part in enumerate(self._chosen):
+            if len(part):
+                looks = {"color": seen(_COLOURS[place], ax), "s": 70, "zorder": 3}
+                looks |= {"edgecolor": paper(ax), "linewidth": 0.8}
+                marks = ax.scatter(*places[part].T, marker=_MARKERS[place], **looks)
+                self.points_.append(marks)
+                labels.append(("prototypes", "criticisms")[place])
+        self.legend_ = add_legend(canvas, self.points_, labels)
+        ax.set(
+            xlabel=f"First principal component ({shares[0]:.0%})",
+            ylabel=f"Second principal component ({shares[1]:.0%})",
+        )
+
+    def _places(self):
+        """Coordinates of all rows, (n_rows, 2), and shares of the variance."""
+        if self.image_shape is not None:
+            check_image_shape(self.image_shape, self._rows.n_columns)
+            numbers = map(self._rows.numbers, range(self._rows.n_columns))
+            values = np.stack(list(numbers), axis=1)
+        else:
+            values = self._scaled()
+        parts = [values[:, self._rows.are_numbers]]
+        for j in np.flatnonzero(~self._rows.are_numbers):
+            codes, labels, _ = self._rows.encode([j])
+            parts.append(np.eye(len(labels))[codes])
+        values = np.nan_to_num(np.concatenate(parts, axis=1))
+        coordinates, shares = np.zeros((len(values), 2)), np.zeros(2)
+        n_components = min(2, *values.shape)
+        if np.ptp(values, axis=0).any():
+            pca = PCA(n_components, random_state=0)
+            coordinates[:, :n_components] = pca.fit_transform(values)
+            shares[:n_components] = pca.explained_variance_ratio_
+        return coordinates, shares
+
+    def to_frame(self) -> Any:
+        """The prototypes and criticisms as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line for each: "kind", "row" (its position in the data), "y" where there
+            are targets, and its values.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        pandas = import_pandas(f"{type(self).__name__}.to_frame")
+        self._check()
+        kinds, lines = map(list, zip(*self._lines(), strict=True))
+        table = {"kind": kinds, "row": lines}
+        if self.y is not None:
+            table["y"] = np.asarray(self.y)[lines]
+        names, chosen = self._names, self._rows.take(np.array(lines))
+        values = [pandas.Series(chosen.values(j)) for j in range(len(names))]
+        frame = pandas.concat(values, axis=1, keys=names)
+        return pandas.concat([pandas.DataFrame(table), frame], axis=1)

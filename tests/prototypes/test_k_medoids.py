@@ -1,0 +1,217 @@
+"""k-medoids: metrics, containers, weights, and what is refused."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn import config_context
+from sklearn.datasets import load_iris, make_blobs
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import pairwise_distances
+
+from sklearn_interpret.prototypes import KMedoids
+
+X, _ = make_blobs(90, n_features=3, centers=4, random_state=0)
+
+
+def mixed(n_rows=40):
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "size": rng.normal(size=n_rows),
+            "rooms": rng.integers(1, 6, n_rows),
+            "colour": pd.Categorical(rng.choice(["red", "blue"], n_rows)),
+            "town": rng.choice(["A", "B", "C"], n_rows),
+        }
+    )
+
+
+def gower(frame, other):
+    """Gower's distances, one column after the other."""
+    total = 0.0
+    for name in ("size", "rooms"):
+        gaps = np.abs(other[name].to_numpy() - frame[name].to_numpy()[:, None])
+        total = total + gaps / np.ptp(frame[name])
+    for name in ("colour", "town"):
+        same = other[name].to_numpy().astype(str)
+        total = total + (same != frame[name].to_numpy().astype(str)[:, None])
+    return total / 4
+
+
+@pytest.mark.parametrize(
+    "metric",
+    ["euclidean", "manhattan", "cosine", "chebyshev", "seuclidean", "mahalanobis"],
+)
+def test_metrics(metric):
+    model = KMedoids(n_clusters=4, metric=metric).fit(X)
+    expected = pairwise_distances(X, metric=metric)[:, model.medoid_indices_]
+    if metric in ("seuclidean", "mahalanobis"):  # by the rows as they are, no sample
+        expected = expected * np.sqrt(90 / 89)
+    np.testing.assert_allclose(model.transform(X), expected, atol=1e-7)
+    np.testing.assert_array_equal(model.labels_, expected.argmin(axis=1))
+    assert model.inertia_ == pytest.approx(expected.min(axis=1).sum())
+
+
+def test_equals_that_of_the_matrix_and_of_a_function():
+    one = KMedoids(n_clusters=5).fit(X)
+    matrix = pairwise_distances(X)
+    other = KMedoids(n_clusters=5, metric="precomputed").fit(matrix)
+    own = KMedoids(n_clusters=5, metric=lambda a, b: np.sqrt(((a - b) ** 2).sum()))
+    for model in (other, own.fit(X)):
+        np.testing.assert_array_equal(model.medoid_indices_, one.medoid_indices_)
+        assert model.inertia_ == pytest.approx(one.inertia_)
+    assert other.cluster_centers_ is None
+    new = X[:7] + 0.1
+    np.testing.assert_array_equal(
+        other.predict(pairwise_distances(new, X)), one.predict(new)
+    )
+
+
+def test_sparse_rows():
+    dense = np.where(X > 0, X, 0)
+    for metric in ("euclidean", "manhattan", "cosine"):
+        one = KMedoids(n_clusters=3, metric=metric).fit(dense + 0.0)
+        other = KMedoids(n_clusters=3, metric=metric).fit(sparse.csr_array(dense))
+        np.testing.assert_array_equal(one.medoid_indices_, other.medoid_indices_)
+        np.testing.assert_allclose(
+            other.transform(sparse.coo_array(dense)), one.transform(dense), atol=1e-7
+        )
+
+
+def test_gower_distances_of_frames():
+    frame = mixed()
+    model = KMedoids(n_clusters=3, metric="gower").fit(frame)
+    medoids = frame.iloc[model.medoid_indices_]
+    np.testing.assert_allclose(model.transform(frame), gower(frame, medoids))
+    pd.testing.assert_frame_equal(
+        model.cluster_centers_, medoids.reset_index(drop=True)
+    )
+    new = frame.iloc[[0]].assign(town="D")
+    far = gower(frame, medoids)[0] + 0.25 * (frame["town"][0] == medoids["town"])
+    np.testing.assert_allclose(model.transform(new)[0], far)
+
+
+def test_what_is_missing_is_one_unit_from_all_that_is_not():
+    frame = mixed()
+    frame.loc[[3, 5], "size"] = np.nan
+    model = KMedoids(n_clusters=40, metric="gower").fit(frame)
+    distances = model.transform(frame)[:, np.argsort(model.medoid_indices_)]
+    others = gower(frame.assign(size=[0.0, 1.0] * 20), frame.assign(size=0.0))
+    others -= np.tile([0.0, 0.25], 20)[:, None]  # of the other columns alone
+    gaps = frame["size"].isna().to_numpy()
+    others += np.where(gaps[:, None] != gaps, 0.25, 0)
+    np.testing.assert_allclose(distances[gaps], others[gaps], atol=1e-12)
+
+
+def test_polars_frames():
+    polars = pytest.importorskip("polars")
+    frame = mixed()
+    other = polars.DataFrame({name: frame[name].tolist() for name in frame})
+    one = KMedoids(n_clusters=3, metric="gower").fit(frame)
+    two = KMedoids(n_clusters=3, metric="gower").fit(other)
+    np.testing.assert_array_equal(one.medoid_indices_, two.medoid_indices_)
+    assert isinstance(two.cluster_centers_, polars.DataFrame)
+
+
+@pytest.mark.parametrize("method", ["fasterpam", "alternate"])
+def test_rows_that_are_not_held_give_the_same(method):
+    model = KMedoids(n_clusters=6, method=method)
+    held = model.fit(X).medoid_indices_
+    with config_context(working_memory=0.01):
+        np.testing.assert_array_equal(model.fit(X).medoid_indices_, held)
+
+
+def test_rows_of_weight_zero_have_labels_and_are_no_medoids():
+    weights = np.ones(90)
+    weights[KMedoids(n_clusters=4).fit(X).medoid_indices_] = 0
+    model = KMedoids(n_clusters=4).fit(X, sample_weight=weights)
+    assert (weights[model.medoid_indices_] > 0).all()
+    np.testing.assert_array_equal(model.labels_, model.predict(X))
+    matrix = pairwise_distances(X)
+    other = KMedoids(n_clusters=4, metric="precomputed")
+    other.fit(matrix, sample_weight=weights)
+    np.testing.assert_array_equal(other.medoid_indices_, model.medoid_indices_)
+    np.testing.assert_array_equal(other.labels_, model.labels_)
+
+
+def test_random_starts_follow_the_seed():
+    one, same, other = (
+        KMedoids(n_clusters=20, init="random", max_iter=1, random_state=seed)
+        for seed in (0, 0, 1)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        first = one.fit(X).medoid_indices_.tolist()
+        assert same.fit(X).medoid_indices_.tolist() == first
+        assert other.fit(X).medoid_indices_.tolist() != first
+
+
+def test_one_row_duplicates_constants_and_all_rows():
+    one = KMedoids(n_clusters=1).fit([[1.0, 2.0]])
+    assert one.medoid_indices_.tolist() == [0]
+    assert one.inertia_ == 0
+    alike = KMedoids(n_clusters=3).fit(np.ones((5, 2)))
+    assert sorted(alike.medoid_indices_.tolist()) == [0, 1, 2]
+    assert alike.labels_.tolist() == [0] * 5
+    everything = KMedoids(n_clusters=90).fit(X)
+    assert sorted(everything.medoid_indices_) == list(range(90))
+    assert everything.inertia_ == 0
+    constant = np.column_stack([X[:, 0], np.ones(90)])
+    for metric in ("seuclidean", "mahalanobis", "gower"):
+        assert np.isfinite(KMedoids(metric=metric).fit(constant).inertia_)
+
+
+def test_a_copy_of_a_medoid_is_at_distance_zero():
+    far = load_iris().data + 1e4
+    model = KMedoids(n_clusters=3).fit(far)
+    distances = model.transform(model.cluster_centers_)
+    assert np.diag(distances).tolist() == [0, 0, 0]
+
+
+def test_ends_early_with_a_warning():
+    model = KMedoids(n_clusters=20, init="random", max_iter=1, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="max_iter=1 times"):
+        model.fit(X)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "rows", "message"),
+    [
+        ({"n_clusters": 91}, X, "n_clusters=91 is too large.*n_samples=90"),
+        ({"n_clusters": 0}, X, "n_clusters"),
+        ({"metric": "no such"}, X, "metric.*no such"),
+        ({"metric": "precomputed"}, X, r"square matrix.*\(90, 3\)"),
+        (
+            {"metric": "precomputed"},
+            X[:9] @ X[:9].T + np.eye(9, k=1) + 99,
+            "symmetric matrix of distances",
+        ),
+        ({"metric": "precomputed"}, -np.eye(9), "smallest is -1"),
+        ({"method": "pam"}, X, "method"),
+        ({"init": "k-means++"}, X, "init"),
+        ({"max_iter": 0}, X, "max_iter"),
+        ({}, np.full((9, 2), np.nan), "contains NaN"),
+        ({}, mixed(), "could not convert string"),
+        ({}, np.empty((0, 2)), "0 sample"),
+        ({"metric": "gower"}, np.full((9, 2), np.inf), "infinity"),
+    ],
+)
+def test_bad_input(parameters, rows, message):
+    with pytest.raises(ValueError, match=message):
+        KMedoids(**parameters).fit(rows)
+
+
+@pytest.mark.parametrize("metric", ["nan_euclidean", lambda a, b: np.nan])
+def test_distances_that_are_no_numbers(metric):
+    rows = np.array([[1.0, np.nan], [np.nan, 2.0], [3.0, 4.0]] * 3)
+    if callable(metric):
+        rows = np.nan_to_num(rows)
+    with pytest.raises(ValueError, match=r"metric=.*no finite numbers"):
+        KMedoids(n_clusters=2, metric=metric).fit(rows)
+
+
+def test_too_few_rows_of_positive_weight():
+    with pytest.raises(ValueError, match=r"rows of positive weight.*n_samples=2"):
+        KMedoids(n_clusters=3).fit(X, sample_weight=np.arange(90) < 2)
