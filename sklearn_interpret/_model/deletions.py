@@ -85,13 +85,10 @@ class Training:
         if is_classifier(self.fitted):
             _, labels = np.unique(self.y, return_inverse=True)
         positive = self.weights > 0
-        counts = np.bincount(labels[positive], minlength=labels.max() + 1)
-        return all(
-            (
-                counts > np.bincount(labels[rows[positive[rows]]], None, len(counts))
-            ).all()
-            for rows in deleted
-        )
+        n_classes = labels.max() + 1
+        counts = np.bincount(labels[positive], minlength=n_classes)
+        taken = [labels[rows[positive[rows]]] for rows in deleted]
+        return all((counts > np.bincount(t, minlength=n_classes)).all() for t in taken)
 
 
 def make_deletions(training, response, deleted, *, n_jobs=None, verbose=0):
