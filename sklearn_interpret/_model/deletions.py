@@ -166,6 +166,16 @@ def _refitted(training, rows):
         ) from error
 
 
+def scores_without(training, removed, metric, test, *, n_jobs=None, verbose=0):
+    """Scores on rows of test (X, y) of clones fitted without each list of rows."""
+    tasks = [(training, rows, metric, test) for rows in removed]
+    return np.array(list(run(_score_without, tasks, n_jobs=n_jobs, verbose=verbose)))
+
+
+def _score_without(training, rows, metric, test):
+    return metric(_refitted(training, rows), *test, None)
+
+
 @dataclass(frozen=True, eq=False)
 class ModelsWithout:
     """Fitted models, each without some rows.

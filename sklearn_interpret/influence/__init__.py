@@ -1,5 +1,6 @@
 """Which training rows made the model what it is."""
 
 from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
+from sklearn_interpret.influence._plot import InfluenceDisplay, InfluenceTreeDisplay
 
-__all__ = ["DeletionDiagnostics"]
+__all__ = ["DeletionDiagnostics", "InfluenceDisplay", "InfluenceTreeDisplay"]

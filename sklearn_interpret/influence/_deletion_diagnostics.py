@@ -328,6 +328,16 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
             **self._left,
         )
 
+    def _overall(self):
+        """`influence_` as an explanation, for displays."""
+        return TrainingExplanation(
+            self.influence_[None],
+            feature_names=getattr(self, "feature_names_in_", None),
+            target_name=self._target_name,
+            value_name=f"mean absolute change of the {self.what}",
+            **self._left,
+        )
+
     def _measured(self, response, rows, y, n_outputs):
         """What is measured of responses (m, k): (m,)."""
         if self.what != "loss":

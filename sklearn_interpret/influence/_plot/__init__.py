@@ -1,0 +1,6 @@
+"""Displays of influence."""
+
+from sklearn_interpret.influence._plot._influence import InfluenceDisplay
+from sklearn_interpret.influence._plot._influence_tree import InfluenceTreeDisplay
+
+__all__ = ["InfluenceDisplay", "InfluenceTreeDisplay"]
