@@ -29,7 +29,6 @@ from sklearn_interpret._model._sklearn_compat import (
     callback_task,
     check_feature_names_in,
     fit_context,
-    parameters_of_rows,
     propagated_callbacks,
     root_callback_context,
     routing_enabled,
@@ -44,7 +43,6 @@ from sklearn_interpret._model.response import (
     make_response,
     requires_y,
     tags_of,
-    unfrozen,
     weight_parameter,
 )
 from sklearn_interpret._model.rows.features import default_name
@@ -416,22 +414,3 @@ class BaseInspector(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         ):
             setattr(tags, part, getattr(inner, part))
         return tags
-
-
-class RefittingMixin:
-    """Adds to an inspector what it takes to fit clones on parts of the rows."""
-
-    _refits = True
-
-    def _fit_estimator(self, X, y, sample_weight, params, context):
-        super()._fit_estimator(X, y, sample_weight, params, context)
-        self._given = X, self._estimator_fit_params(sample_weight, params)
-
-    def _unfitted(self):
-        """A clone of the estimator to fit."""
-        return clone(unfrozen(self.estimator))
-
-    def _fit_parameters(self, index):
-        """Parameters of the estimator's `fit` for rows at these positions."""
-        X, params = self._given
-        return parameters_of_rows(X, params, index)

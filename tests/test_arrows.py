@@ -20,6 +20,8 @@ REQUIRED = {"sklearn", "numpy", "scipy", "joblib", "threadpoolctl", "matplotlib"
 COMPAT = f"{PACKAGE}._model._sklearn_compat"
 # Whose task it is to choose among the others of their family.
 CHOOSING = {f"{PACKAGE}.adversarial._substitute", f"{PACKAGE}.shapley._values"}
+# What families share, beside the base.
+SHARED = {"_choosing", "_refitting", "_row_search", "_texts"}
 MOST_MODULES = 16
 
 
@@ -76,7 +78,14 @@ def room(name):
     first, inside = parts[0], parts[1:]
     if first in ("_core", "_model", "_plotting", "_version", "exceptions"):
         return first, None
-    if first in ("base", "explanations", "_choosing", "_row_search", "_texts"):
+    if first in (
+        "base",
+        "explanations",
+        "_choosing",
+        "_refitting",
+        "_row_search",
+        "_texts",
+    ):
         return "base", None
     if first == "estimator_checks":
         return "checks", None

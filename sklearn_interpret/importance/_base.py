@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
-from sklearn_interpret.base import BaseInspector, RefittingMixin
+from sklearn_interpret._refitting import RefittingMixin
+from sklearn_interpret.base import BaseInspector
 
 
 class BaseImportance(SelectorMixin, BaseInspector):

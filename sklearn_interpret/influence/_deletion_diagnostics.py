@@ -1,17 +1,20 @@
 """What each training row does to a model: the model without it."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.losses import log_loss, squared, zero_one
 from sklearn_interpret._core.statistics.score_losses import SquaredHinge
-from sklearn_interpret._model._sklearn_compat import StrOptions
+from sklearn_interpret._model._sklearn_compat import StrOptions, safe_indexing
 from sklearn_interpret._model.deletions import Training, make_deletions
 from sklearn_interpret._model.response import (
     drop_single_output,
@@ -21,7 +24,8 @@ from sklearn_interpret._model.response import (
 from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret._model.rows.features import shortened
 from sklearn_interpret._model.validation import check_not_masked
-from sklearn_interpret.base import BaseInspector, RefittingMixin
+from sklearn_interpret._refitting import RefittingMixin
+from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.explanations import TrainingExplanation
 
 _CHANGES = {
@@ -49,7 +53,8 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
         What `influence_` is the change of. :meth:`explain` has changes of the loss for
         "loss", and else of the response.
     groups : array-like of shape (n_samples,), default=None
-        A label for each training row: rows of one label are left out together.
+        A label for each training row: rows of one label are left out together. Results
+        are in the sorted order of the labels, ``numpy.unique(groups)``.
     response_method : str, list of str or callable, default="auto"
         The model's response: "predict", and of classifiers "predict_proba", or else
         "decision_function". The loss is the squared error of predictions, the log loss
@@ -88,8 +93,6 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
         How models without rows were found: by fitting, or exactly without.
     row_indices_ : ndarray of shape (n,)
         Positions of the rows left out; there are none with `groups`.
-    group_labels_ : ndarray of shape (n,)
-        Labels of the groups left out, with `groups`.
     sample_indices_ : ndarray of shape (m,)
         Positions of the rows compared.
     output_names_ : list
@@ -157,9 +160,9 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
     >>> X, y = np.array([[0.0], [1.0], [2.0], [9.0]]), np.array([0.0, 1.0, 2.0, 0.0])
     >>> diagnostics = DeletionDiagnostics(LinearRegression()).fit(X, y)
     >>> diagnostics.influence_.round(2)
-    array([0.38, 0.08, 0.53, 3.95])
+    array([0.53, 0.03, 0.4 , 2.75])
     >>> diagnostics.parameter_changes_[3].round(2)
-    array([ 1.09, -1.03])
+    array([ 1.08, -0.99])
     """
 
     _parameter_constraints = {
@@ -275,8 +278,12 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
             if self.rows is not None:
                 self.row_indices_ = _positions(self.rows, n_rows)
             names = getattr(native, "index", np.arange(n_rows))[self.row_indices_]
+            # Rows of a frame keep its index; not all sparse matrices can be indexed.
+            data = training.rows.take(self.row_indices_).native
+            if not issparse(native):
+                data = safe_indexing(native, self.row_indices_)
             self._left = {
-                "training_data": training.rows.take(self.row_indices_).native,
+                "training_data": data,
                 "training_targets": training.y[self.row_indices_],
                 "training_names": names.tolist(),
             }
@@ -285,9 +292,9 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
             raise ValueError(
                 "rows must be None where groups are given: all groups are left out."
             )
-        self.group_labels_, group = _groups(self.groups, n_rows)
-        self._left = {"training_names": self.group_labels_.tolist()}
-        return [np.flatnonzero(group == g) for g in range(len(self.group_labels_))]
+        labels, group = _groups(self.groups, n_rows)
+        self._left = {"training_names": labels.tolist()}
+        return [np.flatnonzero(group == g) for g in range(len(labels))]
 
     def explain(self, X: Any, y: ArrayLike | None = None) -> TrainingExplanation:
         """What each training row, or group, does to each of some rows.
@@ -321,7 +328,7 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
             predictions=drop_single_output(base.T).T,
             data=rows.native,
             feature_names=rows.names,
-            output_names=self.output_names_,
+            output_names=response.output_names(base.shape[1]),
             response_name=self._response_name,
             target_name=self._target_name,
             value_name=_CHANGES[self.what],
@@ -374,7 +381,8 @@ def _losses_of_rows(response, y):
     targets = (y[:, None] == classes).astype(np.float64)
     unknown = np.flatnonzero(~targets.any(axis=1))
     if len(unknown):
-        raise ValueError(f"y has {y[unknown[0]]!r}, which is no class of the model.")
+        label = y[unknown[:1]].tolist()[0]
+        raise ValueError(f"y has {label!r}, which is no class of the model.")
     if method == "decision_function":
         targets = 2 * (targets[:, 1:] if len(classes) == 2 else targets) - 1
     return partial(losses[method], targets)

@@ -99,9 +99,9 @@ class InfluenceDisplay(InfluenceSources):
     >>> display = InfluenceDisplay.from_estimator(diagnostics, max_entries=3)
     >>> display.to_frame().head(3)
        training_row     value
-    0           322  1.028163
-    1           123  0.997978
-    2           256  0.957911
+    0           304  0.935950
+    1           123  0.930341
+    2           382  0.908138
     """
 
     def __init__(
@@ -309,10 +309,10 @@ default=None
         sizes = np.asarray(removal["sizes"])
         draws = np.asarray(removal["random_scores"])
         mean, std = draws.mean(axis=0), draws.std(axis=0)
+        # Thin enough for the line to stand out on it, on dark paper too.
+        pale = {"alpha": 0.22, **(band_style or {})}
         grey = {"color": shade(ax, 0.55), "linestyle": "--", "linewidth": 1.6}
-        self.band_ = draw_band(
-            ax, sizes, mean - std, mean + std, NEUTRAL_COLOUR, band_style
-        )
+        self.band_ = draw_band(ax, sizes, mean - std, mean + std, NEUTRAL_COLOUR, pale)
         self.random_line_ = draw_line(ax, sizes, mean, NEUTRAL_COLOUR, grey)
         self.line_ = draw_line(ax, sizes, removal["scores"], OKABE_ITO[0], line_style)
         ax.set_xlabel("Training rows left out")
