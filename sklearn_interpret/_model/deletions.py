@@ -23,6 +23,7 @@ from sklearn.preprocessing import PolynomialFeatures
 from sklearn.svm import LinearSVC
 
 from sklearn_interpret._model._sklearn_compat import parameters_of_rows, safe_indexing
+from sklearn_interpret._model.gradients.functions import numbers_of
 from sklearn_interpret._model.gradients.objectives import read_objective, score_model
 from sklearn_interpret._model.linear import coefficient_table, has_log_link
 from sklearn_interpret._model.parallel import batch_rows, run, slices
@@ -114,7 +115,7 @@ def make_deletions(training, response, deleted, *, n_jobs=None, verbose=0):
     if (
         plain
         and training.weights is not None
-        and (steps is None or all(map(_is_stateless, steps)))
+        and _are_row_wise(steps, training.rows)
         and isinstance(response.method, str)
         and training.keeps_classes(deleted)
     ):
@@ -136,8 +137,20 @@ def _steps_and_model(fitted):
     return (model[:-1] if len(model) > 1 else None), unfrozen(model[-1])
 
 
+def _are_row_wise(steps, rows):
+    """Whether steps make of each row what they make of it alone, in any fit."""
+    if steps is None:
+        return True
+    if not all(map(_is_stateless, steps)):
+        return False
+    # A function may see all rows: half of them then become something else.
+    half = rows.part(slice((rows.n_rows + 1) // 2))
+    whole, part = (numbers_of(_through(steps, one.native)) for one in (rows, half))
+    return np.allclose(whole[: len(part)], part, rtol=_ALONE, equal_nan=True)
+
+
 def _is_stateless(step):
-    """Whether a transformer makes of a row what it makes of it alone."""
+    """Whether fitting a transformer again changes nothing."""
     if isinstance(step, FrozenEstimator | PolynomialFeatures | str):
         return True
     return not tags_of(step).requires_fit

@@ -86,7 +86,6 @@ class OtherRidge(Ridge):
     """A subclass that fits in a way of its own."""
 
     def fit(self, X, y, sample_weight=None):
-        self.alpha_of_rows_ = len(y)
         shrunk = Ridge(alpha=len(y)).fit(X, y, sample_weight)
         self.coef_, self.intercept_ = shrunk.coef_, shrunk.intercept_
         return self
@@ -173,6 +172,8 @@ def test_groups_of_rows(method, model, y):
         ("newton", ["passthrough"]),
         ("newton", [FrozenEstimator(StandardScaler().fit(X))]),
         ("refit", [StandardScaler()]),
+        # No step of its own state, but not row by row.
+        ("refit", [FunctionTransformer(lambda X: X - X.mean(axis=0))]),
     ],
 )
 def test_pipelines_are_fitted_again_as_a_whole(method, steps):

@@ -185,6 +185,8 @@ default=None
         """
         rows, y = as_rows(X), np.asarray(y)
         influence, sizes = _check_removal(rows, y, influence, sizes)
+        if n_draws is None:
+            raise ValueError("n_draws=None must be a positive whole number.")
         check_count(n_draws, "n_draws")
         rng = check_random_state(random_state)
         orders = [np.argsort(-influence, kind="stable")]
@@ -316,7 +318,7 @@ default=None
         self.random_line_ = draw_line(ax, sizes, mean, NEUTRAL_COLOUR, grey)
         self.line_ = draw_line(ax, sizes, removal["scores"], OKABE_ITO[0], line_style)
         ax.set_xlabel("Training rows left out")
-        name = removal["score_name"]
+        name = removal["score_name"].replace("_", " ")
         ax.set_ylabel(literal(f"{name[:1].upper()}{name[1:]}"))
         plain_number_ticks(ax, "y")
         texts = ["of largest influence", f"at random, ±1 std of {len(draws)}"]
