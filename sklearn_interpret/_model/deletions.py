@@ -51,6 +51,8 @@ _OF_NEIGHBORS = (KNeighborsClassifier, KNeighborsRegressor)
 _OF_COUNTS = (GaussianNB, MultinomialNB, BernoulliNB, ComplementNB)
 # A part of a column this small is left of it by rounding alone.
 _ALONE = 1e-9
+# Less than this part of a variance, left by others, is not found by subtraction.
+_LEFT = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -485,22 +487,28 @@ def _counts_without(training, steps, model, response, deleted):
     if not np.isclose(model.class_count_.sum(), total):
         return None  # a frozen model that has seen other rows
     inputs = _through(steps, training.rows.native)
-    models = [deepcopy(model) for _ in deleted]
-    if isinstance(model, GaussianNB):
-        added = _added_variances(inputs, deleted) * model.var_smoothing
-    for place, (other, rows) in enumerate(zip(models, deleted, strict=True)):
+    models = []
+    for rows in deleted:
+        other = deepcopy(model)
         if isinstance(model, GaussianNB):
             other.var_ -= model.epsilon_
         # Rows of negative weight take away what they gave.
         part = safe_indexing(inputs, rows), training.y[rows]
-        other.partial_fit(*part, sample_weight=-training.weights[rows])
-        if isinstance(model, GaussianNB):
-            other.epsilon_ = added[place]
-            other.var_ += added[place]
+        models.append(other.partial_fit(*part, sample_weight=-training.weights[rows]))
+    if isinstance(model, GaussianNB):
+        added = model.var_smoothing * _largest_variances(inputs, deleted)
+        least = _LEFT * (model.var_ - model.epsilon_)
+        for place, other in enumerate(models):
+            if (other.var_ < least).any():
+                fitted = _refitted(training, deleted[place])
+                models[place] = _steps_and_model(fitted)[1]
+            else:
+                other.epsilon_ = added[place]
+                other.var_ += added[place]
     return ModelsWithout(training.fitted, models, steps, "sufficient_statistics")
 
 
-def _added_variances(inputs, deleted):
+def _largest_variances(inputs, deleted):
     """Largest variance of a column without each of some lists of rows, (n,)."""
     values = np.asarray(inputs, dtype=np.float64)
     values = values - values.mean(axis=0)

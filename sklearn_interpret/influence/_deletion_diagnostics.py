@@ -141,8 +141,9 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
     coefficients, a class that is gone with a row, or parameters that the other rows do
     not determine.
 
-    Models fitted without rows are kept for :meth:`explain`. A class that is gone with a
-    row has the probability zero.
+    Models fitted without rows are kept for :meth:`explain`, and n times m changes in
+    `prediction_changes_`: of many rows choose some by `rows` and `subsample`. A class
+    that is gone with a row has the probability zero.
 
     References
     ----------

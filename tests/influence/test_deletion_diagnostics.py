@@ -218,6 +218,15 @@ def test_parameters_that_the_others_do_not_determine(twice):
     assert_allclose(found.prediction_changes_, expected, atol=1e-9)
 
 
+def test_a_variance_that_one_row_makes_is_not_left_to_rounding():
+    table, y = X.copy(), np.where(np.arange(N) < 5, "few", "many")
+    table[:5, 0] = [0.1, 0.101, 0.102, 0.099, 1e6]
+    found = DeletionDiagnostics(GaussianNB()).fit(table, y)
+    assert found.method_ == "sufficient_statistics"
+    expected = changes(GaussianNB(), table, y)
+    assert_allclose(found.prediction_changes_, expected, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     "model",
     [
