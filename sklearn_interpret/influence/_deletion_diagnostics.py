@@ -258,7 +258,7 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
         losses = np.empty(changes.shape[:2])
         has_losses, of_rows = self.what == "loss", None
         if has_losses:
-            of_rows = _losses_of_rows(response, sample.y)
+            of_rows = _losses_of_rows(response, sample.y, base.shape[1])
         responses = self._deletions.responses(response, sample.rows.native)
         for i, values in enumerate(responses):
             changes[i] = values - base
@@ -359,11 +359,11 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
             y = self.estimator_.predict(copy_of(rows.native))
         check_not_masked(y, "y")
         check_consistent_length(rows.native, y)
-        return _losses_of_rows(response, np.asarray(y))
+        return _losses_of_rows(response, np.asarray(y), n_outputs)
 
 
-def _losses_of_rows(response, y):
-    """A function of responses (m, k) that gives the losses of rows, (m,)."""
+def _losses_of_rows(response, y, n_outputs):
+    """A function of responses (m, n_outputs) that gives the losses of rows, (m,)."""
     classes, method = response.classes, response.method
     if classes is None and method == "predict":
         targets = y.reshape(len(y), -1).astype(np.float64)
@@ -373,7 +373,9 @@ def _losses_of_rows(response, y):
         "predict_proba": log_loss,
         "decision_function": SquaredHinge().values,
     }
-    if not isinstance(classes, np.ndarray) or method not in losses:
+    # Scores of pairs of classes are not those of classes.
+    one_each = isinstance(classes, np.ndarray) and n_outputs in (1, len(classes))
+    if not one_each or method not in losses:
         name = method if isinstance(method, str) else response.name
         raise ValueError(
             f"what='loss' knows no loss of response_method={name!r} here: take "
@@ -385,7 +387,7 @@ def _losses_of_rows(response, y):
         label = y[unknown[:1]].tolist()[0]
         raise ValueError(f"y has {label!r}, which is no class of the model.")
     if method == "decision_function":
-        targets = 2 * (targets[:, 1:] if len(classes) == 2 else targets) - 1
+        targets = 2 * targets[:, -n_outputs:] - 1
     return partial(losses[method], targets)
 
 
@@ -416,7 +418,12 @@ def _groups(groups, n_rows):
             f"groups has the shape {given.shape}; a label for each of the {n_rows} "
             "training rows is needed."
         )
-    labels, group = np.unique(given, return_inverse=True)
+    try:
+        labels, group = np.unique(given, return_inverse=True)
+    except TypeError as error:
+        raise ValueError(
+            f"groups has labels that cannot be sorted: {error}."
+        ) from error
     if len(labels) < 2:
         raise ValueError(f"groups has the one label {labels[0]!r}: no row would stay.")
     return labels, group

@@ -30,7 +30,7 @@ from sklearn.preprocessing import (
     PolynomialFeatures,
     StandardScaler,
 )
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_interpret._model.response import make_response
@@ -486,6 +486,7 @@ def test_a_frozen_model_of_other_rows_has_no_shortcut(model):
         ({"rows": [N]}, "counted from 0"),
         ({"groups": [1, 2]}, "groups has the shape"),
         ({"groups": [1] * N}, "no row would stay"),
+        ({"groups": np.array([1, "a"] * (N // 2), object)}, "groups has labels"),
         ({"groups": list(range(N)), "rows": [0]}, "rows must be None"),
         ({"what": "loss", "target": "yes"}, "target='yes'"),
         ({"what": "loss", "response_method": "predict_log_proba"}, "no loss of"),
@@ -495,6 +496,13 @@ def test_a_frozen_model_of_other_rows_has_no_shortcut(model):
 def test_bad_parameters(bad, words):
     with pytest.raises(ValueError, match=words):
         DeletionDiagnostics(LogisticRegression(), **bad).fit(X, TWO)
+
+
+def test_scores_of_pairs_of_classes_have_no_loss():
+    model = SVC(decision_function_shape="ovo")
+    y = np.arange(N) % 4
+    with pytest.raises(ValueError, match="knows no loss"):
+        DeletionDiagnostics(model, what="loss", rows=[0]).fit(X, y)
 
 
 def test_bad_rows_to_explain():
