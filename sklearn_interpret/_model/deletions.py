@@ -112,7 +112,7 @@ def make_deletions(training, response, deleted, *, n_jobs=None, verbose=0):
     -------
     ScoresWithout, NeighborsWithout or ModelsWithout
     """
-    steps, model = _steps_and_model(training.fitted)
+    steps, model = steps_and_model(training.fitted)
     plain = training.y.ndim == 1 or not is_classifier(model)
     if (
         plain
@@ -131,7 +131,7 @@ def make_deletions(training, response, deleted, *, n_jobs=None, verbose=0):
     return ModelsWithout(training.fitted, models, **loop)
 
 
-def _steps_and_model(fitted):
+def steps_and_model(fitted):
     """Transformers of a pipeline, or None, and the model behind them."""
     model = unfrozen(fitted)
     if not isinstance(model, Pipeline):
@@ -237,7 +237,7 @@ class ModelsWithout:
 
 def _parameters_of(fitted):
     """Weights, inputs by outputs, and intercepts of a linear model; or None."""
-    _, model = _steps_and_model(fitted)
+    _, model = steps_and_model(fitted)
     if not hasattr(model, "coef_") or not hasattr(model, "intercept_"):
         return None
     weights = coefficient_table(model).T
@@ -301,7 +301,7 @@ class ScoresWithout:
         return self._responses(response, X, self.without)
 
     def _responses(self, response, X, parameters):
-        _, model = _steps_and_model(self.fitted)
+        _, model = steps_and_model(self.fitted)
         design = _design(read_objective(self.fitted), X, self.own.shape[0])
         (m, _), (n, d, k) = design.shape, parameters.shape
         for part in slices(n, batch_rows(8 * m * (k + 1))):
@@ -501,7 +501,7 @@ def _counts_without(training, steps, model, response, deleted):
         for place, other in enumerate(models):
             if (other.var_ < least).any():
                 fitted = _refitted(training, deleted[place])
-                models[place] = _steps_and_model(fitted)[1]
+                models[place] = steps_and_model(fitted)[1]
             else:
                 other.epsilon_ = added[place]
                 other.var_ += added[place]

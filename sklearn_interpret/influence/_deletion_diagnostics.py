@@ -15,7 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.statistics.losses import log_loss, squared, zero_one
 from sklearn_interpret._core.statistics.score_losses import SquaredHinge
 from sklearn_interpret._model._sklearn_compat import StrOptions, safe_indexing
-from sklearn_interpret._model.deletions import Training, make_deletions
+from sklearn_interpret._model.deletions import (
+    Training,
+    make_deletions,
+    steps_and_model,
+)
 from sklearn_interpret._model.response import (
     drop_single_output,
     make_response,
@@ -373,9 +377,11 @@ def _losses_of_rows(response, y, n_outputs):
         "predict_proba": log_loss,
         "decision_function": SquaredHinge().values,
     }
-    # Scores of pairs of classes are not those of classes.
+    _, model = steps_and_model(response.estimator)
     one_each = isinstance(classes, np.ndarray) and n_outputs in (1, len(classes))
-    if not one_each or method not in losses:
+    shape = getattr(model, "decision_function_shape", "ovr")
+    of_pairs = n_outputs > 1 and method == "decision_function" and shape == "ovo"
+    if not one_each or of_pairs or method not in losses:
         name = method if isinstance(method, str) else response.name
         raise ValueError(
             f"what='loss' knows no loss of response_method={name!r} here: take "

@@ -498,9 +498,10 @@ def test_bad_parameters(bad, words):
         DeletionDiagnostics(LogisticRegression(), **bad).fit(X, TWO)
 
 
-def test_scores_of_pairs_of_classes_have_no_loss():
-    model = SVC(decision_function_shape="ovo")
-    y = np.arange(N) % 4
+@pytest.mark.parametrize("n_classes", [3, 4])
+def test_scores_of_pairs_of_classes_have_no_loss(n_classes):
+    model = make_pipeline(StandardScaler(), SVC(decision_function_shape="ovo"))
+    y = np.arange(N) % n_classes
     with pytest.raises(ValueError, match="knows no loss"):
         DeletionDiagnostics(model, what="loss", rows=[0]).fit(X, y)
 
