@@ -207,6 +207,18 @@ def test_no_shortcut_where_it_is_not_exact(model, y):
     assert_allclose(found.prediction_changes_, expected, atol=1e-9)
 
 
+@pytest.mark.parametrize("row", [None, 3], ids=["separable", "separable without one"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_classes_that_are_separable_have_no_optimum(row):
+    y = (X[:, 0] > 0).astype(int)
+    if row is not None:
+        y[row] = 1 - y[row]
+    model = LogisticRegression(C=np.inf)
+    found = DeletionDiagnostics(model).fit(X, y)
+    assert found.method_ == "refit"
+    assert_allclose(found.prediction_changes_, changes(model, X, y), atol=1e-9)
+
+
 @pytest.mark.parametrize("twice", [False, True], ids=["leverage one", "rank deficient"])
 def test_parameters_that_the_others_do_not_determine(twice):
     alone = np.zeros((N, 1))
