@@ -47,7 +47,7 @@ from sklearn_interpret.importance import (
     PermutationImportance,
     PermutationTest,
 )
-from sklearn_interpret.influence import RegressionInfluence
+from sklearn_interpret.influence import DeletionDiagnostics, RegressionInfluence
 from sklearn_interpret.interactions import (
     HStatistic,
     PartialDependenceInteraction,
@@ -326,6 +326,10 @@ IMPORTANCE = {
 }
 
 INFLUENCE = {
+    DeletionDiagnostics: [
+        {},
+        {"what": "loss", "subsample": 30, "random_state": 0},
+    ],
     RegressionInfluence: [{}, {"approximation": "refit"}],
 }
 
@@ -494,7 +498,7 @@ OF_TEXTS = {AnchorsText, LimeText, TextCounterfactual}
 # Inspectors that fit the model again, to parts of the rows, or look for its own
 # importances. Boosting has none of these, and bounds its leaves in rows, so that a
 # weight is not as good as copies in parts.
-REFITTING = {DropColumnImportance, PermutationTest}
+REFITTING = {DeletionDiagnostics, DropColumnImportance, PermutationTest}
 # Inspectors that look at all pairs of features: one model of each kind is enough.
 OF_PAIRS = {HStatistic, PartialDependenceInteraction}
 # Inspectors that ask for each pair at each row. Some of scikit-learn's tables have

@@ -24,6 +24,8 @@ CHOOSING = {
     f"{PACKAGE}.prototypes._nearest_prototype",
     f"{PACKAGE}.shapley._values",
 }
+# What families share, beside the base.
+SHARED = {"_choosing", "_refitting", "_row_search", "_texts"}
 MOST_MODULES = 16
 
 
@@ -80,7 +82,14 @@ def room(name):
     first, inside = parts[0], parts[1:]
     if first in ("_core", "_model", "_plotting", "_version", "exceptions"):
         return first, None
-    if first in ("base", "explanations", "_choosing", "_row_search", "_texts"):
+    if first in (
+        "base",
+        "explanations",
+        "_choosing",
+        "_refitting",
+        "_row_search",
+        "_texts",
+    ):
         return "base", None
     if first == "estimator_checks":
         return "checks", None

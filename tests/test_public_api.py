@@ -158,6 +158,14 @@ IMPORTANCE = {
         "verbose": 0,
     },
 }
+INFLUENCE = {
+    "DeletionDiagnostics": {
+        "rows": None,
+        "what": "prediction",
+        "groups": None,
+        **LAST,
+    },
+}
 INTERACTIONS = {
     "HStatistic": {
         "features": None,

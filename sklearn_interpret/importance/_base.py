@@ -5,14 +5,13 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._model._sklearn_compat import Interval, parameters_of_rows
-from sklearn_interpret._model.response import unfrozen
+from sklearn_interpret._model._sklearn_compat import Interval
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
+from sklearn_interpret._refitting import RefittingMixin
 from sklearn_interpret.base import BaseInspector
 
 
@@ -108,30 +107,16 @@ class BaseImportance(SelectorMixin, BaseInspector):
         return self.feature_importances_ > self.threshold
 
 
-class RefittingImportance(BaseImportance):
+class RefittingImportance(RefittingMixin, BaseImportance):
     """Base of importances that fit clones of the estimator, be it frozen or not."""
 
-    _refits = True
     _why_targets = "clones of the model are fitted, also where it is a FrozenEstimator."
-
-    def _fit_estimator(self, X, y, sample_weight, params, context):
-        super()._fit_estimator(X, y, sample_weight, params, context)
-        self._given = X, self._estimator_fit_params(sample_weight, params)
 
     def _inspect(self, sample, response, on_block):
         try:
             super()._inspect(sample, response, on_block)
         finally:
             del self._given
-
-    def _unfitted(self):
-        """A clone of the estimator to fit."""
-        return clone(unfrozen(self.estimator))
-
-    def _fit_parameters(self, index):
-        """Parameters of the estimator's `fit` for rows at these positions."""
-        X, params = self._given
-        return parameters_of_rows(X, params, index)
 
 
 def summary(importances, **others):

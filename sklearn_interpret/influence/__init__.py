@@ -1,6 +1,17 @@
 """Which training rows made the model what it is."""
 
-from sklearn_interpret.influence._plot import RegressionInfluenceDisplay
+from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
+from sklearn_interpret.influence._plot import (
+    InfluenceDisplay,
+    InfluenceTreeDisplay,
+    RegressionInfluenceDisplay,
+)
 from sklearn_interpret.influence._regression_influence import RegressionInfluence
 
-__all__ = ["RegressionInfluence", "RegressionInfluenceDisplay"]
+__all__ = [
+    "DeletionDiagnostics",
+    "InfluenceDisplay",
+    "InfluenceTreeDisplay",
+    "RegressionInfluence",
+    "RegressionInfluenceDisplay",
+]

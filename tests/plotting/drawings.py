@@ -20,6 +20,7 @@ from sklearn_interpret.explanations import (
     RemovalExplanation,
     RowExplanation,
     RuleExplanation,
+    TrainingExplanation,
     WordCondition,
 )
 
@@ -384,6 +385,29 @@ def _prototypes(data=ROWS, criticisms=(7, 3), *, kind="auto", **parts):
     ).plot(kind=kind)
 
 
+INFLUENCE = TrainingExplanation(
+    DRAW.normal(size=(3, 12)),
+    ROWS,
+    feature_names=NAMES,
+    training_targets=list("$b_c") * 3,
+    value_name="change of the loss",
+)
+REMOVAL = {
+    "sizes": np.arange(15),
+    "scores": GRID,
+    "random_scores": CURVES,
+    "score_name": "$score_",
+}
+
+
+def _influences(**choices):
+    return lambda: influence.InfluenceDisplay.from_explanation(INFLUENCE, **choices)
+
+
+def _influence_tree(**choices):
+    return lambda: influence.InfluenceTreeDisplay.from_explanation(INFLUENCE, **choices)
+
+
 def _explained(kind, **choices):
     return lambda: getattr(shapley, kind).from_explanation(EXPLANATION, **choices)
 
@@ -440,6 +464,15 @@ DRAWINGS = {
     "RegressionInfluenceDisplay": [
         _regression_influence,
         lambda: _regression_influence(residual_dof=None, row_names=["name" * 9] * 7),
+    ],
+    "InfluenceDisplay": [
+        _influences(),
+        _influences(row=0, features=["age", 3], max_entries=3),
+        lambda: influence.InfluenceDisplay(removal=REMOVAL).plot(),
+    ],
+    "InfluenceTreeDisplay": [
+        _influence_tree(max_depth=1),
+        _influence_tree(kind="rules", min_samples_leaf=3),
     ],
     "HStatisticDisplay": [lambda: _pairs("bar"), lambda: _pairs("heatmap")],
     "VariableInteractionNetworkDisplay": [_network],

@@ -133,6 +133,10 @@ default=None
     's5 > 0.02440 and bmi ≤ 0.02670'
     """
 
+    # What bars and lines of a tree are: in a legend, and in short below an axes.
+    _legend_texts = ("Responses of the model", "Mean response of the surrogate")
+    _key = KEY
+
     def plot(
         self,
         ax: Any = None,
@@ -295,7 +299,7 @@ default=None
             self.legend_ = self._legend(canvas)
             return
         for ax in canvas.main:
-            ax.set_xlabel("\n".join(filter(None, [ax.get_xlabel(), KEY])))
+            ax.set_xlabel("\n".join(filter(None, [ax.get_xlabel(), self._key])))
 
     def _legend_of_shares(self, canvas):
         from matplotlib.patches import Patch
@@ -317,10 +321,10 @@ default=None
         from matplotlib.patches import Patch
 
         handles = [Patch(facecolor=MODEL_COLOUR)]
-        labels = ["Responses of the model"]
+        labels = list(self._legend_texts[:1])
         if self._responses()[1] is not None:
             handles.append(Line2D([], [], color=SURROGATE_COLOUR, linewidth=1.8))
-            labels.append("Mean response of the surrogate")
+            labels = self._legend_texts
         place = {"loc": "outside lower center", "ncols": 2, "frameon": False}
         return named_legend(canvas.figure, handles, labels, fontsize="small", **place)
 

@@ -1,0 +1,533 @@
+"""What a model is without some of its training rows: by refits, or without any."""
+
+from copy import deepcopy
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import log_expit, log_softmax
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import (
+    GammaRegressor,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    Ridge,
+    RidgeClassifier,
+    TweedieRegressor,
+)
+from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import PolynomialFeatures
+from sklearn.svm import LinearSVC
+
+from sklearn_interpret._model._sklearn_compat import parameters_of_rows, safe_indexing
+from sklearn_interpret._model.gradients.functions import numbers_of
+from sklearn_interpret._model.gradients.objectives import read_objective, score_model
+from sklearn_interpret._model.linear import coefficient_table, has_log_link
+from sklearn_interpret._model.parallel import batch_rows, run, slices
+from sklearn_interpret._model.response import (
+    check_finite,
+    is_classifier,
+    tags_of,
+    unfrozen,
+)
+from sklearn_interpret._model.rows.base import Rows, copy_of
+from sklearn_interpret.exceptions import UnreadableModelError
+
+# Subclasses may fit in another way: these very classes.
+_OF_SCORES = (
+    LinearRegression,
+    Ridge,
+    RidgeClassifier,
+    LogisticRegression,
+    LinearSVC,
+    PoissonRegressor,
+    GammaRegressor,
+    TweedieRegressor,
+)
+_OF_NEIGHBORS = (KNeighborsClassifier, KNeighborsRegressor)
+_OF_COUNTS = (GaussianNB, MultinomialNB, BernoulliNB, ComplementNB)
+# A part of a column this small is left of it by rounding alone.
+_ALONE = 1e-9
+# A mean loss of classes that are told apart without fail.
+_NO_LOSS = 1e-6
+# Less than this part of a variance, left by others, is not found by subtraction.
+_LEFT = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """A fitted model, and what it was fitted on.
+
+    Parameters
+    ----------
+    fitted : fitted predictor
+        The model.
+    unfitted : predictor
+        A clone to fit.
+    rows : Rows
+        All rows.
+    y : ndarray
+        Their targets.
+    params : dict
+        Further parameters of `fit`.
+    weights : ndarray of shape (n_rows,) or None
+        Weights among the parameters; None where there are other parameters.
+    """
+
+    fitted: object
+    unfitted: object
+    rows: Rows
+    y: np.ndarray
+    params: dict
+    weights: np.ndarray | None
+
+    def keeps_classes(self, deleted):
+        """Whether rows of each class are left without each of some lists of rows."""
+        labels = np.zeros(len(self.y), dtype=np.intp)
+        if is_classifier(self.fitted):
+            _, labels = np.unique(self.y, return_inverse=True)
+        positive = self.weights > 0
+        n_classes = labels.max() + 1
+        counts = np.bincount(labels[positive], minlength=n_classes)
+        taken = [labels[rows[positive[rows]]] for rows in deleted]
+        return all((counts > np.bincount(t, minlength=n_classes)).all() for t in taken)
+
+
+def make_deletions(training, response, deleted, *, n_jobs=None, verbose=0):
+    """The model without each of some lists of rows, the fastest exact way.
+
+    Parameters
+    ----------
+    training : Training
+        The model and its rows.
+    response : Response
+        Its response.
+    deleted : list of ndarray of int
+        Positions of the rows that are left out together.
+    n_jobs, verbose : int
+        Of the loops of refits.
+
+    Returns
+    -------
+    ScoresWithout, NeighborsWithout or ModelsWithout
+    """
+    steps, model = steps_and_model(training.fitted)
+    plain = training.y.ndim == 1 or not is_classifier(model)
+    if (
+        plain
+        and training.weights is not None
+        and _are_row_wise(steps, training.rows)
+        and isinstance(response.method, str)
+        and training.keeps_classes(deleted)
+    ):
+        for read in (_scores_without, _neighbors_without, _counts_without):
+            found = read(training, steps, model, response, deleted)
+            if found is not None:
+                return found
+    loop = {"n_jobs": n_jobs, "verbose": verbose}
+    tasks = [(training, rows) for rows in deleted]
+    models = list(run(_refitted, tasks, **loop))
+    return ModelsWithout(training.fitted, models, **loop)
+
+
+def steps_and_model(fitted):
+    """Transformers of a pipeline, or None, and the model behind them."""
+    model = unfrozen(fitted)
+    if not isinstance(model, Pipeline):
+        return None, model
+    return (model[:-1] if len(model) > 1 else None), unfrozen(model[-1])
+
+
+def _are_row_wise(steps, rows):
+    """Whether steps make of each row what they make of it alone, in any fit."""
+    if steps is None:
+        return True
+    if not all(map(_is_stateless, steps)):
+        return False
+    # A function may see all rows: half of them then become something else.
+    half = rows.part(slice((rows.n_rows + 1) // 2))
+    whole, part = (numbers_of(_through(steps, one.native)) for one in (rows, half))
+    return np.allclose(whole[: len(part)], part, rtol=_ALONE, equal_nan=True)
+
+
+def _is_stateless(step):
+    """Whether fitting a transformer again changes nothing."""
+    if isinstance(step, FrozenEstimator | PolynomialFeatures | str):
+        return True
+    return not tags_of(step).requires_fit
+
+
+def _through(steps, X):
+    """The columns that the last step of a pipeline gets."""
+    return X if steps is None else steps.transform(copy_of(X))
+
+
+def _refitted(training, rows):
+    """A clone fitted without some rows."""
+    kept = np.delete(np.arange(training.rows.n_rows), rows)
+    X = training.rows.native
+    params = parameters_of_rows(X, training.params, kept)
+    try:
+        if not len(kept):
+            raise ValueError("no row is left.")
+        part = training.rows.take(kept).native
+        return clone(training.unfitted).fit(part, training.y[kept], **params)
+    except ValueError as error:
+        few = ", ".join(map(str, rows[:5])) + ", ..." * (len(rows) > 5)
+        raise ValueError(
+            f"The estimator can't be fitted without row {few} of the "
+            f"n_samples={training.rows.n_rows} rows: {error}"
+        ) from error
+
+
+def scores_without(training, removed, metric, test, *, n_jobs=None, verbose=0):
+    """Scores on rows of test (X, y) of clones fitted without each list of rows."""
+    tasks = [(training, rows, metric, test) for rows in removed]
+    return np.array(list(run(_score_without, tasks, n_jobs=n_jobs, verbose=verbose)))
+
+
+def _score_without(training, rows, metric, test):
+    return metric(_refitted(training, rows), *test, None)
+
+
+@dataclass(frozen=True, eq=False)
+class ModelsWithout:
+    """Fitted models, each without some rows.
+
+    Parameters
+    ----------
+    fitted : fitted predictor
+        The model of all rows.
+    models : list of fitted predictors
+        Those without.
+    steps : Pipeline, default=None
+        What comes before all of them.
+    method : str, default="refit"
+        How they were found.
+    n_jobs, verbose : int
+        Of the loop over them.
+    """
+
+    fitted: object
+    models: list
+    steps: object = None
+    method: str = "refit"
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    def baseline(self, response, X):
+        """Responses (m, k) of the model of all rows."""
+        return response(X)
+
+    def responses(self, response, X):
+        """Responses (m, k) without each of the lists of rows, one after the other."""
+        made = _through(self.steps, X)
+        tasks = [(response, model, made) for model in self.models]
+        yield from run(_responses_of, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
+
+    def parameters(self):
+        """Coefficients and intercepts of the model (p,) and without rows (n, p)."""
+        own = _parameters_of(self.fitted)
+        others = list(map(_parameters_of, self.models))
+        if own is None or any(np.shape(one) != own.shape for one in others):
+            return None
+        return own, np.stack(others)
+
+
+def _parameters_of(fitted):
+    """Weights, inputs by outputs, and intercepts of a linear model; or None."""
+    _, model = steps_and_model(fitted)
+    if not hasattr(model, "coef_") or not hasattr(model, "intercept_"):
+        return None
+    weights = coefficient_table(model).T
+    if not getattr(model, "fit_intercept", True):
+        return weights.ravel()
+    intercepts = np.broadcast_to(np.ravel(model.intercept_), weights.shape[1])
+    return np.concatenate([weights.ravel(), intercepts])
+
+
+def _responses_of(response, model, X):
+    """Responses of another model; those of classes that it has not are zero."""
+    own = replace(response, estimator=model)
+    gone = _classes_gone(response, model)
+    if not len(gone):
+        return own(X)
+    if response.method not in ("predict_proba", "centered_log_proba"):
+        raise ValueError(
+            f"response_method={response.method!r} has no column for the class "
+            f"{gone[0]!r}, of which no row is left without some row: "
+            "'predict_proba' and 'predict' take it for a class that is never found."
+        )
+    raw = np.asarray(own.raw(X))
+    aligned = np.zeros((len(raw), len(response.classes)))
+    aligned[:, np.isin(response.classes, model.classes_)] = raw
+    return response.read(aligned)
+
+
+def _classes_gone(response, model):
+    """Classes that a refitted model does not have, where that changes its columns."""
+    one_each = isinstance(response.classes, np.ndarray)
+    if not one_each or callable(response.method) or response.method == "predict":
+        return []
+    return np.setdiff1d(response.classes, model.classes_).tolist()
+
+
+@dataclass(frozen=True, eq=False)
+class ScoresWithout:
+    """A model of linear scores, by its parameters without some rows.
+
+    Parameters
+    ----------
+    fitted : fitted predictor
+        The model.
+    own : ndarray of shape (d, k)
+        Its parameters at the optimum: weights of the columns, then intercepts.
+    without : ndarray of shape (n, d, k)
+        Those without rows.
+    """
+
+    fitted: object
+    own: np.ndarray
+    without: np.ndarray
+    method = "newton"
+
+    def baseline(self, response, X):
+        """Responses (m, k) of the model of all rows."""
+        return next(self._responses(response, X, self.own[None]))
+
+    def responses(self, response, X):
+        """Responses (m, k) without each of the lists of rows, one after the other."""
+        return self._responses(response, X, self.without)
+
+    def _responses(self, response, X, parameters):
+        _, model = steps_and_model(self.fitted)
+        design = _design(read_objective(self.fitted), X, self.own.shape[0])
+        (m, _), (n, d, k) = design.shape, parameters.shape
+        for part in slices(n, batch_rows(8 * m * (k + 1))):
+            some = parameters[part]
+            side_by_side = some.transpose(1, 0, 2).reshape(d, -1)
+            scores = (design @ side_by_side).reshape(m, len(some), k)
+            scores = scores.transpose(1, 0, 2).reshape(-1, k)
+            values = response.read(_of_scores(model, response.method, scores))
+            check_finite(values)
+            yield from values.reshape(len(some), m, -1)
+
+    def parameters(self):
+        """Coefficients and intercepts of the model (p,) and without rows (n, p)."""
+        return self.own.ravel(), self.without.reshape(len(self.without), -1)
+
+
+def _design(objective, X, d):
+    """Columns that the parameters belong to: (m, d)."""
+    inputs, _ = objective.layers(copy_of(X))
+    if inputs.shape[1] == d:
+        return inputs
+    return np.hstack([inputs, np.ones((len(inputs), 1))])
+
+
+def _of_scores(model, method, scores):
+    """What a method of a model returns, from scores (m, k)."""
+    if not is_classifier(model):
+        return np.exp(scores) if has_log_link(model) else scores
+    binary = scores.shape[1] == 1
+    if method == "decision_function":
+        return scores[:, 0] if binary else scores
+    if method == "predict":
+        places = scores[:, 0] > 0 if binary else scores.argmax(axis=1)
+        return model.classes_[places.astype(np.intp)]
+    logs = log_expit(scores * [-1, 1]) if binary else log_softmax(scores, axis=1)
+    return logs if method == "predict_log_proba" else np.exp(logs)
+
+
+def _scores_without(training, steps, model, response, deleted):
+    """`ScoresWithout`, where the model is one of them; else None."""
+    if type(model) not in _OF_SCORES or not _is_smooth(model):
+        return None
+    try:
+        optimum = score_model(
+            training.fitted, training.rows.native, training.y, training.weights
+        )
+    except UnreadableModelError:
+        return None
+    n_inputs = coefficient_table(model).shape[1]
+    penalised = (optimum.penalty + optimum.row_penalty > 0)[:n_inputs].all()
+    if not penalised and not _stay_determined(optimum, deleted):
+        return None
+    if all(len(rows) == 1 for rows in deleted):
+        without = optimum.without_rows(np.concatenate(deleted))
+    else:
+        kept = np.ones((len(deleted), training.rows.n_rows))
+        for one, rows in zip(kept, deleted, strict=True):
+            one[rows] = 0
+        without = optimum.without_groups(kept)
+    if not penalised and is_classifier(model):
+        nothing = np.zeros(0, dtype=np.intp)
+        pairs = [(optimum.parameters, nothing), *zip(without, deleted, strict=True)]
+        if any(_is_perfect(optimum, *pair) for pair in pairs):
+            return None
+    return ScoresWithout(training.fitted, optimum.parameters, without)
+
+
+def _is_smooth(model):
+    """Whether a model is fitted by its sums over rows alone, without bounds."""
+    balanced = isinstance(getattr(model, "class_weight", None), str)
+    several = isinstance(model, LogisticRegression) and len(model.classes_) > 2
+    one_each = several and model.solver == "liblinear"
+    other = getattr(model, "multi_class", "auto") in ("ovr", "multinomial")
+    other = other and not isinstance(model, LinearSVC)
+    return not (balanced or getattr(model, "positive", False) or one_each or other)
+
+
+def _stay_determined(optimum, deleted):
+    """Whether the rows that are left determine all parameters, whichever are gone."""
+    q, r = np.linalg.qr(np.sqrt(optimum.weights)[:, None] * optimum.design)
+    if np.linalg.matrix_rank(r) < optimum.design.shape[1]:
+        return False
+    sizes = np.array([np.square(q[rows]).sum() for rows in deleted])
+    doubtful = np.flatnonzero(sizes >= 1 - _ALONE)
+    sizes[doubtful] = [np.linalg.norm(q[deleted[i]], 2) ** 2 for i in doubtful]
+    return bool((sizes < 1 - _ALONE).all())
+
+
+def _is_perfect(optimum, parameters, deleted):
+    """Whether no loss is left: classes are separable, and there is no optimum."""
+    losses = optimum.loss.values(optimum.targets, optimum.design @ parameters)
+    losses[deleted] = 0
+    return optimum.weights @ losses < _NO_LOSS * optimum.weights.sum()
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborsWithout:
+    """A model of nearest neighbours, by as many more neighbours as rows are left out.
+
+    Parameters
+    ----------
+    model : fitted KNeighborsClassifier or KNeighborsRegressor
+        The model.
+    steps : Pipeline or None
+        What comes before.
+    targets : ndarray of shape (n_rows, q)
+        Targets, or indicators of classes, of the training rows.
+    deleted : list of ndarray of int
+        Positions of the rows that are left out together.
+    """
+
+    model: object
+    steps: object
+    targets: np.ndarray
+    deleted: list
+    method = "neighbors"
+
+    def baseline(self, response, X):
+        """Responses (m, k) of the model of all rows."""
+        return self._read(response, *self._found(X))
+
+    def responses(self, response, X):
+        """Responses (m, k) without each of the lists of rows, one after the other."""
+        distances, places = self._found(X)
+        base = self._read(response, distances, places)
+        for rows in self.deleted:
+            gone = np.isin(places, rows)
+            rest = np.flatnonzero(gone[:, : self.model.n_neighbors].any(axis=1))
+            # Stable: the nearest first among those that are left.
+            order = np.argsort(gone[rest], axis=1, kind="stable")
+            near = [
+                np.take_along_axis(of[rest], order, axis=1)
+                for of in (distances, places)
+            ]
+            values = base.copy()
+            if len(rest):
+                values[rest] = self._read(response, *near)
+            yield values
+
+    def parameters(self):
+        """None: it has none."""
+
+    def _found(self, X):
+        """Distances and positions of neighbours, (m, more than are asked for)."""
+        more = max(map(len, self.deleted))
+        inputs = _through(self.steps, X)
+        return self.model.kneighbors(inputs, self.model.n_neighbors + more)
+
+    def _read(self, response, distances, places):
+        """Responses from the first of the neighbours."""
+        model, first = self.model, slice(self.model.n_neighbors)
+        weights = _weights_of(model, distances[:, first])[:, :, None]
+        totals = weights.sum(axis=1)
+        means = (weights * self.targets[places[:, first]]).sum(axis=1) / totals
+        if response.method == "predict" and is_classifier(model):
+            return response.read(model.classes_[means.argmax(axis=1)])
+        return response.read(means)
+
+
+def _weights_of(model, distances):
+    """Weights of neighbours as `weights` of the model says."""
+    if callable(model.weights):
+        return model.weights(distances)
+    if model.weights != "distance":
+        return np.ones(distances.shape)
+    with np.errstate(divide="ignore"):
+        weights = 1 / distances
+    infinite = np.isinf(weights)
+    some = infinite.any(axis=1)
+    weights[some] = infinite[some]
+    return weights
+
+
+def _neighbors_without(training, steps, model, response, deleted):
+    """`NeighborsWithout`, where the model is one of them; else None."""
+    if type(model) not in _OF_NEIGHBORS or model.metric == "precomputed":
+        return None
+    most, n_rows = max(map(len, deleted)), training.rows.n_rows
+    known = response.method in ("predict", "predict_proba", "centered_log_proba")
+    # A frozen model may have seen other rows.
+    whole = model.n_samples_fit_ == n_rows
+    if not (known and whole and model.n_neighbors + most <= n_rows):
+        return None
+    targets = training.y.reshape(n_rows, -1)
+    if is_classifier(model):
+        targets = targets == model.classes_
+    return NeighborsWithout(model, steps, targets.astype(np.float64), deleted)
+
+
+def _counts_without(training, steps, model, response, deleted):
+    """Naive Bayes models whose counts lack some rows; else None."""
+    if type(model) not in _OF_COUNTS:
+        return None
+    total = training.weights.sum()
+    if not np.isclose(model.class_count_.sum(), total):
+        return None  # a frozen model that has seen other rows
+    inputs = _through(steps, training.rows.native)
+    models = []
+    for rows in deleted:
+        other = deepcopy(model)
+        if isinstance(model, GaussianNB):
+            other.var_ -= model.epsilon_
+        # Rows of negative weight take away what they gave.
+        part = safe_indexing(inputs, rows), training.y[rows]
+        models.append(other.partial_fit(*part, sample_weight=-training.weights[rows]))
+    if isinstance(model, GaussianNB):
+        added = model.var_smoothing * _largest_variances(inputs, deleted)
+        least = _LEFT * (model.var_ - model.epsilon_)
+        for place, other in enumerate(models):
+            if (other.var_ < least).any():
+                fitted = _refitted(training, deleted[place])
+                models[place] = steps_and_model(fitted)[1]
+            else:
+                other.epsilon_ = added[place]
+                other.var_ += added[place]
+    return ModelsWithout(training.fitted, models, steps, "sufficient_statistics")
+
+
+def _largest_variances(inputs, deleted):
+    """Largest variance of a column without each of some lists of rows, (n,)."""
+    values = np.asarray(inputs, dtype=np.float64)
+    values = values - values.mean(axis=0)
+    squares, n_rows = np.square(values), len(values)
+    sums = np.array([values[rows].sum(axis=0) for rows in deleted])
+    of_squares = squares.sum(axis=0) - [squares[rows].sum(axis=0) for rows in deleted]
+    left = n_rows - np.array(list(map(len, deleted)))[:, None]
+    return (of_squares / left - (sums / left) ** 2).max(axis=1)

@@ -1,0 +1,435 @@
+"""What each training row does to a model: the model without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import issparse
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.statistics.losses import log_loss, squared, zero_one
+from sklearn_interpret._core.statistics.score_losses import SquaredHinge
+from sklearn_interpret._model._sklearn_compat import StrOptions, safe_indexing
+from sklearn_interpret._model.deletions import (
+    Training,
+    make_deletions,
+    steps_and_model,
+)
+from sklearn_interpret._model.response import (
+    drop_single_output,
+    make_response,
+    weight_parameter,
+)
+from sklearn_interpret._model.rows.base import copy_of
+from sklearn_interpret._model.rows.features import shortened
+from sklearn_interpret._model.validation import check_not_masked
+from sklearn_interpret._refitting import RefittingMixin
+from sklearn_interpret.base import BaseInspector
+from sklearn_interpret.explanations import TrainingExplanation
+
+_CHANGES = {
+    "prediction": "change of the response",
+    "parameters": "change of the response",
+    "loss": "change of the loss",
+}
+
+
+class DeletionDiagnostics(RefittingMixin, BaseInspector):
+    r"""What changes when a training row is left out and the model is fitted again.
+
+    A row without which the model is another one is influential: it deserves a look, for
+    it may be an error, or the only one of its kind. Any model will do. Whole groups of
+    rows can be left out as well.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The predictor to inspect; clones of it are fitted without rows. A
+        ``FrozenEstimator(model)`` is taken to be what a fit on the rows gives.
+    rows : array-like of int, or of bool of shape (n_samples,), default=None
+        Training rows that are left out, one at a time; None means all.
+    what : {"prediction", "parameters", "loss"}, default="prediction"
+        What `influence_` is the change of. :meth:`explain` has changes of the loss for
+        "loss", and else of the response.
+    groups : array-like of shape (n_samples,), default=None
+        A label for each training row: rows of one label are left out together. Results
+        are in the sorted order of the labels, ``numpy.unique(groups)``.
+    response_method : str, list of str or callable, default="auto"
+        The model's response: "predict", and of classifiers "predict_proba", or else
+        "decision_function". The loss is the squared error of predictions, the log loss
+        of probabilities, the squared hinge of a decision function, or whether a class
+        is wrong.
+    target : class label or int, default=None
+        The output whose changes are measured; None means all. Losses are of all.
+    subsample : int, float or None, default=None
+        How many rows the responses are compared on. All training rows are left out,
+        however many.
+    random_state : int, RandomState or None, default=None
+        Source of the subsample. What the model draws is in its own `random_state`: all
+        fits start from the same one, and where it is None the changes are those of
+        chance, too.
+    n_jobs : int or None, default=None
+        Workers that fit models.
+    verbose : int, default=0
+        Verbosity of the loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The model that was fitted on all rows.
+    influence_ : ndarray of shape (n,)
+        Mean absolute change, for each row, or group, that is left out: over the rows
+        compared (with their weights) and outputs, or over the parameters.
+    prediction_changes_ : ndarray of shape (n, m) or (n, m, n_outputs)
+        Change of the response to each of the rows compared.
+    loss_changes_ : ndarray of shape (n, m)
+        Change of their loss, for ``what="loss"``.
+    parameter_changes_ : ndarray of shape (n, n_parameters)
+        Of a model with `coef_` and `intercept_`, at the end of a pipeline too: change
+        of the coefficients (inputs by outputs), and then of the intercepts. Not there
+        where a fit has another number of them.
+    method_ : {"refit", "newton", "neighbors", "sufficient_statistics"}
+        How models without rows were found: by fitting, or exactly without.
+    row_indices_ : ndarray of shape (n,)
+        Positions of the rows left out; there are none with `groups`.
+    sample_indices_ : ndarray of shape (m,)
+        Positions of the rows compared.
+    output_names_ : list
+        Class labels, or positions, of the outputs.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where the input has string column names.
+    classes_ : ndarray
+        Class labels of a classifier.
+
+    Raises
+    ------
+    ValueError
+        In `fit`: targets missing; a model that cannot be fitted without some row; a
+        class that is gone with a row, where the response has no value for that.
+
+    See Also
+    --------
+    sklearn_interpret.influence.InfluenceTreeDisplay : What influential rows have in
+        common.
+
+    Notes
+    -----
+    With :math:`\hat f` the model and :math:`\hat f_{-i}` the one without row
+    :math:`i`, all its weight included, the change of the response to row :math:`j` is
+    :math:`\hat f_{-i}(x_j) - \hat f(x_j)`, and likewise of parameters and losses:
+    where that of a loss is positive, leaving the row out hurts. Molnar's influence of
+    row :math:`i` is :math:`\frac1m \sum_j |\hat f_{-i}(x_j) - \hat f(x_j)|`.
+
+    A pipeline is fitted again as a whole. No fit is needed, and the results are those
+    of fits to 1e-6, for
+
+    - least squares, ridge, logistic and softmax regression, Poisson, gamma and Tweedie
+      regression and linear support vector machines with squared hinge ("newton"):
+      Newton steps from the optimum, to rounding, of all rows to that of the others.
+      Changes are measured against this optimum, which a solver's tolerance may miss;
+    - k nearest neighbours ("neighbors"): the next neighbours step in. Where distances
+      are equal, another neighbour than in a fit may;
+    - Gaussian, multinomial, Bernoulli and complement naive Bayes
+      ("sufficient_statistics"): the row is taken out of counts and moments;
+
+    alone, or behind steps that work row by row (scikit-learn's
+    :class:`~sklearn.preprocessing.Normalizer`, functions, polynomials, or a
+    :class:`~sklearn.frozen.FrozenEstimator`); and not for balanced classes, positive
+    coefficients, a class that is gone with a row, or, without a penalty, separable
+    classes and parameters that the other rows do not determine.
+
+    Models fitted without rows are kept for :meth:`explain`, and n times m changes in
+    `prediction_changes_`: of many rows choose some by `rows` and `subsample`. A class
+    that is gone with a row has the probability zero.
+
+    References
+    ----------
+    Cook, R. D. (1977). Detection of influential observation in linear regression.
+    Technometrics 19(1). https://doi.org/10.1080/00401706.1977.10489493
+
+    Molnar, C. (2022). Interpretable Machine Learning, chapter "Influential Instances".
+    https://christophm.github.io/interpretable-ml-book/
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn_interpret.influence import DeletionDiagnostics
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [9.0]]), np.array([0.0, 1.0, 2.0, 0.0])
+    >>> diagnostics = DeletionDiagnostics(LinearRegression()).fit(X, y)
+    >>> diagnostics.influence_.round(2)
+    array([0.53, 0.03, 0.4 , 2.75])
+    >>> diagnostics.parameter_changes_[3].round(2)
+    array([ 1.08, -0.99])
+    """
+
+    _parameter_constraints = {
+        **BaseInspector._parameter_constraints,
+        "rows": "no_validation",
+        "what": [StrOptions(set(_CHANGES))],
+        "groups": "no_validation",
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        rows: ArrayLike | None = None,
+        what: str = "prediction",
+        groups: ArrayLike | None = None,
+        response_method: str | Sequence[str] | Callable[..., Any] = "auto",
+        target: Any = None,
+        subsample: int | float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.rows = rows
+        self.what = what
+        self.groups = groups
+        self.response_method = response_method
+        self.target = target
+        self.subsample = subsample
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _make_response(self):
+        if self.what == "loss" and self.target is not None:
+            raise ValueError(
+                f"target={self.target!r} must be None for what='loss': a loss is that "
+                "of all outputs."
+            )
+        return make_response(self.estimator_, self.response_method, self.target)
+
+    def _choose_sample(self, rows, y, weights):
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is "
+                "None: clones of the model are fitted, also where it is a "
+                "FrozenEstimator."
+            )
+        self._training = self._trained_on(rows, np.asarray(y), weights)
+        self._present = np.flatnonzero(weights > 0)
+        return super()._choose_sample(rows, y, weights)
+
+    def _trained_on(self, rows, y, weights):
+        """The model, and what it was fitted on."""
+        (_, params), unfitted = self._given, self._unfitted()
+        del self._given
+        if params.keys() - {weight_parameter(unfitted)}:
+            weights = None
+        elif not params:
+            weights = np.ones(rows.n_rows)
+        return Training(self.estimator_, unfitted, rows, y, params, weights)
+
+    def _inspect(self, sample, response, on_block):
+        training = self._training
+        deleted = self._left_out(training)
+        del self._training, self._present
+        self._deletions = make_deletions(
+            training, response, deleted, n_jobs=self.n_jobs, verbose=self.verbose
+        )
+        self.method_ = self._deletions.method
+        self.sample_indices_ = sample.index
+        base = self._deletions.baseline(response, sample.rows.native)
+        self.output_names_ = response.output_names(base.shape[1])
+        parameters = self._deletions.parameters()
+        if parameters is not None:
+            own, without = parameters
+            self.parameter_changes_ = without - own
+        if self.what != "parameters":
+            self._measure(sample, response, base, len(deleted), on_block)
+            return
+        if parameters is None:
+            raise ValueError(
+                "what='parameters' needs a model with coef_ and intercept_, of as many "
+                f"numbers in each fit; {type(self.estimator_).__name__} has none."
+            )
+        self.influence_ = np.abs(self.parameter_changes_).mean(axis=1)
+
+    def _measure(self, sample, response, base, n_deletions, on_block):
+        """Set the changes of responses and losses, and their mean size."""
+        changes = np.empty((n_deletions, *base.shape))
+        losses = np.empty(changes.shape[:2])
+        has_losses, of_rows = self.what == "loss", None
+        if has_losses:
+            of_rows = _losses_of_rows(response, sample.y, base.shape[1])
+        responses = self._deletions.responses(response, sample.rows.native)
+        for i, values in enumerate(responses):
+            changes[i] = values - base
+            if has_losses:
+                losses[i] = of_rows(values) - of_rows(base)
+            on_block()
+        self.prediction_changes_ = changes if base.shape[1] > 1 else changes[:, :, 0]
+        sizes = np.abs(changes).mean(axis=2)
+        if has_losses:
+            self.loss_changes_, sizes = losses, np.abs(losses)
+        self.influence_ = np.average(sizes, axis=1, weights=sample.weights)
+
+    def _left_out(self, training):
+        """Positions of the rows that are left out together, list by list."""
+        n_rows, native = training.rows.n_rows, training.rows.native
+        if self.groups is None:
+            self.row_indices_ = self._present
+            if self.rows is not None:
+                self.row_indices_ = _positions(self.rows, n_rows)
+            names = getattr(native, "index", np.arange(n_rows))[self.row_indices_]
+            # Rows of a frame keep its index; not all sparse matrices can be indexed.
+            data = training.rows.take(self.row_indices_).native
+            if not issparse(native):
+                data = safe_indexing(native, self.row_indices_)
+            self._left = {
+                "training_data": data,
+                "training_targets": training.y[self.row_indices_],
+                "training_names": names.tolist(),
+            }
+            return list(self.row_indices_[:, None])
+        if self.rows is not None:
+            raise ValueError(
+                "rows must be None where groups are given: all groups are left out."
+            )
+        labels, group = _groups(self.groups, n_rows)
+        self._left = {"training_names": labels.tolist()}
+        return [np.flatnonzero(group == g) for g in range(len(labels))]
+
+    def explain(self, X: Any, y: ArrayLike | None = None) -> TrainingExplanation:
+        """What each training row, or group, does to each of some rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Their targets, for ``what="loss"``; None takes the model's predictions.
+
+        Returns
+        -------
+        TrainingExplanation
+            Changes of their losses, for ``what="loss"``, or else of the responses, when
+            a training row or group is left out.
+
+        Raises
+        ------
+        ValueError
+            Several outputs, of which `target` chooses none; bad input.
+        """
+        check_is_fitted(self)
+        rows, response = self._check_rows(X, reset=False), self._make_response()
+        base = self._deletions.baseline(response, rows.native)
+        of_rows = self._measured(response, rows, y, base.shape[1])
+        responses = self._deletions.responses(response, rows.native)
+        changes = [of_rows(values) - of_rows(base) for values in responses]
+        return TrainingExplanation(
+            np.stack(changes, axis=1),
+            predictions=drop_single_output(base.T).T,
+            data=rows.native,
+            feature_names=rows.names,
+            output_names=response.output_names(base.shape[1]),
+            response_name=self._response_name,
+            target_name=self._target_name,
+            value_name=_CHANGES[self.what],
+            **self._left,
+        )
+
+    def _overall(self):
+        """`influence_` as an explanation, for displays."""
+        return TrainingExplanation(
+            self.influence_[None],
+            feature_names=getattr(self, "feature_names_in_", None),
+            target_name=self._target_name,
+            value_name=f"mean absolute change of the {self.what}",
+            **self._left,
+        )
+
+    def _measured(self, response, rows, y, n_outputs):
+        """What is measured of responses (m, k): (m,)."""
+        if self.what != "loss":
+            if n_outputs > 1:
+                raise ValueError(
+                    "target=None: the model has several outputs, "
+                    f"{shortened(self.output_names_)}; name one, or take what='loss'."
+                )
+            return lambda values: values[:, 0]
+        if y is None:
+            y = self.estimator_.predict(copy_of(rows.native))
+        check_not_masked(y, "y")
+        check_consistent_length(rows.native, y)
+        return _losses_of_rows(response, np.asarray(y), n_outputs)
+
+
+def _losses_of_rows(response, y, n_outputs):
+    """A function of responses (m, n_outputs) that gives the losses of rows, (m,)."""
+    classes, method = response.classes, response.method
+    if classes is None and method == "predict":
+        targets = y.reshape(len(y), -1).astype(np.float64)
+        return partial(squared, targets)
+    losses = {
+        "predict": zero_one,
+        "predict_proba": log_loss,
+        "decision_function": SquaredHinge().values,
+    }
+    _, model = steps_and_model(response.estimator)
+    one_each = isinstance(classes, np.ndarray) and n_outputs in (1, len(classes))
+    shape = getattr(model, "decision_function_shape", "ovr")
+    of_pairs = n_outputs > 1 and method == "decision_function" and shape == "ovo"
+    if not one_each or of_pairs or method not in losses:
+        name = method if isinstance(method, str) else response.name
+        raise ValueError(
+            f"what='loss' knows no loss of response_method={name!r} here: take "
+            f"{', '.join(losses)}, of a classifier of one output."
+        )
+    targets = (y[:, None] == classes).astype(np.float64)
+    unknown = np.flatnonzero(~targets.any(axis=1))
+    if len(unknown):
+        label = y[unknown[:1]].tolist()[0]
+        raise ValueError(f"y has {label!r}, which is no class of the model.")
+    if method == "decision_function":
+        targets = 2 * targets[:, -n_outputs:] - 1
+    return partial(losses[method], targets)
+
+
+def _positions(rows, n_rows):
+    """Positions of training rows, from positions or flags."""
+    given = np.asarray(rows)
+    if given.dtype.kind == "b" and given.shape == (n_rows,):
+        given = np.flatnonzero(given)
+    bad = given.ndim != 1 or given.dtype.kind not in "iu" or not given.size
+    if bad or len(np.unique(given)) < len(given):
+        raise ValueError(
+            f"rows={rows!r} must be None, distinct positions of training rows, or one "
+            f"flag for each of the {n_rows} rows."
+        )
+    if given.min() < 0 or given.max() >= n_rows:
+        raise ValueError(
+            f"rows has {given.min()} to {given.max()}, but there are {n_rows} rows, "
+            "counted from 0."
+        )
+    return given.astype(np.intp)
+
+
+def _groups(groups, n_rows):
+    """Labels of groups, and the place of each row's among them."""
+    given = np.asarray(groups)
+    if given.shape != (n_rows,):
+        raise ValueError(
+            f"groups has the shape {given.shape}; a label for each of the {n_rows} "
+            "training rows is needed."
+        )
+    try:
+        labels, group = np.unique(given, return_inverse=True)
+    except TypeError as error:
+        raise ValueError(
+            f"groups has labels that cannot be sorted: {error}."
+        ) from error
+    if len(labels) < 2:
+        raise ValueError(f"groups has the one label {labels[0]!r}: no row would stay.")
+    return labels, group

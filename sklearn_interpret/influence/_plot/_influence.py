@@ -1,0 +1,374 @@
+"""Display of the most influential training rows, and of models without them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.utils import check_consistent_length, check_random_state
+
+from sklearn_interpret._choosing import row_position
+from sklearn_interpret._model.deletions import Training, scores_without
+from sklearn_interpret._model.response import unfrozen
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.features import resolve_features
+from sklearn_interpret._model.scoring import resolve_metrics
+from sklearn_interpret._plotting.axes import (
+    SINGLE_HEIGHT,
+    SINGLE_WIDTH,
+    named_legend,
+    take_single,
+)
+from sklearn_interpret._plotting.bars import (
+    check_count,
+    draw_bars,
+    label_ends,
+    name_rows,
+    reach_ends,
+    row_height,
+)
+from sklearn_interpret._plotting.colours import (
+    NEUTRAL_COLOUR,
+    OKABE_ITO,
+    shade,
+    sign_colours,
+)
+from sklearn_interpret._plotting.curves import draw_band, draw_line
+from sklearn_interpret._plotting.labels import (
+    column_texts,
+    literal,
+    plain_number_ticks,
+    value_text,
+)
+from sklearn_interpret._plotting.tables import import_pandas, stacked
+from sklearn_interpret.explanations import TrainingExplanation
+from sklearn_interpret.influence._plot._sources import InfluenceSources
+
+
+class InfluenceDisplay(InfluenceSources):
+    """The most influential training rows, or how a model fares without them.
+
+    Build it with `from_estimator` or `from_explanation` for a bar for each of the rows
+    with the largest values, to the right where these are positive (of a loss: leaving
+    the row out hurts). Build it with `from_removal` for the score of models that are
+    fitted without more and more of the rows.
+
+    Parameters
+    ----------
+    explanation : TrainingExplanation, default=None
+        Values of training rows.
+    row : int, default=None
+        The explained row whose values are shown; None shows means over all.
+    features : list of str or int, default=None
+        Features whose values stand beside the names of the training rows.
+    removal : dict, default=None
+        Instead of an explanation: the arrays "sizes" (n_sizes,), "scores" (n_sizes,),
+        "random_scores" (n_draws, n_sizes), and the text "score_name".
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    bars_ : BarContainer
+        The bars.
+    line_, random_line_ : Line2D
+        Scores without the rows of largest influence, and mean score without rows drawn
+        at random, of `from_removal`.
+    band_ : PolyCollection
+        One standard deviation over the draws to each side.
+    legend_ : Legend
+        Names of the lines.
+
+    See Also
+    --------
+    sklearn_interpret.influence.DeletionDiagnostics : Finds the values.
+    sklearn_interpret.influence.InfluenceTreeDisplay : What the rows have in common.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn_interpret.influence import DeletionDiagnostics, InfluenceDisplay
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> diagnostics = DeletionDiagnostics(LinearRegression()).fit(X, y)
+    >>> display = InfluenceDisplay.from_estimator(diagnostics, max_entries=3)
+    >>> display.to_frame().head(3)
+       training_row     value
+    0           304  0.935950
+    1           123  0.930341
+    2           382  0.908138
+    """
+
+    def __init__(
+        self,
+        explanation: TrainingExplanation | None = None,
+        *,
+        row: int | None = None,
+        features: Sequence[str | int] | None = None,
+        removal: dict[str, Any] | None = None,
+    ) -> None:
+        self.explanation = explanation
+        self.row = row
+        self.features = features
+        self.removal = removal
+
+    @classmethod
+    def _choice_names(cls):
+        return super()._choice_names() - {"removal"}
+
+    @classmethod
+    def from_removal(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        influence: ArrayLike,
+        *,
+        X_test: Any = None,
+        y_test: ArrayLike | None = None,
+        sizes: ArrayLike | None = None,
+        scoring: Any = None,
+        n_draws: int = 10,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        ax: Any = None,
+        line_kw: dict[str, Any] | None = None,
+        band_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Fit without more and more rows, by influence and at random, and draw scores.
+
+        Parameters
+        ----------
+        estimator : predictor
+            Clones of it are fitted.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Their targets.
+        influence : array-like of shape (n_samples,)
+            The rows of largest influence are left out first.
+        X_test : {array-like, sparse matrix, DataFrame} of shape (n_test, n_features), \
+default=None
+            Rows to score on; None takes the training rows, all of them.
+        y_test : array-like of shape (n_test,) or (n_test, n_outputs), default=None
+            Their targets.
+        sizes : array-like of int, default=None
+            How many rows are left out; None takes eleven numbers from zero to half of
+            the rows.
+        scoring : str or callable, default=None
+            Scorer or loss; None is the estimator's own score.
+        n_draws : int, default=10
+            Orders of the rows at random.
+        random_state : int, RandomState or None, default=None
+            Source of the orders.
+        n_jobs : int or None, default=None
+            Workers that fit models.
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+        line_kw, band_kw : dict, default=None
+            Style of the line, and of the band.
+
+        Returns
+        -------
+        display : InfluenceDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            Bad input, or a model that cannot be fitted on the rows that are left.
+        """
+        rows, y = as_rows(X), np.asarray(y)
+        influence, sizes = _check_removal(rows, y, influence, sizes)
+        if n_draws is None:
+            raise ValueError("n_draws=None must be a positive whole number.")
+        check_count(n_draws, "n_draws")
+        rng = check_random_state(random_state)
+        orders = [np.argsort(-influence, kind="stable")]
+        orders += [rng.permutation(rows.n_rows) for _ in range(n_draws)]
+        model = clone(unfrozen(estimator))
+        fitted = clone(model).fit(X, y)
+        (metric,) = resolve_metrics(scoring, fitted)[:1]
+        training = Training(fitted, model, rows, y, {}, None)
+        removed = [order[:size] for order in orders for size in sizes]
+        test = (X, y) if X_test is None else (X_test, np.asarray(y_test))
+        scores = scores_without(training, removed, metric, test, n_jobs=n_jobs)
+        first, *others = scores.reshape(len(orders), -1)
+        name = {"r2": "R²", "zero_one": "accuracy"}.get(metric.row_loss, metric.name)
+        removal = {"sizes": sizes, "scores": first, "random_scores": np.array(others)}
+        removal["score_name"] = metric.name if scoring is not None else name
+        return cls(removal=removal).plot(ax, line_kw=line_kw, band_kw=band_kw)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_entries: int | None = 15,
+        bar_kw: dict[str, Any] | None = None,
+        line_kw: dict[str, Any] | None = None,
+        band_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the bars, or the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+        max_entries : int, default=15
+            Largest number of bars; None shows all.
+        bar_kw : dict, default=None
+            Style of the bars.
+        line_kw : dict, default=None
+            Style of the line of scores without influential rows.
+        band_kw : dict, default=None
+            Style of the band of scores without rows drawn at random.
+
+        Returns
+        -------
+        self : InfluenceDisplay
+            The display.
+
+        Raises
+        ------
+        TypeError
+            No explanation of training rows.
+        ValueError
+            An unknown row or feature.
+        """
+        caller = f"{type(self).__name__}.plot"
+        if self.removal is not None:
+            ax = take_single(ax, (SINGLE_WIDTH, SINGLE_HEIGHT), caller=caller)
+            self.figure_, self.ax_ = ax.figure, ax
+            self._draw_removal(line_kw, band_kw)
+            return self
+        order, values = self._ranked(max_entries)
+        ax = take_single(ax, (6.4, 0.4 + row_height(len(order))), caller=caller)
+        self.figure_, self.ax_ = ax.figure, ax
+        self._draw_bars(order, values, bar_kw)
+        return self
+
+    def _ranked(self, max_entries):
+        """Positions of the training rows of largest size, and their values."""
+        explanation = self._checked()
+        check_count(max_entries, "max_entries")
+        if self.row is None:
+            values = explanation.values.mean(axis=0)
+        else:
+            values = explanation.values[row_position(self.row, len(explanation))]
+        if not np.isfinite(values).all():
+            raise ValueError("explanation has values that are not finite.")
+        order = np.argsort(-np.abs(values), kind="stable")[:max_entries]
+        return order, values[order]
+
+    def _draw_bars(self, order, values, style):
+        ax, explanation = self.ax_, self.explanation
+        places = np.arange(len(order))[::-1]
+        signed = bool((values < 0).any())
+        colours, texts = sign_colours(values), column_texts(values, signed=signed)
+        self.bars_ = draw_bars(ax, places, values, colours, style, height=0.78)
+        reach = np.abs(values).max(initial=0) or 1.0
+        reach_ends(ax, values, reach, max(map(len, texts), default=0))
+        label_ends(ax, values, places, values, texts=texts, signed=signed)
+        ax.axvline(0, color=shade(ax, 0.8), linewidth=0.8, zorder=2.3)
+        name_rows(ax, self._names(order))
+        plain_number_ticks(ax, most=5)
+        name = explanation.value_name
+        what = "row" if explanation.training_data is not None else "group"
+        label = f"{name[:1].upper()}{name[1:]}\nwithout the training {what}"
+        ax.set_xlabel(literal(label))
+        if self.row is not None:
+            ax.set_title(f"Row {row_position(self.row, len(explanation))}")
+        elif len(explanation) > 1:
+            ax.set_title(f"Mean over {len(explanation)} rows")
+        ax.spines[["top", "right"]].set_visible(False)
+
+    def _names(self, order):
+        """Names of training rows, with their targets and values of features."""
+        explanation = self.explanation
+        columns = []
+        if np.ndim(explanation.training_targets) == 1:
+            target = self.target_name or explanation.target_name or "y"
+            columns.append((target, explanation.training_targets))
+        if self.features is not None and explanation.training_data is not None:
+            rows = as_rows(explanation.training_data)
+            names = list(explanation.feature_names)
+            for (j,) in resolve_features(self.features, names, max_order=1):
+                columns.append((names[j], rows.values(j)))
+        names = []
+        for place in order.tolist():
+            parts = [f"{name}={value_text(v[place], v)}" for name, v in columns]
+            own = str(explanation.training_names[place])
+            names.append(": ".join(filter(None, [own, ", ".join(parts)])))
+        return names
+
+    def _draw_removal(self, line_style, band_style):
+        ax, removal = self.ax_, self.removal
+        sizes = np.asarray(removal["sizes"])
+        draws = np.asarray(removal["random_scores"])
+        mean, std = draws.mean(axis=0), draws.std(axis=0)
+        # Thin enough for the line to stand out on it, on dark paper too.
+        pale = {"alpha": 0.22, **(band_style or {})}
+        grey = {"color": shade(ax, 0.55), "linestyle": "--", "linewidth": 1.6}
+        self.band_ = draw_band(ax, sizes, mean - std, mean + std, NEUTRAL_COLOUR, pale)
+        self.random_line_ = draw_line(ax, sizes, mean, NEUTRAL_COLOUR, grey)
+        self.line_ = draw_line(ax, sizes, removal["scores"], OKABE_ITO[0], line_style)
+        ax.set_xlabel("Training rows left out")
+        name = removal["score_name"].replace("_", " ")
+        ax.set_ylabel(literal(f"{name[:1].upper()}{name[1:]}"))
+        plain_number_ticks(ax, "y")
+        texts = ["of largest influence", f"at random, ±1 std of {len(draws)}"]
+        handles = [self.line_, self.random_line_]
+        self.legend_ = named_legend(ax, handles, texts, framealpha=0.85)
+
+    def to_frame(self) -> Any:
+        """Numbers drawn, as a DataFrame, of all training rows.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Of an explanation the columns "training_row" and "value", the largest size
+            first. Of `from_removal` "size", "score", and "draw": missing for the
+            removal by influence.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        caller = f"{type(self).__name__}.to_frame"
+        if self.removal is not None:
+            sizes = np.asarray(self.removal["sizes"])
+            parts = [{"size": sizes, "score": self.removal["scores"]}]
+            for draw, scores in enumerate(self.removal["random_scores"]):
+                parts.append({"size": sizes, "score": scores, "draw": draw})
+            return stacked(parts, caller=caller, whole="draw")
+        pandas = import_pandas(caller)
+        order, values = self._ranked(None)
+        names = [self.explanation.training_names[place] for place in order]
+        return pandas.DataFrame({"training_row": names, "value": values})
+
+
+def _check_removal(rows, y, influence, sizes):
+    """Influence (n,) and increasing numbers of rows to leave out."""
+    check_consistent_length(rows.native, y)
+    influence = np.asarray(influence, dtype=np.float64)
+    if influence.shape != (rows.n_rows,) or not np.isfinite(influence).all():
+        raise ValueError(
+            f"influence has the shape {influence.shape}; a finite number for each of "
+            f"the {rows.n_rows} training rows is needed."
+        )
+    if sizes is None:
+        sizes = np.linspace(0, rows.n_rows // 2, 11).astype(np.intp)
+    sizes = np.unique(sizes)
+    whole = sizes.dtype.kind in "iu" and sizes.size
+    if not whole or sizes[0] < 0 or sizes[-1] >= rows.n_rows:
+        raise ValueError(
+            f"sizes={sizes.tolist()!r} must be whole numbers from 0 to "
+            f"{rows.n_rows - 1}."
+        )
+    return influence, sizes
