@@ -122,8 +122,9 @@ class AdversarialPatch(BaseAttack):
 
     over the rows x that are not answered as wished without it, by their weights. The
     sigmoid :math:`\sigma` counts the rows that are sent; :math:`\tau` is a twentieth of
-    the mean distance from the boundary without the patch. Each step follows the slopes at
-    one transformation, with momentum. Of several starts that is kept which sends most.
+    the mean distance from the boundary without the patch. Each step follows the slopes
+    at one transformation, with momentum. Of several starts that is kept which sends
+    most.
 
     Places are whole pixels: an upright patch of its own size is pasted as it is, others
     with bilinear interpolation. Pixels stay within their own bounds.
@@ -382,7 +383,7 @@ class _Ascent:
 
     @cached_property
     def _rows(self):
-        """Positions of the rows that are not as wished, and the unit of their margins."""
+        """Positions of rows that are not as wished, and the unit of their margins."""
         # Where all rows are as wished already, they should stay so.
         index = np.flatnonzero(~self.task.fulfilled)
         index = index if len(index) else np.arange(self.task.rows.n_rows)
