@@ -181,7 +181,7 @@ class AdversarialDisplay(FoundRowsMixin, OneRowDisplay):
             Parameters of an attack that is already fitted; rows missing; bad input.
         """
         names = target_name, unit
-        return cls._drawn(estimator, X, sample_weight, params, names, ax, y=y)
+        return cls._of_estimator(estimator, X, sample_weight, params, names, ax, y=y)
 
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight, *, y=None, row=0, **choices):

@@ -157,7 +157,9 @@ class RobustnessCurveDisplay(Display):
         """
         names = None, None
         given = {"y": y, "sizes": sizes}
-        return cls._drawn(estimator, X, sample_weight, params, names, ax, **given)
+        return cls._of_estimator(
+            estimator, X, sample_weight, params, names, ax, **given
+        )
 
     @NamedParameters
     def from_cv_results(
