@@ -91,9 +91,9 @@ class AdversarialDisplay(FoundRowsMixin, OneRowDisplay):
 
     Notes
     -----
-    Of several scores the class of the largest is named, with its score; a model whose
-    `predict` goes by something else, such as votes, may differ near a border. Of colour
-    images the perturbation drawn is the mean over the channels.
+    The class is that which the model predicts, with the largest of several scores;
+    where pairs of classes vote, that may be another class's. Of colour images the
+    perturbation drawn is the mean over the channels.
 
     Examples
     --------
