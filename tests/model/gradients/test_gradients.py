@@ -94,7 +94,7 @@ CLASSIFIERS = [
             (
                 make_column_transformer(
                     (make_pipeline(StandardScaler(), PCA(1)), [3, 0]),
-                    (KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf"), [1]),
+                    (KBinsDiscretizer(3, strategy="uniform"), [1]),
                 ),
             ),
         )
