@@ -377,11 +377,15 @@ def patches(name: str, *, model: str, n_targets: int, timing: Timing) -> Result:
             ).fit(train)
             others = X[(fitted(model).predict(X) != target) & (y != target)]
             predict = fitted(model).predict
-            shares.append(np.mean(predict(attack.apply(others)) == target))
+            shares += [
+                np.mean(predict(attack.apply(others, random_state=seed)) == target)
+                for seed in range(5)
+            ]
             learned, sent = attack.patch_, []
-            for _ in range(20):
+            for seed in range(20):
                 attack.patch_ = random.uniform(size=learned.shape)
-                sent.append(np.mean(predict(attack.apply(others)) == target))
+                found = attack.apply(others, random_state=seed)
+                sent.append(np.mean(predict(found) == target))
             by_chance.append(np.mean(sent))
     passed = timing["clock"]() - start
     ratio = np.mean(shares) / np.mean(by_chance)

@@ -140,6 +140,11 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
         single = original.shape[1] == 1
         # A model takes no table without rows.
         predictions = response(native) if len(origin) else original[:0]
+        answers = {}
+        if task.wish.interval is None:
+            classes, own = response.classes, task.wish.answers(rows.native)
+            found = task.wish.answers(native) if len(origin) else own[:0]
+            answers = {"answers": classes[found], "original_answers": classes[own]}
         return RowExplanation(
             native,
             origin,
@@ -151,6 +156,7 @@ class BaseRowSearch(TransformerMixin, BaseInspector):
             output_names=response.output_names(original.shape[1]),
             response_name=self._response_name,
             target_name=self._target_name,
+            **answers,
             **fields,
         )
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklearn_interpret._model.linear import READABLE, read_linear
+from sklearn_interpret._model.linear import READABLE, explained_linear, read_linear
 from sklearn_interpret.exceptions import UnreadableModelError
 
 # Rows at which the linear function is compared with what changes add up to.
@@ -27,6 +27,8 @@ class ColumnEffects:
     """
 
     def __init__(self, estimator, feasible, rows, decode):
+        # Where pairs of classes vote, the formula of their scores is not the model's.
+        explained_linear(estimator).check(rows)
         self.model = read_linear(estimator)
         self.feasible, self.rows, self._decode = feasible, rows, decode
         values = feasible.encode(rows)

@@ -178,10 +178,10 @@ default=None
         """
         params = params if features is None else {**params, "features": features}
         names = target_name, unit
-        return cls._drawn(estimator, X, sample_weight, params, names, ax)
+        return cls._of_estimator(estimator, X, sample_weight, params, names, ax)
 
     @classmethod
-    def _drawn(cls, estimator, X, sample_weight, params, names, ax, **given):
+    def _of_estimator(cls, estimator, X, sample_weight, params, names, ax, **given):
         """The display of an estimator, drawn; `given` goes to `_from_inspector`.
 
         `names` are those of the target and of the unit of the response.

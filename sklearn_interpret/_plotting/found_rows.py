@@ -52,12 +52,19 @@ class FoundRowsMixin:
             values = np.concatenate([values, explanation.predictions[found]])
         return values
 
+    def _answers(self, row, found, values):
+        """Classes of the row and of the rows found."""
+        before, after = self.explanation.original_answers, self.explanation.answers
+        if before is None or after is None:
+            return [self.explanation.output_names[k] for k in values.argmax(axis=1)]
+        return [*before[[row]].tolist(), *after[found].tolist()]
+
     def _responses(self, row, found):
         """What the response is, and its values before and after, in words."""
         names, values = self.explanation.output_names, self._values(row, found)
         if values.ndim == 2 and self.target is None:
             label = response_label("prediction", target_name=self.target_name)
-            return label, [value_text(names[k]) for k in values.argmax(axis=1)]
+            return label, list(map(value_text, self._answers(row, found, values)))
         output = output_position(names, self.target)
         values = values.reshape(len(values), -1)[:, output]
         return self._response_label(names, output), column_texts(values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
 
@@ -24,7 +25,7 @@ from sklearn_interpret._row_search import Task
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
 
 # How far from the boundary rows still count, in their mean distance from it.
-_NEAR = 0.1
+_NEAR = 0.05
 # Of the direction of a step, what is kept from those before.
 _MOMENTUM = 0.9
 
@@ -46,9 +47,8 @@ class AdversarialPatch(BaseAttack):
     desired : (low, high), default=None
         Of a regressor: the interval to be reached, with None for an open end.
     image_shape : (height, width) or (height, width, channels), default=None
-        ``(height, width)`` or ``(height, width, channels)`` of the images, of which a
-        row has the numbers in this order. None takes rows as strips of pixels, of
-        height one.
+        Shape of the images, of which a row has the numbers in this order. None takes
+        rows as strips of pixels, of height one.
     patch_shape : float or (int, int), default=0.3
         Height and width of the patch in pixels, or the share of each side of the image.
     scale : float or (low, high), default=1.0
@@ -63,7 +63,7 @@ class AdversarialPatch(BaseAttack):
     step_size : float, default=0.1
         Size of a step, as a share of the range of the pixels.
     n_restarts : int, default=4
-        Number of further starts, at random patches.
+        Number of further starts: the best of some random patches.
     subsample : int, float or None, default=500
         How many rows of `fit` the patch is learned on: a number, a share, or all.
     bounds : (low, high) or dict, default=None
@@ -121,9 +121,10 @@ class AdversarialPatch(BaseAttack):
         \tau\right)
 
     over the rows x that are not answered as wished without it, by their weights. The
-    sigmoid :math:`\sigma` counts the rows that are sent; :math:`\tau` is a tenth of the
-    mean distance from the boundary without the patch. Each step follows the slopes at
-    one transformation, with momentum. Of several starts that is kept which sends most.
+    sigmoid :math:`\sigma` counts the rows that are sent; :math:`\tau` is a twentieth of
+    the mean distance from the boundary without the patch. Each step follows the slopes
+    at one transformation, with momentum. Of several starts that is kept which sends
+    most.
 
     Places are whole pixels: an upright patch of its own size is pasted as it is, others
     with bilinear interpolation. Pixels stay within their own bounds.
@@ -227,7 +228,7 @@ class AdversarialPatch(BaseAttack):
         evenly = np.random.default_rng(random.randint(2**31))
         self._shares = even_points(self.n_transforms, 4, evenly)
         size = self.n_restarts, np.prod(self._shapes[1]), *(shape[2:] or (1,))
-        starts = [np.full(size[1:], 0.5), *random.uniform(size=size)]
+        corners = random.randint(0, 2, (_SCREENED, *size[1:])).astype(np.float64)
         sample = self._draw(sample, self.subsample, random)
         task = Task(wish, feasible, sample.rows)
         margins = Margins(task)
@@ -242,6 +243,9 @@ class AdversarialPatch(BaseAttack):
             self.step_size,
             _limits(task, size[2]),
         )
+        starts = [np.full(size[1:], 0.5)]
+        if self.n_restarts:
+            starts += ascent.best(corners, self.n_restarts)
         tasks = [(ascent, start) for start in starts]
         ends = run(_Ascent.end, tasks, n_jobs=self.n_jobs, verbose=self.verbose)
         patch, rates = max(ends, key=lambda end: end[1].mean())
@@ -326,6 +330,11 @@ class AdversarialPatch(BaseAttack):
         return np.reshape(found, shape) if len(shape) > 2 else found
 
 
+# Random patches of extreme pixels among which starts are chosen; by so many rows at so
+# many transformations.
+_SCREENED, _SCREENING_ROWS, _SCREENING_TRANSFORMS = 128, 100, 16
+
+
 @dataclass(frozen=True)
 class _Ascent:
     """The way of a patch along the slopes, from a start.
@@ -361,12 +370,7 @@ class _Ascent:
         """
         low, high = self.limits
         patch, velocity = low + start * (high - low), np.zeros(start.shape)
-        # Where all rows are as wished already, they should stay so.
-        index = np.flatnonzero(~self.task.fulfilled)
-        index = index if len(index) else np.arange(self.task.rows.n_rows)
-        _, margins = self._binding(self.task.values[index], index)
-        near = _NEAR * np.average(np.abs(margins), weights=self.weights[index])
-        near = near or 1.0
+        index, near = self._rows
         for step in range(self.n_steps):
             matrix = self.matrices[step % len(self.matrices)]
             slopes = self._slopes(matrix, patch, index, near)
@@ -376,6 +380,31 @@ class _Ascent:
                 move = self.step_size * velocity / largest
                 patch = np.clip(patch + move * (high - low), low, high)
         return patch, np.array([self._rate(one, patch, index) for one in self.matrices])
+
+    @cached_property
+    def _rows(self):
+        """Positions of rows that are not as wished, and the unit of their margins."""
+        # Where all rows are as wished already, they should stay so.
+        index = np.flatnonzero(~self.task.fulfilled)
+        index = index if len(index) else np.arange(self.task.rows.n_rows)
+        _, margins = self._binding(self.task.values[index], index)
+        near = _NEAR * np.average(np.abs(margins), weights=self.weights[index])
+        return index, near or 1.0
+
+    def best(self, starts, number):
+        """The so many starts that send most, of few rows at few transformations."""
+        low, high = self.limits
+        index, near = self._rows
+        index = index[:: -(-len(index) // _SCREENING_ROWS)]
+        matrices = self.matrices[:_SCREENING_TRANSFORMS]
+        sent = np.zeros(len(starts))
+        for matrix in matrices:
+            for k, start in enumerate(starts):
+                laid = _laid(matrix, low + start * (high - low))
+                values = _pasted(self.task.feasible, self.task.values[index], *laid)
+                _, margins = self._binding(values, index)
+                sent[k] += self.weights[index] @ expit(margins / near)
+        return list(starts[np.argsort(-sent, kind="stable")[:number]])
 
     def _binding(self, values, index):
         task = self.task

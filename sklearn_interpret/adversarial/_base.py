@@ -149,8 +149,10 @@ class BaseAttack(BaseRowSearch):
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
         task = self._task(rows, y)
-        tries = self._tries(task)
-        return self._explained(task, tries)
+        explanation = self._explained(task, self._tries(task))
+        if self._budget is None:
+            warn_of_failures(explanation.status, explanation.reasons)
+        return explanation
 
     def _task(self, rows, y):
         """The task for some rows, whose true classes may be given."""
@@ -205,8 +207,6 @@ class BaseAttack(BaseRowSearch):
                 f"{self._failure()}; the margin went from {-a:.3g} to {-b:.3g}"
                 for a, b in zip(before, after, strict=True)
             ]
-        if self._budget is None:
-            warn_of_failures(status, reasons)
         return self._explanation(
             task,
             tries.values,

@@ -4,7 +4,6 @@ import numpy as np
 
 from sklearn_interpret._core.optimisation.nearest_points import nearest_beyond_all
 from sklearn_interpret._model.desired_sums import SumWish
-from sklearn_interpret._model.linear import explained_linear
 from sklearn_interpret._model.linear_moves import ColumnEffects
 from sklearn_interpret.adversarial._base import Tries
 from sklearn_interpret.adversarial._base_gradient import Budget
@@ -35,7 +34,6 @@ class LinearPerturbation:
 
     def __init__(self, known):
         wish = known.wish
-        explained_linear(wish.estimator).check(known.rows)
         self._effects = ColumnEffects(
             wish.estimator, known.feasible, known.rows, known.decode
         )

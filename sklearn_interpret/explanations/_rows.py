@@ -62,6 +62,10 @@ class RowExplanation(BaseExplanation):
         to the row's value where it has no room, NaN for categories.
     original_predictions : array-like of shape (n_rows[, n_outputs]), default=None
         The model's responses to the explained rows.
+    answers, original_answers : array-like of shape (n_found,) and (n_rows,), \
+default=None
+        The classes that the model predicts for the rows found, and for the explained
+        ones; not always those with the largest responses, as where pairs vote.
 
     Raises
     ------
@@ -108,16 +112,20 @@ class RowExplanation(BaseExplanation):
     low: np.ndarray | None = field(default=None, kw_only=True)
     high: np.ndarray | None = field(default=None, kw_only=True)
     original_predictions: np.ndarray | None = field(default=None, kw_only=True)
+    answers: np.ndarray | None = field(default=None, kw_only=True)
+    original_answers: np.ndarray | None = field(default=None, kw_only=True)
 
     _objects: ClassVar[tuple] = ("status", "reasons")
     _arrays_by_row: ClassVar[tuple] = (
         *_objects,
         "original_predictions",
+        "original_answers",
         "lower_bounds",
         "optimal",
     )
     _arrays_by_found: ClassVar[tuple] = (
         "predictions",
+        "answers",
         "valid",
         "distances",
         "low",
@@ -142,6 +150,8 @@ class RowExplanation(BaseExplanation):
             ("lower_bounds", float, n_rows),
             ("low", float, n_found, n_features),
             ("high", float, n_found, n_features),
+            ("answers", None, n_found),
+            ("original_answers", None, n_rows),
         ):
             if getattr(self, name) is not None:
                 self._set_array(name, tuple(shape), dtype)

@@ -279,3 +279,12 @@ def test_robust_scores_fall_with_the_size():
 def test_bad_parameters(parameters, name):
     with pytest.raises(ValueError, match=name):
         BoundaryAttack(SVC(), **parameters).fit(X, Y)
+
+
+def test_the_warning_points_at_the_call():
+    X = np.arange(10.0)[:, None]
+    model = DecisionTreeClassifier().fit(X, X[:, 0] > 4)
+    attack = BoundaryAttack(FrozenEstimator(model), bounds=(0, 4)).fit(X[:4])
+    with pytest.warns(NoCounterfactualWarning, match="Nothing was found") as record:
+        attack.explain(X[:2])
+    assert record[0].filename == __file__

@@ -296,7 +296,7 @@ def test_trees_get_an_error_that_names_what_to_use(attack_class, model):
 def test_steps_get_an_error_too(attack_class):
     with pytest.raises(UnreadableModelError, match=r"change in steps.*BoundaryAttack"):
         attack_class(KNeighborsClassifier(1)).fit(X, Y)
-    bins = KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf")
+    bins = KBinsDiscretizer(3, strategy="uniform")
     model = make_pipeline(bins, LogisticRegression())
     with pytest.raises(UnreadableModelError, match="change in steps"):
         attack_class(model).fit(X, Y)

@@ -1,6 +1,7 @@
 """AdversarialDisplay and RobustnessCurveDisplay: attacked rows, and how many fall."""
 
 import warnings
+from dataclasses import replace
 from numbers import Integral
 
 import matplotlib.pyplot as plt
@@ -8,10 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_validate
+from sklearn.svm import SVC
 
 from sklearn_interpret.adversarial import (
     AdversarialDisplay,
@@ -404,3 +407,17 @@ def test_regressors_have_a_share(table):
 def test_scores_have_to_fit_the_sizes():
     with pytest.raises(ValueError, match=r"shape \(3,\), but there are sizes of"):
         RobustnessCurveDisplay([0.0, 1.0], [1.0, 0.5, 0.2]).plot()
+
+
+def test_the_class_is_that_which_the_model_predicts():
+    """Not that of the largest score, where pairs of classes vote."""
+    X, y = load_iris(return_X_y=True)
+    attack = FastGradientSign(SVC(), epsilon=0.8).fit(X, y)
+    explanation = attack.explain(X[70:74], y[70:74])
+    assert explanation.answers.tolist() == attack.predict(explanation.rows).tolist()
+    assert explanation.original_answers.tolist() == attack.predict(X[70:74]).tolist()
+    of_votes = replace(explanation, answers=np.array([0, 0, 0, 0]))
+    display = AdversarialDisplay.from_explanation(of_votes, row=0)
+    title = display.axes_[0].get_title(loc="left")
+    assert "Prediction: 1 (" in title
+    assert "→ 0 (" in title

@@ -13,8 +13,10 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import SVC
 
 from sklearn_interpret.counterfactuals import ExactCounterfactual
+from sklearn_interpret.exceptions import UnreadableModelError
 
 COSTS = dict(enumerate([1.0, 0.5, 2.0, 1.5]))
 UNIT_COSTS = np.array(list(COSTS.values()))
@@ -210,3 +212,13 @@ def test_boxes_are_as_wished_to_their_ends(data, desired):
         else:
             assert ((corners >= 0.6) & (corners <= 0.9)).all()
             np.testing.assert_allclose(corners.max(), 0.9, rtol=1e-6)
+
+
+def test_pairs_that_vote_are_no_linear_function_of_the_classes():
+    """Scores of a linear kernel are those of pairs; two classes have one."""
+    X, y = load_iris(return_X_y=True)
+    model = SVC(kernel="linear")
+    with pytest.raises(UnreadableModelError):
+        ExactCounterfactual(model).fit(X, y)
+    explanation = ExactCounterfactual(model).fit(X[:100], y[:100]).explain(X[:3])
+    assert (model.fit(X[:100], y[:100]).predict(explanation.rows) == 1).all()

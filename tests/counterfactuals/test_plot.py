@@ -267,6 +267,7 @@ def test_levels_are_bars_of_shares(explained):
         valid=[True],
         distances=[1.0],
         predictions=[0.1],
+        answers=None,
     )
     display = CounterfactualDisplay.from_explanation(changed, background=X)
     (ax,) = (ax for ax in display.axes_ if ax.get_xlabel() == "job")

@@ -1,10 +1,15 @@
 """How much must a digit change before the model reads another? Attacks on images.
 
-Four models read handwritten digits of 8 x 8 pixels, all of them well. Each is then
+Five models read handwritten digits of 8 x 8 pixels, all of them well. Each is then
 attacked: every pixel may become a little darker or lighter, by ``epsilon`` at the most,
 and stays between black and white. ``FastGradientSign`` takes one step along the slopes
 of the model, ``ProjectedGradient`` many small ones. People hardly see the difference;
 how many digits are still read rightly?
+
+The last column turns the question round: how far is the nearest image that the model
+reads as another digit? ``MinimalPerturbation`` looks for it along the slopes; a forest
+has none, so that ``BoundaryAttack`` asks it for labels alone. Distances are the length
+of the change, half of the images being nearer than the median.
 
 Accuracies without an attack do not tell who withstands one. Of a nearly linear model
 one step is about as good as many; where a model bends, many steps find more, and a test
@@ -26,6 +31,7 @@ matplotlib.use("Agg")  # files only, no screen needed
 
 import numpy as np
 from sklearn.datasets import load_digits
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -34,7 +40,9 @@ from sklearn.svm import SVC
 
 from sklearn_interpret.adversarial import (
     AdversarialDisplay,
+    BoundaryAttack,
     FastGradientSign,
+    MinimalPerturbation,
     ProjectedGradient,
     RobustnessCurveDisplay,
 )
@@ -52,16 +60,20 @@ def make_models():
         "the same, C=0.01": LogisticRegression(C=0.01, max_iter=1000),
         "support vectors": SVC(),
         "neural network": MLPClassifier((64,), early_stopping=True, random_state=0),
+        "random forest": RandomForestClassifier(random_state=0),
     }
 
 
 def make_attacks(model):
-    """Return attacks on a fitted model by name."""
+    """Return attacks on a fitted model by name: two within a budget, and a search."""
     asked = {"epsilon": EPSILON, **PIXELS}
     frozen = FrozenEstimator(model)
+    if isinstance(model, RandomForestClassifier):
+        return {"nearest": BoundaryAttack(frozen, random_state=0, **PIXELS)}
     return {
         "one step": FastGradientSign(frozen, **asked),
         "many steps": ProjectedGradient(frozen, n_steps=10, n_restarts=0, **asked),
+        "nearest": MinimalPerturbation(frozen, norm="2", **PIXELS),
     }
 
 
@@ -74,14 +86,21 @@ def main():
     FIGURES.mkdir(exist_ok=True)
     attacks, ax = {}, None
     print(f"Accuracy on 100 digits, and where pixels change by {EPSILON} at most\n")
-    print(f"{'':22}no attack   one step   many steps")
+    print(f"{'':22}no attack   one step   many steps   nearest image (median)")
     for name, model in make_models().items():
         model.fit(X_train, y_train)
         attacks[name] = make_attacks(model)
-        scores = [model.score(X_test, y_test)]
-        for attack in attacks[name].values():
-            scores.append(attack.fit(X_train).robust_score(X_test, y_test))
-        print(f"{name:20}{scores[0]:11.3f}{scores[1]:11.3f}{scores[2]:13.3f}")
+        scores = [model.score(X_test, y_test), np.nan, np.nan]
+        for place, kind in enumerate(("one step", "many steps"), 1):
+            if kind in attacks[name]:
+                attack = attacks[name][kind].fit(X_train)
+                scores[place] = attack.robust_score(X_test, y_test)
+        found = attacks[name]["nearest"].fit(X_train).explain(X_test, y_test)
+        scores.append(np.median(found.distances[found.status == "found"]))
+        texts = ["-" if np.isnan(score) else f"{score:.3f}" for score in scores]
+        print(f"{name:20}{texts[0]:>11}{texts[1]:>11}{texts[2]:>13}{texts[3]:>14}")
+        if "many steps" not in attacks[name]:
+            continue
         curve = RobustnessCurveDisplay.from_estimator(
             attacks[name]["many steps"],
             X_test,

@@ -2,7 +2,7 @@
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linprog, nnls
+from scipy.optimize import linprog, lsq_linear, nnls
 
 from sklearn_interpret._core.optimisation.norm_balls import nearest_beyond
 
@@ -79,10 +79,13 @@ def _shortest(slopes, low, high, needs, norm):
     ends = np.concatenate([needs, low[above], -high[below]])
     target = np.append(np.zeros(slopes.shape[1]), 1.0)
     system = np.vstack([normals.T, ends])
-    weights, distance = nnls(system, target, maxiter=30 * system.shape[1])
-    if distance < _NOTHING:
-        return None
+    try:
+        weights, _ = nnls(system, target, maxiter=30 * system.shape[1])
+    except RuntimeError:  # SciPy 1.14 may go in circles
+        weights = lsq_linear(system, target, (0, np.inf), method="bvls").x
     residual = system @ weights - target
+    if np.linalg.norm(residual) < _NOTHING:
+        return None
     return -residual[:-1] / residual[-1]
 
 

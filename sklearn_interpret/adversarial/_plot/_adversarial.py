@@ -89,9 +89,9 @@ class AdversarialDisplay(FoundRowsMixin, OneRowDisplay):
 
     Notes
     -----
-    Of several scores the class of the largest is named, with its score; a model whose
-    `predict` goes by something else, such as votes, may differ near a border. Of colour
-    images the perturbation drawn is the mean over the channels.
+    The class is that which the model predicts, with the largest of several scores;
+    where pairs of classes vote, that may be another class's. Of colour images the
+    perturbation drawn is the mean over the channels.
 
     Examples
     --------
@@ -179,7 +179,7 @@ class AdversarialDisplay(FoundRowsMixin, OneRowDisplay):
             Parameters of an attack that is already fitted; rows missing; bad input.
         """
         names = target_name, unit
-        return cls._drawn(estimator, X, sample_weight, params, names, ax, y=y)
+        return cls._of_estimator(estimator, X, sample_weight, params, names, ax, y=y)
 
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight, *, y=None, row=0, **choices):

@@ -157,7 +157,9 @@ class RobustnessCurveDisplay(Display):
         """
         names = None, None
         given = {"y": y, "sizes": sizes}
-        return cls._drawn(estimator, X, sample_weight, params, names, ax, **given)
+        return cls._of_estimator(
+            estimator, X, sample_weight, params, names, ax, **given
+        )
 
     @NamedParameters
     def from_cv_results(
@@ -357,8 +359,11 @@ class RobustnessCurveDisplay(Display):
 
 def _size_name(attack):
     """What sizes of an attack's perturbations are, in words."""
-    norm, units = (getattr(attack, name, None) for name in ("norm", "units"))
-    if norm is None or attack._budget not in (None, "epsilon"):
-        return "Number of changed features"
+    attack = getattr(attack, "attack_", attack)  # that on a substitute
+    if attack._budget == "scale":
+        return "Size of the patch, relative to its own"
+    if attack._budget == "n_pixels":
+        of_images = getattr(attack, "image_shape", None) is not None
+        return f"Number of changed {'pixels' if of_images else 'features'}"
     words = {"std": ", standard deviations", "raw": ", units of the data"}
-    return f"Perturbation (norm {norm}{words.get(units, '')})"
+    return f"Perturbation (norm {attack.norm}{words[attack.units]})"

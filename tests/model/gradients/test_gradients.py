@@ -3,7 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
@@ -22,6 +25,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import (
     LogisticRegression,
+    Perceptron,
     PoissonRegressor,
     Ridge,
     SGDClassifier,
@@ -44,7 +48,7 @@ from sklearn.preprocessing import (
     SplineTransformer,
     StandardScaler,
 )
-from sklearn.svm import SVC, SVR, NuSVC
+from sklearn.svm import SVC, SVR, LinearSVC, NuSVC
 
 from sklearn_interpret._model.gradients.functions import Differences
 from sklearn_interpret._model.gradients.models import read_scores
@@ -90,7 +94,7 @@ CLASSIFIERS = [
             (
                 make_column_transformer(
                     (make_pipeline(StandardScaler(), PCA(1)), [3, 0]),
-                    (KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf"), [1]),
+                    (KBinsDiscretizer(3, strategy="uniform"), [1]),
                 ),
             ),
         )
@@ -147,6 +151,44 @@ def test_scores_of_regressors(model):
     scores = read_scores(model)
     assert_allclose(scores.function(ROWS)[:, 0], model.predict(ROWS), rtol=1e-10)
     check_slopes(scores.function, ROWS)
+
+
+STEPS = [
+    StandardScaler(),
+    RobustScaler(),
+    PCA(3),
+    PolynomialFeatures(2),
+    MaxAbsScaler(),
+    Nystroem(n_components=6, random_state=0),
+    RBFSampler(n_components=8, random_state=0),
+    FunctionTransformer(np.tanh),
+    PowerTransformer(),
+]
+ENDS = [
+    LogisticRegression(max_iter=200),
+    SGDClassifier(random_state=0),
+    Perceptron(),
+    LinearSVC(),
+    *(SVC(kernel=kernel) for kernel in ("linear", "poly", "rbf", "sigmoid")),
+    MLPClassifier((4,), activation="tanh", max_iter=20, random_state=0),
+    OneVsRestClassifier(LogisticRegression(max_iter=200)),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@given(
+    steps=st.lists(st.sampled_from(STEPS), max_size=3),
+    end=st.sampled_from(ENDS),
+    two=st.booleans(),
+    seed=st.integers(0, 1000),
+)
+@settings(max_examples=15)
+def test_any_chain_of_steps(steps, end, two, seed):
+    model = make_pipeline(*map(clone, steps), clone(end))
+    model.fit(X, np.minimum(CLASSES, 2 - two))
+    rng = np.random.default_rng(seed)
+    rows = X[rng.integers(0, 150, 5)] + rng.normal(scale=0.1, size=(5, 4))
+    check_slopes(read_scores(model).function, rows)
 
 
 def test_process_of_two_classes():
