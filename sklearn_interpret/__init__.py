@@ -13,6 +13,7 @@ _submodules = [
     "exceptions",
     "explanations",
     "importance",
+    "influence",
     "interactions",
     "shapley",
     "surrogates",

@@ -16,6 +16,8 @@ _TOLERANCE = 1e-10
 _SHARED_STEPS, _OWN_STEPS = 50, 50
 # Numbers that a block of deletions may take.
 _BLOCK = 2**22
+# Losses below this part of those of scores of zero are none.
+_ROUNDING = 1e-12
 # A leverage this near to one: the row alone determines something.
 _ALONE = 1e-9
 
@@ -39,7 +41,8 @@ class ScoreModel:
     parameters : ndarray of shape (d, k)
         Parameters near the optimum.
     damping : float, default=0.0
-        What is added to the diagonal of the Hessian.
+        Half of it times the squared distance from `parameters` is added to the
+        objective of the rows that are left.
     """
 
     design: np.ndarray
@@ -54,8 +57,25 @@ class ScoreModel:
     def polished(self):
         """The same with the parameters where the objective is smallest, to rounding."""
         kept = np.ones((1, len(self.design)))
-        best = self._descended(self.parameters[None], kept, _OWN_STEPS)
+        undamped = replace(self, damping=0.0)
+        best = undamped._descended(self.parameters[None], kept, _OWN_STEPS)
         return replace(self, parameters=best[0])
+
+    def distance(self, parameters):
+        """How far parameters (d, k) are from the optimum: 0 is there.
+
+        The square of the step to it in units of the Hessian, by what those of the
+        single rows sum to. The optimum of as many other rows makes about two.
+        """
+        total = self._gradients(parameters[None], self.weights[:, None]).ravel()
+        rows = np.arange(len(self.design))
+        gradients = self._gradients_of(
+            rows, np.broadcast_to(self.parameters, (len(rows), *parameters.shape))
+        ).reshape(len(rows), -1)
+        own = ((gradients @ self.inverse_hessian) * gradients).sum()
+        size = self.weights @ self.loss.values(self.targets, 0 * self.targets)
+        own += _ROUNDING * size
+        return total @ self.inverse_hessian @ total / own if own > 0 else 0.0
 
     @cached_property
     def inverse_hessian(self):
@@ -182,13 +202,16 @@ class ScoreModel:
         slopes = self.loss.slopes(self.targets[:, None], scores)
         slopes *= weights[:, :, None]
         gradients = (self.design.T @ slopes.reshape(-1, m * k)).reshape(d, m, k)
-        return gradients.transpose(1, 0, 2) + self._penalties(weights) * parameters
+        gradients = gradients.transpose(1, 0, 2)
+        gradients += self._penalties(weights) * parameters
+        return gradients + self.damping * (parameters - self.parameters)
 
     def _objective(self, parameters, kept):
         losses = self.loss.values(self.targets, self.design @ parameters)
         weights = kept * self.weights
         penalty = (self._penalties(weights[:, None])[0] * parameters**2).sum() / 2
-        return weights @ losses + penalty
+        away = ((parameters - self.parameters) ** 2).sum() / 2
+        return weights @ losses + penalty + self.damping * away
 
     def _penalties(self, weights):
         """Penalties (m, d, k) of the objective, at weights (n, m) each."""
