@@ -47,6 +47,7 @@ from sklearn_interpret.importance import (
     PermutationImportance,
     PermutationTest,
 )
+from sklearn_interpret.influence import InfluenceFunctions
 from sklearn_interpret.interactions import (
     HStatistic,
     PartialDependenceInteraction,
@@ -318,6 +319,10 @@ IMPORTANCE = {
     ],
 }
 
+INFLUENCE = {
+    InfluenceFunctions: [{}, {"damping": 0.5, "scaling": "mean"}],
+}
+
 INTERACTIONS = {
     HStatistic: [
         {"subsample": 80, "random_state": 0},
@@ -436,6 +441,7 @@ ARGUMENTS = {
     **COUNTERFACTUALS,
     **EFFECTS,
     **IMPORTANCE,
+    **INFLUENCE,
     **INTERACTIONS,
     **SHAPLEY,
     **SURROGATES,
@@ -457,7 +463,7 @@ GROUPED = {HStatistic, VariableInteractionNetwork}
 # Inspectors that take models of trees only.
 OF_TREES = {TreeSHAP}
 # Inspectors that take linear models only.
-OF_LINES = {LinearSHAP}
+OF_LINES = {InfluenceFunctions, LinearSHAP}
 # Inspectors that call the model often, or fit another. The first set of arguments, for
 # all rows, is for scikit-learn's checks alone, and the models are quick.
 COSTLY = {

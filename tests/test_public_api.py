@@ -13,6 +13,7 @@ from sklearn_interpret import (
     counterfactuals,
     effects,
     importance,
+    influence,
     interactions,
     shapley,
     surrogates,
@@ -152,6 +153,15 @@ IMPORTANCE = {
         "response_method": "auto",
         "subsample": None,
         "random_state": None,
+        "n_jobs": None,
+        "verbose": 0,
+    },
+}
+INFLUENCE = {
+    "InfluenceFunctions": {
+        "damping": 0.0,
+        "scaling": "sum",
+        "groups": None,
         "n_jobs": None,
         "verbose": 0,
     },
@@ -411,6 +421,7 @@ PROMISED = {
     **{getattr(adversarial, name): own for name, own in OWN_ATTACKS.items()},
     counterfactuals.TextCounterfactual: TEXT_COUNTERFACTUAL,
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
+    **{getattr(influence, name): own for name, own in INFLUENCE.items()},
     **{getattr(surrogates, name): own for name, own in LOCAL_SURROGATES.items()},
     **{getattr(effects, name): {**FIRST, **own, **LAST} for name, own in OWN.items()},
     **{
@@ -467,6 +478,7 @@ def test_public_modules():
         "sklearn_interpret.exceptions",
         "sklearn_interpret.explanations",
         "sklearn_interpret.importance",
+        "sklearn_interpret.influence",
         "sklearn_interpret.interactions",
         "sklearn_interpret.shapley",
         "sklearn_interpret.surrogates",

@@ -15,7 +15,7 @@ _TOLERANCE = 1e-10
 # Steps with the Hessian of all rows but for the row left out, and then with its own.
 _SHARED_STEPS, _OWN_STEPS = 50, 50
 # Numbers that a block of deletions may take.
-_BLOCK = 2**22
+_BLOCK = 2**19
 # Losses below this part of those of scores of zero are none.
 _ROUNDING = 1e-12
 # A leverage this near to one: the row alone determines something.
@@ -168,7 +168,7 @@ class ScoreModel:
         inner = np.linalg.solve(without, curvatures)
 
         def step(gradients, some):
-            flat = gradients.reshape(len(some), -1)
+            flat = gradients.reshape(len(some), self.parameters.size)
             moves = flat @ self.inverse_hessian
             of_scores = np.einsum("rpk,rp->rk", inverse[some], flat)
             of_scores = np.einsum("rlk,rk->rl", inner[some], of_scores)
