@@ -81,7 +81,9 @@ def _assert_same_arrays(left, right, where, rtol, atol):
 
 
 def _as_dict(value):
-    return {field.name: getattr(value, field.name) for field in fields(value)}
+    # Names of training rows are a frame's index, or positions among all rows given.
+    names = [field.name for field in fields(value) if field.name != "training_names"]
+    return {name: getattr(value, name) for name in names}
 
 
 def _require(condition, where, left, right):

@@ -228,10 +228,10 @@ class InfluenceFunctions(BaseInspector):
         find = self._of_network if is_network else self._of_scores
         distance, self._parameters, weights, self.parameter_changes_ = find(*given)
         self._check_is_optimum(distance)
-        of_parts = np.bincount(self._codes, weights)
-        shares = of_parts / weights.sum()
+        shares = np.bincount(self._codes, weights) / weights.sum()
         self._scales = 1 / shares if self.scaling == "mean" else np.ones(len(shares))
-        own = np.bincount(self._codes, weights * self._own_changes()) / of_parts
+        rises = sample.weights * self._own_changes()
+        own = np.bincount(self._codes, rises) / np.bincount(self._codes, sample.weights)
         self.self_influence_ = self._scales * own
         on_block()
 
@@ -348,10 +348,13 @@ class InfluenceFunctions(BaseInspector):
             inputs, objective.targets(y), self.parameter_changes_
         )
         n_outputs = predictions.shape[1]
-        training = {"training_data": self._sample.rows.native}
-        if self.groups is None:
-            training["training_targets"] = self._sample.y
-        else:
+        sample = self._sample
+        training = {
+            "training_data": sample.rows.native,
+            "training_targets": sample.y,
+            "training_names": getattr(sample.rows.native, "index", sample.index),
+        }
+        if self.groups is not None:
             training = {"training_names": self.group_labels_.tolist()}
         return TrainingExplanation(
             values * self._scales,

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
@@ -149,6 +150,7 @@ def test_groups_of_rows_without_weight():
     inspector.fit(X, NUMBERS, sample_weight=weights)
     expected = InfluenceFunctions(Ridge()).fit(X[2:], NUMBERS[2:])
     order = inspector.group_labels_.astype(int) - 2
+    assert_array_equal(inspector.explain(X[:1]).training_names, inspector.group_labels_)
     assert_array_equal(np.sort(order), np.arange(len(X) - 2))
     assert_allclose(
         inspector.self_influence_, expected.self_influence_[order], rtol=1e-9
@@ -281,8 +283,9 @@ def test_check(model, rows, y):
 
 
 def test_workers_check_the_same():
-    inspector = InfluenceFunctions(Ridge()).fit(X, NUMBERS)
-    assert_allclose(inspector.set_params(n_jobs=2).check(2), 1)
+    inspector = InfluenceFunctions(Ridge(), n_jobs=2).fit(X, NUMBERS)
+    with parallel_config("threading"):
+        assert_allclose(inspector.check(2), 1)
 
 
 def test_check_on_odd_input():
@@ -427,6 +430,12 @@ def test_steps_that_work_in_place_change_nothing():
     assert_allclose(found, expected, rtol=1e-8, atol=1e-12)
 
 
+def test_training_rows_are_named_by_their_place_in_fit():
+    weights = np.arange(len(X)) > 1
+    inspector = InfluenceFunctions(Ridge()).fit(X, NUMBERS, sample_weight=weights)
+    assert inspector.explain(X[:1]).training_names == tuple(range(2, len(X)))
+
+
 def test_sparse_rows():
     of_arrays = InfluenceFunctions(Ridge()).fit(X, NUMBERS)
     of_sparse = InfluenceFunctions(FrozenEstimator(of_arrays.estimator_))
@@ -469,7 +478,7 @@ def test_models_that_are_not_read():
     for model in (HuberRegressor(), TransformedTargetRegressor(Ridge())):
         with pytest.raises(UnreadableModelError, match="LinearRegression"):
             InfluenceFunctions(model).fit(X, NUMBERS)
-    with pytest.raises(UnreadableModelError, match="bounds"):
+    with pytest.raises(UnreadableModelError, match="bounded"):
         InfluenceFunctions(Ridge(positive=True)).fit(X, NUMBERS)
     several = np.c_[LARGE, ~LARGE].astype(int)
     with pytest.raises(UnreadableModelError, match="labels"):
@@ -483,7 +492,7 @@ def frozen(model, y):
 @pytest.mark.parametrize(
     ("model", "y", "asked", "message"),
     [
-        (LogisticRegression(), LARGE.astype(str), ["no"], "y holds .*'no'"),
+        (LogisticRegression(), LARGE.astype(str), ["no"], "y has the label 'no'"),
         (PoissonRegressor(), NUMBERS, [-1.0], "not defined"),
         (GammaRegressor(), NUMBERS, [0.0], "not defined"),
         (Ridge(), NUMBERS, [np.nan], "NaN"),

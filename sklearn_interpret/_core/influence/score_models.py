@@ -12,12 +12,12 @@ from scipy.linalg import pinvh
 
 # Steps are repeated until they are this small, relative to the parameters.
 _TOLERANCE = 1e-10
+# Part of an objective that its rounding may be.
+_ROUNDING = 1e-12
 # Steps with the Hessian of all rows but for the row left out, and then with its own.
 _SHARED_STEPS, _OWN_STEPS = 50, 50
 # Numbers that a block of deletions may take.
 _BLOCK = 2**19
-# Losses below this part of those of scores of zero are none.
-_ROUNDING = 1e-12
 # A leverage this near to one: the row alone determines something.
 _ALONE = 1e-9
 

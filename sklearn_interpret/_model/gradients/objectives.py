@@ -16,7 +16,7 @@ from sklearn.linear_model import (
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
-from sklearn.utils import check_array, column_or_1d, compute_sample_weight
+from sklearn.utils import check_array, compute_sample_weight
 
 from sklearn_interpret._core.influence.networks import NetworkModel
 from sklearn_interpret._core.influence.score_models import ScoreModel
@@ -95,24 +95,23 @@ class Objective:
     before: object = None
 
     def targets(self, y):
-        """Targets (n_rows, k) as the loss takes them; a ValueError says of others."""
+        """Targets (n_rows, k) as the loss takes them."""
+        y = np.asarray(y)
+        y = y.reshape(len(y), -1)
         if self.classes is None:
-            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-            targets, n_outputs = y.reshape(len(y), -1), self.network.n_outputs
-            if targets.shape[1] != n_outputs:
+            y = check_array(y, dtype=np.float64, input_name="y")
+            if y.shape[1] != self.network.n_outputs:
                 raise ValueError(
-                    f"y has {targets.shape[1]} columns; the model has {n_outputs} "
-                    "outputs."
+                    f"y has {y.shape[1]} columns; the model has "
+                    f"{self.network.n_outputs} outputs."
                 )
-            return targets
-        y = column_or_1d(y)
-        of_class = (y[:, None] == self.classes).astype(np.float64)
-        unknown = np.flatnonzero(~of_class.any(axis=1))
-        if len(unknown):
+            return y
+        if not np.isin(y, self.classes).all():
             raise ValueError(
-                f"y holds {y[unknown[0]]!r}, which is no class of the model; its "
-                f"classes are {self.classes.tolist()!r}."
+                f"y has the label {y[~np.isin(y, self.classes)].tolist()[0]!r}, which "
+                f"the model does not know; its classes are {self.classes.tolist()}."
             )
+        of_class = (y == self.classes).astype(np.float64)
         if len(self.classes) == 2 and not isinstance(self.loss, Softmax):
             of_class = of_class[:, 1:]
         signed = isinstance(self.loss, SquaredHinge | HalfSquared)
@@ -281,7 +280,7 @@ def network_model(estimator, X, y, weights):
 def _penalties_of(model):
     """Of squares of coefficients: in all and by row; and of intercepts, in shares."""
     if getattr(model, "positive", False):
-        raise UnreadableModelError("its coefficients have bounds.")
+        raise UnreadableModelError("its coefficients are bounded: positive=True.")
     if isinstance(model, LinearSVC | LogisticRegression):
         if getattr(model, "penalty", "l2") in ("l1", "elasticnet") or (
             getattr(model, "l1_ratio", 0) or 0
