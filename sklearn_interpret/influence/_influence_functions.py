@@ -31,7 +31,7 @@ from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import OtherTrainingRowsWarning
 from sklearn_interpret.explanations import TrainingExplanation
 
-# A step smaller than this part of the change so far is the last.
+# Steps expected to be smaller than this part of the largest change are not taken.
 _PRECISION = 0.02
 # From here on parameters are not at the optimum of the rows.
 _FAR = 0.1
@@ -82,8 +82,8 @@ class InfluenceFunctions(BaseInspector):
     self_influence_ : ndarray of shape (n_samples,)
         Influence of each row on itself: by how much its own loss rises without it. Of
         a group, the weighted mean over its rows.
-    group_labels_ : ndarray of shape (n_groups,)
-        Labels of the groups, in the order of the results. Only with `groups`.
+    group_labels_ : ndarray of shape (n_groups,) or None
+        Labels of the groups, in the order of the results; None without `groups`.
     n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
         Number of features; their names, where the columns have any; class labels.
 
@@ -204,7 +204,7 @@ class InfluenceFunctions(BaseInspector):
                 "model is a FrozenEstimator."
             )
         sample = super()._choose_sample(rows, y, weights)
-        self._codes = np.arange(sample.rows.n_rows)
+        self.group_labels_, self._codes = None, np.arange(sample.rows.n_rows)
         if self.groups is not None:
             labels = np.asarray(self.groups)
             if labels.shape != (rows.n_rows,):
@@ -347,8 +347,8 @@ class InfluenceFunctions(BaseInspector):
         values = self._loss_changes(
             inputs, objective.targets(y), self.parameter_changes_
         )
-        n_outputs = predictions.shape[1]
-        sample = self._sample
+        values *= self._scales
+        n_outputs, sample = predictions.shape[1], self._sample
         training = {
             "training_data": sample.rows.native,
             "training_targets": sample.y,
@@ -357,7 +357,7 @@ class InfluenceFunctions(BaseInspector):
         if self.groups is not None:
             training = {"training_names": self.group_labels_.tolist()}
         return TrainingExplanation(
-            values * self._scales,
+            values,
             **training,
             predictions=predictions[:, 0] if n_outputs == 1 else predictions,
             data=rows.native,
