@@ -31,7 +31,7 @@ from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import OtherTrainingRowsWarning
 from sklearn_interpret.explanations import TrainingExplanation
 
-# Steps expected to be smaller than this part of the largest change are not taken.
+# A step smaller than this part of the change so far is the last.
 _PRECISION = 0.02
 # From here on parameters are not at the optimum of the rows.
 _FAR = 0.1
@@ -129,10 +129,12 @@ class InfluenceFunctions(BaseInspector):
 
     Linear models take as many Newton steps as matter, with the Hessian of the rows that
     are left; of least squares and ridge regression the first is exact. Networks take
-    one step, with the Gauss-Newton matrix of the rows that are left: it has only as
-    much to say as the network stays in the valley in which it is. Up to 3000 parameters
-    it is factorised; beyond that it is solved by conjugate gradients. All rows at once
-    take n_samples x n_parameters numbers. Sparse rows are made dense.
+    one step, with the Gauss-Newton matrix of the rows that are left, which is right as
+    long as a network that is fitted again stays near: :meth:`check` tells. Where its
+    penalty is small, or its training was stopped early, it needs a `damping`; the least
+    is 1e-5 of the largest entry of the diagonal. Up to 5000 parameters the matrix is
+    factorised; beyond that it is solved by conjugate gradients, which takes minutes.
+    All rows at once take n_samples x n_parameters numbers. Sparse rows are made dense.
 
     Directions that no row determines (columns that say the same, say) stay as they are.
 
@@ -300,26 +302,26 @@ class InfluenceFunctions(BaseInspector):
         slopes = loss.slopes(targets, scores)[:, None]
         halves = loss.curvatures(targets, scores) / 2
         found = np.empty((len(inputs), len(changes)))
+        parameters = self._parameters + changes
         for part in self._blocks(len(inputs), len(changes)):
-            parameters = self._parameters + changes[part]
-            moves = self._objective.network.scores_at(inputs, parameters)
-            moves -= scores[:, None]
-            terms = np.einsum("nck,nkl->ncl", moves, halves)
-            terms += slopes
-            of_part = np.einsum("nck,nck->nc", terms, moves)
+            moves = self._objective.network.scores_at(inputs[part], parameters)
+            moves -= scores[part, None]
+            terms = np.einsum("nck,nkl->ncl", moves, halves[part])
+            terms += slopes[part]
+            of_part = np.einsum("nck,nck->nc", terms, moves, out=found[part])
             # Second-order terms are enough for most.
             is_far = (np.abs(moves) > _NEAR).any(axis=2)
             row, change = np.divmod(np.flatnonzero(is_far), is_far.shape[1])
-            far = loss.values(targets[row], scores[row] + moves[row, change])
-            of_part[row, change] = far - before[row]
-            found[:, part] = of_part
+            at = row + part.start
+            far = loss.values(targets[at], scores[at] + moves[row, change])
+            of_part[row, change] = far - before[at]
         return found
 
-    def _blocks(self, n_rows, n_changes):
-        """Slices of changes whose scores are held at once."""
+    def _blocks(self, length, n_others):
+        """Slices of rows, or changes, whose scores for all others are held at once."""
         numbers = min(_BLOCK, int(working_bytes() / 64))
-        each = n_rows * self._objective.network.n_outputs
-        return slices(n_changes, max(1, numbers // each))
+        each = n_others * self._objective.network.n_outputs
+        return slices(length, max(1, numbers // each))
 
     def explain(self, X: Any, y: ArrayLike | None = None) -> TrainingExplanation:
         """Influence of each training row, or group, on each of some rows.
@@ -413,7 +415,7 @@ class InfluenceFunctions(BaseInspector):
             ]
 
         before, found = values(self._parameters[None])[0], np.empty(len(changes))
-        for part in self._blocks(len(inputs), len(changes)):
+        for part in self._blocks(len(changes), len(inputs)):
             found[part] = values(self._parameters + changes[part])
         return (found - before) * self._scales
 
@@ -467,12 +469,13 @@ def _number(value):
 
 def _refitted_losses(model, inputs, targets, y, weights, kept):
     """Losses of all rows, of a model that is fitted to those kept."""
-    missing = set(np.unique(y)) - set(np.unique(y[kept])) if is_classifier(model) else ()
-    if missing:
-        raise ValueError(
-            f"Without row {np.flatnonzero(~kept)[0]} there is none of the class "
-            f"{missing.pop()!r}: the model can't be fitted again."
-        )
+    if is_classifier(model):
+        gone = np.setdiff1d(y, y[kept])
+        if len(gone):
+            raise ValueError(
+                f"Without row {np.flatnonzero(~kept)[0]} there is none of the class "
+                f"{gone.tolist()[0]!r}: the model can't be fitted again."
+            )
     if hasattr(model, "coefs_"):
         fresh = deepcopy(model).set_params(warm_start=True, solver="lbfgs")
     else:

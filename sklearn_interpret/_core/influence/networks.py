@@ -10,14 +10,12 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 # A matrix of so many parameters is factorised; of more it is not made.
-_MOST_FACTORISED = 3000
+_MOST_FACTORISED = 5000
 # Damping, by the largest entry, that makes directions stay of which no row says much;
 # a row that it holds by half lies along such directions.
 _LEAST, _HELD = 1e-5, 0.5
 # Curvatures below this part of a row's largest are none.
 _NONE = 1e-12
-# A leverage this near to one: rows alone determine something.
-_ALONE = 1e-9
 # Conjugate gradients: the size of what is left, and the most steps.
 _TOLERANCE, _MOST_STEPS = 1e-6, 1000
 # Numbers in a block of slopes.
@@ -62,34 +60,22 @@ class NetworkModel:
         scores: (H - R'R)^-1 g = x + H^-1 R' (1 - R H^-1 R')^-1 R x, with x = H^-1 g.
         """
         changes = np.empty((len(parts), len(self.parameters)))
-        sizes = np.array([len(rows) for rows in parts])
+        sizes, largest = np.array([len(rows) for rows in parts]), 0.0
         for some in self._in_blocks(sizes):
             rows = np.concatenate([parts[one] for one in some])
             gradients, roots = self._gradients_and_roots(rows)
             right = np.concatenate([gradients[:, None], roots], axis=1)
             solved = self._solved(right.reshape(-1, right.shape[2]).T).T
-            held = _LEAST * self._diagonal[1].max() * np.linalg.norm(solved, axis=1)
-            if held.max() > _HELD * np.linalg.norm(right, axis=2).max():
-                raise self._indefinite()
-            of_parts = np.cumsum(sizes[some])[:-1]
-            for one, inverse, root in zip(
-                some,
-                np.split(solved.reshape(right.shape), of_parts),
-                np.split(roots, of_parts),
-                strict=True,
-            ):
-                changes[one] = self._change(inverse, root)
-        return changes
-
-    def _change(self, solved, roots):
-        """The change without rows: solved (m, 1 + k, P) is H^-1 of g and of R'."""
-        direct = solved[:, 0].sum(axis=0)
-        inverse, roots = (part.reshape(-1, len(direct)) for part in (solved[:, 1:], roots))
-        sizes, directions = np.linalg.eigh(np.eye(len(roots)) - roots @ inverse.T)
-        if sizes.min(initial=1) < _ALONE:
+            ends = np.cumsum(sizes[some])
+            for one, stop in zip(some, ends, strict=True):
+                part = slice(stop - sizes[one], stop)
+                inverse = solved.reshape(right.shape)[part]
+                changes[one] = _without_own_curvature(inverse, roots[part])
+                largest = max(largest, np.linalg.norm(gradients[part].sum(axis=0)))
+        held = _LEAST * self._diagonal[1].max() * np.linalg.norm(changes, axis=1)
+        if held.max() > _HELD * largest:
             raise self._indefinite()
-        inner = directions @ ((directions.T @ (roots @ direct)) / sizes)
-        return direct + inverse.T @ inner
+        return changes
 
     @property
     def distance(self):
@@ -117,7 +103,7 @@ class NetworkModel:
         return np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(block)) + 1)
 
     def _gradients_and_roots(self, rows):
-        """Gradients (m, P) of rows, and R (m, k, P): R'R is their part of the matrix."""
+        """Gradients (m, P) of rows, and R (m, k, P), with R'R in the matrix."""
         k = self.slopes.shape[1]
         slopes = np.concatenate(
             [
@@ -139,7 +125,8 @@ class NetworkModel:
     @cached_property
     def _roots(self):
         """F (n, k, k), where F F' are the weighted curvatures."""
-        sizes, directions = np.linalg.eigh(self.weights[:, None, None] * self.curvatures)
+        weighted = self.weights[:, None, None] * self.curvatures
+        sizes, directions = np.linalg.eigh(weighted)
         # Probabilities that sum to one leave a direction without curvature.
         sizes[sizes < _NONE * sizes[:, -1:]] = 0
         return directions * np.sqrt(np.maximum(sizes, 0))[:, None]
@@ -150,7 +137,10 @@ class NetworkModel:
         added, diagonal = self.penalty + self.damping, 0.0
         for rows in self._blocks:
             diagonal = diagonal + (self._stacked_roots(rows) ** 2).sum(axis=0)
-        added = added + _LEAST * (added + diagonal).max()
+        largest = (added + diagonal).max()
+        if not largest > 0:
+            raise self._indefinite()
+        added = added + _LEAST * largest
         return added, added + diagonal
 
     @cached_property
@@ -198,3 +188,12 @@ class NetworkModel:
             f"damping={self.damping!r}: the Gauss-Newton matrix of the network is not "
             "positive definite where rows have slopes; a larger damping makes it so."
         )
+
+
+def _without_own_curvature(solved, roots):
+    """The change of rows, of H^-1 times their gradients and roots, (m, 1 + k, P)."""
+    direct = solved[:, 0].sum(axis=0)
+    roots = roots.reshape(-1, len(direct))
+    inverse = solved[:, 1:].reshape(roots.shape)
+    inner = np.eye(len(roots)) - roots @ inverse.T
+    return direct + inverse.T @ np.linalg.solve(inner, roots @ direct)

@@ -93,8 +93,7 @@ class ScoreModel:
             Number of Newton steps from the parameters of all rows; None means as many
             as it takes.
         precision : float, default=0.0
-            No step is taken that is expected to be smaller than this part of the largest
-            change among some of the rows.
+            A step that is smaller than this part of the change so far is the last.
 
         Returns
         -------
@@ -139,14 +138,8 @@ class ScoreModel:
                 gradients -= self._gradients_of(rows[left], parameters[left])
             moves = step(gradients, left)
             parameters[left] -= moves
-            is_far = self._is_far(moves)
-            if precision:
-                # Newton steps shrink about as they change the score of their row.
-                of_own = np.einsum("rd,rdk->rk", self.design[rows[left]], moves)
-                expected = np.abs(of_own).max(axis=1) * _sizes(moves)
-                largest = _sizes(parameters - self.parameters).max(initial=0)
-                is_far &= expected > precision * largest
-            left = left[is_far]
+            changes = parameters[left] - self.parameters
+            left = left[self._is_far(moves, precision, changes)]
             if not len(left):
                 break
         left = np.union1d(left if n_steps is None else [], np.flatnonzero(alone))
@@ -184,9 +177,13 @@ class ScoreModel:
 
         return step, alone
 
-    def _is_far(self, moves):
-        """Which moves, (m, d, k), are not small beside the parameters."""
-        return _sizes(moves) > _TOLERANCE * (1 + np.abs(self.parameters).max())
+    def _is_far(self, moves, precision=0.0, changes=None):
+        """Which moves, (m, d, k), are not small beside the parameters, or changes."""
+        least = _TOLERANCE * (1 + np.abs(self.parameters).max())
+        if precision:
+            sizes = np.abs(changes).max(axis=(1, 2), initial=0)
+            least = np.maximum(least, precision * sizes)
+        return np.abs(moves).max(axis=(1, 2), initial=0) > least
 
     def _gradients_of(self, rows, parameters):
         """Gradients (m, d, k) of the objective of single rows, at parameters each."""
@@ -244,7 +241,8 @@ class ScoreModel:
                 gradient = self._gradients(one[None], (rows * self.weights)[:, None])
                 move = self._inverse_hessian(one, rows) @ gradient.ravel()
                 move = move.reshape(one.shape)
-                share, before = 1.0, self._objective(one, rows)
+                # Near the optimum, rounding alone decides which of two is larger.
+                share, before = 1.0, self._objective(one, rows) * (1 + _ROUNDING)
                 while (
                     self._objective(one - share * move, rows) > before
                     and share > _TOLERANCE
@@ -254,8 +252,3 @@ class ScoreModel:
                 if not self._is_far(move[None])[0]:
                     break
         return parameters
-
-
-def _sizes(moves):
-    """Largest entries, (m,), of moves (m, d, k)."""
-    return np.abs(moves).max(axis=(1, 2), initial=0)
