@@ -12,6 +12,7 @@ __all__ = [
     "NoAnchorWarning",
     "NoCounterfactualWarning",
     "NonFiniteResponseError",
+    "OtherTrainingRowsWarning",
     "RefitWarning",
     "SaturatedResponseWarning",
     "UndefinedFidelityWarning",
@@ -55,6 +56,10 @@ class NoAnchorWarning(InspectionWarning):
 
 class NoCounterfactualWarning(InspectionWarning):
     """No row that the model answers as wished was found, for some row."""
+
+
+class OtherTrainingRowsWarning(InspectionWarning):
+    """Rows are not those a model was trained on: its objective is not least there."""
 
 
 class RefitWarning(InspectionWarning):

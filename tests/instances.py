@@ -47,7 +47,11 @@ from sklearn_interpret.importance import (
     PermutationImportance,
     PermutationTest,
 )
-from sklearn_interpret.influence import DeletionDiagnostics, RegressionInfluence
+from sklearn_interpret.influence import (
+    DeletionDiagnostics,
+    InfluenceFunctions,
+    RegressionInfluence,
+)
 from sklearn_interpret.interactions import (
     HStatistic,
     PartialDependenceInteraction,
@@ -326,6 +330,7 @@ IMPORTANCE = {
 }
 
 INFLUENCE = {
+    InfluenceFunctions: [{}, {"damping": 0.5, "scaling": "mean"}],
     DeletionDiagnostics: [
         {},
         {"what": "loss", "subsample": 30, "random_state": 0},
@@ -507,7 +512,7 @@ GROUPED = {HStatistic, VariableInteractionNetwork}
 # Inspectors that take models of trees only.
 OF_TREES = {TreeSHAP}
 # Inspectors that take linear models only.
-OF_LINES = {LinearSHAP, RegressionInfluence}
+OF_LINES = {InfluenceFunctions, LinearSHAP, RegressionInfluence}
 # Inspectors that call the model often, or fit another. The first set of arguments, for
 # all rows, is for scikit-learn's checks alone, and the models are quick.
 COSTLY = {

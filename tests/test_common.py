@@ -93,12 +93,17 @@ nothing_selected = pytest.mark.filterwarnings("ignore:No features were selected"
 no_anchors = pytest.mark.filterwarnings(
     "ignore::sklearn_interpret.exceptions.NoAnchorWarning"
 )
+# Some checks weigh the rows of a model that was trained without weights.
+other_weights = pytest.mark.filterwarnings(
+    "ignore::sklearn_interpret.exceptions.OtherTrainingRowsWarning"
+)
 
 
 # Some of scikit-learn's tables have one row, or constant columns.
 @nothing_selected
 @nothing_found
 @no_anchors
+@other_weights
 @pytest.mark.filterwarnings(
     "ignore::sklearn_interpret.exceptions.ConstantFeatureWarning"
 )
@@ -116,6 +121,7 @@ def test_scikit_learn_check(estimator, check):
 @nothing_selected
 @nothing_found
 @no_anchors
+@other_weights
 @with_own_checks(
     [
         estimator

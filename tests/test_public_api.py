@@ -165,6 +165,13 @@ INFLUENCE = {
         "groups": None,
         **LAST,
     },
+    "InfluenceFunctions": {
+        "damping": 0.0,
+        "scaling": "sum",
+        "groups": None,
+        "n_jobs": None,
+        "verbose": 0,
+    },
 }
 INTERACTIONS = {
     "HStatistic": {

@@ -1,6 +1,7 @@
 """Which training rows made the model what it is."""
 
 from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
+from sklearn_interpret.influence._influence_functions import InfluenceFunctions
 from sklearn_interpret.influence._plot import (
     InfluenceDisplay,
     InfluenceTreeDisplay,
@@ -11,6 +12,7 @@ from sklearn_interpret.influence._regression_influence import RegressionInfluenc
 __all__ = [
     "DeletionDiagnostics",
     "InfluenceDisplay",
+    "InfluenceFunctions",
     "InfluenceTreeDisplay",
     "RegressionInfluence",
     "RegressionInfluenceDisplay",

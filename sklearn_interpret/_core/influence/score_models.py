@@ -17,7 +17,7 @@ _ROUNDING = 1e-12
 # Steps with the Hessian of all rows but for the row left out, and then with its own.
 _SHARED_STEPS, _OWN_STEPS = 50, 50
 # Numbers that a block of deletions may take.
-_BLOCK = 2**22
+_BLOCK = 2**19
 # A leverage this near to one: the row alone determines something.
 _ALONE = 1e-9
 
@@ -41,7 +41,8 @@ class ScoreModel:
     parameters : ndarray of shape (d, k)
         Parameters near the optimum.
     damping : float, default=0.0
-        What is added to the diagonal of the Hessian.
+        Half of it times the squared distance from `parameters` is added to the
+        objective of the rows that are left.
     """
 
     design: np.ndarray
@@ -56,8 +57,25 @@ class ScoreModel:
     def polished(self):
         """The same with the parameters where the objective is smallest, to rounding."""
         kept = np.ones((1, len(self.design)))
-        best = self._descended(self.parameters[None], kept, _OWN_STEPS)
+        undamped = replace(self, damping=0.0)
+        best = undamped._descended(self.parameters[None], kept, _OWN_STEPS)
         return replace(self, parameters=best[0])
+
+    def distance(self, parameters):
+        """How far parameters (d, k) are from the optimum: 0 is there.
+
+        The square of the step to it in units of the Hessian, by what those of the
+        single rows sum to. The optimum of as many other rows makes about two.
+        """
+        total = self._gradients(parameters[None], self.weights[:, None]).ravel()
+        rows = np.arange(len(self.design))
+        gradients = self._gradients_of(
+            rows, np.broadcast_to(self.parameters, (len(rows), *parameters.shape))
+        ).reshape(len(rows), -1)
+        own = ((gradients @ self.inverse_hessian) * gradients).sum()
+        size = self.weights @ self.loss.values(self.targets, 0 * self.targets)
+        own += _ROUNDING * size
+        return total @ self.inverse_hessian @ total / own if own > 0 else 0.0
 
     @cached_property
     def inverse_hessian(self):
@@ -150,7 +168,7 @@ class ScoreModel:
         inner = np.linalg.solve(without, curvatures)
 
         def step(gradients, some):
-            flat = gradients.reshape(len(some), -1)
+            flat = gradients.reshape(len(some), self.parameters.size)
             moves = flat @ self.inverse_hessian
             of_scores = np.einsum("rpk,rp->rk", inverse[some], flat)
             of_scores = np.einsum("rlk,rk->rl", inner[some], of_scores)
@@ -184,13 +202,16 @@ class ScoreModel:
         slopes = self.loss.slopes(self.targets[:, None], scores)
         slopes *= weights[:, :, None]
         gradients = (self.design.T @ slopes.reshape(-1, m * k)).reshape(d, m, k)
-        return gradients.transpose(1, 0, 2) + self._penalties(weights) * parameters
+        gradients = gradients.transpose(1, 0, 2)
+        gradients += self._penalties(weights) * parameters
+        return gradients + self.damping * (parameters - self.parameters)
 
     def _objective(self, parameters, kept):
         losses = self.loss.values(self.targets, self.design @ parameters)
         weights = kept * self.weights
         penalty = (self._penalties(weights[:, None])[0] * parameters**2).sum() / 2
-        return weights @ losses + penalty
+        away = ((parameters - self.parameters) ** 2).sum() / 2
+        return weights @ losses + penalty + self.damping * away
 
     def _penalties(self, weights):
         """Penalties (m, d, k) of the objective, at weights (n, m) each."""

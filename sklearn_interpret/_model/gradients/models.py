@@ -7,6 +7,7 @@ regressor the prediction.
 
 from dataclasses import dataclass
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 from scipy.special import expit
@@ -165,6 +166,13 @@ class Network:
 
     def __init__(self, model):
         self.model = model
+        self.n_outputs = np.shape(model.intercepts_[-1])[-1]
+
+    @property
+    def parameters(self):
+        """Layer by layer, weights (inputs by outputs) before intercepts."""
+        pairs = zip(self.model.coefs_, self.model.intercepts_, strict=True)
+        return np.concatenate([part.ravel() for pair in pairs for part in pair])
 
     def layers(self, X):
         """The rows, the values of hidden layers, and the outputs."""
@@ -180,6 +188,30 @@ class Network:
 
     def __call__(self, X):
         return self.layers(X)[-1]
+
+    def scores_at(self, inputs, parameters):
+        """Outputs (n_rows, c, k) at c parameters each, (c, n_parameters)."""
+        return self._at(parameters)(inputs).transpose(1, 0, 2)
+
+    def scores_of_pairs(self, inputs, parameters):
+        """Outputs (n_rows, k) of each row at parameters of its own."""
+        return self._at(parameters)(inputs[:, None])[:, 0]
+
+    def _at(self, parameters):
+        """The networks of c parameters each, side by side."""
+        coefs, biases, start = [], [], 0
+        for bias, weights in zip(
+            self.model.intercepts_, self.model.coefs_, strict=True
+        ):
+            stop = start + bias.size + weights.size
+            part = parameters[:, start:stop].reshape(len(parameters), -1, bias.size)
+            coefs.append(part[:, :-1])
+            biases.append(part[:, -1:])
+            start = stop
+        activation = self.model.activation
+        return Network(
+            SimpleNamespace(coefs_=coefs, intercepts_=biases, activation=activation)
+        )
 
     def pull(self, X, weights):
         *inputs, _ = self.layers(X)

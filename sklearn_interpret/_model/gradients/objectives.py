@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit, softmax
 from sklearn.linear_model import (
     GammaRegressor,
     LinearRegression,
@@ -17,6 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_array, compute_sample_weight
 
+from sklearn_interpret._core.influence.networks import NetworkModel
 from sklearn_interpret._core.influence.score_models import ScoreModel
 from sklearn_interpret._core.statistics.score_losses import (
     HalfSquared,
@@ -25,10 +27,12 @@ from sklearn_interpret._core.statistics.score_losses import (
     Softmax,
     SquaredHinge,
 )
+from sklearn_interpret._model._sklearn_compat import has_independent_labels
 from sklearn_interpret._model.gradients.functions import numbers_of
 from sklearn_interpret._model.gradients.models import Network
 from sklearn_interpret._model.linear import coefficient_table, has_log_link
 from sklearn_interpret._model.response import is_classifier, unfrozen
+from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret.exceptions import UnreadableModelError
 
 
@@ -37,12 +41,33 @@ class LinearLayer:
 
     def __init__(self, model):
         self.coefs = [coefficient_table(model).T]
-        self.intercepts = [np.atleast_1d(model.intercept_)]
+        self.n_outputs = self.coefs[0].shape[1]
+        self.intercepts = [np.broadcast_to(np.ravel(model.intercept_), self.n_outputs)]
+
+    @property
+    def parameters(self):
+        """Weights (inputs by outputs) before intercepts."""
+        return np.append(self.coefs[0], self.intercepts[0])
 
     def layers(self, X):
         """The rows, and the scores."""
         inputs = numbers_of(X)
         return [inputs, inputs @ self.coefs[0] + self.intercepts[0]]
+
+    def scores_at(self, inputs, parameters):
+        """Scores (n_rows, c, k) at c parameters each, (c, n_parameters)."""
+        c, d = len(parameters), len(self.coefs[0]) + 1
+        table = parameters.reshape(c, d, self.n_outputs)
+        # One product of matrices for all.
+        table = table.transpose(1, 0, 2).reshape(d, c * self.n_outputs)
+        scores = inputs @ table[:-1]
+        scores += table[-1]
+        return scores.reshape(len(inputs), c, self.n_outputs)
+
+    def scores_of_pairs(self, inputs, parameters):
+        """Scores (n_rows, k) of each row at parameters of its own."""
+        table = parameters.reshape(len(inputs), -1, self.n_outputs)
+        return np.einsum("np,npk->nk", inputs, table[:, :-1]) + table[:, -1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +80,8 @@ class Objective:
         Has the `layers` of rows.
     loss : loss of `score_losses`
         The loss of scores.
+    model : estimator
+        The model itself, without the steps before it.
     classes : ndarray or None
         Class labels, in the order of the scores.
     before : Pipeline or None
@@ -63,6 +90,7 @@ class Objective:
 
     network: object
     loss: object
+    model: object
     classes: object = None
     before: object = None
 
@@ -71,7 +99,13 @@ class Objective:
         y = np.asarray(y)
         y = y.reshape(len(y), -1)
         if self.classes is None:
-            return check_array(y, dtype=np.float64, input_name="y")
+            y = check_array(y, dtype=np.float64, input_name="y")
+            if y.shape[1] != self.network.n_outputs:
+                raise ValueError(
+                    f"y has {y.shape[1]} columns; the model has "
+                    f"{self.network.n_outputs} outputs."
+                )
+            return y
         if not np.isin(y, self.classes).all():
             raise ValueError(
                 f"y has the label {y[~np.isin(y, self.classes)].tolist()[0]!r}, which "
@@ -89,9 +123,29 @@ class Objective:
 
     def layers(self, X):
         """The columns that the model gets, hidden values, and scores."""
-        return self.network.layers(
-            X if self.before is None else self.before.transform(X)
-        )
+        if self.before is not None:
+            X = self.before.transform(copy_of(X))  # some steps work in place
+        return self.network.layers(X)
+
+    @property
+    def has_probabilities(self):
+        """Whether scores make probabilities of classes."""
+        return isinstance(self.loss, Logistic | Softmax)
+
+    def probabilities(self, scores):
+        """Probabilities of classes, of scores (..., k)."""
+        if isinstance(self.loss, Softmax):
+            return softmax(scores, axis=-1)
+        return np.concatenate([expit(-scores), expit(scores)], axis=-1)
+
+    def predictions(self, scores):
+        """Classes, or numbers, of scores (..., k); without an axis of one output."""
+        one = scores.shape[-1] == 1
+        if self.classes is not None:
+            best = scores[..., 0] > 0 if one else scores.argmax(axis=-1)
+            return self.classes[best.astype(np.intp)]
+        numbers = np.exp(scores) if isinstance(self.loss, HalfTweedie) else scores
+        return numbers[..., 0] if one else numbers
 
     def factors(self, X, targets):
         """Slopes of each row's loss along the parameters, layer by layer.
@@ -107,11 +161,7 @@ class Objective:
         slopes = [self.loss.slopes(targets, scores)]
         if len(inputs) > 1:
             slopes = self.network.back(inputs, slopes[0])
-        ones = np.ones((len(scores), 1))
-        return [
-            (np.hstack([values, ones]), of_layer)
-            for values, of_layer in zip(inputs, slopes, strict=True)
-        ]
+        return list(zip(map(_with_ones, inputs), slopes, strict=True))
 
     def gradients(self, X, targets):
         """Slopes of each row's loss along all parameters, (n_rows, n_parameters).
@@ -145,9 +195,15 @@ def read_objective(estimator):
             "MLPRegressor, alone or at the end of a pipeline."
         )
     network = isinstance(model, MLPClassifier | MLPRegressor)
+    if has_independent_labels(model):
+        raise UnreadableModelError("its labels do not exclude each other.")
     made = Network(model) if network else LinearLayer(model)
     classes = model.classes_ if is_classifier(model) else None
-    return Objective(made, loss, classes, before)
+    return Objective(made, loss, model, classes, before)
+
+
+def _with_ones(inputs):
+    return np.hstack([inputs, np.ones((len(inputs), 1))])
 
 
 def score_model(estimator, X, y, weights):
@@ -164,16 +220,12 @@ def score_model(estimator, X, y, weights):
     objective = read_objective(estimator)
     if isinstance(objective.network, Network):
         raise UnreadableModelError("a network has no linear scores.")
-    model = last_step(estimator)
+    model = objective.model
     inputs, _ = objective.layers(X)
-    parameters, has_intercept = objective.network.coefs[0], model.fit_intercept
-    design = inputs
-    if has_intercept:
-        design = np.hstack([inputs, np.ones((len(inputs), 1))])
-        intercepts = np.broadcast_to(
-            objective.network.intercepts[0], parameters[0].shape
-        )
-        parameters = np.vstack([parameters, intercepts])
+    design, parameters = inputs, objective.network.coefs[0]
+    if model.fit_intercept:
+        design = _with_ones(inputs)
+        parameters = np.vstack([parameters, objective.network.intercepts[0]])
     penalty, by_row, of_intercept = _penalties_of(model)
     penalties = np.full(parameters.shape, penalty, dtype=np.float64)
     penalties[inputs.shape[1] :] = penalty * of_intercept
@@ -196,6 +248,39 @@ def last_step(estimator):
     """The model itself: of a search the best one, of a pipeline the last step."""
     model = unfrozen(getattr(unfrozen(estimator), "best_estimator_", estimator))
     return unfrozen(model[-1]) if isinstance(model, Pipeline) else model
+
+
+def network_model(estimator, X, y, weights):
+    """A fitted network as one that can do without some rows, as `score_model`.
+
+    Returns
+    -------
+    NetworkModel
+        Where the network's training ended.
+    """
+    objective = read_objective(estimator)
+    model, network, targets = objective.model, objective.network, objective.targets(y)
+    *inputs, scores = objective.layers(X)
+    slopes = [
+        network.back(inputs, np.broadcast_to(one, scores.shape))
+        for one in np.eye(scores.shape[1])
+    ]
+    of_layers = [np.stack(of_layer, axis=1) for of_layer in zip(*slopes, strict=True)]
+    # Each batch has the whole penalty.
+    size = min(200, len(scores)) if model.batch_size == "auto" else model.batch_size
+    n_batches = 1 if model.solver == "lbfgs" else np.ceil(len(scores) / size)
+    penalty = [
+        np.append(np.full(coefs.shape, n_batches * model.alpha), 0 * bias)
+        for coefs, bias in zip(model.coefs_, model.intercepts_, strict=True)
+    ]
+    return NetworkModel(
+        list(zip(map(_with_ones, inputs), of_layers, strict=True)),
+        objective.loss.slopes(targets, scores),
+        objective.loss.curvatures(targets, scores),
+        weights,
+        np.concatenate(penalty),
+        network.parameters,
+    )
 
 
 def _penalties_of(model):

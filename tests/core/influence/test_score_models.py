@@ -228,3 +228,46 @@ def test_columns_that_say_the_same():
     ).polished()
     first, second = (m.without_rows(np.arange(5)) for m in (model, double))
     assert_allclose(double.design @ second, model.design @ first, atol=1e-9)
+
+
+def test_all_rows_stand_alone():
+    start = np.zeros((4, 1))
+    model = ScoreModel(
+        np.eye(4)[:2],
+        np.ones((2, 1)),
+        np.ones(2),
+        start,
+        start,
+        HalfSquared(),
+        start,
+    ).polished()
+    assert_allclose(
+        model.without_rows(np.arange(2)), [model.parameters] * 2, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_distance_from_the_optimum(loss):
+    model = model_of(loss)
+    assert_allclose(model.distance(model.parameters), 0, atol=1e-15)
+    assert model.distance(model.parameters + 1) > 0.1
+    other = model_of(loss, seed=1, weighted=False)
+    same_rows = model_of(loss, seed=1, weighted=True)
+    assert other.distance(same_rows.parameters) > 0.01
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_damping_keeps_parameters_near(loss):
+    """The objective has a penalty of the distance from the parameters of all rows."""
+    model = replace(model_of(loss, weighted=False), damping=3.0)
+    kept = np.arange(25) != 4
+    pulled = model.damping * model.parameters
+    for found in (
+        model.without_rows(np.array([4]))[0],
+        model.without_groups(kept[None].astype(float))[0],
+    ):
+        slopes = model.loss.slopes(model.targets[kept], model.design[kept] @ found)
+        penalty = model.penalty + 24 * model.row_penalty + model.damping
+        gradient = model.design[kept].T @ slopes + penalty * found - pulled
+        assert_allclose(gradient, 0, atol=1e-7)
+    assert_allclose(model.polished().parameters, model.parameters, atol=1e-9)

@@ -1,0 +1,199 @@
+"""Networks without some of their rows: a step with the Gauss-Newton matrix.
+
+The objective is ``sum_i w_i loss(y_i, scores(x_i)) + penalty @ parameters**2 / 2``.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+# A matrix of so many parameters is factorised; of more it is not made.
+_MOST_FACTORISED = 5000
+# Damping, by the largest entry, that makes directions stay of which no row says much;
+# a row that it holds by half lies along such directions.
+_LEAST, _HELD = 1e-5, 0.5
+# Curvatures below this part of a row's largest are none.
+_NONE = 1e-12
+# Conjugate gradients: the size of what is left, and the most steps.
+_TOLERANCE, _MOST_STEPS = 1e-6, 1000
+# Numbers in a block of slopes.
+_BLOCK = 2**22
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkModel:
+    """A network near a minimum of its objective.
+
+    Parameters
+    ----------
+    factors : list of (inputs, slopes)
+        Of each layer, (n, a) and (n, k, b): the slope of score c along the weight from
+        input i to output j is ``inputs[:, i] * slopes[:, c, j]``.
+    slopes : ndarray of shape (n, k)
+        Slopes of the losses along the scores.
+    curvatures : ndarray of shape (n, k, k)
+        Their second derivatives.
+    weights : ndarray of shape (n,)
+        Weights of the rows.
+    penalty : ndarray of shape (n_parameters,)
+        Of squares of the parameters.
+    parameters : ndarray of shape (n_parameters,)
+        Layer by layer, inputs by outputs.
+    damping : float, default=0.0
+        What is added to the diagonal of the matrix.
+    """
+
+    factors: list
+    slopes: np.ndarray
+    curvatures: np.ndarray
+    weights: np.ndarray
+    penalty: np.ndarray
+    parameters: np.ndarray
+    damping: float = 0.0
+
+    def changes_without(self, parts):
+        """Changes of the parameters without some rows each, (n_parts, n_parameters).
+
+        By Woodbury's formula, where R are the rows' roots of curvature times slopes of
+        scores: (H - R'R)^-1 g = x + H^-1 R' (1 - R H^-1 R')^-1 R x, with x = H^-1 g.
+        """
+        changes = np.empty((len(parts), len(self.parameters)))
+        sizes, largest = np.array([len(rows) for rows in parts]), 0.0
+        for some in self._in_blocks(sizes):
+            rows = np.concatenate([parts[one] for one in some])
+            gradients, roots = self._gradients_and_roots(rows)
+            right = np.concatenate([gradients[:, None], roots], axis=1)
+            solved = self._solved(right.reshape(-1, right.shape[2]).T).T
+            ends = np.cumsum(sizes[some])
+            for one, stop in zip(some, ends, strict=True):
+                part = slice(stop - sizes[one], stop)
+                inverse = solved.reshape(right.shape)[part]
+                changes[one] = _without_own_curvature(inverse, roots[part])
+                largest = max(largest, np.linalg.norm(gradients[part].sum(axis=0)))
+        held = _LEAST * self._diagonal[1].max() * np.linalg.norm(changes, axis=1)
+        if held.max() > _HELD * largest:
+            raise self._indefinite()
+        return changes
+
+    @property
+    def distance(self):
+        """How far the parameters are from a minimum: 0 is there.
+
+        The square of the step to it in units of the matrix, by what those of the single
+        rows sum to. Rows like those of training, but others, make about two.
+        """
+        total, own = self.penalty * self.parameters, 0.0
+        for rows in self._blocks:
+            gradients, _ = self._gradients_and_roots(rows)
+            total = total + gradients.sum(axis=0)
+            own += (gradients * self._solved(gradients.T).T).sum()
+        step = self._solved(total[:, None])[:, 0]
+        return total @ step / own if own > 0 else 0.0
+
+    @property
+    def _blocks(self):
+        return self._in_blocks(np.ones(len(self.slopes)))
+
+    def _in_blocks(self, sizes):
+        """Positions in blocks; each takes so many rows."""
+        together = max(1, _BLOCK // (self.slopes.shape[1] * len(self.parameters)))
+        block = ((np.cumsum(sizes) - 1) // together).astype(np.intp)
+        return np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(block)) + 1)
+
+    def _gradients_and_roots(self, rows):
+        """Gradients (m, P) of rows, and R (m, k, P), with R'R in the matrix."""
+        k = self.slopes.shape[1]
+        slopes = np.concatenate(
+            [
+                np.einsum("na,nkb->nkab", inputs[rows], of_scores[rows]).reshape(
+                    len(rows), k, -1
+                )
+                for inputs, of_scores in self.factors
+            ],
+            axis=2,
+        )
+        weights = self.weights[rows, None]
+        gradients = np.einsum("nkp,nk->np", slopes, weights * self.slopes[rows])
+        roots = np.einsum("nkl,nkp->nlp", self._roots[rows], slopes)
+        return gradients, roots
+
+    def _stacked_roots(self, rows):
+        return self._gradients_and_roots(rows)[1].reshape(-1, len(self.parameters))
+
+    @cached_property
+    def _roots(self):
+        """F (n, k, k), where F F' are the weighted curvatures."""
+        weighted = self.weights[:, None, None] * self.curvatures
+        sizes, directions = np.linalg.eigh(weighted)
+        # Probabilities that sum to one leave a direction without curvature.
+        sizes[sizes < _NONE * sizes[:, -1:]] = 0
+        return directions * np.sqrt(np.maximum(sizes, 0))[:, None]
+
+    @cached_property
+    def _diagonal(self):
+        """Penalty and damping, and that of the matrix with these."""
+        added, diagonal = self.penalty + self.damping, 0.0
+        for rows in self._blocks:
+            diagonal = diagonal + (self._stacked_roots(rows) ** 2).sum(axis=0)
+        largest = (added + diagonal).max()
+        if not largest > 0:
+            raise self._indefinite()
+        added = added + _LEAST * largest
+        return added, added + diagonal
+
+    @cached_property
+    def _factor(self):
+        matrix = np.diag(self._diagonal[0])
+        for rows in self._blocks:
+            roots = self._stacked_roots(rows)
+            matrix += roots.T @ roots
+        try:
+            return cho_factor(matrix)
+        except LinAlgError:
+            raise self._indefinite() from None
+
+    def _solved(self, right):
+        """The inverse of the matrix times columns (n_parameters, r)."""
+        if len(self.parameters) > _MOST_FACTORISED:
+            return self._by_conjugate_gradients(right)
+        return cho_solve(self._factor, right)
+
+    def _by_conjugate_gradients(self, right):
+        """Solutions for all columns at once, with the diagonal as preconditioner."""
+        added, diagonal = (part[:, None] for part in self._diagonal)
+        solved, left = np.zeros(right.shape), right.copy()
+        near = left / diagonal
+        direction, size = near, (left * near).sum(axis=0)
+        enough = _TOLERANCE * np.linalg.norm(right, axis=0)
+        for _ in range(_MOST_STEPS):
+            if (np.linalg.norm(left, axis=0) <= enough).all():
+                return solved
+            product = added * direction
+            for rows in self._blocks:
+                roots = self._stacked_roots(rows)
+                product += roots.T @ (roots @ direction)
+            curvature = (direction * product).sum(axis=0)
+            step = size / np.where(curvature > 0, curvature, 1)
+            solved = solved + step * direction
+            left = left - step * product
+            near = left / diagonal
+            before, size = size, (left * near).sum(axis=0)
+            direction = near + size / np.where(before > 0, before, 1) * direction
+        raise self._indefinite()
+
+    def _indefinite(self):
+        return ValueError(
+            f"damping={self.damping!r}: the Gauss-Newton matrix of the network is not "
+            "positive definite where rows have slopes; a larger damping makes it so."
+        )
+
+
+def _without_own_curvature(solved, roots):
+    """The change of rows, of H^-1 times their gradients and roots, (m, 1 + k, P)."""
+    direct = solved[:, 0].sum(axis=0)
+    roots = roots.reshape(-1, len(direct))
+    inverse = solved[:, 1:].reshape(roots.shape)
+    inner = np.eye(len(roots)) - roots @ inverse.T
+    return direct + inverse.T @ np.linalg.solve(inner, roots @ direct)

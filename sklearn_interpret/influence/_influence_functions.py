@@ -1,0 +1,489 @@
+"""Influence functions: what a model would be without some of its training rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
+from sklearn_interpret._model.gradients.objectives import (
+    network_model,
+    read_objective,
+    score_model,
+)
+from sklearn_interpret._model.parallel import run, slices, working_bytes
+from sklearn_interpret._model.response import (
+    is_classifier,
+    make_response,
+    weight_parameter,
+)
+from sklearn_interpret.base import BaseInspector
+from sklearn_interpret.exceptions import OtherTrainingRowsWarning
+from sklearn_interpret.explanations import TrainingExplanation
+
+# A step smaller than this part of the change so far is the last.
+_PRECISION = 0.02
+# From here on parameters are not at the optimum of the rows.
+_FAR = 0.1
+# Refits stop this near to the optimum.
+_SHARP = {"tol": 1e-8, "max_iter": 100_000, "max_fun": 1_000_000}
+# Scores that change by less change losses as their slopes and curvatures say.
+_NEAR = 0.03
+# Losses in a block: few enough to stay in the cache.
+_BLOCK = 2**16
+
+
+class InfluenceFunctions(BaseInspector):
+    r"""What leaving a training row out changes, without fitting again.
+
+    Parameters of the model without a row come from Newton steps that begin at those of
+    the model with it. The influence of the row on another is by how much the loss of
+    that one rises: positive values say that it hurts to leave the training row out.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A linear, logistic or generalized linear model, a LinearSVC or a multi-layer
+        perceptron, alone or at the end of a pipeline; a clone of it is fitted. Pass a
+        fitted one as ``FrozenEstimator(model)``, and to `fit` the rows that it was
+        trained on. Steps before the model stay as they are when a row is left out.
+    damping : float, default=0.0
+        What keeps parameters near those of all rows: half of it, times the squared
+        distance from these, is added to the objective of the rows that are left.
+    scaling : {"sum", "mean"}, default="sum"
+        "sum" gives the change itself. "mean" divides it by the row's share of the
+        weight of all rows, which multiplies it by the number of rows where all weigh
+        the same, as in Koh & Liang (2017).
+    groups : array-like of shape (n_samples,), default=None
+        A label for each row of `fit`. Rows of one label are left out together, and
+        groups take the place of rows in all results.
+    n_jobs : int or None, default=None
+        Workers that fit models in :meth:`check`.
+    verbose : int, default=0
+        Verbosity of that loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    parameter_changes_ : ndarray of shape (n_samples, n_parameters)
+        By how much the parameters change without each row: weights (inputs by outputs)
+        before intercepts, layer by layer.
+    self_influence_ : ndarray of shape (n_samples,)
+        Influence of each row on itself: by how much its own loss rises without it. Of
+        a group, the weighted mean over its rows.
+    group_labels_ : ndarray of shape (n_groups,) or None
+        Labels of the groups, in the order of the results; None without `groups`.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
+
+    Raises
+    ------
+    UnreadableModelError
+        In `fit`: the objective of the model is not known, or not smooth.
+    ValueError
+        In `fit`: `y` missing, also for a frozen model; a network whose matrix is not
+        positive definite without a larger `damping`.
+
+    Warns
+    -----
+    OtherTrainingRowsWarning
+        In `fit`: the objective of the model is not least at its parameters, so that the
+        rows, or the weights, are not those that it was trained on, or its training was
+        stopped early. Linear models are then moved to the optimum of the rows given.
+
+    See Also
+    --------
+    TrainingExplanation : What `explain` returns.
+
+    Notes
+    -----
+    The objective of a model is the sum of the losses of the rows, each times its
+    weight, and a penalty; :math:`\hat\theta` is where it is least, and
+    :math:`\hat\theta_{-i}` where it is without row i. The influence of i on j is
+
+    .. math:: I_{ij} = L(z_j, \hat\theta_{-i}) - L(z_j, \hat\theta),
+
+    and :math:`I_{ij} \, W / w_i` with ``scaling="mean"``, where W is the sum of the
+    weights. To first order that is
+
+    .. math:: \nabla L(z_j, \hat\theta)^\top H^{-1} \nabla L(z_i, \hat\theta),
+
+    with H the mean Hessian: minus the :math:`I_{up,loss}` of Koh & Liang. A weight of
+    two is two copies of a row, which are left out together.
+
+    The losses are the models' own: half the squared error, minus the log-likelihood of
+    the class, half the unit deviance of Poisson, gamma and Tweedie models, the squared
+    hinge. The target of an explained row may be left out; it is then what the model
+    itself predicts, and its squared error or deviance can only rise.
+
+    Linear models take as many Newton steps as matter, with the Hessian of the rows that
+    are left; of least squares and ridge regression the first is exact. Networks take
+    one step, with the Gauss-Newton matrix of the rows that are left, which is right as
+    long as a network that is fitted again stays near: :meth:`check` tells. Where its
+    penalty is small, or its training was stopped early, it needs a `damping`; the least
+    is 1e-5 of the largest entry of the diagonal. Up to 5000 parameters the matrix is
+    factorised; beyond that it is solved by conjugate gradients, which takes minutes.
+    All rows at once take n_samples x n_parameters numbers. Sparse rows are made dense.
+
+    Directions that no row determines (columns that say the same, say) stay as they are.
+
+    References
+    ----------
+    Koh, P. W. & Liang, P. (2017). Understanding black-box predictions via influence
+    functions. Proceedings of the 34th International Conference on Machine Learning.
+    https://doi.org/10.48550/arXiv.1703.04730
+
+    Pregibon, D. (1981). Logistic regression diagnostics. The Annals of Statistics 9(4).
+    https://doi.org/10.1214/aos/1176345513
+
+    Bae, J., Ng, N., Lo, A., Ghassemi, M. & Grosse, R. (2022). If influence functions
+    are the answer, then what is the question? Advances in Neural Information Processing
+    Systems 35. https://doi.org/10.48550/arXiv.2209.05364
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn_interpret.influence import InfluenceFunctions
+    >>> X, y = load_iris(return_X_y=True)
+    >>> y[[3, 77, 140]] = [2, 0, 0]  # wrong labels
+    >>> inspector = InfluenceFunctions(LogisticRegression(max_iter=1000)).fit(X, y)
+    >>> np.sort(np.argsort(-inspector.self_influence_)[:3])
+    array([  3,  77, 140])
+    >>> inspector.explain(X[:2], y[:2]).values.shape
+    (2, 150)
+    """
+
+    _parameter_constraints = {
+        "damping": [Interval(Real, 0, None, closed="left")],
+        "scaling": [StrOptions({"sum", "mean"})],
+        "groups": ["array-like", None],
+        "n_jobs": BaseInspector._parameter_constraints["n_jobs"],
+        "verbose": BaseInspector._parameter_constraints["verbose"],
+    }
+
+    # Weights are numbers of rows, and copies are left out together.
+    _weights_count_rows = _refits = True
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        damping: float = 0.0,
+        scaling: str = "sum",
+        groups: ArrayLike | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.damping = damping
+        self.scaling = scaling
+        self.groups = groups
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _make_response(self):
+        self._objective = read_objective(self.estimator_)
+        return make_response(self.estimator_, "auto", None)
+
+    def _choose_sample(self, rows, y, weights):
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is "
+                "None: the losses of the training rows depend on it, also where the "
+                "model is a FrozenEstimator."
+            )
+        sample = super()._choose_sample(rows, y, weights)
+        self.group_labels_, self._codes = None, np.arange(sample.rows.n_rows)
+        if self.groups is not None:
+            labels = np.asarray(self.groups)
+            if labels.shape != (rows.n_rows,):
+                raise ValueError(
+                    f"groups has the shape {labels.shape}; a label for each of the "
+                    f"{rows.n_rows} rows of X is needed."
+                )
+            self.group_labels_, self._codes = np.unique(
+                labels[sample.index], return_inverse=True
+            )
+        return sample
+
+    def _inspect(self, sample, response, on_block):
+        # The model's own checks of the rows; and whether it changes them.
+        response(sample.rows.native)
+        self._response, self._sample = response, sample
+        self._targets = self._objective.targets(sample.y)
+        self._inputs = self._objective.layers(sample.rows.native)[0]
+        given = self.estimator_, sample.rows.native, sample.y, sample.weights
+        is_network = hasattr(self._objective.model, "coefs_")
+        find = self._of_network if is_network else self._of_scores
+        distance, self._parameters, weights, self.parameter_changes_ = find(*given)
+        self._check_is_optimum(distance)
+        shares = np.bincount(self._codes, weights) / weights.sum()
+        self._scales = 1 / shares if self.scaling == "mean" else np.ones(len(shares))
+        rises = sample.weights * self._own_changes()
+        own = np.bincount(self._codes, rises) / np.bincount(self._codes, sample.weights)
+        self.self_influence_ = self._scales * own
+        on_block()
+
+    def _of_scores(self, *given):
+        """Distance from the optimum; parameters there, weights, and all changes."""
+        model = score_model(*given)
+        d, k = model.parameters.shape
+        own = self._objective.network.parameters.reshape(-1, k)[:d]
+        distance = model.distance(own)
+        model = replace(model, damping=self.damping)
+        if self.groups is None:
+            without = model.without_rows(self._codes, precision=_PRECISION)
+        else:
+            parts = np.arange(len(self.group_labels_))[:, None]
+            without = model.without_groups((self._codes != parts).astype(np.float64))
+        # Without an intercept, it is zero and stays so.
+        shape = len(without), self._inputs.shape[1] + 1, k
+        changes, parameters = np.zeros(shape), np.zeros(shape[1:])
+        changes[:, :d], parameters[:d] = without - model.parameters, model.parameters
+        changes = changes.reshape(len(without), -1)
+        return distance, parameters.ravel(), model.weights, changes
+
+    def _of_network(self, *given):
+        """The same, where the training of a network ended."""
+        model = replace(network_model(*given), damping=self.damping)
+        order = np.argsort(self._codes, kind="stable")
+        ends = np.cumsum(np.bincount(self._codes))[:-1]
+        changes = model.changes_without(np.split(order, ends))
+        return model.distance, model.parameters, model.weights, changes
+
+    def _check_is_optimum(self, distance):
+        if distance > _FAR:
+            warnings.warn(
+                f"The objective of the {type(self._objective.model).__name__} is not "
+                "least at its parameters: the rows or weights given are not those that "
+                "it was trained on, or its training was stopped early. (The squared "
+                f"step to the optimum is {distance:.2g} times the sum of those of the "
+                "single rows.)",
+                OtherTrainingRowsWarning,
+                stacklevel=2,
+            )
+
+    def _own_changes(self):
+        """By how much the loss of each row rises without its part."""
+        network, loss = self._objective.network, self._objective.loss
+        parameters = self._parameters + self.parameter_changes_[self._codes]
+        scores = network.scores_of_pairs(self._inputs, parameters)
+        before = loss.values(self._targets, self._scores(self._inputs))
+        return loss.values(self._targets, scores) - before
+
+    def _scores(self, inputs):
+        """Scores (n_rows, k) without a change."""
+        return self._objective.network.scores_at(inputs, self._parameters[None])[:, 0]
+
+    def _loss_changes(self, inputs, targets, changes):
+        """By how much losses rise, (n_rows, c), where parameters change."""
+        loss, scores = self._objective.loss, self._scores(inputs)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            before = loss.values(targets, scores)
+        bad = np.flatnonzero(~np.isfinite(before))
+        if len(bad):
+            raise ValueError(
+                f"y holds {targets[bad[0]].tolist()} for row {bad[0]}, for which the "
+                f"loss of the {type(self._objective.model).__name__} is not defined."
+            )
+        slopes = loss.slopes(targets, scores)[:, None]
+        halves = loss.curvatures(targets, scores) / 2
+        found = np.empty((len(inputs), len(changes)))
+        parameters = self._parameters + changes
+        for part in self._blocks(len(inputs), len(changes)):
+            moves = self._objective.network.scores_at(inputs[part], parameters)
+            moves -= scores[part, None]
+            terms = np.einsum("nck,nkl->ncl", moves, halves[part])
+            terms += slopes[part]
+            of_part = np.einsum("nck,nck->nc", terms, moves, out=found[part])
+            # Second-order terms are enough for most.
+            is_far = (np.abs(moves) > _NEAR).any(axis=2)
+            row, change = np.divmod(np.flatnonzero(is_far), is_far.shape[1])
+            at = row + part.start
+            far = loss.values(targets[at], scores[at] + moves[row, change])
+            of_part[row, change] = far - before[at]
+        return found
+
+    def _blocks(self, length, n_others):
+        """Slices of rows, or changes, whose scores for all others are held at once."""
+        numbers = min(_BLOCK, int(working_bytes() / 64))
+        each = n_others * self._objective.network.n_outputs
+        return slices(length, max(1, numbers // each))
+
+    def explain(self, X: Any, y: ArrayLike | None = None) -> TrainingExplanation:
+        """Influence of each training row, or group, on each of some rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Their targets; None takes what the model predicts.
+
+        Returns
+        -------
+        TrainingExplanation
+            By how much the loss of each row rises without each training row.
+        """
+        check_is_fitted(self)
+        rows = self._check_rows(X, reset=False)
+        predictions = self._response(rows.native)
+        inputs, objective = self._objective.layers(rows.native)[0], self._objective
+        if y is None:
+            y = objective.predictions(self._scores(inputs))
+        else:
+            check_consistent_length(rows.native, y)
+        values = self._loss_changes(
+            inputs, objective.targets(y), self.parameter_changes_
+        )
+        values *= self._scales
+        n_outputs, sample = predictions.shape[1], self._sample
+        training = {
+            "training_data": sample.rows.native,
+            "training_targets": sample.y,
+            "training_names": getattr(sample.rows.native, "index", sample.index),
+        }
+        if self.groups is not None:
+            training = {"training_names": self.group_labels_.tolist()}
+        return TrainingExplanation(
+            values,
+            **training,
+            predictions=predictions[:, 0] if n_outputs == 1 else predictions,
+            data=rows.native,
+            feature_names=rows.names,
+            output_names=self._response.output_names(n_outputs),
+            response_name=self._response_name,
+            target_name=self._target_name,
+            value_name="change of the loss",
+        )
+
+    def influence_on(
+        self, functional: Callable[[Any, NDArray[Any]], float], X: Any, y: Any
+    ) -> NDArray[np.float64]:
+        """Influence of each training row, or group, on a number made of predictions.
+
+        Parameters
+        ----------
+        functional : callable
+            ``functional(y, predictions)`` returns a number: a score, a gap between
+            groups of rows, the loss of the worst of them. Predictions are the columns
+            of `predict_proba` where the model is fitted to probabilities, and else what
+            `predict` returns.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows to predict.
+        y : object
+            Handed to `functional` as it is.
+
+        Returns
+        -------
+        ndarray of shape (n_training,)
+            By how much the number rises without each training row.
+
+        Raises
+        ------
+        ValueError
+            `functional` returns no finite number.
+        """
+        check_is_fitted(self)
+        rows = self._check_rows(X, reset=False)
+        self._response(rows.native)  # the model's own checks
+        objective, changes = self._objective, self.parameter_changes_
+        inputs = objective.layers(rows.native)[0]
+
+        def values(parameters):
+            scores = objective.network.scores_at(inputs, parameters)
+            if objective.has_probabilities:
+                predictions = objective.probabilities(scores)
+            else:
+                predictions = objective.predictions(scores)
+            return [
+                _number(functional(y, predictions[:, i]))
+                for i in range(len(parameters))
+            ]
+
+        before, found = values(self._parameters[None])[0], np.empty(len(changes))
+        for part in self._blocks(len(changes), len(inputs)):
+            found[part] = values(self._parameters + changes[part])
+        return (found - before) * self._scales
+
+    def check(self, k: int = 10) -> float:
+        """Fit again without some rows, and compare with what was said of that.
+
+        Parameters
+        ----------
+        k : int, default=10
+            How many rows, or groups: those with the largest `self_influence_`, by size.
+            Each is left out alone.
+
+        Returns
+        -------
+        float
+            Correlation between the changes of the losses of all training rows and their
+            estimates. NaN where nothing changes.
+
+        Notes
+        -----
+        The last step of a pipeline is fitted; a network from its present weights, by
+        L-BFGS, and compared with one that is so fitted to all rows.
+        """
+        check_is_fitted(self)
+        if not (isinstance(k, Integral) and k >= 1):
+            raise ValueError(f"k={k!r}; a positive integer is accepted.")
+        first = np.argsort(-np.abs(self.self_influence_), kind="stable")[:k]
+        changes = self.parameter_changes_[first]
+        found = self._loss_changes(self._inputs, self._targets, changes)
+        data = self._inputs, self._targets, self._sample.y, self._sample.weights
+        all_rows = np.ones(len(self._codes), dtype=bool)
+        tasks = [
+            (self._objective.model, *data, kept)
+            for kept in (all_rows, *(self._codes != one for one in first))
+        ]
+        before, *without = run(
+            _refitted_losses, tasks, n_jobs=self.n_jobs, verbose=self.verbose
+        )
+        truth = (np.array(without) - before).T
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return float(np.corrcoef(found.ravel(), truth.ravel())[0, 1])
+
+
+def _number(value):
+    """A finite number that a functional has returned."""
+    number = np.asarray(value)
+    if number.ndim == 0 and number.dtype.kind in "biuf" and np.isfinite(number):
+        return float(number)
+    raise ValueError(f"functional returned {value!r}; a finite number is needed.")
+
+
+def _refitted_losses(model, inputs, targets, y, weights, kept):
+    """Losses of all rows, of a model that is fitted to those kept."""
+    if is_classifier(model):
+        gone = np.setdiff1d(y, y[kept])
+        if len(gone):
+            raise ValueError(
+                f"Without row {np.flatnonzero(~kept)[0]} there is none of the class "
+                f"{gone.tolist()[0]!r}: the model can't be fitted again."
+            )
+    if hasattr(model, "coefs_"):
+        fresh = deepcopy(model).set_params(warm_start=True, solver="lbfgs")
+    else:
+        fresh = clone(model)
+    known = fresh.get_params(deep=False)
+    fresh.set_params(**{name: _SHARP[name] for name in _SHARP if name in known})
+    params = {}
+    if np.ptp(weights) > 0:
+        params = {weight_parameter(fresh): weights[kept]}
+    fresh.fit(inputs[kept], y[kept], **params)
+    return read_objective(fresh).losses(inputs, targets)
