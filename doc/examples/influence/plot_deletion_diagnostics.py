@@ -12,9 +12,9 @@ have in common. Its title says how much of it the tree explains. Most patients c
 nothing: the model is made of those near the border between the classes.
 
 *Diabetes* (the book has rented bikes; here the progress of the disease by a linear
-model). The parameters are what changes: the output has the patients that move the
-coefficients most, and how far they are from others. No fit is needed for that:
-``method_`` says "newton". The third figure has the tree of these patients.
+model). The output has the patients that change its predictions most, and by how much
+the coefficients change without each. No fit is needed for that: ``method_`` says
+"newton". The third figure has the tree of these patients.
 
 A forest would draw other rows for its trees when one row is gone: with it, all rows
 seem alike in influence, which is that of chance.
@@ -54,9 +54,9 @@ def tumours():
 
 
 def diabetes():
-    """Return diagnostics of the parameters of a linear model."""
+    """Return diagnostics of a linear model."""
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-    return DeletionDiagnostics(LinearRegression(), what="parameters").fit(X, y)
+    return DeletionDiagnostics(LinearRegression()).fit(X, y)
 
 
 def main():

@@ -12,8 +12,8 @@ joins both: by how much the coefficients, and so all predictions, would change w
 the row. The output has the usual table of R's ``influence.measures``, of the mistyped
 rows first and of the five largest of the others.
 
-A row that is wrong in a column bends the fit to itself, so that its residual need not be
-large: look at leverages as well as at residuals.
+A row that is wrong in a column bends the fit to itself, so that its residual need not
+be large: look at leverages as well as at residuals.
 
 The second figure has a logistic regression, whose measures come from one step of its
 fit, as R's do: ``approximation="refit"`` has them from parameters without each row.
