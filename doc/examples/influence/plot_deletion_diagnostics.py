@@ -8,8 +8,8 @@ model, and one fit for each row.
 decision function of support vectors). Who changes the model most? The first figure
 lists them. The second is the point of the chapter: a small tree that predicts the
 influence of patients from their measurements, and so says what influential patients
-have in common. Its title says how much of it the tree explains. Most patients change
-nothing: the model is made of those near the border between the classes.
+have in common. Its title says how much of it the tree explains. Most patients hardly
+change anything: the model is made of those near the border between the classes.
 
 *Diabetes* (the book has rented bikes; here the progress of the disease by a linear
 model). The output has the patients that change its predictions most, and by how much
