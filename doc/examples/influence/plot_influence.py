@@ -6,9 +6,10 @@ happens wherever people enter data. A logistic regression is fitted to all of th
 *Self-influence* is by how much the loss of a row rises when that row is left out of the
 fit. It is large for rows that nothing but themselves speaks for: wrong labels, and true
 rarities. So the list begins with those to look at first: the table says how many of the
-wrong labels are among the first k rows, and how many would be by chance. Sorting by the
-loss alone finds about as many here. With fewer rows for each column it finds fewer: a
-row of high leverage bends the model to itself, and its own loss stays small.
+wrong labels are among the first k rows, and how many would be by chance. To find wrong
+labels, sorting by the loss alone does as well or better on these data: self-influence
+also asks how much a row matters, and a wrong label among many like rows matters little.
+It says what the wrong labels have done, which the loss does not.
 
 What would be gained? The first figure has the accuracy on other patients, whose labels
 are right, of models without more and more of the rows: those of largest self-influence,
