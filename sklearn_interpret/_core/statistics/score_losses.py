@@ -6,7 +6,7 @@ A loss takes targets and scores, (..., k) both, before any link.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logsumexp, softmax, xlogy
+from scipy.special import expit, logsumexp, xlogy
 
 
 class HalfSquared:
@@ -65,11 +65,11 @@ class Softmax:
 
     def slopes(self, targets, scores):
         """Slopes (..., k) along the scores."""
-        return softmax(scores, axis=-1) - targets
+        return _shares(scores) - targets
 
     def curvatures(self, targets, scores):
         """Second derivatives, (..., k, k)."""
-        shares = softmax(scores, axis=-1)
+        shares = _shares(scores)
         return _diagonal(shares) - shares[..., :, None] * shares[..., None, :]
 
 
@@ -138,3 +138,12 @@ class HalfTweedie:
 def _diagonal(entries):
     """Diagonal matrices (..., k, k) of entries (..., k)."""
     return entries[..., None] * np.eye(entries.shape[-1])
+
+
+def _shares(scores):
+    """Softmax along the last axis."""
+    # Class by class: sums along a short last axis take three times as long.
+    shares = np.ascontiguousarray(np.moveaxis(scores, -1, 0))
+    shares = np.exp(shares - shares.max(axis=0))
+    shares /= shares.sum(axis=0)
+    return np.moveaxis(shares, 0, -1)
