@@ -392,6 +392,7 @@ PROTOTYPES = {
     NearestPrototypeClassifier: [
         {"selector": KMedoids(n_clusters=3)},
         {"selector": KMedoids(n_clusters=5, metric="gower")},
+        {"selector": MMDCritic(n_prototypes=2, n_criticisms=0, by_class=True)},
     ],
     NearestPrototypeRegressor: [
         {"selector": KMedoids(n_clusters=3)},

@@ -1,7 +1,7 @@
 """Kernels between new rows and known ones, of any container, in blocks.
 
-Each kind has the same four methods: the kernel of a part of the known rows, its
-diagonal, a block between known rows, and one between new and known rows.
+Each kind has the same methods: the kernel of a part of the known rows, its diagonal, a
+block between known rows, one between new and known rows, and which are nearest.
 """
 
 from collections.abc import Callable
@@ -130,14 +130,27 @@ class DistanceKernel:
         encoded = self.encode(rows)
         return lambda columns: self._values(encoded, self.known[columns])
 
+    def nearest(self, rows):
+        """Which known row is nearest to each of `Rows`, also where kernels are zero."""
+        return self.distances(self.encode(rows), self.known).argmin(axis=1)
+
     def _values(self, A, B):
         values = self.distances(A, B)
         values *= -self.gamma
         return np.exp(values, out=values)
 
 
+class NearestMixin:
+    """Adds the nearest known row, by the distance that a kernel stands for."""
+
+    def nearest(self, rows):
+        """Which known row is nearest to each of `Rows`."""
+        alike = self.cross(rows)(slice(None))
+        return (alike - self.diagonal() / 2).argmax(axis=1)
+
+
 @dataclass(frozen=True)
-class PrecomputedKernel:
+class PrecomputedKernel(NearestMixin):
     """A matrix of kernel values; rows have one for each row of `fit`.
 
     Parameters
@@ -170,7 +183,7 @@ class PrecomputedKernel:
 
 
 @dataclass(frozen=True)
-class CallableKernel:
+class CallableKernel(NearestMixin):
     """A function of two containers of rows.
 
     Parameters

@@ -282,6 +282,23 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         rows = self._embedded(check_rows(self, X, reset=False))
         return self._prototypes.cross(rows)(slice(None))
 
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Which prototype is nearest to each row.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame} of shape (n_samples, n_features)
+            Rows; with a precomputed kernel, that between them and the rows of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), int
+            Positions in `prototypes_`, by the distance that the kernel stands for.
+        """
+        check_is_fitted(self)
+        rows = self._embedded(check_rows(self, X, reset=False))
+        return self._prototypes.nearest(rows)
+
     def witness(self, X: Any, y: ArrayLike | None = None) -> NDArray[np.float64]:
         """Mean of the kernel over the rows of `fit`, less that over the prototypes.
 

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_interpret._model._sklearn_compat import HasMethods, fit_context
 from sklearn_interpret._model.validation import check_rows
-from sklearn_interpret.prototypes._k_medoids import KMedoids
+from sklearn_interpret.prototypes._mmd_critic import MMDCritic
 
 
 class _NearestPrototype(BaseEstimator):
@@ -36,7 +36,9 @@ class _NearestPrototype(BaseEstimator):
         return tags
 
     def _unfitted_selector(self):
-        return KMedoids() if self.selector is None else self.selector
+        if self.selector is not None:
+            return self.selector
+        return MMDCritic(n_criticisms=0, by_class=isinstance(self, ClassifierMixin))
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(
@@ -119,10 +121,11 @@ class NearestPrototypeClassifier(ClassifierMixin, _NearestPrototype):
     Parameters
     ----------
     selector : estimator, default=None
-        What chooses the prototypes, such as :class:`KMedoids` (which None means, with
-        its defaults). Fitted on X and y, it has `prototype_indices_`, positions among
-        the rows; its `predict` says which of them is nearest to a row, or, where it has
-        none, its `transform` how alike a row and each of them are.
+        What chooses the prototypes, such as :class:`KMedoids`; None takes
+        :class:`MMDCritic`, ten prototypes of each class. Fitted on X and y, it has
+        `prototype_indices_`, positions among the rows; its `predict` says which of
+        them is nearest to a row, or, where it has none, its `transform` how alike a
+        row and each of them are.
 
     Attributes
     ----------
@@ -194,10 +197,11 @@ class NearestPrototypeRegressor(RegressorMixin, _NearestPrototype):
     Parameters
     ----------
     selector : estimator, default=None
-        What chooses the prototypes, such as :class:`KMedoids` (which None means, with
-        its defaults). Fitted on X and y, it has `prototype_indices_`, positions among
-        the rows; its `predict` says which of them is nearest to a row, or, where it has
-        none, its `transform` how alike a row and each of them are.
+        What chooses the prototypes, such as :class:`KMedoids`; None takes
+        :class:`MMDCritic`, ten prototypes. Fitted on X and y, it has
+        `prototype_indices_`, positions among the rows; its `predict` says which of
+        them is nearest to a row, or, where it has none, its `transform` how alike a
+        row and each of them are.
 
     Attributes
     ----------

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -426,3 +427,19 @@ def test_bad_labels():
 def test_sparse_rows_are_refused():
     with pytest.raises(TypeError, match=r"[Ss]parse"):
         MMDCritic().fit(sparse.csr_array(X))
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "gower", "precomputed", rbf_kernel])
+def test_the_nearest_prototype(kernel):
+    """Also of rows so far away that the kernel is zero."""
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    given = rbf_kernel(X) if kernel == "precomputed" else X
+    critic = MMDCritic(n_prototypes=5, n_criticisms=0, kernel=kernel).fit(given)
+    nearest = critic.predict(given)
+    np.testing.assert_array_equal(nearest, critic.transform(given).argmax(axis=1))
+    np.testing.assert_array_equal(nearest[critic.prototype_indices_], np.arange(5))
+    if kernel == "rbf":
+        scale = X.std(axis=0)
+        far = 1e4 * X
+        distances = cdist(far / scale, critic.prototypes_ / scale)
+        np.testing.assert_array_equal(critic.predict(far), distances.argmin(axis=1))

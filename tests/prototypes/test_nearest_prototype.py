@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.datasets import load_iris
 from sklearn.metrics import pairwise_distances
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sklearn_interpret.prototypes import (
     KMedoids,
+    MMDCritic,
     NearestPrototypeClassifier,
     NearestPrototypeRegressor,
 )
@@ -34,7 +35,7 @@ class EveryTenth(TransformerMixin, BaseEstimator):
         return np.exp(-pairwise_distances(np.asarray(X), self.rows_))
 
 
-@pytest.mark.parametrize("selector", [None, KMedoids(n_clusters=12), EveryTenth()])
+@pytest.mark.parametrize("selector", [KMedoids(n_clusters=12), EveryTenth()])
 def test_predicts_as_one_neighbour_among_the_prototypes(selector):
     model = NearestPrototypeClassifier(selector=selector).fit(X, SPECIES)
     chosen = model.prototype_indices_
@@ -48,6 +49,17 @@ def test_predicts_as_one_neighbour_among_the_prototypes(selector):
     numbers = NearestPrototypeRegressor(selector=selector).fit(X, Y)
     peer = KNeighborsRegressor(1).fit(X[chosen], Y[chosen])
     np.testing.assert_array_equal(numbers.predict(new), peer.predict(new))
+
+
+def test_without_a_selector_each_class_gets_prototypes():
+    model = NearestPrototypeClassifier().fit(X, SPECIES)
+    chosen, counts = np.unique(model.prototype_targets_, return_counts=True)
+    assert chosen.tolist() == sorted(set(SPECIES))
+    assert counts.tolist() == [10, 10, 10]
+    assert model.score(X, SPECIES) > 0.9
+    critic = MMDCritic(n_criticisms=0).fit(X)
+    numbers = NearestPrototypeRegressor().fit(X, Y)
+    np.testing.assert_array_equal(numbers.prototype_indices_, critic.prototype_indices_)
 
 
 def test_a_class_without_a_prototype_is_never_predicted():
@@ -68,8 +80,8 @@ def test_frames_with_categories():
 
 
 def test_sparse_rows_and_precomputed_distances():
-    one = NearestPrototypeClassifier().fit(X, Y)
-    other = NearestPrototypeClassifier().fit(sparse.csr_array(X), Y)
+    one = NearestPrototypeClassifier(selector=KMedoids()).fit(X, Y)
+    other = clone(one).fit(sparse.csr_array(X), Y)
     np.testing.assert_array_equal(other.predict(sparse.csr_array(X)), one.predict(X))
     selector = KMedoids(metric="precomputed")
     distances = pairwise_distances(X)
