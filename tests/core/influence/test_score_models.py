@@ -29,6 +29,11 @@ LOSSES = [
 ]
 
 
+def name(loss):
+    """Name of a loss in the test's."""
+    return type(loss).__name__
+
+
 def targets_of(loss, n_rows, rng):
     """Targets that a loss takes: of two outputs, of two, or of three classes."""
     if isinstance(loss, Softmax):
@@ -76,7 +81,7 @@ def refitted(model, kept):
     return solved.x.reshape(shape)
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("loss", LOSSES, ids=name)
 def test_slopes_and_curvatures_equal_differences(loss):
     rng = np.random.default_rng(0)
     targets = targets_of(loss, 6, rng)
@@ -98,7 +103,9 @@ def test_slopes_and_curvatures_equal_differences(loss):
         assert_allclose(found, expected, rtol=0, atol=1e-4 * (1 + abs(found).max()))
 
 
-@pytest.mark.parametrize("loss", [HalfSquared(), Logistic(), HalfTweedie(1.5)], ids=str)
+@pytest.mark.parametrize(
+    "loss", [HalfSquared(), Logistic(), HalfTweedie(1.5)], ids=name
+)
 def test_means_are_targets_without_a_slope(loss):
     scores = np.linspace(-2, 2, 5)[:, None]
     assert_allclose(loss.slopes(loss.means(scores), scores), 0, atol=1e-15)
@@ -133,7 +140,7 @@ def test_rounding_of_the_objective_stops_nothing():
     assert len(loss.calls) < 40
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("loss", LOSSES, ids=name)
 @given(seed=st.integers(0, 1000))
 @settings(max_examples=5)
 def test_without_a_row(loss, seed):
@@ -146,7 +153,7 @@ def test_without_a_row(loss, seed):
         )
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("loss", LOSSES, ids=name)
 def test_without_groups(loss):
     model = model_of(loss)
     kept = np.ones((3, 25))
@@ -246,7 +253,7 @@ def test_all_rows_stand_alone():
     )
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("loss", LOSSES, ids=name)
 def test_distance_from_the_optimum(loss):
     model = model_of(loss)
     assert_allclose(model.distance(model.parameters), 0, atol=1e-15)
@@ -256,7 +263,7 @@ def test_distance_from_the_optimum(loss):
     assert other.distance(same_rows.parameters) > 0.01
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("loss", LOSSES, ids=name)
 def test_damping_keeps_parameters_near(loss):
     """The objective has a penalty of the distance from the parameters of all rows."""
     model = replace(model_of(loss, weighted=False), damping=3.0)
