@@ -73,6 +73,36 @@ class Task:
         return self.feasible.projected(values, self.values[index])
 
 
+class KnownRows:
+    """The rows of `fit`, each once, and which of them the model answers as wished.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows.
+    wish : Wish
+        What the model should answer.
+    feasible : FeasibleRows
+        Encodes them.
+    """
+
+    def __init__(self, rows, wish, feasible):
+        values = feasible.encode(rows)
+        # Missing ones are equal.
+        comparable = np.nan_to_num(values, nan=np.inf)
+        _, first = np.unique(comparable, axis=0, return_index=True)
+        self.values, self.rows = values[first], rows.take(first)
+        native = self.rows.native
+        self._answers = wish.answers(native)
+        self._holds = None if wish.is_other else wish.holds(native)
+
+    def wished(self, task, index):
+        """Which are as wished for the rows of a task at `index`: (n, n_known)."""
+        if self._holds is None:
+            return self._answers != task.own[index][:, None]
+        return np.tile(self._holds, (len(index), 1))
+
+
 class BaseRowSearch(TransformerMixin, BaseInspector):
     """Base of searches that return rows which the model answers as wished.
 

@@ -113,7 +113,7 @@ class OwnScore(Named):
         return estimator.score(X, y, sample_weight=sample_weight)
 
 
-# `desired` is for regressors alone, see `arguments_for`.
+# `desired` is for regressors alone, see `suited`.
 ADVERSARIAL = {
     AdversarialPatch: [
         {

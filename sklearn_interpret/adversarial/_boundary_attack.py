@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.optimisation.polishing import Polishing
 from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret._row_search import KnownRows
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
 from sklearn_interpret.adversarial._base_gradient import Budget
 
@@ -170,20 +171,14 @@ class BoundaryAttack(BaseAttack):
         self.verbose = verbose
 
     def _prepare(self, sample, wish, feasible):
-        values = feasible.encode(sample.rows)
-        # Rows that stand twice count once, missing ones being equal.
-        comparable = np.nan_to_num(values, nan=np.inf)
-        _, first = np.unique(comparable, axis=0, return_index=True)
-        self._known, native = values[first], sample.rows.take(first).native
-        self._known_answers = wish.answers(native)
-        self._known_hold = None if wish.is_other else wish.holds(native)
+        self._known = KnownRows(sample.rows, wish, feasible)
         random = check_random_state(self.random_state)
         numbers = self.n_draws * np.sqrt(np.arange(1, self.n_steps + 1))
         self._draws = [_draws(random, int(n), feasible.vary) for n in numbers]
 
     def _rows_each(self):
         # Draws are held in a few forms; distances of known rows are numbers too.
-        n_known, n_columns = self._known.shape
+        n_known, n_columns = self._known.values.shape
         return max(_STARTS, 4 * len(self._draws[-1][0]), 3 * n_known // n_columns)
 
     def _failure(self):
@@ -211,7 +206,7 @@ class BoundaryAttack(BaseAttack):
                 np.arange(first, first + _STARTS) < number[left, None]
             )
             row = left[row]
-            values = self._known[order[row, first + place]]
+            values = self._known.values[order[row, first + place]]
             values = task.projected(values, index[row])
             holds = task.holds(values, index[row]) if len(row) else row > 0
             row, values = row[holds], values[holds]
@@ -226,7 +221,7 @@ class BoundaryAttack(BaseAttack):
 
         Those that are not come last. Missing numbers are taken for the mean.
         """
-        known, costs = self._known, task.feasible.costs * task.feasible.vary
+        known, costs = self._known.values, task.feasible.costs * task.feasible.vary
         present = np.maximum((~np.isnan(known)).sum(axis=0), 1)
         means = np.nansum(known, axis=0) / present
         points = [
@@ -234,10 +229,7 @@ class BoundaryAttack(BaseAttack):
             for part in (task.values[index], known)
         ]
         distances = cdist(*points, _METRICS[self.norm])
-        if self._known_hold is None:
-            wished = self._known_answers != task.own[index][:, None]
-        else:
-            wished = np.broadcast_to(self._known_hold, distances.shape)
+        wished = self._known.wished(task, index)
         distances[~wished] = np.inf
         return np.argsort(distances, axis=1, kind="stable"), wished.sum(axis=1)
 

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sklearn_interpret._model._sklearn_compat import Interval
+from sklearn_interpret._model.rows.images import shape_of_rows
 from sklearn_interpret.adversarial._base import BaseAttack, Tries
 
 # How far a child is from one of its three parents, in the difference of the others.
@@ -164,7 +165,7 @@ class OnePixelAttack(BaseAttack):
         self._columns = np.flatnonzero(feasible.vary)[:, None]
         if self.image_shape is not None:
             n_columns = len(feasible.vary)
-            shape = _checked_shape(self.image_shape, n_columns)
+            shape = (*shape_of_rows(self.image_shape, n_columns), 1)[:3]
             self._columns = np.arange(n_columns).reshape(shape)
         self._seed = check_random_state(self.random_state).randint(2**31 - 1)
 
@@ -258,14 +259,3 @@ def _finite(ends, values):
         low if np.isfinite(low) else known.min(),
         high if np.isfinite(high) else known.max(),
     )
-
-
-def _checked_shape(image_shape, n_columns):
-    """Height, width and number of channels of images of so many numbers."""
-    whole = all(isinstance(n, Integral) and n > 0 for n in image_shape)
-    if len(image_shape) not in (2, 3) or not whole or np.prod(image_shape) != n_columns:
-        raise ValueError(
-            f"image_shape={image_shape!r} must be (height, width) or (height, width, "
-            f"channels) of {n_columns} columns, positive whole numbers."
-        )
-    return (*image_shape, 1)[:3]

@@ -12,6 +12,7 @@ from joblib import effective_n_jobs
 from sklearn_interpret._core.optimisation.coordinate_search import coordinate_search
 from sklearn_interpret._core.optimisation.polishing import Polishing
 from sklearn_interpret._model.parallel import batch_rows, run, slices
+from sklearn_interpret._row_search import KnownRows
 from sklearn_interpret.counterfactuals._base import BaseCounterfactual, Found
 
 # Of the known rows, so many of the nearest are asked about, and as many of the others.
@@ -70,16 +71,8 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         low, high = wish.interval or (-np.inf, np.inf)
         # In a narrow interval the margin cannot be larger than half of it.
         self._aim, self._most_steps = min(_AIM, (high - low) / 2), _MOST_STEPS
-        values = feasible.encode(sample.rows)
-        # Rows that stand twice count once, missing ones being equal.
-        _, first = np.unique(
-            np.nan_to_num(values, nan=np.inf), axis=0, return_index=True
-        )
-        self._known = values[first]
-        rows = sample.rows.take(first)
-        native = rows.native
-        self._known_answers = wish.answers(native)
-        self._known_hold = None if wish.is_other else wish.holds(native)
+        self._known_rows = KnownRows(sample.rows, wish, feasible)
+        self._known, rows = self._known_rows.values, self._known_rows.rows
         self._grid_columns, self._grid_values = self._make_grid(feasible)
         places = np.linspace(0, rows.n_rows - 1, min(_SOME_ROWS, rows.n_rows))
         self._some_rows = rows.take(np.rint(places).astype(np.intp))
@@ -195,9 +188,7 @@ class BaseHeuristicCounterfactual(BaseCounterfactual):
         """Near rows as wished: known ones, as near as they may become, and changed."""
         values, owner = [self._by_coordinates(task, index)[0]], [index]
         for i in index:
-            wished = self._known_hold
-            if wished is None:
-                wished = self._known_answers != task.own[i]
+            (wished,) = self._known_rows.wished(task, np.array([i]))
             known = self._known[wished]
             at = np.full(len(known), i)
             known = task.projected(known, at)
