@@ -390,13 +390,13 @@ PROTOTYPES = {
         {"n_clusters": 2, "metric": "gower", "max_iter": 20},
     ],
     NearestPrototypeClassifier: [
-        {"selector": KMedoids(n_clusters=3)},
-        {"selector": KMedoids(n_clusters=5, metric="gower")},
+        {"selector": KMedoids(n_clusters=3, random_state=0)},
+        {"selector": KMedoids(n_clusters=5, random_state=0, metric="gower")},
         {"selector": MMDCritic(n_prototypes=2, n_criticisms=0, by_class=True)},
     ],
     NearestPrototypeRegressor: [
-        {"selector": KMedoids(n_clusters=3)},
-        {"selector": KMedoids(n_clusters=5, metric="gower")},
+        {"selector": KMedoids(n_clusters=3, random_state=0)},
+        {"selector": KMedoids(n_clusters=5, random_state=0, metric="gower")},
     ],
 }
 

@@ -414,6 +414,7 @@ PROTOTYPES = {
         "metric": "euclidean",
         "method": "fasterpam",
         "init": "build",
+        "n_init": 3,
         "max_iter": 100,
         "random_state": None,
     },

@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances
 
+from sklearn_interpret._core.kernels.medoids import build, fasterpam
 from sklearn_interpret.prototypes import KMedoids
 
 X, _ = make_blobs(90, n_features=3, centers=4, random_state=0)
@@ -45,7 +46,7 @@ def gower(frame, other):
     ["euclidean", "manhattan", "cosine", "chebyshev", "seuclidean", "mahalanobis"],
 )
 def test_metrics(metric):
-    model = KMedoids(n_clusters=4, metric=metric).fit(X)
+    model = KMedoids(n_clusters=4, metric=metric, random_state=0).fit(X)
     expected = pairwise_distances(X, metric=metric)[:, model.medoid_indices_]
     if metric in ("seuclidean", "mahalanobis"):  # by the rows as they are, no sample
         expected = expected * np.sqrt(90 / 89)
@@ -55,10 +56,12 @@ def test_metrics(metric):
 
 
 def test_equals_that_of_the_matrix_and_of_a_function():
-    one = KMedoids(n_clusters=5).fit(X)
+    one = KMedoids(n_clusters=5, n_init=1).fit(X)
     matrix = pairwise_distances(X)
-    other = KMedoids(n_clusters=5, metric="precomputed").fit(matrix)
-    own = KMedoids(n_clusters=5, metric=lambda a, b: np.sqrt(((a - b) ** 2).sum()))
+    other = KMedoids(n_clusters=5, n_init=1, metric="precomputed").fit(matrix)
+    own = KMedoids(
+        n_clusters=5, n_init=1, metric=lambda a, b: np.sqrt(((a - b) ** 2).sum())
+    )
     for model in (other, own.fit(X)):
         np.testing.assert_array_equal(model.medoid_indices_, one.medoid_indices_)
         assert model.inertia_ == pytest.approx(one.inertia_)
@@ -72,8 +75,10 @@ def test_equals_that_of_the_matrix_and_of_a_function():
 def test_sparse_rows():
     dense = np.where(X > 0, X, 0)
     for metric in ("euclidean", "manhattan", "cosine"):
-        one = KMedoids(n_clusters=3, metric=metric).fit(dense + 0.0)
-        other = KMedoids(n_clusters=3, metric=metric).fit(sparse.csr_array(dense))
+        one = KMedoids(n_clusters=3, metric=metric, random_state=0).fit(dense + 0.0)
+        other = KMedoids(n_clusters=3, metric=metric, random_state=0).fit(
+            sparse.csr_array(dense)
+        )
         np.testing.assert_array_equal(one.medoid_indices_, other.medoid_indices_)
         np.testing.assert_allclose(
             other.transform(sparse.coo_array(dense)), one.transform(dense), atol=1e-7
@@ -82,7 +87,7 @@ def test_sparse_rows():
 
 def test_gower_distances_of_frames():
     frame = mixed()
-    model = KMedoids(n_clusters=3, metric="gower").fit(frame)
+    model = KMedoids(n_clusters=3, metric="gower", random_state=0).fit(frame)
     medoids = frame.iloc[model.medoid_indices_]
     np.testing.assert_allclose(model.transform(frame), gower(frame, medoids))
     pd.testing.assert_frame_equal(
@@ -96,7 +101,7 @@ def test_gower_distances_of_frames():
 def test_what_is_missing_is_one_unit_from_all_that_is_not():
     frame = mixed()
     frame.loc[[3, 5], "size"] = np.nan
-    model = KMedoids(n_clusters=40, metric="gower").fit(frame)
+    model = KMedoids(n_clusters=40, metric="gower", random_state=0).fit(frame)
     distances = model.transform(frame)[:, np.argsort(model.medoid_indices_)]
     others = gower(frame.assign(size=[0.0, 1.0] * 20), frame.assign(size=0.0))
     others -= np.tile([0.0, 0.25], 20)[:, None]  # of the other columns alone
@@ -109,15 +114,15 @@ def test_polars_frames():
     polars = pytest.importorskip("polars")
     frame = mixed()
     other = polars.DataFrame({name: frame[name].tolist() for name in frame})
-    one = KMedoids(n_clusters=3, metric="gower").fit(frame)
-    two = KMedoids(n_clusters=3, metric="gower").fit(other)
+    one = KMedoids(n_clusters=3, metric="gower", random_state=0).fit(frame)
+    two = KMedoids(n_clusters=3, metric="gower", random_state=0).fit(other)
     np.testing.assert_array_equal(one.medoid_indices_, two.medoid_indices_)
     assert isinstance(two.cluster_centers_, polars.DataFrame)
 
 
 @pytest.mark.parametrize("method", ["fasterpam", "alternate"])
 def test_rows_that_are_not_held_give_the_same(method):
-    model = KMedoids(n_clusters=6, method=method)
+    model = KMedoids(n_clusters=6, method=method, random_state=0)
     held = model.fit(X).medoid_indices_
     with config_context(working_memory=0.01):
         np.testing.assert_array_equal(model.fit(X).medoid_indices_, held)
@@ -125,15 +130,41 @@ def test_rows_that_are_not_held_give_the_same(method):
 
 def test_rows_of_weight_zero_have_labels_and_are_no_medoids():
     weights = np.ones(90)
-    weights[KMedoids(n_clusters=4).fit(X).medoid_indices_] = 0
-    model = KMedoids(n_clusters=4).fit(X, sample_weight=weights)
+    weights[KMedoids(n_clusters=4, random_state=0).fit(X).medoid_indices_] = 0
+    model = KMedoids(n_clusters=4, random_state=0).fit(X, sample_weight=weights)
     assert (weights[model.medoid_indices_] > 0).all()
     np.testing.assert_array_equal(model.labels_, model.predict(X))
     matrix = pairwise_distances(X)
-    other = KMedoids(n_clusters=4, metric="precomputed")
+    other = KMedoids(n_clusters=4, random_state=0, metric="precomputed")
     other.fit(matrix, sample_weight=weights)
     np.testing.assert_array_equal(other.medoid_indices_, model.medoid_indices_)
     np.testing.assert_array_equal(other.labels_, model.labels_)
+
+
+@pytest.mark.parametrize("init", ["build", "random"])
+def test_the_best_of_several_starts_is_kept(init):
+    """The first is `init`, the others are random; no swap improves the best."""
+    distances, rng, sums = pairwise_distances(X), np.random.RandomState(3), []
+    for n_init in range(1, 6):
+        start = rng.permutation(90)[:9]
+        if (init, n_init) == ("build", 1):
+            start = build(distances, np.ones(90), 9)
+        found, *_ = fasterpam(distances, np.ones(90), start, 100)
+        sums.append(distances[found].min(axis=0).sum())
+        model = KMedoids(n_clusters=9, init=init, n_init=n_init, random_state=3).fit(X)
+        assert model.inertia_ == pytest.approx(min(sums), rel=1e-9)
+    assert min(sums) < sums[0] * (1 - 1e-3)
+    for position in range(9):
+        others = distances[np.delete(model.medoid_indices_, position)].min(axis=0)
+        swapped = np.minimum(distances, others).sum(axis=1)
+        assert swapped.min() >= model.inertia_ * (1 - 1e-9)
+
+
+def test_of_starts_that_end_alike_the_first_is_kept():
+    first = KMedoids(n_clusters=4, n_init=1).fit(X)
+    model = KMedoids(n_clusters=4, n_init=20, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.medoid_indices_, first.medoid_indices_)
+    assert model.n_iter_ == first.n_iter_
 
 
 def test_random_starts_follow_the_seed():
@@ -192,6 +223,7 @@ def test_ends_early_with_a_warning():
         ({"method": "pam"}, X, "method"),
         ({"init": "k-means++"}, X, "init"),
         ({"max_iter": 0}, X, "max_iter"),
+        ({"n_init": 0}, X, "n_init"),
         ({}, np.full((9, 2), np.nan), "contains NaN"),
         ({}, mixed(), "could not convert string"),
         ({}, np.empty((0, 2)), "0 sample"),

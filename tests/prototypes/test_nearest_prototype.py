@@ -35,7 +35,9 @@ class EveryTenth(TransformerMixin, BaseEstimator):
         return np.exp(-pairwise_distances(np.asarray(X), self.rows_))
 
 
-@pytest.mark.parametrize("selector", [KMedoids(n_clusters=12), EveryTenth()])
+@pytest.mark.parametrize(
+    "selector", [KMedoids(n_clusters=12, random_state=0), EveryTenth()]
+)
 def test_predicts_as_one_neighbour_among_the_prototypes(selector):
     model = NearestPrototypeClassifier(selector=selector).fit(X, SPECIES)
     chosen = model.prototype_indices_
@@ -71,7 +73,7 @@ def test_a_class_without_a_prototype_is_never_predicted():
 
 def test_frames_with_categories():
     frame = pd.DataFrame({"kind": SPECIES, "length": X[:, 0]})
-    selector = KMedoids(n_clusters=6, metric="gower")
+    selector = KMedoids(n_clusters=6, metric="gower", random_state=0)
     model = NearestPrototypeClassifier(selector=selector).fit(frame, SPECIES)
     assert model.score(frame, SPECIES) == 1
     pd.testing.assert_frame_equal(
@@ -80,10 +82,10 @@ def test_frames_with_categories():
 
 
 def test_sparse_rows_and_precomputed_distances():
-    one = NearestPrototypeClassifier(selector=KMedoids()).fit(X, Y)
+    one = NearestPrototypeClassifier(selector=KMedoids(random_state=0)).fit(X, Y)
     other = clone(one).fit(sparse.csr_array(X), Y)
     np.testing.assert_array_equal(other.predict(sparse.csr_array(X)), one.predict(X))
-    selector = KMedoids(metric="precomputed")
+    selector = KMedoids(metric="precomputed", random_state=0)
     distances = pairwise_distances(X)
     given = NearestPrototypeClassifier(selector=selector).fit(distances, Y)
     np.testing.assert_array_equal(given.predict(distances), one.predict(X))
@@ -100,7 +102,7 @@ def test_weights_go_to_the_selector():
 
 
 def test_within_a_pipeline_and_a_grid_search():
-    model = NearestPrototypeClassifier(selector=KMedoids())
+    model = NearestPrototypeClassifier(selector=KMedoids(random_state=0))
     grid = {"nearestprototypeclassifier__selector__n_clusters": [1, 9]}
     search = GridSearchCV(make_pipeline(StandardScaler(), model), grid, cv=3)
     assert list(search.fit(X, Y).best_params_.values()) == [9]

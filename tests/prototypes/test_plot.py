@@ -21,7 +21,7 @@ from tests.figures import all_texts, draw
 
 IRIS = load_iris(as_frame=True)
 X, Y = IRIS.data, IRIS.target_names[IRIS.target]
-MEDOIDS = KMedoids(n_clusters=3).fit(X)
+MEDOIDS = KMedoids(n_clusters=3, random_state=0).fit(X)
 MIXED = X.assign(species=Y, constant=1.0)
 
 
@@ -127,9 +127,11 @@ def test_table_of_the_rows_drawn():
 
 
 def test_predictors_by_prototypes_and_precomputed_distances():
-    model = NearestPrototypeClassifier(selector=KMedoids(n_clusters=3)).fit(X, Y)
+    model = NearestPrototypeClassifier(
+        selector=KMedoids(n_clusters=3, random_state=0)
+    ).fit(X, Y)
     one = PrototypeDisplay.from_estimator(model, X)
-    distances = KMedoids(n_clusters=3, metric="precomputed")
+    distances = KMedoids(n_clusters=3, metric="precomputed", random_state=0)
     two = PrototypeDisplay.from_estimator(distances.fit(pairwise_distances(X)), X)
     pd.testing.assert_frame_equal(one.to_frame(), two.to_frame())
     assert repr(one).startswith("PrototypeDisplay(4 features: sepal length (cm), ")

@@ -96,17 +96,18 @@ class _Assignment:
     def changes(self, block):
         """By how much the sum changes where rows take a medoid's place, (b, k).
 
-        Equations 10 to 12 of Schubert & Rousseeuw (2021): without its medoid a row goes
-        to the candidate or the second nearest, else to the candidate or the nearest.
+        Equations 10 to 12 of Schubert & Rousseeuw (2021): a row goes to the candidate
+        or its nearest medoid; without that, to the candidate or the second nearest.
         """
         step = max(1, _CACHED // len(self.weights))
         parts = []
         for start in range(0, len(block), step):
             some = block[start : start + step]
-            kept = self.members @ np.minimum(some, self.first).T
-            lost = self.members @ np.minimum(some, self.second).T
-            parts.append(kept.sum(axis=0) - kept + lost)
-        return np.concatenate(parts, axis=1).T - self.total
+            kept = np.minimum(some, self.first) @ self.weights
+            # min(d, second) - min(d, first) = clip(d, first, second) - first
+            parts.append(self.members @ some.clip(self.first, self.second).T + kept)
+        without = self.total + self.members @ self.first
+        return np.concatenate(parts, axis=1).T - without
 
 
 def fasterpam(distances, weights, medoids, max_iter):
