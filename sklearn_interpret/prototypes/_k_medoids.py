@@ -31,6 +31,7 @@ from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
     fit_context,
+    safe_indexing,
 )
 from sklearn_interpret._model.parallel import held_rows
 from sklearn_interpret._model.validation import check_rows, check_weights
@@ -218,7 +219,7 @@ class KMedoids(
         self._centers = self.cluster_centers_ = None
         if self.metric != "precomputed":
             self._centers = points[self.medoid_indices_]
-            self.cluster_centers_ = rows.take(self.medoid_indices_).native
+            self.cluster_centers_ = safe_indexing(rows.native, self.medoid_indices_)
         distances = self._distances(points)
         self.labels_ = distances.argmin(axis=1)
         self.inertia_ = float(distances.min(axis=1) @ weights)

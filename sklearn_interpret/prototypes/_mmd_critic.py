@@ -24,7 +24,12 @@ from sklearn_interpret._core.kernels.mmd import (
     strip_of_means,
 )
 from sklearn_interpret._core.statistics.weighted import shares_of
-from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, fit_context
+from sklearn_interpret._model._sklearn_compat import (
+    Interval,
+    StrOptions,
+    fit_context,
+    safe_indexing,
+)
 from sklearn_interpret._model.parallel import run_in_threads, slices, working_bytes
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical, shortened
@@ -117,7 +122,8 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Positions of the prototypes in X, in the order in which they were chosen; with
         `by_class`, class after class in sorted order.
     prototypes_ : array or DataFrame of n_prototypes rows
-        The prototypes, in the container given to `fit`.
+        The prototypes, in the container given to `fit`; rows of a DataFrame keep their
+        labels.
     criticism_indices_ : ndarray of int of shape (n_criticisms,)
         Positions of the criticisms, in the same order.
     criticisms_ : array or DataFrame of n_criticisms rows
@@ -254,9 +260,9 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         prototypes, criticisms, mmd = map(np.concatenate, zip(*chosen, strict=True))
         self.mmd_ = mmd
         self.prototype_indices_ = sample.index[prototypes]
-        self.prototypes_ = rows.take(self.prototype_indices_).native
+        self.prototypes_ = safe_indexing(rows.native, self.prototype_indices_)
         self.criticism_indices_ = sample.index[criticisms]
-        self.criticisms_ = rows.take(self.criticism_indices_).native
+        self.criticisms_ = safe_indexing(rows.native, self.criticism_indices_)
         self._prototypes = kernel.part(prototypes)
         return self
 

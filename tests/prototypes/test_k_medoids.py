@@ -86,15 +86,15 @@ def test_sparse_rows():
 
 
 def test_gower_distances_of_frames():
-    frame = mixed()
+    frame = mixed().set_index(pd.Index(range(100, 140), name="house"))
+    given = frame.copy()
     model = KMedoids(n_clusters=3, metric="gower", random_state=0).fit(frame)
+    pd.testing.assert_frame_equal(frame, given)
     medoids = frame.iloc[model.medoid_indices_]
     np.testing.assert_allclose(model.transform(frame), gower(frame, medoids))
-    pd.testing.assert_frame_equal(
-        model.cluster_centers_, medoids.reset_index(drop=True)
-    )
+    pd.testing.assert_frame_equal(model.cluster_centers_, medoids)
     new = frame.iloc[[0]].assign(town="D")
-    far = gower(frame, medoids)[0] + 0.25 * (frame["town"][0] == medoids["town"])
+    far = gower(frame, medoids)[0] + 0.25 * (frame["town"].iloc[0] == medoids["town"])
     np.testing.assert_allclose(model.transform(new)[0], far)
 
 

@@ -179,13 +179,27 @@ def test_mixed_frames(library):
         assert list(rows["count"]) == [list(frame["count"])[i] for i in index]
 
 
+def test_rows_of_a_frame_keep_their_labels():
+    frame = mixed("pandas")
+    frame.index = [("a", "b")[i % 2] for i in range(40)]  # not unique
+    given = frame.copy()
+    critic = MMDCritic(**FEW).fit(frame)
+    for rows, index in (
+        (critic.prototypes_, critic.prototype_indices_),
+        (critic.criticisms_, critic.criticism_indices_),
+    ):
+        assert rows.equals(given.iloc[index])
+        rows.iloc[:, 0] = -1.0
+    assert frame.equals(given)
+
+
 def test_an_unknown_level_is_far_from_all():
     pandas = pytest.importorskip("pandas")
     frame = mixed("pandas")
     critic = MMDCritic(**FEW, gamma=4.0).fit(frame)
     new = critic.prototypes_.iloc[:1].copy()
     assert critic.transform(new)[0, 0] == 1
-    new["level"] = pandas.Series(["unheard of"], dtype=new["level"].dtype)
+    new["level"] = pandas.Series(["unheard of"], new.index, new["level"].dtype)
     assert critic.transform(new)[0, 0] == pytest.approx(np.exp(-1))
 
 

@@ -72,12 +72,13 @@ def test_a_class_without_a_prototype_is_never_predicted():
 
 
 def test_frames_with_categories():
-    frame = pd.DataFrame({"kind": SPECIES, "length": X[:, 0]})
+    names = [f"flower {i}" for i in range(150)]
+    frame = pd.DataFrame({"kind": SPECIES, "length": X[:, 0]}, index=names)
     selector = KMedoids(n_clusters=6, metric="gower", random_state=0)
     model = NearestPrototypeClassifier(selector=selector).fit(frame, SPECIES)
     assert model.score(frame, SPECIES) == 1
     pd.testing.assert_frame_equal(
-        model.prototypes_, frame.iloc[model.prototype_indices_].reset_index(drop=True)
+        model.prototypes_, frame.iloc[model.prototype_indices_]
     )
 
 
