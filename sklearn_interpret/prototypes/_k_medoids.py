@@ -31,7 +31,6 @@ from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
     fit_context,
-    safe_indexing,
 )
 from sklearn_interpret._model.parallel import held_rows
 from sklearn_interpret._model.validation import check_rows, check_weights
@@ -215,11 +214,11 @@ class KMedoids(
         points = self._points(rows)
         self._measure = _measure(self.metric, points, categorical)
         found = self._search(points, kept, weights[kept])
-        self.medoid_indices_ = kept[found]
+        self.medoid_indices_ = self.prototype_indices_ = kept[found]
         self._centers = self.cluster_centers_ = None
         if self.metric != "precomputed":
             self._centers = points[self.medoid_indices_]
-            self.cluster_centers_ = safe_indexing(rows.native, self.medoid_indices_)
+            self.cluster_centers_ = rows.native_at(self.medoid_indices_)
         distances = self._distances(points)
         self.labels_ = distances.argmin(axis=1)
         self.inertia_ = float(distances.min(axis=1) @ weights)
@@ -278,12 +277,6 @@ class KMedoids(
         return self._measure(points, self._centers)
 
     @property
-    def prototype_indices_(self) -> NDArray[np.intp]:
-        """Positions of the medoids among the rows."""
-        check_is_fitted(self, "medoid_indices_")
-        return self.medoid_indices_
-
-    @property
     def _n_features_out(self):
         return len(self.medoid_indices_)
 
@@ -317,9 +310,7 @@ class KMedoids(
         ndarray of shape (n_samples,), int
             Positions among the medoids; of equally near ones the first.
         """
-        check_is_fitted(self, "medoid_indices_")
-        rows = check_rows(self, X, reset=False)
-        return self._distances(self._points(rows)).argmin(axis=1)
+        return self.transform(X).argmin(axis=1)
 
 
 class _LazyDistances:

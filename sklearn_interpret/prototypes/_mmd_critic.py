@@ -28,7 +28,6 @@ from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
     fit_context,
-    safe_indexing,
 )
 from sklearn_interpret._model.parallel import run_in_threads, slices, working_bytes
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -260,9 +259,9 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         prototypes, criticisms, mmd = map(np.concatenate, zip(*chosen, strict=True))
         self.mmd_ = mmd
         self.prototype_indices_ = sample.index[prototypes]
-        self.prototypes_ = safe_indexing(rows.native, self.prototype_indices_)
+        self.prototypes_ = rows.native_at(self.prototype_indices_)
         self.criticism_indices_ = sample.index[criticisms]
-        self.criticisms_ = safe_indexing(rows.native, self.criticism_indices_)
+        self.criticisms_ = rows.native_at(self.criticism_indices_)
         self._prototypes = kernel.part(prototypes)
         return self
 

@@ -20,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sklearn_interpret._model._sklearn_compat import (
     HasMethods,
     fit_context,
-    safe_indexing,
 )
 from sklearn_interpret._model.validation import check_rows
 from sklearn_interpret.prototypes._mmd_critic import MMDCritic
@@ -76,7 +75,7 @@ class _NearestPrototype(BaseEstimator):
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         self.selector_ = clone(self._unfitted_selector()).fit(X, y, **weights)
         self.prototype_indices_ = np.asarray(self.selector_.prototype_indices_)
-        self.prototypes_ = safe_indexing(rows.native, self.prototype_indices_)
+        self.prototypes_ = rows.native_at(self.prototype_indices_)
         self.prototype_targets_ = y[self.prototype_indices_]
         return self
 

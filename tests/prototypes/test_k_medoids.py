@@ -85,6 +85,15 @@ def test_sparse_rows():
         )
 
 
+@pytest.mark.parametrize("kind", [sparse.coo_array, sparse.dia_array])
+def test_sparse_rows_that_cannot_be_indexed(kind):
+    dense = np.where(X > 0, X, 0)
+    model = KMedoids(n_clusters=3).fit(kind(dense))
+    np.testing.assert_array_equal(
+        model.cluster_centers_.toarray(), dense[model.medoid_indices_]
+    )
+
+
 def test_gower_distances_of_frames():
     frame = mixed().set_index(pd.Index(range(100, 140), name="house"))
     given = frame.copy()

@@ -42,6 +42,10 @@ class Rows(ABC):
     def take(self, index):
         """Rows at the integer positions `index`, as `Rows`."""
 
+    def native_at(self, index):
+        """Rows at `index` in the user's container; those of a frame keep its labels."""
+        return self.take(index).native
+
     def part(self, rows):
         """Rows of a slice, as `Rows`; these themselves where it takes them all."""
         start, stop, _ = rows.indices(self.n_rows)

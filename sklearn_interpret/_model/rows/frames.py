@@ -33,7 +33,11 @@ class PandasRows(Rows):
 
     def take(self, index):
         """Rows at `index`, renumbered."""
-        return PandasRows(self.native.iloc[index].reset_index(drop=True))
+        return PandasRows(self.native_at(index).reset_index(drop=True))
+
+    def native_at(self, index):
+        """Rows at `index`, with their labels."""
+        return self.native.iloc[index]
 
     def keep_columns(self, columns):
         """Some of the columns."""
