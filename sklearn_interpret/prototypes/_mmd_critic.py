@@ -24,11 +24,7 @@ from sklearn_interpret._core.kernels.mmd import (
     strip_of_means,
 )
 from sklearn_interpret._core.statistics.weighted import shares_of
-from sklearn_interpret._model._sklearn_compat import (
-    Interval,
-    StrOptions,
-    fit_context,
-)
+from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, fit_context
 from sklearn_interpret._model.parallel import run_in_threads, slices, working_bytes
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical, shortened

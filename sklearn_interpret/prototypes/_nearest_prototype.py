@@ -17,10 +17,7 @@ from sklearn.utils import (
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_interpret._model._sklearn_compat import (
-    HasMethods,
-    fit_context,
-)
+from sklearn_interpret._model._sklearn_compat import HasMethods, fit_context
 from sklearn_interpret._model.validation import check_rows
 from sklearn_interpret.prototypes._mmd_critic import MMDCritic
 

@@ -171,6 +171,13 @@ def test_bad_input(parts, plot, message):
         PrototypeDisplay(**{"data": X, "prototype_indices": [0], **parts}).plot(**plot)
 
 
+@pytest.mark.parametrize("kind", ["images", "map"])
+def test_pixels_are_numbers(kind):
+    display = PrototypeDisplay(MIXED, [0], image_shape=(2, 3))
+    with pytest.raises(ValueError, match="'species' is not numeric"):
+        display.plot(kind=kind)
+
+
 def test_other_estimators():
     with pytest.raises(NotFittedError):
         PrototypeDisplay.from_estimator(KMedoids(), X)

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.decomposition import PCA
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._model.rows.arrays import as_rows
@@ -262,63 +263,53 @@ class PrototypeDisplay(Drawn):
                 f"{self._rows.n_columns} columns."
             )
         self._names = list(names)
-
-    def _lines(self):
-        """Kind and position of each row drawn, prototypes first."""
-        kinds = ("prototype", "criticism")
-        return [
-            (kind, int(row))
-            for kind, part in zip(kinds, self._chosen, strict=True)
-            for row in part
-        ]
+        kinds = ["prototype", "criticism"]
+        self._kinds = np.repeat(kinds, [len(part) for part in self._chosen]).tolist()
+        self._lines = np.concatenate(self._chosen)
 
     def _line_names(self):
-        targets = None if self.y is None else np.asarray(self.y)
-        names = [f"{kind} {row}" for kind, row in self._lines()]
-        if targets is None:
-            return names
-        rows = [row for _, row in self._lines()]
-        return [
-            f"{name}: {value_text(targets[row], targets)}"
-            for name, row in zip(names, rows, strict=True)
+        names = [
+            f"{kind} {row}" for kind, row in zip(self._kinds, self._lines, strict=True)
         ]
+        if self.y is None:
+            return names
+        targets = np.asarray(self.y)
+        texts = [value_text(target, targets) for target in targets[self._lines]]
+        return list(map(": ".join, zip(names, texts, strict=True)))
 
     def _scaled(self):
         """All rows in standard deviations from the mean; NaN where there are none."""
-        values = np.full((self._rows.n_rows, self._rows.n_columns), np.nan)
-        for j in np.flatnonzero(self._rows.are_numbers):
-            numbers = self._rows.numbers(j)
-            known = numbers[~np.isnan(numbers)]
-            if len(known):
-                numbers = numbers - known.mean()
-                spread = known.std()
-                # What is left of a constant column is rounding.
-                constant = spread <= 1e-12 * np.abs(known).max()
-                values[:, j] = np.where(
-                    np.isnan(numbers), np.nan, 0.0 if constant else numbers
-                )
-                values[:, j] /= 1.0 if constant else spread
+        values = _numbers(self._rows, np.flatnonzero(self._rows.are_numbers))
+        known = ~np.isnan(values).all(axis=0)
+        if known.any():
+            # What is left of a constant column is rounding.
+            scaled = StandardScaler().fit_transform(values[:, known])
+            values[:, known] = scaled.round(12)
         return values
+
+    def _take(self, ax, n_panels, n_columns, size):
+        """Axes for panels of a size in inches."""
+        canvas = take_axes(
+            ax,
+            [Slot()] * n_panels,
+            n_columns=n_columns,
+            caller=f"{type(self).__name__}.plot",
+            panel_size=size,
+        )
+        self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
+        return canvas
 
     def _draw_table(self, ax, max_entries):
         """A line for each row drawn, a cell for each of some columns."""
-        lines = [row for _, row in self._lines()]
-        scaled = self._scaled()[lines]
+        scaled = self._scaled()[self._lines]
         columns = self._columns(scaled, max_entries)
-        scaled, texts = scaled[:, columns], self._cell_texts(lines, columns)
+        scaled, texts = scaled[:, columns], self._cell_texts(columns)
         longest = max(len(text) for line in texts for text in line)
         cell = max(_CELL, (longest + 1) / CHARACTERS_PER_INCH), _LINE
         shape = scaled.shape[::-1]
         inner = np.minimum(np.multiply(shape, cell), _MOST)
-        canvas = take_axes(
-            ax,
-            [Slot()],
-            n_columns=1,
-            caller=f"{type(self).__name__}.plot",
-            panel_size=inner + _AROUND,
-        )
+        canvas = self._take(ax, 1, 1, inner + _AROUND)
         (ax,) = canvas.main
-        self.figure_, self.axes_ = canvas.figure, np.array([ax], dtype=object)
         inner = inner if canvas.own_figure else np.array(axes_inches(ax))
         x, y = (cell_bounds(np.arange(n)) for n in shape)
         limits = colour_limits(scaled, True)
@@ -329,7 +320,7 @@ class PrototypeDisplay(Drawn):
         ax.tick_params(length=0)
         self._name_cells(ax, columns, *inner)
         n_prototypes = len(self._chosen[0])
-        if n_prototypes < len(lines):
+        if n_prototypes < len(texts):
             # The cells are pale or coloured in every style.
             ax.axhline(n_prototypes - 0.5, color="black", linewidth=2)
         if np.isfinite(scaled).any():
@@ -365,14 +356,13 @@ class PrototypeDisplay(Drawn):
             turned = {}
         ax.set_xticks(places, texts, fontsize="small", **turned)
 
-    def _cell_texts(self, lines, columns):
+    def _cell_texts(self, columns):
         texts = []
         for j in columns:
             values = self._rows.values(j)
             number = values if self._rows.are_numbers[j] else None
-            texts.append(
-                [shorten(value_text(values[i], number), _VALUE) for i in lines]
-            )
+            cells = [value_text(value, number) for value in values[self._lines]]
+            texts.append([shorten(cell, _VALUE) for cell in cells])
         return list(zip(*texts, strict=True))
 
     def _write(self, ax, texts, scaled):
@@ -393,23 +383,17 @@ class PrototypeDisplay(Drawn):
     def _draw_images(self, ax):
         """An image for each row, framed in the colour of its kind."""
         check_image_shape(self.image_shape, self._rows.n_columns)
-        shape, lines = tuple(self.image_shape), self._lines()
+        shape, n_images = tuple(self.image_shape), len(self._lines)
         height = _IMAGE * float(np.clip(shape[0] / shape[1], 0.3, 3))
-        canvas = take_axes(
-            ax,
-            [Slot()] * len(lines),
-            n_columns=max(_IMAGES, int(np.ceil(np.sqrt(len(lines))))),
-            caller=f"{type(self).__name__}.plot",
-            panel_size=(_IMAGE, height + _TITLE),
-        )
-        self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
-        chosen = self._rows.take(np.array([row for _, row in lines]))
-        pixels = np.stack([chosen.numbers(j) for j in range(chosen.n_columns)], axis=1)
+        n_columns = max(_IMAGES, int(np.ceil(np.sqrt(n_images))))
+        canvas = self._take(ax, n_images, n_columns, (_IMAGE, height + _TITLE))
         # On one scale.
+        chosen = self._rows.take(self._lines)
+        pixels = _numbers(chosen, range(chosen.n_columns))
         images = drawable(pixels.reshape(-1, *shape[1:]))
-        images = images.reshape(len(lines), shape[0], *images.shape[1:])
-        named = zip(canvas.main, images, lines, self._line_names(), strict=True)
-        for panel, image, (kind, _), name in named:
+        images = images.reshape(n_images, shape[0], *images.shape[1:])
+        named = zip(canvas.main, images, self._kinds, self._line_names(), strict=True)
+        for panel, image, kind, name in named:
             look = {"cmap": "gray", "vmin": 0, "vmax": 1, **placing(shape[:2])}
             self.images_.append(panel.imshow(image, **look))
             panel.set(xticks=[], yticks=[])
@@ -420,11 +404,8 @@ class PrototypeDisplay(Drawn):
 
     def _draw_map(self, ax):
         """All rows by two principal components, those chosen marked."""
-        size = 5.6, 4.4
-        caller = f"{type(self).__name__}.plot"
-        canvas = take_axes(ax, [Slot()], n_columns=1, caller=caller, panel_size=size)
+        canvas = self._take(ax, 1, 1, (5.6, 4.4))
         (ax,) = canvas.main
-        self.figure_, self.axes_ = canvas.figure, np.array([ax], dtype=object)
         places, shares = self._places()
         looks = {"s": point_area(len(places)), "linewidth": 0, "alpha": 0.6}
         looks["rasterized"] = len(places) > MANY_POINTS
@@ -447,8 +428,7 @@ class PrototypeDisplay(Drawn):
         """Coordinates of all rows, (n_rows, 2), and shares of the variance."""
         if self.image_shape is not None:
             check_image_shape(self.image_shape, self._rows.n_columns)
-            numbers = map(self._rows.numbers, range(self._rows.n_columns))
-            values = np.stack(list(numbers), axis=1)
+            values = _numbers(self._rows, range(self._rows.n_columns))
         else:
             values = self._scaled()
         parts = [values[:, self._rows.are_numbers]]
@@ -480,11 +460,18 @@ class PrototypeDisplay(Drawn):
         """
         pandas = import_pandas(f"{type(self).__name__}.to_frame")
         self._check()
-        kinds, lines = map(list, zip(*self._lines(), strict=True))
-        table = {"kind": kinds, "row": lines}
+        table = {"kind": self._kinds, "row": self._lines}
         if self.y is not None:
-            table["y"] = np.asarray(self.y)[lines]
-        names, chosen = self._names, self._rows.take(np.array(lines))
-        values = [pandas.Series(chosen.values(j)) for j in range(len(names))]
-        frame = pandas.concat(values, axis=1, keys=names)
+            table["y"] = np.asarray(self.y)[self._lines]
+        chosen = self._rows.take(self._lines)
+        values = [pandas.Series(chosen.values(j)) for j in range(chosen.n_columns)]
+        frame = pandas.concat(values, axis=1, keys=self._names)
         return pandas.concat([pandas.DataFrame(table), frame], axis=1)
+
+
+def _numbers(rows, columns):
+    """Some columns, which must be numbers, NaN in the others: (n_rows, n_columns)."""
+    values = np.full((rows.n_rows, rows.n_columns), np.nan)
+    for j in columns:
+        values[:, j] = rows.numbers(j)
+    return values
