@@ -35,7 +35,6 @@ from sklearn_interpret._model.validation import (
     check_weights,
     draw_rows,
 )
-from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.prototypes._kernels import (
     CallableKernel,
     gaussian_kernel,
@@ -179,10 +178,9 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         "criticism_regularizer": [StrOptions({"logdet"}), None],
         "by_class": ["boolean"],
         "embedding": [callable, None],
-        **{
-            name: BaseInspector._parameter_constraints[name]
-            for name in ("random_state", "n_jobs", "verbose")
-        },
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
     }
 
     def __init__(

@@ -50,6 +50,18 @@ def test_a_line_parts_criticisms_from_prototypes():
     assert not PrototypeDisplay(X, [0, 60]).plot().axes_[0].lines
 
 
+@pytest.mark.parametrize("style", ["default", "ggplot"])
+@pytest.mark.parametrize("n_prototypes", [1, 2, 12])
+def test_words_on_the_colours_are_within_the_figure(n_prototypes, style):
+    with plt.style.context(style):
+        display = PrototypeDisplay(X, np.arange(n_prototypes)).plot()
+        display.figure_.canvas.draw()
+    box = display.colour_bar_.ax.yaxis.label.get_window_extent()
+    low, high = display.figure_.bbox.min, display.figure_.bbox.max
+    assert (low <= box.min).all()
+    assert (box.max <= high).all()
+
+
 def test_categories_and_constants_have_no_colour():
     display = PrototypeDisplay(MIXED, [0, 60]).plot()
     cells = display.heat_map_.get_array().reshape(2, 6)

@@ -21,7 +21,6 @@ from sklearn_interpret._plotting.bars import check_count
 from sklearn_interpret._plotting.colours import (
     DOWN_COLOUR,
     UP_COLOUR,
-    ink,
     paper,
     seen,
     shade,
@@ -46,11 +45,15 @@ from sklearn_interpret._plotting.surfaces import (
 from sklearn_interpret._plotting.tables import import_pandas
 
 # Inches: least width of a cell of a table, and its height, what is around the cells,
-# and the most that they take; names in an inch; letters of a value and of a name.
-_CELL, _LINE, _AROUND, _MOST, _NAMES_PER_INCH = 0.62, 0.3, (3.2, 1.7), (14, 10), 6.5
+# and the least and most that they take; names in an inch; letters of a value and of a
+# name.
+_CELL, _LINE, _AROUND, _LEAST, _MOST = 0.62, 0.3, (3.9, 1.7), (0.62, 0.9), (14, 10)
+_NAMES_PER_INCH = 6.5
 _VALUE, _NAME = 12, 22
 # Inches: width of an image, and what is above it; least number in a row of many.
 _IMAGE, _TITLE, _IMAGES = 1.35, 0.3, 5
+# Of a cell that is no number.
+_NO_COLOUR = "0.92"
 # Of prototypes and criticisms.
 _COLOURS, _MARKERS = (DOWN_COLOUR, UP_COLOUR), ("o", "X")
 
@@ -307,7 +310,7 @@ class PrototypeDisplay(Drawn):
         longest = max(len(text) for line in texts for text in line)
         cell = max(_CELL, (longest + 1) / CHARACTERS_PER_INCH), _LINE
         shape = scaled.shape[::-1]
-        inner = np.minimum(np.multiply(shape, cell), _MOST)
+        inner = np.clip(np.multiply(shape, cell), _LEAST, _MOST)
         canvas = self._take(ax, 1, 1, inner + _AROUND)
         (ax,) = canvas.main
         inner = inner if canvas.own_figure else np.array(axes_inches(ax))
@@ -315,18 +318,22 @@ class PrototypeDisplay(Drawn):
         limits = colour_limits(scaled, True)
         self.heat_map_ = draw_heat_map(ax, x, y, scaled.T, limits, None, diverging=True)
         ax.set(xlim=(x[0], x[-1]), ylim=(y[-1], y[0]))
+        # So that the cells, and what is written in them, look alike in every style.
+        ax.set_facecolor(_NO_COLOUR)
         ax.grid(visible=False)
         ax.spines[:].set_visible(False)
         ax.tick_params(length=0)
         self._name_cells(ax, columns, *inner)
         n_prototypes = len(self._chosen[0])
         if n_prototypes < len(texts):
-            # The cells are pale or coloured in every style.
             ax.axhline(n_prototypes - 0.5, color="black", linewidth=2)
         if np.isfinite(scaled).any():
             self.colour_bar_ = draw_colour_bar(
-                ax, self.heat_map_, "standard deviations\nfrom the mean"
+                ax, self.heat_map_, "standard\ndeviations\nfrom the\nmean"
             )
+            # Upright it would be higher than a table of few lines.
+            label = self.colour_bar_.ax.yaxis.label
+            label.set(rotation=0, ha="left", va="center")
         wide, high = inner / shape
         if wide * CHARACTERS_PER_INCH >= longest and high * _NAMES_PER_INCH >= 1:
             self._write(ax, texts, scaled)
@@ -368,8 +375,7 @@ class PrototypeDisplay(Drawn):
     def _write(self, ax, texts, scaled):
         """The values, dark on bright cells."""
         for (i, k), share in np.ndenumerate(scaled):
-            known = np.isfinite(share)
-            colour = text_on(self.heat_map_.to_rgba(share)) if known else ink(ax)
+            cell = self.heat_map_.to_rgba(share) if np.isfinite(share) else _NO_COLOUR
             ax.text(
                 k,
                 i,
@@ -377,7 +383,7 @@ class PrototypeDisplay(Drawn):
                 ha="center",
                 va="center",
                 fontsize="small",
-                color=colour,
+                color=text_on(cell),
             )
 
     def _draw_images(self, ax):
@@ -409,7 +415,7 @@ class PrototypeDisplay(Drawn):
         places, shares = self._places()
         looks = {"s": point_area(len(places)), "linewidth": 0, "alpha": 0.6}
         looks["rasterized"] = len(places) > MANY_POINTS
-        self.points_ = [ax.scatter(*places.T, color=shade(ax, 0.4), **looks)]
+        self.points_ = [ax.scatter(*places.T, color=shade(ax, 0.55), **looks)]
         labels = ["all rows"]
         for place, part in enumerate(self._chosen):
             if len(part):
