@@ -35,6 +35,7 @@ from sklearn_interpret._model.validation import (
     check_weights,
     draw_rows,
 )
+from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.prototypes._kernels import (
     CallableKernel,
     gaussian_kernel,
@@ -178,9 +179,10 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         "criticism_regularizer": [StrOptions({"logdet"}), None],
         "by_class": ["boolean"],
         "embedding": [callable, None],
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
+        **{
+            name: BaseInspector._parameter_constraints[name]
+            for name in ("random_state", "n_jobs", "verbose")
+        },
     }
 
     def __init__(

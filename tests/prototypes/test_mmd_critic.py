@@ -394,6 +394,7 @@ def test_mmd_of_the_definition_is_never_negative():
         ({"n_criticisms": -1}, X, ["n_criticisms", "-1"]),
         ({"kernel": "linear"}, X, ["kernel", "linear", "gower"]),
         ({"gamma": 0}, X, ["gamma", "0", "median"]),
+        ({"n_jobs": 0}, X, ["n_jobs", "0"]),
         ({"gamma": np.inf}, X, ["gamma", "inf"]),
         ({"gamma": np.nan}, X, ["gamma", "nan"]),
         ({"criticism_regularizer": "iterative"}, X, ["criticism_regularizer"]),

@@ -340,9 +340,6 @@ class PrototypeDisplay(Drawn):
 
     def _columns(self, scaled, max_entries):
         """Columns in which the rows drawn differ most, in the order of the table."""
-        everything = np.arange(self._rows.n_columns)
-        if max_entries is None or len(everything) <= max_entries:
-            return everything
         known = np.isfinite(scaled)
         values = np.where(known, scaled, 0.0)
         spreads = np.where(known.any(axis=0), values.std(axis=0), 1.0)
