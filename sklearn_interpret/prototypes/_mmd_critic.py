@@ -25,7 +25,7 @@ from sklearn_interpret._core.kernels.mmd import (
 )
 from sklearn_interpret._core.statistics.weighted import shares_of
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions, fit_context
-from sklearn_interpret._model.parallel import run_in_threads, slices, working_bytes
+from sklearn_interpret._model.parallel import run_in_threads, slices
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_categorical, shortened
 from sklearn_interpret._model.validation import (
@@ -46,7 +46,7 @@ from sklearn_interpret.prototypes._kernels import (
 # All pairs of so many rows say what the median distance is.
 _N_ROWS_OF_MEDIAN = 500
 # Blocks of so many rows and columns stay in a core's cache.
-_BLOCK_ROWS = 512
+_BLOCK_ROWS = 256
 # A discrepancy below so much of the kernel is zero.
 _ROUNDING = 1e-15
 
@@ -144,9 +144,9 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     Among rows with the same score, to rounding (1e-12 of the kernel's diagonal), the
     first is chosen. A copy of a prototype or of a criticism is never chosen.
 
-    All pairs of rows are looked at once, in blocks that fit scikit-learn's
-    ``working_memory``; each further step takes one column of the kernel. Memory is a
-    few numbers for each row, and one more for each criticism.
+    All pairs of rows are looked at once, in blocks of 256 rows and columns; each
+    further step takes one column of the kernel. Memory is a few numbers for each row,
+    and one more for each criticism.
 
     References
     ----------
@@ -440,8 +440,7 @@ class MMDCritic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _means(self, kernel, shares):
         """Mean of the kernel over all rows, for each row."""
-        step = _block_rows()
-        block, n_rows = kernel.block, len(shares)
+        block, step, n_rows = kernel.block, _BLOCK_ROWS, len(shares)
         tasks = [(block, shares, rows, step) for rows in slices(n_rows, step)]
         strips = run_in_threads(
             strip_of_means, tasks, n_jobs=self.n_jobs, verbose=self.verbose
@@ -481,13 +480,6 @@ class _Group:
         values = self.kernel.cross(rows)
         mean = sum(
             values(known) @ self.shares[known]
-            for known in slices(len(self.shares), _block_rows())
+            for known in slices(len(self.shares), _BLOCK_ROWS)
         )
         return mean - self.prototypes.cross(rows)(slice(None)).mean(axis=1)
-
-
-def _block_rows():
-    """Rows and columns of a block of the kernel."""
-    # An eighth of the memory: distances are made in several steps.
-    fitting = int(np.sqrt(working_bytes() / 8 / 8))
-    return min(max(fitting, 16), _BLOCK_ROWS)

@@ -183,7 +183,5 @@ def _central_row(distances, weights, members, medoid):
             for start in range(0, len(members), parts)
         ]
     )
-    least = sums.min()
-    own = sums[members == medoid]
-    stays = len(own) and own[0] <= least + _ROUNDING * least
-    return medoid if stays else members[sums.argmin()]
+    sums[members == medoid] *= 1 - _ROUNDING
+    return members[sums.argmin()]
