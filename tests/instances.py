@@ -385,6 +385,7 @@ PROTOTYPES = {
             "metric": "manhattan",
             "method": "alternate",
             "init": "random",
+            "n_init": 1,
             "random_state": 0,
         },
         {"n_clusters": 2, "metric": "gower", "max_iter": 20},
