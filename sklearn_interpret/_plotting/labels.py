@@ -71,6 +71,8 @@ def literal_lines(text, most=60):
 def wrapped(name, width=NAME_WIDTH):
     """A long name over two lines, shortened only if it needs more than these.
 
+    One that has two lines is broken where they are.
+
     Parameters
     ----------
     name : object
@@ -78,9 +80,12 @@ def wrapped(name, width=NAME_WIDTH):
     width : int, default=36
         Largest number of characters in a line.
     """
+    lines = str(name).split("\n")
     name = shorten(name, 2 * width)
     if len(name) <= width:
         return name
+    if len(lines) == 2:
+        return "\n".join(shorten(line, width) for line in lines)
     least = max(len(name) - width, width // 2)
     places = range(least - 1, width)
     # Between words if that can be, and never within a number.

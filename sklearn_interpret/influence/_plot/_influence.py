@@ -302,8 +302,8 @@ default=None
         names = []
         for place in order.tolist():
             parts = [f"{name}={value_text(v[place], v)}" for name, v in columns]
-            own = str(explanation.training_names[place])
-            names.append(": ".join(filter(None, [own, ", ".join(parts)])))
+            own = " ".join(str(explanation.training_names[place]).split())
+            names.append(":\n".join(filter(None, [own, ", ".join(parts)])))
         return names
 
     def _draw_removal(self, line_style, band_style):

@@ -15,13 +15,13 @@ from sklearn_interpret._plotting.sources import (
 )
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
+from sklearn_interpret.influence._influence_functions import InfluenceFunctions
 
 
 class InfluenceSources(ExplanationDisplay):
     """Constructors of the displays of a `TrainingExplanation`."""
 
-    # Deletion, and influence functions.
-    _kinds = (DeletionDiagnostics, "influence_on")
+    _kinds = (DeletionDiagnostics, InfluenceFunctions)
     _explanation_kind = TrainingExplanation
 
     @NamedParameters
@@ -46,8 +46,8 @@ class InfluenceSources(ExplanationDisplay):
             was trained on.
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
 default=None
-            Of a fitted inspector the rows to explain; None shows the influence on the
-            rows of its `fit`. Of a predictor its training rows.
+            Of a fitted inspector the rows to explain; None shows its `influence_` or
+            `self_influence_`. Of a predictor its training rows.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Their targets.
         sample_weight : array-like of shape (n_samples,), default=None
