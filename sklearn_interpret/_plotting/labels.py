@@ -71,7 +71,7 @@ def literal_lines(text, most=60):
 def wrapped(name, width=NAME_WIDTH):
     """A long name over two lines, shortened only if it needs more than these.
 
-    One that has two lines is broken where they are.
+    One of two lines is broken there, unless only another place leaves it whole.
 
     Parameters
     ----------
@@ -81,10 +81,11 @@ def wrapped(name, width=NAME_WIDTH):
         Largest number of characters in a line.
     """
     lines = str(name).split("\n")
+    fits = len(str(name)) <= 2 * width
     name = shorten(name, 2 * width)
     if len(name) <= width:
         return name
-    if len(lines) == 2:
+    if len(lines) == 2 and (not fits or max(map(len, lines)) <= width):
         return "\n".join(shorten(line, width) for line in lines)
     least = max(len(name) - width, width // 2)
     places = range(least - 1, width)

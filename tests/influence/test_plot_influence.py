@@ -213,7 +213,9 @@ def test_bad_choices(diagnostics):
 
 
 GROUPS = np.repeat(["a group of a very long name, the first", "b", "c"], N // 3)
-LONG = X.set_axis([f"a long name, of a training row, number {i}" for i in range(N)])
+LONG = X.set_axis(
+    [f"a long name, of a training row, of a long table, number {i}" for i in range(N)]
+)
 TWO = np.column_stack([Y, X["debt"]])
 INSPECTORS = [DeletionDiagnostics, InfluenceFunctions]
 

@@ -321,7 +321,7 @@ default=None
         name = removal["score_name"].replace("_", " ")
         ax.set_ylabel(literal(f"{name[:1].upper()}{name[1:]}"))
         plain_number_ticks(ax, "y")
-        texts = ["of largest influence", f"at random, ±1 std of {len(draws)}"]
+        texts = ["of largest influence", f"at random, ±1 std of {len(draws)} draws"]
         handles = [self.line_, self.random_line_]
         self.legend_ = named_legend(ax, handles, texts, framealpha=0.85)
 
