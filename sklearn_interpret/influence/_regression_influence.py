@@ -30,22 +30,22 @@ __all__ = ["RegressionInfluence"]
 
 # Rows that a worker leaves out at once.
 _ROWS_AT_ONCE = 512
-# Fitted attributes and the property of the diagnostics that each is.
-_MEASURES = {
-    "leverages_": "leverages",
-    "cooks_distances_": "cooks_distances",
-    "dfbeta_": "dfbeta",
-    "dfbetas_": "dfbetas",
-    "dffits_": "dffits",
-    "covratio_": "covratio",
-    "residuals_standardized_": "residuals_standardized",
-    "residuals_studentized_": "residuals_studentized",
-    "sigma_": "sigma",
-    "influential_": "influential",
-    "dispersion_": "dispersion",
-    "effective_dof_": "effective_dof",
-    "residual_dof_": "residual_dof",
-}
+# What the diagnostics say, each a fitted attribute.
+_MEASURES = (
+    "leverages",
+    "cooks_distances",
+    "dfbeta",
+    "dfbetas",
+    "dffits",
+    "covratio",
+    "residuals_standardized",
+    "residuals_studentized",
+    "sigma",
+    "influential",
+    "dispersion",
+    "effective_dof",
+    "residual_dof",
+)
 # Columns of the table that have one number for each row.
 _COLUMNS = {
     "leverage": "leverages_",
@@ -302,8 +302,8 @@ class RegressionInfluence(BaseInspector):
                 f"{model.weights.sum():g}, determine {diagnostics.effective_dof:g} "
                 "parameters and leave no residual."
             )
-        for name, measure in _MEASURES.items():
-            setattr(self, name, getattr(diagnostics, measure))
+        for measure in _MEASURES:
+            setattr(self, f"{measure}_", getattr(diagnostics, measure))
         self.parameter_names_ = _parameter_names(
             response, sample.rows.names, model.design.shape[1]
         )

@@ -20,12 +20,7 @@ from sklearn_interpret._plotting.curves import draw_thin_lines
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import literal, number_text, shorten
 from sklearn_interpret._plotting.points import MANY_POINTS, point_area
-from sklearn_interpret._plotting.sources import (
-    Data,
-    NamedParameters,
-    inspector_of,
-    is_inspector,
-)
+from sklearn_interpret._plotting.sources import NamedParameters
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.influence._regression_influence import RegressionInfluence
 
@@ -163,15 +158,10 @@ default=None
         ValueError
             Parameters of an inspector that is already fitted; rows or targets missing.
         """
-        parameters, _, looks = cls._split(params, is_inspector(estimator))
-        inspector = inspector_of(
-            estimator,
-            Data(X, y, sample_weight),
-            parameters,
-            kinds=cls._kinds,
-            display=cls.__name__,
+        names = None, None
+        return cls._of_estimator(
+            estimator, X, sample_weight, params, names, ax, targets=y
         )
-        return cls._from_inspector(inspector, X, sample_weight).plot(ax=ax, **looks)
 
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight):
