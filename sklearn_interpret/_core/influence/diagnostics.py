@@ -106,11 +106,10 @@ class RegressionDiagnostics:
         if penalty.any():
             prior = np.diag(np.sqrt(penalty[: columns.shape[1]]))
             working = np.vstack([working, prior])
-        basis, triangle = np.linalg.qr(working)
-        left, sizes, right = np.linalg.svd(triangle)
+        basis, sizes, right = np.linalg.svd(working, full_matrices=False)
         rank = int((sizes > _epsilon(design) * sizes.max(initial=0)).sum())
         rank = rank if self.rank is None else min(rank, self.rank)
-        basis = basis[: len(design)] @ left[:, :rank]
+        basis = basis[: len(design), :rank]
         inverse = right[:rank].T / sizes[:rank]
         if not free:
             return basis, inverse
