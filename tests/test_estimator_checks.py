@@ -10,7 +10,7 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,6 +20,7 @@ from sklearn_interpret.effects import IndividualConditionalExpectation as ICE
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.explanations import Explanation
 from sklearn_interpret.importance import PermutationImportance
+from sklearn_interpret.influence import DeletionDiagnostics, RegressionInfluence
 from sklearn_interpret.shapley import TreeSHAP
 from tests.instances import instances_for_any_data
 
@@ -316,6 +317,40 @@ def test_a_broken_promise_of_an_explanation_is_noticed(broken, name):
     with pytest.raises(AssertionError):
         run_check(name, broken(model))
     run_check(name, TreeSHAP(model))
+
+
+class NamesTrainingRowsByPlace(DeletionDiagnostics):
+    def explain(self, X, y=None):
+        explanation = super().explain(X, y)
+        return replace(explanation, training_names=range(len(explanation.values.T)))
+
+
+class SaysItRefuses(DeletionDiagnostics):
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags = replace(tags.target_tags, multi_output=False)
+        if tags.classifier_tags is not None:
+            tags.classifier_tags = replace(tags.classifier_tags, multi_class=False)
+        return tags
+
+
+@pytest.mark.parametrize("name", ["frame_equals_array", "zero_weights_are_left_out"])
+def test_other_names_of_training_rows_are_noticed(name):
+    with pytest.raises(AssertionError, match="training_names"):
+        run_check(name, NamesTrainingRowsByPlace(LinearRegression()))
+    run_check(name, DeletionDiagnostics(LinearRegression()))
+
+
+@pytest.mark.parametrize(
+    ("model", "doing"),
+    [(LinearRegression(), "two targets"), (LogisticRegression(), "three classes")],
+    ids=str,
+)
+def test_tags_that_refuse_in_vain_are_noticed(model, doing):
+    with pytest.raises(AssertionError, match=f"{doing}: nothing was raised"):
+        run_check("tags_of_the_estimator", SaysItRefuses(model))
+    run_check("tags_of_the_estimator", DeletionDiagnostics(model))
+    run_check("tags_of_the_estimator", RegressionInfluence(model))
 
 
 class KeepsOtherColumns(PermutationImportance):

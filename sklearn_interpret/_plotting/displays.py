@@ -181,16 +181,19 @@ default=None
         return cls._of_estimator(estimator, X, sample_weight, params, names, ax)
 
     @classmethod
-    def _of_estimator(cls, estimator, X, sample_weight, params, names, ax, **given):
+    def _of_estimator(
+        cls, estimator, X, sample_weight, params, names, ax, *, targets=None, **given
+    ):
         """The display of an estimator, drawn; `given` goes to `_from_inspector`.
 
-        `names` are those of the target and of the unit of the response.
+        `names` are those of the target and of the unit of the response, `targets` those
+        that a predictor is inspected with.
         """
         fitted = is_inspector(estimator, cls._kinds)
         parameters, choices, looks = cls._split(params, fitted)
         inspector = inspector_of(
             estimator,
-            cls._data(X, sample_weight, fitted),
+            cls._data(X, sample_weight, fitted)._replace(y=targets),
             parameters,
             kinds=cls._kinds,
             display=cls.__name__,
@@ -442,6 +445,15 @@ class ExplanationDisplay(Display):
         """The display of an explanation."""
         return cls(explanation, **choices)
 
+    def _checked(self):
+        """The explanation, of the kind that the display shows."""
+        if not isinstance(self.explanation, self._explanation_kind):
+            raise TypeError(
+                f"{type(self).__name__} draws a {self._explanation_kind.__name__}; got "
+                f"{type(self.explanation).__name__}."
+            )
+        return self.explanation
+
 
 class OneRowDisplay(ExplanationDisplay):
     """Base of the displays of one explained row each."""
@@ -458,9 +470,4 @@ class OneRowDisplay(ExplanationDisplay):
 
     def _position(self):
         """Position of the sample that is drawn."""
-        if not isinstance(self.explanation, self._explanation_kind):
-            raise TypeError(
-                f"{type(self).__name__} draws a {self._explanation_kind.__name__}; got "
-                f"{type(self.explanation).__name__}."
-            )
-        return self._row_position(self.row, len(self.explanation))
+        return self._row_position(self.row, len(self._checked()))

@@ -71,6 +71,8 @@ def literal_lines(text, most=60):
 def wrapped(name, width=NAME_WIDTH):
     """A long name over two lines, shortened only if it needs more than these.
 
+    One of two lines is broken there, unless only another place leaves it whole.
+
     Parameters
     ----------
     name : object
@@ -78,9 +80,13 @@ def wrapped(name, width=NAME_WIDTH):
     width : int, default=36
         Largest number of characters in a line.
     """
+    lines = str(name).split("\n")
+    fits = len(str(name)) <= 2 * width
     name = shorten(name, 2 * width)
     if len(name) <= width:
         return name
+    if len(lines) == 2 and (not fits or max(map(len, lines)) <= width):
+        return "\n".join(shorten(line, width) for line in lines)
     least = max(len(name) - width, width // 2)
     places = range(least - 1, width)
     # Between words if that can be, and never within a number.

@@ -20,6 +20,7 @@ from sklearn_interpret.estimator_checks._results import (
     expect_error,
     nearest_rows,
     responses,
+    training_rows_named,
 )
 from sklearn_interpret.estimator_checks._tables import (
     N_ROWS,
@@ -162,7 +163,10 @@ def _in_halves(kind, table):
 
 
 def check_frame_equals_array(estimator):
-    """A pandas frame of numbers gives what their array gives, and stays as it is."""
+    """A pandas frame of numbers gives what their array gives, and stays as it is.
+
+    Training rows have the names of its index.
+    """
     testing = optional("pandas.testing")
     names = [f"x{j}" for j in range(len(NAMES))]
     frame = named_table(names)
@@ -171,7 +175,8 @@ def check_frame_equals_array(estimator):
     assert of_frame.feature_names_in_.tolist() == names
     found = everything(of_frame, frame[SOME])
     testing.assert_frame_equal(frame, before)
-    assert_same(found, everything(fitted(estimator), numeric_table()[SOME]))
+    of_array = everything(fitted(estimator), numeric_table()[SOME])
+    assert_same(found, training_rows_named(of_array, frame.index))
 
 
 def check_rows_are_independent(estimator):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
 from numpy.testing import assert_allclose
@@ -81,9 +81,7 @@ def _assert_same_arrays(left, right, where, rtol, atol):
 
 
 def _as_dict(value):
-    # Names of training rows are a frame's index, or positions among all rows given.
-    names = [field.name for field in fields(value) if field.name != "training_names"]
-    return {name: getattr(value, name) for name in names}
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def _require(condition, where, left, right):
@@ -115,6 +113,16 @@ def rows_repeated(value, counts):
             if value.shape[axis] == len(counts):
                 value = np.repeat(value, counts, axis=axis)
     return value
+
+
+def training_rows_named(results, names):
+    """Results in which training rows, named by their positions, have these names."""
+    return {
+        key: replace(value, training_names=[names[at] for at in value.training_names])
+        if getattr(value, "training_data", None) is not None
+        else value
+        for key, value in results.items()
+    }
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from sklearn_interpret.estimator_checks._results import (
     fitted_results,
     responses,
     rows_repeated,
+    training_rows_named,
 )
 from sklearn_interpret.estimator_checks._tables import (
     N_ROWS,
@@ -50,7 +51,10 @@ def check_zero_weights_are_left_out(estimator):
     # What there is for each row, such as a label, may be there for these too.
     expected = rows_repeated(fitted_results(weighted), kept.astype(int))
     assert_same(expected, fitted_results(without))
-    assert_same(responses(weighted, X[SOME]), responses(without, X[SOME]))
+    # Training rows keep the positions that they have among all rows given.
+    names = np.flatnonzero(kept).tolist()
+    expected = training_rows_named(responses(without, X[SOME]), names)
+    assert_same(responses(weighted, X[SOME]), expected)
 
 
 def check_scale_of_weights(estimator):

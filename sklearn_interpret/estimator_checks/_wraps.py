@@ -186,13 +186,21 @@ def check_has_what_the_estimator_has(inspector):
 def check_tags_of_the_estimator(inspector):
     """The inspector is of its estimator's kind, and accepts what that accepts.
 
-    It may refuse sparse tables, several outputs, and more than two classes.
+    It may refuse sparse tables, several outputs, and more than two classes: then it
+    does.
     """
     ours, inner = get_tags(inspector), get_tags(inspector.estimator)
+    X, y = numeric_table(), target_for(inspector)
     inner.input_tags.sparse &= ours.input_tags.sparse
-    inner.target_tags.multi_output &= ours.target_tags.multi_output
-    if inner.classifier_tags is not None:
-        inner.classifier_tags.multi_class &= ours.classifier_tags.multi_class
+    if inner.target_tags.multi_output and not ours.target_tags.multi_output:
+        inner.target_tags.multi_output = False
+        with expect_error(ValueError, "y ", doing="two targets"):
+            prepared(inspector).fit(X, np.column_stack([y, y]))
+    classes, accepted = inner.classifier_tags, ours.classifier_tags
+    if classes is not None and classes.multi_class and not accepted.multi_class:
+        classes.multi_class = False
+        with expect_error(ValueError, "binary", doing="three classes"):
+            prepared(inspector).fit(X, np.arange(N_ROWS) % 3)
     assert ours.estimator_type == inner.estimator_type
     assert ours.target_tags == inner.target_tags
     assert ours.input_tags == inner.input_tags

@@ -350,7 +350,23 @@ class InfluenceFunctions(BaseInspector):
             inputs, objective.targets(y), self.parameter_changes_
         )
         values *= self._scales
-        n_outputs, sample = predictions.shape[1], self._sample
+        n_outputs = predictions.shape[1]
+        return self._explanation(
+            values,
+            "change of the loss",
+            predictions=predictions[:, 0] if n_outputs == 1 else predictions,
+            data=rows.native,
+            output_names=self._response.output_names(n_outputs),
+            response_name=self._response_name,
+        )
+
+    def _overall(self):
+        """`self_influence_` as an explanation, for displays."""
+        return self._explanation(self.self_influence_[None], "change of its own loss")
+
+    def _explanation(self, values, value_name, **of_rows):
+        """Values of the training rows, or groups."""
+        sample = self._sample
         training = {
             "training_data": sample.rows.native,
             "training_targets": sample.y,
@@ -361,13 +377,10 @@ class InfluenceFunctions(BaseInspector):
         return TrainingExplanation(
             values,
             **training,
-            predictions=predictions[:, 0] if n_outputs == 1 else predictions,
-            data=rows.native,
-            feature_names=rows.names,
-            output_names=self._response.output_names(n_outputs),
-            response_name=self._response_name,
+            **of_rows,
+            feature_names=sample.rows.names,
             target_name=self._target_name,
-            value_name="change of the loss",
+            value_name=value_name,
         )
 
     def influence_on(

@@ -30,22 +30,22 @@ __all__ = ["RegressionInfluence"]
 
 # Rows that a worker leaves out at once.
 _ROWS_AT_ONCE = 512
-# Fitted attributes and the property of the diagnostics that each is.
-_MEASURES = {
-    "leverages_": "leverages",
-    "cooks_distances_": "cooks_distances",
-    "dfbeta_": "dfbeta",
-    "dfbetas_": "dfbetas",
-    "dffits_": "dffits",
-    "covratio_": "covratio",
-    "residuals_standardized_": "residuals_standardized",
-    "residuals_studentized_": "residuals_studentized",
-    "sigma_": "sigma",
-    "influential_": "influential",
-    "dispersion_": "dispersion",
-    "effective_dof_": "effective_dof",
-    "residual_dof_": "residual_dof",
-}
+# What the diagnostics say, each a fitted attribute.
+_MEASURES = (
+    "leverages",
+    "cooks_distances",
+    "dfbeta",
+    "dfbetas",
+    "dffits",
+    "covratio",
+    "residuals_standardized",
+    "residuals_studentized",
+    "sigma",
+    "influential",
+    "dispersion",
+    "effective_dof",
+    "residual_dof",
+)
 # Columns of the table that have one number for each row.
 _COLUMNS = {
     "leverage": "leverages_",
@@ -64,8 +64,8 @@ class RegressionInfluence(BaseInspector):
 
     Leverages say which rows could pull at the fit, studentized residuals which rows it
     misses, and the other measures what changes when a row is left out. They are those
-    of R's ``influence.measures``. No model is fitted again, but for
-    ``approximation="refit"``.
+    of R's ``influence.measures``, where rows have no weights. No model is fitted again,
+    but for ``approximation="refit"``.
 
     Parameters
     ----------
@@ -192,12 +192,19 @@ class RegressionInfluence(BaseInspector):
     models do.
 
     Weights say how often a row stands there, and leaving it out takes away all of its
-    weight, so that a weight of two gives what leaving out both copies gives; the
-    leverage is the sum of those of the copies. Residual variances take the sum of
-    weights for the number of rows: scale weights of another kind to that sum.
+    weight, so that a weight of two gives what leaving out both copies gives: the
+    leverage is the sum of those of the copies, and :math:`d_i` is
+    :math:`\\sqrt{w_i}` times theirs. All other rows have the measures that they have
+    among copies. R's weights are precisions instead, by which rows are not counted:
+    `leverages_` and `dfbeta_` are the same, and for weights that sum to n also
+    `cooks_distances_` and `residuals_standardized_`; but in :math:`\\sigma_{(i)}` R has
+    n - p - 1 for :math:`N - w_i - k`, and so in what is divided by it. Where R leaves
+    out a group of a binomial model, the row of its successes and that of its failures
+    are left out one by one here.
 
     A row of leverage one determines a parameter alone: nothing is defined without it,
-    and all measures but the leverage are NaN. Of parameters that the rows do not
+    and all measures but the leverage are NaN (R gives a dfbeta of zero, and a sigma, of
+    it). Of parameters that the rows do not
     determine (constant columns, columns that repeat others), `LinearRegression`
     chooses the smallest, which `dfbeta_` follows; `dfbetas_` are NaN for those that
     are zero throughout. Directions that it leaves out because of its `tol`, as of
@@ -295,8 +302,8 @@ class RegressionInfluence(BaseInspector):
                 f"{model.weights.sum():g}, determine {diagnostics.effective_dof:g} "
                 "parameters and leave no residual."
             )
-        for name, measure in _MEASURES.items():
-            setattr(self, name, getattr(diagnostics, measure))
+        for measure in _MEASURES:
+            setattr(self, f"{measure}_", getattr(diagnostics, measure))
         self.parameter_names_ = _parameter_names(
             response, sample.rows.names, model.design.shape[1]
         )

@@ -52,14 +52,16 @@ def test_contours_pass_through_the_points(model):
     y = Y if isinstance(model, LinearRegression) else Y > 0
     inspector = RegressionInfluence(model).fit(X, y)
     display = RegressionInfluenceDisplay.from_estimator(inspector)
-    residuals = [
-        display._residuals_at(distance, leverage)
-        for distance, leverage in zip(
-            inspector.cooks_distances_, inspector.leverages_, strict=True
+    leverages = [
+        display._leverages_at(distance, residual)
+        for distance, residual in zip(
+            inspector.cooks_distances_, inspector.residuals_studentized_, strict=True
         )
     ]
     rtol = 1e-9 if isinstance(model, LinearRegression) else 0.3
-    assert_allclose(residuals, np.abs(inspector.residuals_studentized_), rtol=rtol)
+    # Residuals of a distance are as large as these roots.
+    pair = (np.sqrt(1 / h - 1) for h in (inspector.leverages_, np.array(leverages)))
+    assert_allclose(*pair, rtol=rtol)
     (above, below), *_ = display.contours_
     assert_allclose(above.get_ydata(), -below.get_ydata())
 
@@ -113,6 +115,31 @@ def test_one_row_and_many_names():
     draw(display.plot(max_names=40).figure_)
     heights = [text.xyann[1] for text in display.texts_]
     assert len(set(heights)) == 40
+
+
+def test_names_do_not_cover_each_other():
+    """Nor do one that begins at its point and one that ends there."""
+    x, y = [0.5, 1.0, 0.3], [1.0, 1.05, -3.0]
+    names = [f"a row of a long name {i}" for i in range(3)]
+    display = RegressionInfluenceDisplay(x, y, [3, 2, 1], effective_dof=1)
+    display.row_names = names
+    draw(display.plot().figure_)
+    one, two, _ = (text.get_window_extent() for text in display.texts_)
+    assert not one.overlaps(two)
+
+
+def test_contours_reach_as_far_as_the_points():
+    """Also where they are steep; their names stand apart."""
+    arrays, names = ([0.2, 0.7], [1.0, -29.0], [0.1, 7.0]), ["a", "b"]
+    dof = {"effective_dof": 2, "residual_dof": 5}
+    display = RegressionInfluenceDisplay(*arrays, **dof, row_names=names).plot()
+    bottom = display.ax_.get_ylim()[0]
+    assert all(below.get_ydata().min() <= bottom for _, below in display.contours_)
+    draw(display.figure_)
+    named = [t for t in display.ax_.texts if t.get_text() in ("0.5", "1")]
+    boxes = [text.get_window_extent() for text in named]
+    assert len(boxes) == 4
+    assert not any(a.overlaps(b) for a in boxes for b in boxes if a is not b)
 
 
 def test_bad_input(inspector):

@@ -16,7 +16,9 @@ from sklearn_interpret.explanations import Explanation, TrainingExplanation
 from sklearn_interpret.influence import (
     DeletionDiagnostics,
     InfluenceDisplay,
+    InfluenceFunctions,
     InfluenceTreeDisplay,
+    RegressionInfluence,
 )
 from tests.figures import all_texts, draw
 
@@ -208,3 +210,50 @@ def test_bad_choices(diagnostics):
         InfluenceTreeDisplay.from_explanation(explanation, kind="bar")
     with pytest.raises(ValueError, match="max_depth"):
         InfluenceTreeDisplay.from_explanation(explanation, max_depth=0)
+
+
+GROUPS = np.repeat(["a group of a very long name, the first", "b", "c"], N // 3)
+LONG = X.set_axis(
+    [f"a long name, of a training row, of a long table, number {i}" for i in range(N)]
+)
+TWO = np.column_stack([Y, X["debt"]])
+INSPECTORS = [DeletionDiagnostics, InfluenceFunctions]
+
+
+@pytest.mark.parametrize("kind", INSPECTORS)
+@pytest.mark.parametrize("groups", [None, GROUPS], ids=["rows", "groups"])
+@pytest.mark.parametrize("targets", [Y, TWO], ids=["one", "two"])
+@pytest.mark.parametrize("given", [True, False], ids=["explained", "overall"])
+def test_each_inspector_is_drawn(kind, groups, targets, given):
+    """With rows to explain, and without: then what its fit has found."""
+    several = np.ndim(targets) == 2
+    choice = {"what": "loss"} if kind is DeletionDiagnostics else {}
+    inspector = kind(LinearRegression(), groups=groups, **choice).fit(LONG, targets)
+    rows = (LONG[:4], targets[:4]) if given else ()
+    display = InfluenceDisplay.from_estimator(inspector, *rows, max_entries=3)
+    names = inspector.explain(LONG[:1], targets[:1]).training_names
+    if given:
+        expected = inspector.explain(*rows).values.mean(axis=0)
+    elif kind is DeletionDiagnostics:
+        expected = inspector.influence_
+    else:
+        expected = inspector.self_influence_
+        assert display.ax_.get_xlabel().startswith("Change of its own loss\nwithout")
+    order = np.argsort(-np.abs(expected), kind="stable")
+    assert_allclose(lengths(display), expected[order[:3]])
+    frame = display.to_frame()
+    assert frame["training_row"].tolist() == [names[place] for place in order]
+    texts = [label.get_text() for label in display.ax_.get_yticklabels()]
+    if groups is None:
+        # Names above, values of the row below.
+        for text, place in zip(texts, order[:3], strict=True):
+            assert text.split(":")[0].endswith(f" number {place}")
+            assert several or "\ncost=" in text
+        InfluenceTreeDisplay.from_estimator(inspector, *rows)
+    draw(display.figure_)
+
+
+def test_diagnostics_of_a_regression_have_a_display_of_their_own():
+    inspector = RegressionInfluence(LinearRegression()).fit(X, Y)
+    with pytest.raises(TypeError, match="DeletionDiagnostics or InfluenceFunctions"):
+        InfluenceDisplay.from_estimator(inspector)

@@ -185,6 +185,86 @@ def test_statsmodels_least_squares():
         assert_allclose(found, expected, rtol=1e-8, atol=1e-10, err_msg=name)
 
 
+# Rows 4, 6 and 11 of what R 4.2 gives for each model m:
+#   cbind(dfbetas(m)[, c(2, 3, 1)], dffits(m), covratio(m), cooks.distance(m),
+#         hatvalues(m), rstandard(m), rstudent(m), influence(m)$sigma)
+#   x <- c(0.5, 1.2, -0.7, 2.1, 0.3, -1.4, 1.8, -0.2, 0.9, -1.1, 3, -0.6), and so on;
+#   m <- lm(y ~ x + z), lm(y ~ x + z, weights = w), glm(b ~ x + z, binomial, control),
+#   glm(k ~ x + z, poisson, control); control <- glm.control(1e-20, maxit = 100)
+SMALL = np.array(
+    [
+        [0.5, 1.2, -0.7, 2.1, 0.3, -1.4, 1.8, -0.2, 0.9, -1.1, 3, -0.6],  # x
+        [2, 7, 1, 8, 2, 8, 1, 8, 2, 8, 4, 5],  # z
+        [1.1, 2.9, -0.4, 5.2, 0.2, 0.8, 2.1, 2.2, 1.4, 1, 1.5, 0.9],  # y
+        [1.5, 0.5, 1, 2, 0.8, 1.2, 1, 1.3, 0.7, 1, 0.6, 0.4],  # w, whose sum is 12
+        [1, 0, 0, 1, 0, 1, 1, 0, 1, 0, 1, 0],  # b
+        [2, 4, 1, 7, 0, 1, 3, 2, 2, 1, 4, 1],  # k
+    ]
+)
+R_SAYS = {
+    "lm": """
+        1.55394327529 1.49363487521 -1.00806894706 2.19807980881 0.321675743262
+        0.934986657889 0.391723623291 2.08700710643 2.73907579834 0.6317731049
+        0.228452449774 -0.162758306145 -0.00158350300114 -0.368122772316 1.87825654182
+        0.0490418133309 0.318678161418 -0.560846340859 -0.538260719313 0.863957660474
+        -4.81876790341 -0.499534609735 0.0750417117836 -5.46322407046 0.00783722759753
+        1.67081193785 0.395648040132 -2.76703638684 -6.75210941472 0.339794742897
+        """,
+    "weighted lm": """
+        2.90582599005 2.46762206547 -1.53411926149 4.16709746597 0.366612961403
+        2.94279370205 0.641545982733 2.22097345238 3.11484535318 0.554973827446
+        0.250045379574 -0.149585904186 -0.0180428729773 -0.362438658355 2.11051780605
+        0.0479612320199 0.37735765808 -0.48724628235 -0.465561710976 0.814585927354
+        -3.34462717627 0.127503471978 -0.337218696481 -3.82850067625 0.00538877146288
+        0.783891275049 0.233575954589 -2.77785157695 -6.93504403046 0.311763622447
+        """,
+    "binomial": """
+        0.423096383792 0.36374564557 -0.247484233907 0.583939350162 2.00089058203
+        0.0984463165772 0.40635041862 0.87651651707 0.794617932986 1.24187428649
+        -0.93355819762 0.665157560534 -0.0283383455409 1.36302201141 0.363122418992
+        0.998324304795 0.241562382358 2.35087220878 2.5422591464 0.973376533658
+        0.176282392793 0.0110458444772 -0.00510433177987 0.191685818362 1.73602586803
+        0.0102897910281 0.218877984064 0.459740691783 0.434984908682 1.26959312619
+        """,
+    "poisson": """
+        0.451994726659 0.654312790731 -0.455628231444 0.953820219133 2.52731541177
+        0.149428142648 0.562925533765 0.575314820658 0.58360920646 0.684521027892
+        0.110702706274 -0.0443310705568 -0.0292219455267 -0.139443823144 1.80057399375
+        0.00311641406002 0.228400209268 -0.182277015534 -0.181246261245 0.711188664622
+        -1.45856659431 0.384360472209 -0.227404059396 -1.97229253757 1.17556174225
+        0.426459275589 0.552587123849 -1.07349944508 -1.0430767878 0.604890319118
+        """,
+}
+OF_R = {
+    "lm": (LinearRegression(), 2, 1e-8),
+    "weighted lm": (LinearRegression(), 2, 1e-8),
+    "binomial": (LogisticRegression(C=1e12, **SHARP), 4, 1e-6),
+    "poisson": (PoissonRegressor(**NO_PENALTY), 5, 1e-8),
+}
+
+
+@pytest.mark.parametrize("name", OF_R)
+def test_numbers_of_r(name):
+    """Weights of R are precisions, by which rows are not counted: n - p - 1 remain."""
+    model, target, rtol = OF_R[name]
+    weights = SMALL[3] if name == "weighted lm" else np.ones(12)
+    inspector = RegressionInfluence(model).fit(SMALL[:2].T, SMALL[target], weights)
+    # One, but for weights.
+    unit = np.sqrt((inspector.residual_dof_ - weights) / (12 - 3 - 1))
+    found = [
+        *(inspector.dfbetas_ / unit[:, None]).T,
+        inspector.dffits_ / unit,
+        inspector.covratio_ * unit**6,
+        inspector.cooks_distances_,
+        inspector.leverages_,
+        inspector.residuals_standardized_,
+        inspector.residuals_studentized_ / (unit if target == 2 else 1),
+        inspector.sigma_ * unit,
+    ]
+    expected = np.array(R_SAYS[name].split(), dtype=np.float64).reshape(3, 10)
+    assert_allclose(np.transpose(found)[[3, 5, 10]], expected, rtol=rtol)
+
+
 def of_r(model, y, known):
     """R's measures of a GLM, from its formulas, by whole matrices."""
     design = np.c_[X, np.ones(30)]
@@ -300,12 +380,12 @@ def test_integer_weights_are_copies():
     assert_allclose(repeated.leverages_, shares, rtol=1e-7)
     for name in ("effective_dof_", "residual_dof_", "dispersion_"):
         assert_allclose(getattr(weighted, name), getattr(repeated, name), rtol=1e-9)
+    # Of rows that stand there once all measures are the same.
     alone = COPIES == 1
-    assert_allclose(
-        weighted.dffits_[alone],
-        repeated.dffits_[np.repeat(alone, COPIES)],
-        rtol=1e-6,
-    )
+    for name in BY_ROW:
+        of_copies = getattr(repeated, name)[np.repeat(alone, COPIES)]
+        found = getattr(weighted, name)[alone]
+        assert_allclose(found, of_copies, rtol=1e-6, atol=1e-9, err_msg=name)
 
 
 def test_rows_of_weight_zero_are_left_out():
@@ -414,7 +494,7 @@ def test_directions_that_the_model_leaves_out():
 def test_leverage_one(model, approximation):
     """A row that alone determines a parameter has no measures; the others have theirs.
 
-    As in R, whose NaN these are.
+    As in R, but for its sigma, and dfbeta of zero, of that row.
     """
     alone = np.c_[X, np.arange(30) == 4]
     inspector = RegressionInfluence(model, approximation=approximation)

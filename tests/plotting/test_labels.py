@@ -43,6 +43,14 @@ def test_wrapped_breaks_where_words_end():
     assert wrapped("x" * 15, 10) == "x" * 10 + "\n" + "x" * 5
 
 
+def test_wrapped_breaks_where_lines_end():
+    assert wrapped("one\ntwo", 10) == "one two"
+    assert wrapped("row 3:\na=1, b=2", 10) == "row 3:\na=1, b=2"
+    assert wrapped("a long name of a row:\na=1, b=2", 10) == "a lon…row:\na=1, b=2"
+    # Nothing has to be left out here.
+    assert wrapped("r:\na=1, b=2, c=3", 10) == "r: a=1,\nb=2, c=3"
+
+
 @pytest.mark.parametrize(
     "text", ["$a$", r"\$", "a_b^c", "$", "$$", r"$\frac$", "100 %"]
 )

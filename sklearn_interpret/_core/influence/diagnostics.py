@@ -106,11 +106,10 @@ class RegressionDiagnostics:
         if penalty.any():
             prior = np.diag(np.sqrt(penalty[: columns.shape[1]]))
             working = np.vstack([working, prior])
-        basis, triangle = np.linalg.qr(working)
-        left, sizes, right = np.linalg.svd(triangle)
+        basis, sizes, right = np.linalg.svd(working, full_matrices=False)
         rank = int((sizes > _epsilon(design) * sizes.max(initial=0)).sum())
         rank = rank if self.rank is None else min(rank, self.rank)
-        basis = basis[: len(design)] @ left[:, :rank]
+        basis = basis[: len(design), :rank]
         inverse = right[:rank].T / sizes[:rank]
         if not free:
             return basis, inverse
@@ -235,7 +234,7 @@ class RegressionDiagnostics:
     def dfbetas(self):
         """Changes of the parameters in their standard errors, (n, d)."""
         errors = np.linalg.norm(self._factors[1], axis=1)
-        return _ratio(self.dfbeta, self.sigma[:, None] * errors)
+        return self.dfbeta * _ratio(1, self.sigma)[:, None] * _ratio(1, errors)
 
     @cached_property
     def covratio(self):
@@ -249,7 +248,7 @@ class RegressionDiagnostics:
         """Rows that some measure marks, by the cut-offs of R's influence.measures."""
         k, rest = self.effective_dof, self.residual_dof
         return (
-            (np.abs(self.dfbetas) > 1).any(axis=1)
+            ((self.dfbetas > 1) | (self.dfbetas < -1)).any(axis=1)
             | (np.abs(self.dffits) > 3 * np.sqrt(k / rest))
             | (np.abs(1 - self.covratio) > 3 * k / rest)
             | (fdtr(k, rest, self.cooks_distances) > 0.5)
@@ -264,10 +263,8 @@ def _epsilon(design):
 
 def _ratio(above, below):
     """A quotient, NaN where there is none."""
-    below = np.broadcast_to(below, np.shape(above))
-    return np.divide(
-        above, below, out=np.full(np.shape(above), np.nan), where=below > 0
-    )
+    below = np.asarray(below)
+    return above / np.where(below > 0, below, np.nan)
 
 
 def _deviances_of_others(model, without):

@@ -302,8 +302,8 @@ default=None
         names = []
         for place in order.tolist():
             parts = [f"{name}={value_text(v[place], v)}" for name, v in columns]
-            own = str(explanation.training_names[place])
-            names.append(": ".join(filter(None, [own, ", ".join(parts)])))
+            own = " ".join(str(explanation.training_names[place]).split())
+            names.append(":\n".join(filter(None, [own, ", ".join(parts)])))
         return names
 
     def _draw_removal(self, line_style, band_style):
@@ -321,7 +321,7 @@ default=None
         name = removal["score_name"].replace("_", " ")
         ax.set_ylabel(literal(f"{name[:1].upper()}{name[1:]}"))
         plain_number_ticks(ax, "y")
-        texts = ["of largest influence", f"at random, ±1 std of {len(draws)}"]
+        texts = ["of largest influence", f"at random, ±1 std of {len(draws)} draws"]
         handles = [self.line_, self.random_line_]
         self.legend_ = named_legend(ax, handles, texts, framealpha=0.85)
 

@@ -20,17 +20,14 @@ from sklearn_interpret._plotting.curves import draw_thin_lines
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import literal, number_text, shorten
 from sklearn_interpret._plotting.points import MANY_POINTS, point_area
-from sklearn_interpret._plotting.sources import (
-    Data,
-    NamedParameters,
-    inspector_of,
-    is_inspector,
-)
+from sklearn_interpret._plotting.sources import NamedParameters
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.influence._regression_influence import RegressionInfluence
 
-# Points of a contour, characters of a row's name, and lines of text between two names.
-_N_PLACES, _NAME_WIDTH, _PITCH = 400, 18, 1.15
+# Points of a contour, and characters of a row's name.
+_N_PLACES, _NAME_WIDTH = 400, 18
+# Height of a line of text, and width of a letter, in sizes of its font.
+_PITCH, _LETTER = 1.15, 0.6
 # Part of the axes where a name has no room on the right any more.
 _FAR_RIGHT = 0.75
 
@@ -161,15 +158,10 @@ default=None
         ValueError
             Parameters of an inspector that is already fitted; rows or targets missing.
         """
-        parameters, _, looks = cls._split(params, is_inspector(estimator))
-        inspector = inspector_of(
-            estimator,
-            Data(X, y, sample_weight),
-            parameters,
-            kinds=cls._kinds,
-            display=cls.__name__,
+        names = None, None
+        return cls._of_estimator(
+            estimator, X, sample_weight, params, names, ax, targets=y
         )
-        return cls._from_inspector(inspector, X, sample_weight).plot(ax=ax, **looks)
 
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight):
@@ -270,37 +262,34 @@ default=None
         return columns
 
     def _draw_contours(self, ax, levels, style):
-        """Contours above and below zero, named where they leave the axes."""
+        """Contours above and below zero, named in the middle of what is seen."""
         (_, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
-        places = np.linspace(0, min(right, 1), _N_PLACES + 1)[1:]
+        heights = np.linspace(0, max(-bottom, top), _N_PLACES)
         style = {"linestyle": "--", "alpha": 1, **(style or {})}
         self.contours_, shown = [], []
         for level in levels:
-            heights = self._residuals_at(level, places)
-            there = np.isfinite(heights)
-            pair, x = np.array([heights, -heights])[:, there], places[there]
-            lines = draw_thin_lines(ax, x, pair, shade(ax, 0.65), style)
+            places, pair = self._leverages_at(level, heights), [heights, -heights]
+            lines = draw_thin_lines(ax, places, pair, shade(ax, 0.65), style)
             self.contours_.append(lines)
-            for heights in pair:
-                inside = np.flatnonzero((heights > bottom) & (heights < top))
+            for curve in pair:
+                there = (places < right) & (bottom < curve) & (curve < top)
+                inside = np.flatnonzero(there)
                 if len(inside):
-                    shown = lines[:1]
-                    at = inside[len(inside) * 4 // 5]
-                    _name_contour(ax, x[at], heights[at], number_text(level))
+                    shown, at = lines[:1], inside[len(inside) // 2]
+                    _name_contour(ax, places[at], curve[at], number_text(level))
         ax.set(xlim=(0, right), ylim=(bottom, top))
         self.legend_ = None
         if shown:
             looks = {"fontsize": "small", "framealpha": 0.85}
             self.legend_ = named_legend(ax, shown, ["Cook's distance"], **looks)
 
-    def _residuals_at(self, distance, leverages):
-        """Studentized residuals that have a Cook's distance; NaN where none has."""
-        squares = distance * self.effective_dof * (1 - leverages) / leverages
-        dof = self.residual_dof
-        if dof is None:
-            return np.sqrt(squares)
-        squares = np.where(squares < dof, squares, np.nan)
-        return np.sqrt(squares * (dof - 1) / (dof - squares))
+    def _leverages_at(self, distance, residuals):
+        """Leverages at which studentized residuals have a Cook's distance."""
+        squares, dof = np.square(residuals), self.residual_dof
+        if dof is not None:  # of standardized ones
+            squares = squares * dof / (dof - 1 + squares)
+        length = distance * self.effective_dof
+        return length / (length + squares)
 
     def to_frame(self) -> Any:
         """Numbers drawn, as a DataFrame.
@@ -338,39 +327,42 @@ def _set_limits(ax, leverages, residuals):
 
 
 def _name_contour(ax, x, y, text):
+    place = {"ha": "center", "va": "center"}
+    if x > 0.9 * ax.get_xlim()[1]:  # in a corner
+        place = {"ha": "right", "va": "top" if y > 0 else "bottom"}
     box = {"facecolor": paper(ax), "edgecolor": "none", "pad": 0.8}
     looks = {"fontsize": "x-small", "color": ink(ax), "bbox": box}
-    ax.text(x, y, text, ha="center", va="center", zorder=2.3, **looks)
+    ax.text(x, y, text, zorder=2.3, **place, **looks)
 
 
 def _name_points(ax, x, y, names):
-    """Names beside points, before those far right, and moved apart up and down."""
-    right = x > _FAR_RIGHT * ax.get_xlim()[1]
-    texts = [
-        ax.annotate(
+    """Names beside points, before those far right, each above those it would cover."""
+    to_left = x > _FAR_RIGHT * ax.get_xlim()[1]
+    places = ax.transData.transform(np.column_stack([x, y]))
+    places *= 72 / ax.figure.figure.dpi
+    texts, spans = [], []
+    looks = {"va": "center", "fontsize": "small", "color": ink(ax), "zorder": 3.5}
+    for i, name in enumerate(names):
+        side, aside = ("right", -5) if to_left[i] else ("left", 5)
+        text = ax.annotate(
             literal(name),
-            place,
-            xytext=(-5, 0) if to_left else (5, 0),
+            (x[i], y[i]),
+            xytext=(aside, 0),
             textcoords="offset points",
-            ha="right" if to_left else "left",
-            va="center",
-            fontsize="small",
-            color=ink(ax),
-            zorder=3.5,
+            ha=side,
             annotation_clip=False,
+            **looks,
         )
-        for name, place, to_left in zip(
-            names, zip(x, y, strict=True), right, strict=True
-        )
-    ]
-    pitch = _PITCH * texts[0].get_fontsize() if texts else 0
-    heights = ax.transData.transform(np.column_stack([x, y]))[:, 1]
-    heights *= 72 / ax.figure.figure.dpi
-    for side in (True, False):
-        before = -np.inf
-        for at in np.flatnonzero(right == side)[np.argsort(heights[right == side])]:
-            raised = max(heights[at], before + pitch)
-            horizontal, _ = texts[at].xyann
-            texts[at].xyann = horizontal, raised - heights[at]
-            before = raised
+        size, start = text.get_fontsize(), places[i, 0] + aside
+        ends = start, start + np.sign(aside) * _LETTER * size * len(name)
+        spans.append((min(ends), max(ends), _PITCH * size))
+        texts.append(text)
+    heights = places[:, 1].copy()
+    order = np.argsort(heights)
+    for rank, i in enumerate(order):
+        start, end, pitch = spans[i]
+        for j in order[:rank]:
+            if start < spans[j][1] and spans[j][0] < end:
+                heights[i] = max(heights[i], heights[j] + pitch)
+        texts[i].xyann = texts[i].xyann[0], heights[i] - places[i, 1]
     return texts

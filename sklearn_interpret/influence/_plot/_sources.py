@@ -7,22 +7,18 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._plotting.displays import ExplanationDisplay
-from sklearn_interpret._plotting.sources import (
-    Data,
-    NamedParameters,
-    inspector_of,
-    is_inspector,
-)
+from sklearn_interpret._plotting.sources import NamedParameters, is_inspector
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._deletion_diagnostics import DeletionDiagnostics
+from sklearn_interpret.influence._influence_functions import InfluenceFunctions
 
 
 class InfluenceSources(ExplanationDisplay):
     """Constructors of the displays of a `TrainingExplanation`."""
 
-    # Deletion, and influence functions.
-    _kinds = (DeletionDiagnostics, "influence_on")
+    _kinds = (DeletionDiagnostics, InfluenceFunctions)
     _explanation_kind = TrainingExplanation
+    _shows_rows = False
 
     @NamedParameters
     def from_estimator(
@@ -46,8 +42,8 @@ class InfluenceSources(ExplanationDisplay):
             was trained on.
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
 default=None
-            Of a fitted inspector the rows to explain; None shows the influence on the
-            rows of its `fit`. Of a predictor its training rows.
+            Of a fitted inspector the rows to explain; None shows its `influence_` or
+            `self_influence_`. Of a predictor its training rows.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Their targets.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -74,26 +70,14 @@ default=None
         ValueError
             Parameters of an inspector that is already fitted; bad input.
         """
-        fitted = is_inspector(estimator, cls._kinds)
-        parameters, choices, looks = cls._split(params, fitted)
-        inspector = inspector_of(
-            estimator,
-            Data(X, y, sample_weight),
-            parameters,
-            kinds=cls._kinds,
-            display=cls.__name__,
+        # A predictor is inspected on these rows, and shows what was found of all.
+        explains = X is not None and is_inspector(estimator, cls._kinds)
+        names, rows = (target_name, None), (X, y) if explains else None
+        return cls._of_estimator(
+            estimator, X, sample_weight, params, names, ax, targets=y, rows=rows
         )
-        explained = fitted and X is not None
-        explanation = inspector.explain(X, y) if explained else inspector._overall()
-        display = cls(explanation, **choices)
-        display._call([inspector], target_name, None)
-        return display.plot(ax=ax, **looks)
 
-    def _checked(self):
-        """The explanation, which must be one of training rows."""
-        if not isinstance(self.explanation, TrainingExplanation):
-            raise TypeError(
-                f"{type(self).__name__} draws a TrainingExplanation; got "
-                f"{type(self.explanation).__name__}."
-            )
-        return self.explanation
+    @classmethod
+    def _from_inspector(cls, inspector, X, sample_weight, *, rows, **choices):
+        explanation = inspector.explain(*rows) if rows else inspector._overall()
+        return cls(explanation, **choices)
