@@ -141,9 +141,10 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
 
     alone, or behind steps that work row by row (scikit-learn's
     :class:`~sklearn.preprocessing.Normalizer`, functions, polynomials, or a
-    :class:`~sklearn.frozen.FrozenEstimator`); and not for balanced classes, positive
-    coefficients, a class that is gone with a row, or, without a penalty, separable
-    classes and parameters that the other rows do not determine.
+    :class:`~sklearn.frozen.FrozenEstimator`); and not for balanced classes (fits count
+    those of the other rows, and weigh them anew), positive coefficients, a class that
+    is gone with a row, or, without a penalty, separable classes and parameters that the
+    other rows do not determine.
 
     Models fitted without rows are kept for :meth:`explain`, and n times m changes in
     `prediction_changes_`: of many rows choose some by `rows` and `subsample`. A class

@@ -115,7 +115,8 @@ class InfluenceFunctions(BaseInspector):
     .. math:: I_{ij} = L(z_j, \hat\theta_{-i}) - L(z_j, \hat\theta),
 
     and :math:`I_{ij} \, W / w_i` with ``scaling="mean"``, where W is the sum of the
-    weights. To first order that is
+    weights. Weights of classes, balanced ones too, stay those of all rows. To first
+    order that is
 
     .. math:: \nabla L(z_j, \hat\theta)^\top H^{-1} \nabla L(z_i, \hat\theta),
 

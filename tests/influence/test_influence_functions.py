@@ -450,6 +450,14 @@ def test_columns_without_meaning():
     expected = InfluenceFunctions(LinearRegression()).fit(X, NUMBERS)
     found = InfluenceFunctions(LinearRegression()).fit(odd, NUMBERS)
     assert_allclose(found.self_influence_, expected.self_influence_, rtol=1e-7)
+    # Where columns say the same, weights are the smallest, with and without a row.
+    other = np.random.default_rng(1).normal(size=(4, odd.shape[1]))
+    other[:, -1] = 1
+    refits = changes_of_losses(
+        LinearRegression(), odd, NUMBERS, range(9), some=(other, NUMBERS[:4])
+    )
+    values = found.explain(other, NUMBERS[:4]).values[:, :9]
+    assert_allclose(values, refits, rtol=1e-7, atol=1e-8)
     wide = np.random.default_rng(0).normal(size=(6, 9))
     found = InfluenceFunctions(LinearRegression()).fit(wide, NUMBERS[:6])
     assert np.isfinite(found.self_influence_).all()

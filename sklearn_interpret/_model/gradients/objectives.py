@@ -16,7 +16,7 @@ from sklearn.linear_model import (
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
-from sklearn.utils import check_array, compute_sample_weight
+from sklearn.utils import check_array
 
 from sklearn_interpret._core.influence.networks import NetworkModel
 from sklearn_interpret._core.influence.score_models import ScoreModel
@@ -27,7 +27,10 @@ from sklearn_interpret._core.statistics.score_losses import (
     Softmax,
     SquaredHinge,
 )
-from sklearn_interpret._model._sklearn_compat import has_independent_labels
+from sklearn_interpret._model._sklearn_compat import (
+    has_independent_labels,
+    weights_of_classes,
+)
 from sklearn_interpret._model.gradients.functions import numbers_of
 from sklearn_interpret._model.gradients.models import Network
 from sklearn_interpret._model.linear import coefficient_table, has_log_link
@@ -136,7 +139,10 @@ class Objective:
         """Probabilities of classes, of scores (..., k)."""
         if isinstance(self.loss, Softmax):
             return softmax(scores, axis=-1)
-        return np.concatenate([expit(-scores), expit(scores)], axis=-1)
+        shares = expit(scores)
+        if scores.shape[-1] > 1:  # of each class against the rest
+            return shares / shares.sum(axis=-1, keepdims=True)
+        return np.concatenate([expit(-scores), shares], axis=-1)
 
     def predictions(self, scores):
         """Classes, or numbers, of scores (..., k); without an axis of one output."""
@@ -232,7 +238,12 @@ def score_model(estimator, X, y, weights):
     by_row = by_row * (np.arange(len(parameters)) < inputs.shape[1])
     targets = objective.targets(y)
     if getattr(model, "class_weight", None) is not None:
-        weights = weights * compute_sample_weight(model.class_weight, y)
+        if isinstance(objective.loss, Logistic | SquaredHinge) and targets.shape[1] > 1:
+            raise UnreadableModelError(
+                "class_weight, where it fits each class against the rest, is not the "
+                "same for all boundaries."
+            )
+        weights = weights * weights_of_classes(model, y, weights)
     return ScoreModel(
         design,
         targets,
@@ -288,11 +299,12 @@ def _penalties_of(model):
     if getattr(model, "positive", False):
         raise UnreadableModelError("its coefficients are bounded: positive=True.")
     if isinstance(model, LinearSVC | LogisticRegression):
-        if getattr(model, "penalty", "l2") in ("l1", "elasticnet") or (
-            getattr(model, "l1_ratio", 0) or 0
+        ratio = getattr(model, "l1_ratio_", getattr(model, "l1_ratio", 0))
+        if getattr(model, "penalty", "l2") in ("l1", "elasticnet") or any(
+            np.ravel(ratio)  # None is none
         ):
             raise UnreadableModelError("its penalty is no sum of squares.")
-        C = model.C_[0] if hasattr(model, "C_") else model.C
+        C = np.ravel(model.C_ if hasattr(model, "C_") else model.C)
         penalty = 0.0 if getattr(model, "penalty", "l2") is None else 1 / C
         # LIBLINEAR penalises the intercept as the weight of a constant column.
         lib = isinstance(model, LinearSVC) or model.solver == "liblinear"
@@ -311,8 +323,12 @@ def _loss_of(model):
 
 
 def _of_classes(model):
-    binary = len(model.classes_) == 2 and np.shape(model.intercept_)[0] == 1
-    return Logistic() if binary else Softmax()
+    scheme, binary = getattr(model, "multi_class", None), len(model.classes_) == 2
+    if binary and scheme == "multinomial":
+        raise UnreadableModelError('it has multi_class="multinomial" for two classes.')
+    # Before scikit-learn 1.8 each class may be fitted against the rest.
+    alone = binary or scheme == "ovr" or model.solver == "liblinear"
+    return Logistic() if alone else Softmax()
 
 
 def _of_margins(model):
