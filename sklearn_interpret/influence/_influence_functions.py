@@ -59,7 +59,8 @@ class InfluenceFunctions(BaseInspector):
         trained on. Steps before the model stay as they are when a row is left out.
     damping : float, default=0.0
         What keeps parameters near those of all rows: half of it, times the squared
-        distance from these, is added to the objective of the rows that are left.
+        distance from these, is added to the objective of the rows that are left, in
+        which squared errors and deviances count by half.
     scaling : {"sum", "mean"}, default="sum"
         "sum" gives the change itself. "mean" divides it by the row's share of the
         weight of all rows, which multiplies it by the number of rows where all weigh
@@ -123,9 +124,10 @@ class InfluenceFunctions(BaseInspector):
     with H the mean Hessian: minus the :math:`I_{up,loss}` of Koh & Liang. A weight of
     two is two copies of a row, which are left out together.
 
-    The losses are the models' own: half the squared error, minus the log-likelihood of
-    the class, half the unit deviance of Poisson, gamma and Tweedie models, the squared
-    hinge. The target of an explained row may be left out; it is then what the model
+    The losses are the models' own: the squared error (the mean over outputs), minus the
+    log-likelihood of the class, the unit deviance of Poisson, gamma and Tweedie models,
+    the squared hinge. Those of :class:`DeletionDiagnostics` are the same, but for
+    deviances, and for ridge regression of classes. The target of an explained row may be left out; it is then what the model
     itself predicts, and its squared error or deviance can only rise.
 
     Linear models take as many Newton steps as matter, with the Hessian of the rows that
@@ -235,7 +237,8 @@ class InfluenceFunctions(BaseInspector):
         self._scales = 1 / shares if self.scaling == "mean" else np.ones(len(shares))
         rises = sample.weights * self._own_changes()
         own = np.bincount(self._codes, rises) / np.bincount(self._codes, sample.weights)
-        self.self_influence_ = self._scales * own
+        self._loss_scales = self._objective.loss_scale * self._scales
+        self.self_influence_ = self._loss_scales * own
         on_block()
 
     def _of_scores(self, *given):
@@ -350,7 +353,7 @@ class InfluenceFunctions(BaseInspector):
         values = self._loss_changes(
             inputs, objective.targets(y), self.parameter_changes_
         )
-        values *= self._scales
+        values *= self._loss_scales
         n_outputs, sample = predictions.shape[1], self._sample
         training = {
             "training_data": sample.rows.native,

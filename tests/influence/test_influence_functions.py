@@ -20,7 +20,12 @@ from sklearn.linear_model import (
     RidgeClassifier,
     TweedieRegressor,
 )
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import (
+    mean_gamma_deviance,
+    mean_poisson_deviance,
+    mean_squared_error,
+    roc_auc_score,
+)
 from sklearn.model_selection import GridSearchCV
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
@@ -28,9 +33,10 @@ from sklearn.preprocessing import StandardScaler, scale
 from sklearn.svm import LinearSVC
 
 from sklearn_interpret._core.influence import networks
+from sklearn_interpret._core.statistics.score_losses import HalfSquared, HalfTweedie
 from sklearn_interpret._model.gradients.objectives import read_objective
 from sklearn_interpret.exceptions import OtherTrainingRowsWarning, UnreadableModelError
-from sklearn_interpret.influence import InfluenceFunctions
+from sklearn_interpret.influence import DeletionDiagnostics, InfluenceFunctions
 
 SHARP = {"tol": 1e-10, "max_iter": 100_000}
 FLOWERS, CLASSES = load_iris(return_X_y=True)
@@ -66,7 +72,10 @@ every_other = pytest.mark.parametrize(
 def losses(model, rows, y, known=None):
     """Losses of rows, whose classes are those of a known model."""
     objective = read_objective(known or model)
-    return read_objective(model).losses(rows, objective.targets(y))
+    targets = objective.targets(y)
+    halved = isinstance(objective.loss, HalfSquared | HalfTweedie)
+    factor = 2 / targets.shape[1] if halved else 1
+    return factor * read_objective(model).losses(rows, targets)
 
 
 def changes_of_losses(model, rows, y, parts, weights=None, some=None):
@@ -124,6 +133,47 @@ def test_balanced_classes_keep_the_weights_of_all_rows():
         for one in ("balanced", fixed)
     )
     assert_allclose(found.self_influence_, expected.self_influence_, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "rtol"),
+    [
+        (LinearRegression(), NUMBERS, 1e-8),
+        (Ridge(), NUMBERS, 1e-8),
+        (Ridge(), np.c_[NUMBERS, NUMBERS**2], 1e-8),
+        (LogisticRegression(**SHARP), LARGE, 1e-3),
+        (LinearSVC(C=0.1, **SHARP), LARGE, 0.05),
+    ],
+    ids=lambda part: str(part)[:60],
+)
+def test_losses_are_those_of_deletion_diagnostics(model, y, rtol):
+    found = InfluenceFunctions(model).fit(X, y)
+    expected = DeletionDiagnostics(model, what="loss").fit(X, y)
+    for values, exact in [
+        (found.explain(X, y).values, expected.loss_changes_.T),
+        (found.self_influence_, np.diag(expected.loss_changes_)),
+    ]:
+        assert_allclose(values, exact, rtol=0, atol=rtol * np.abs(exact).max())
+
+
+@pytest.mark.parametrize(
+    ("model", "deviance"),
+    [
+        (LinearRegression(), mean_squared_error),
+        (TweedieRegressor(power=0, **SHARP), mean_squared_error),
+        (PoissonRegressor(**SHARP), mean_poisson_deviance),
+        (GammaRegressor(**SHARP), mean_gamma_deviance),
+    ],
+    ids=str,
+)
+def test_losses_are_metrics(model, deviance):
+    found = InfluenceFunctions(model).fit(X, NUMBERS).explain(X[:9], NUMBERS[:9])
+    without = clone(model).fit(X[1:], NUMBERS[1:])
+    before, after = (
+        deviance(NUMBERS[:9], fitted.predict(X[:9]))
+        for fitted in (clone(model).fit(X, NUMBERS), without)
+    )
+    assert_allclose(found.values[:, 0].mean(), after - before, rtol=0.01)
 
 
 @every_linear

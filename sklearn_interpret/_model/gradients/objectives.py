@@ -120,8 +120,14 @@ class Objective:
         signed = isinstance(self.loss, SquaredHinge | HalfSquared)
         return 2 * of_class - 1 if signed else of_class
 
+    @property
+    def loss_scale(self):
+        """What makes halves, summed over outputs, the squared error or deviance."""
+        halved = isinstance(self.loss, HalfSquared | HalfTweedie)
+        return 2 / self.network.n_outputs if halved else 1.0
+
     def losses(self, X, targets):
-        """Losses of rows, (n_rows,)."""
+        """Losses of rows as they are minimised, (n_rows,)."""
         return self.loss.values(targets, self.layers(X)[-1])
 
     def layers(self, X):
