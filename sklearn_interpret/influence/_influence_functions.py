@@ -127,8 +127,9 @@ class InfluenceFunctions(BaseInspector):
     The losses are the models' own: the squared error (the mean over outputs), minus the
     log-likelihood of the class, the unit deviance of Poisson, gamma and Tweedie models,
     the squared hinge. Those of :class:`DeletionDiagnostics` are the same, but for
-    deviances, and for ridge regression of classes. The target of an explained row may be left out; it is then what the model
-    itself predicts, and its squared error or deviance can only rise.
+    deviances, and for ridge regression of classes. The target of an explained row may
+    be left out; it is then what the model itself predicts, and its squared error or
+    deviance can only rise.
 
     Linear models take as many Newton steps as matter, with the Hessian of the rows that
     are left; of least squares and ridge regression the first is exact. Networks take
