@@ -31,6 +31,7 @@ from sklearn_interpret._model.validation import check_not_masked
 from sklearn_interpret._refitting import RefittingMixin
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.explanations import TrainingExplanation
+from sklearn_interpret.influence._groups import read_groups
 
 _CHANGES = {
     "prediction": "change of the response",
@@ -97,6 +98,8 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
         How models without rows were found: by fitting, or exactly without.
     row_indices_ : ndarray of shape (n,)
         Positions of the rows left out; there are none with `groups`.
+    group_labels_ : ndarray of shape (n_groups,) or None
+        Labels of the groups, in the order of the results; None without `groups`.
     sample_indices_ : ndarray of shape (m,)
         Positions of the rows compared.
     output_names_ : list
@@ -175,7 +178,7 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
         **BaseInspector._parameter_constraints,
         "rows": "no_validation",
         "what": [StrOptions(set(_CHANGES))],
-        "groups": "no_validation",
+        "groups": ["array-like", None],
     }
 
     def __init__(
@@ -279,6 +282,7 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
     def _left_out(self, training):
         """Positions of the rows that are left out together, list by list."""
         n_rows, native = training.rows.n_rows, training.rows.native
+        self.group_labels_ = None
         if self.groups is None:
             self.row_indices_ = self._present
             if self.rows is not None:
@@ -298,9 +302,9 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
             raise ValueError(
                 "rows must be None where groups are given: all groups are left out."
             )
-        labels, group = _groups(self.groups, n_rows)
-        self._left = {"training_names": labels.tolist()}
-        return [np.flatnonzero(group == g) for g in range(len(labels))]
+        self.group_labels_, group = read_groups(self.groups, n_rows)
+        self._left = {"training_names": self.group_labels_.tolist()}
+        return [np.flatnonzero(group == g) for g in range(len(self.group_labels_))]
 
     def explain(self, X: Any, y: ArrayLike | None = None) -> TrainingExplanation:
         """What each training row, or group, does to each of some rows.
@@ -415,22 +419,3 @@ def _positions(rows, n_rows):
             "counted from 0."
         )
     return given.astype(np.intp)
-
-
-def _groups(groups, n_rows):
-    """Labels of groups, and the place of each row's among them."""
-    given = np.asarray(groups)
-    if given.shape != (n_rows,):
-        raise ValueError(
-            f"groups has the shape {given.shape}; a label for each of the {n_rows} "
-            "training rows is needed."
-        )
-    try:
-        labels, group = np.unique(given, return_inverse=True)
-    except TypeError as error:
-        raise ValueError(
-            f"groups has labels that cannot be sorted: {error}."
-        ) from error
-    if len(labels) < 2:
-        raise ValueError(f"groups has the one label {labels[0]!r}: no row would stay.")
-    return labels, group

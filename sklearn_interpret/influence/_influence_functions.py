@@ -30,6 +30,7 @@ from sklearn_interpret._model.response import (
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import OtherTrainingRowsWarning
 from sklearn_interpret.explanations import TrainingExplanation
+from sklearn_interpret.influence._groups import read_groups
 
 # A step smaller than this part of the change so far is the last.
 _PRECISION = 0.02
@@ -212,14 +213,8 @@ class InfluenceFunctions(BaseInspector):
         sample = super()._choose_sample(rows, y, weights)
         self.group_labels_, self._codes = None, np.arange(sample.rows.n_rows)
         if self.groups is not None:
-            labels = np.asarray(self.groups)
-            if labels.shape != (rows.n_rows,):
-                raise ValueError(
-                    f"groups has the shape {labels.shape}; a label for each of the "
-                    f"{rows.n_rows} rows of X is needed."
-                )
-            self.group_labels_, self._codes = np.unique(
-                labels[sample.index], return_inverse=True
+            self.group_labels_, self._codes = read_groups(
+                self.groups, rows.n_rows, sample.index
             )
         return sample
 

@@ -570,6 +570,8 @@ def test_targets_that_do_not_fit(model, y, asked, message):
         ({"scaling": "max"}, "scaling"),
         ({"groups": [1, 2]}, "groups has the shape"),
         ({"groups": "site"}, "groups"),
+        ({"groups": [1] * len(X)}, "no row would stay"),
+        ({"groups": np.array([1, "a"] * (len(X) // 2), object)}, "groups has labels"),
     ],
 )
 def test_bad_parameters(params, message):
