@@ -1,6 +1,8 @@
 """Losses of linear scores, as models minimise them, and their slopes.
 
-A loss takes targets and scores, (..., k) both, before any link.
+A loss takes targets and scores, (..., k) both, before any link. Where scores move by no
+more than its `reach`, slopes and curvatures say what it becomes; `bend` is the largest
+third derivative in curvatures.
 """
 
 from dataclasses import dataclass
@@ -11,6 +13,8 @@ from scipy.special import expit, logsumexp, xlogy
 
 class HalfSquared:
     """Half the squared error, summed over outputs."""
+
+    reach, bend = np.inf, 0.0
 
     def means(self, scores):
         """Targets to be expected."""
@@ -32,6 +36,8 @@ class HalfSquared:
 class Logistic:
     """Minus the log-likelihood of classes 0 and 1, of log-odds; summed over columns."""
 
+    reach, bend = 0.05, 1.0
+
     def means(self, scores):
         """Targets to be expected."""
         return expit(scores)
@@ -47,9 +53,13 @@ class Logistic:
     def slopes(self, targets, scores):
         """Slopes (..., k) along the scores."""
         # In a third of the time of expit.
+        slopes = np.negative(scores)
         with np.errstate(over="ignore"):
-            shares = 1 / (1 + np.exp(-scores))
-        return shares - targets
+            np.exp(slopes, out=slopes)
+        slopes += 1
+        np.reciprocal(slopes, out=slopes)
+        slopes -= targets
+        return slopes
 
     def curvatures(self, targets, scores):
         """Second derivatives, (..., k, k)."""
@@ -58,6 +68,8 @@ class Logistic:
 
 class Softmax:
     """Minus the log-likelihood of classes, given by indicators, of their scores."""
+
+    reach, bend = 0.03, np.inf
 
     def values(self, targets, scores):
         """Losses of rows, (...)."""
@@ -75,6 +87,8 @@ class Softmax:
 
 class SquaredHinge:
     """What margins of classes -1 and 1 lack of one, squared; summed over columns."""
+
+    reach, bend = 0.0, np.inf
 
     def values(self, targets, scores):
         """Losses of rows, (...)."""
@@ -100,6 +114,12 @@ class HalfTweedie:
     """
 
     power: float
+    reach = 0.03
+
+    @property
+    def bend(self):
+        """As of other losses."""
+        return 1.0 if 1 <= self.power <= 2 else np.inf
 
     def means(self, scores):
         """Targets to be expected."""
