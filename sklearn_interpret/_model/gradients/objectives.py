@@ -1,6 +1,7 @@
 """What models minimise when they are fitted: losses of rows, slopes of parameters."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -18,7 +19,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_array
 
-from sklearn_interpret._core.influence.networks import NetworkModel
+from sklearn_interpret._core.influence.networks import NetworkModel, descended
 from sklearn_interpret._core.influence.score_models import ScoreModel
 from sklearn_interpret._core.statistics.score_losses import (
     HalfSquared,
@@ -63,9 +64,12 @@ class LinearLayer:
         table = parameters.reshape(c, d, self.n_outputs)
         # One product of matrices for all.
         table = table.transpose(1, 0, 2).reshape(d, c * self.n_outputs)
-        scores = inputs @ table[:-1]
-        scores += table[-1]
+        scores = _with_ones(inputs) @ table
         return scores.reshape(len(inputs), c, self.n_outputs)
+
+    def moves_of(self, parameters, changes):
+        """By how much scores of rows change with the parameters, (n_rows, c, k)."""
+        return lambda inputs: self.scores_at(inputs, changes)
 
     def scores_of_pairs(self, inputs, parameters):
         """Scores (n_rows, k) of each row at parameters of its own."""
@@ -267,37 +271,66 @@ def last_step(estimator):
     return unfrozen(model[-1]) if isinstance(model, Pipeline) else model
 
 
-def network_model(estimator, X, y, weights):
+def network_model(estimator, X, y, weights, damping=0.0):
     """A fitted network as one that can do without some rows, as `score_model`.
 
     Returns
     -------
+    distance : float
+        From where its training ended to a minimum of its objective.
     NetworkModel
-        Where the network's training ended.
+        At that minimum, as near as L-BFGS comes.
     """
     objective = read_objective(estimator)
-    model, network, targets = objective.model, objective.network, objective.targets(y)
-    *inputs, scores = objective.layers(X)
-    slopes = [
-        network.back(inputs, np.broadcast_to(one, scores.shape))
-        for one in np.eye(scores.shape[1])
-    ]
-    of_layers = [np.stack(of_layer, axis=1) for of_layer in zip(*slopes, strict=True)]
+    model, targets = objective.model, objective.targets(y)
+    inputs = objective.layers(X)[0]
     # Each batch has the whole penalty.
-    size = min(200, len(scores)) if model.batch_size == "auto" else model.batch_size
-    n_batches = 1 if model.solver == "lbfgs" else np.ceil(len(scores) / size)
-    penalty = [
-        np.append(np.full(coefs.shape, n_batches * model.alpha), 0 * bias)
-        for coefs, bias in zip(model.coefs_, model.intercepts_, strict=True)
-    ]
-    return NetworkModel(
-        list(zip(map(_with_ones, inputs), of_layers, strict=True)),
-        objective.loss.slopes(targets, scores),
-        objective.loss.curvatures(targets, scores),
-        weights,
-        np.concatenate(penalty),
-        network.parameters,
+    size = min(200, len(inputs)) if model.batch_size == "auto" else model.batch_size
+    n_batches = 1 if model.solver == "lbfgs" else np.ceil(len(inputs) / size)
+    penalty = np.concatenate(
+        [
+            np.append(np.full(coefs.shape, n_batches * model.alpha), 0 * bias)
+            for coefs, bias in zip(model.coefs_, model.intercepts_, strict=True)
+        ]
     )
+    alone = replace(objective, before=None)
+    value = partial(_value_and_gradient, alone, inputs, targets, penalty)
+
+    def at(parameters):
+        network = alone.network.at(parameters)
+        *hidden, scores = network.layers(inputs)
+        slopes = [
+            network.back(hidden, np.broadcast_to(one, scores.shape))
+            for one in np.eye(scores.shape[1])
+        ]
+        slopes = [np.stack(layer, axis=1) for layer in zip(*slopes, strict=True)]
+        return NetworkModel(
+            list(zip(map(_with_ones, hidden), slopes, strict=True)),
+            objective.loss.slopes(targets, scores),
+            objective.loss.curvatures(targets, scores),
+            weights,
+            penalty,
+            parameters,
+            damping,
+            value,
+            objective.network.is_smooth,
+        )
+
+    ended = at(objective.network.parameters)
+    return ended.distance, at(descended(value, ended.parameters, weights))
+
+
+def _value_and_gradient(objective, inputs, targets, penalty, parameters, weights):
+    """Of the objective of a network, at parameters and weights of the rows."""
+    there = replace(objective, network=objective.network.at(parameters))
+    losses = there.losses(inputs, targets)
+    gradient = [
+        (of_inputs * weights[:, None]).T @ slopes
+        for of_inputs, slopes in there.factors(inputs, targets)
+    ]
+    gradient = np.concatenate([part.ravel() for part in gradient])
+    value = weights @ losses + penalty @ parameters**2 / 2
+    return value, gradient + penalty * parameters
 
 
 def _penalties_of(model):
