@@ -52,10 +52,11 @@ class InfluenceFunctions(BaseInspector):
     Parameters
     ----------
     estimator : estimator
-        A linear, logistic or generalized linear model, a LinearSVC or a multi-layer
-        perceptron, alone or at the end of a pipeline; a clone of it is fitted. Pass a
-        fitted one as ``FrozenEstimator(model)``, and to `fit` the rows that it was
-        trained on. Steps before the model stay as they are when a row is left out.
+        A linear, logistic or generalized linear model, a HuberRegressor, a LinearSVC or
+        a multi-layer perceptron, alone or at the end of a pipeline; a clone of it is
+        fitted. Pass a fitted one as ``FrozenEstimator(model)``, and to `fit` the rows
+        that it was trained on. Steps before the model stay as they are when a row is
+        left out.
     damping : float, default=0.0
         What keeps parameters near those of all rows: half of it, times the squared
         distance from these, is added to the objective of the rows that are left, in
@@ -125,10 +126,11 @@ class InfluenceFunctions(BaseInspector):
 
     The losses are the models' own: the squared error (the mean over outputs), minus the
     log-likelihood of the class, the unit deviance of Poisson, gamma and Tweedie models,
-    the squared hinge. Those of :class:`DeletionDiagnostics` are the same, but for
-    deviances, and for ridge regression of classes. The target of an explained row may
-    be left out; it is then what the model itself predicts, and its squared error or
-    deviance can only rise.
+    the squared hinge, and Huber's loss for the scale of all rows (the weights without a
+    row are found with a scale of their own). Those of :class:`DeletionDiagnostics` are
+    the same, but for deviances, Huber's loss, and ridge regression of classes. The
+    target of an explained row may be left out; it is then what the model itself
+    predicts, and its squared error or deviance can only rise.
 
     Linear models take as many Newton steps as matter, with the Hessian of the rows that
     are left; of least squares and ridge regression the first is exact.
@@ -246,8 +248,10 @@ class InfluenceFunctions(BaseInspector):
     def _of_scores(self, *given):
         """Distance from the optimum; parameters there, weights, and all changes."""
         model = score_model(*given)
-        d, k = model.parameters.shape
-        own = self._objective.network.parameters.reshape(-1, k)[:d]
+        d, k = len(model.parameters), self._objective.network.n_outputs
+        # A scale, beside the scores, is not among the parameters.
+        own = model.parameters.copy()
+        own[:, :k] = self._objective.network.parameters.reshape(-1, k)[:d]
         distance = model.distance(own)
         model = replace(model, damping=self.damping)
         if self.groups is None:
@@ -258,7 +262,8 @@ class InfluenceFunctions(BaseInspector):
         # Without an intercept, it is zero and stays so.
         shape = len(without), self._inputs.shape[1] + 1, k
         changes, parameters = np.zeros(shape), np.zeros(shape[1:])
-        changes[:, :d], parameters[:d] = without - model.parameters, model.parameters
+        changes[:, :d] = (without - model.parameters)[..., :k]
+        parameters[:d] = model.parameters[:, :k]
         changes = changes.reshape(len(without), -1)
         return distance, parameters.ravel(), model.weights, changes
 
@@ -505,4 +510,4 @@ def _refitted_losses(objective, start, inputs, targets, y, weights, kept):
     if np.ptp(weights) > 0:
         params = {weight_parameter(fresh): weights[kept]}
     fresh.fit(inputs[kept], y[kept], **params)
-    return read_objective(fresh).losses(inputs, targets)
+    return objective.loss.values(targets, read_objective(fresh).layers(inputs)[-1])

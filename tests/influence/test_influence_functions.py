@@ -13,6 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import (
     GammaRegressor,
     HuberRegressor,
+    Lasso,
     LinearRegression,
     LogisticRegression,
     PoissonRegressor,
@@ -122,6 +123,30 @@ def test_others_follow_refits(model, rows, y, weighted):
     expected = changes_of_losses(model, rows, y, every, weights)
     assert_follows(inspector.explain(rows, y).values, expected)
     assert_follows(inspector.self_influence_, np.diag(expected))
+
+
+@pytest.mark.parametrize("params", [{}, {"fit_intercept": False, "alpha": 1.0}])
+def test_robust_regression_follows_refits(params):
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(100, 5))
+    y = table @ rng.normal(size=5) + rng.normal(size=100)
+    y[::10] += 15 * rng.normal(size=10)
+    model = HuberRegressor(**params, **SHARP)
+    inspector = InfluenceFunctions(model).fit(table, y)
+    loss = read_objective(inspector.estimator_).loss
+
+    def lost(kept):
+        fitted = clone(model).fit(table[kept], y[kept])
+        return 2 * loss.values(y[:, None], fitted.predict(table)[:, None])
+
+    every = np.arange(100)
+    before = lost(every >= 0)
+    expected = np.array([lost(every != row) - before for row in every]).T
+    assert_follows(inspector.explain(table, y).values, expected)
+    assert inspector.check(5) > 0.999
+    model = FrozenEstimator(clone(model).fit(table[::2], y[::2]))
+    with pytest.warns(OtherTrainingRowsWarning, match="not those"):
+        InfluenceFunctions(model).fit(table[1::2], y[1::2])
 
 
 def test_balanced_classes_keep_the_weights_of_all_rows():
@@ -544,7 +569,7 @@ def test_one_row():
 
 
 def test_models_that_are_not_read():
-    for model in (HuberRegressor(), TransformedTargetRegressor(Ridge())):
+    for model in (Lasso(), TransformedTargetRegressor(Ridge())):
         with pytest.raises(UnreadableModelError, match="LinearRegression"):
             InfluenceFunctions(model).fit(X, NUMBERS)
     with pytest.raises(UnreadableModelError, match="bounded"):

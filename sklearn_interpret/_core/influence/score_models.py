@@ -46,6 +46,8 @@ class ScoreModel:
     damping : float, default=0.0
         Half of it times the squared distance from `parameters` is added to the
         objective of the rows that are left.
+    fixed : ndarray of shape (d, k), bool, default=None
+        Parameters that stay as they are.
     """
 
     design: np.ndarray
@@ -56,6 +58,7 @@ class ScoreModel:
     loss: object
     parameters: np.ndarray
     damping: float = 0.0
+    fixed: object = None
 
     def polished(self):
         """The same with the parameters where the objective is smallest, to rounding."""
@@ -260,6 +263,8 @@ class ScoreModel:
                 hessian[:, first, :, second] = hessian[:, second, :, first] = part
         hessian = hessian.reshape(d * k, d * k)
         hessian[np.diag_indices(d * k)] += penalties.ravel() + self.damping
+        if self.fixed is not None:
+            hessian[self.fixed.ravel()] = hessian[:, self.fixed.ravel()] = 0
         return pinvh(hessian)
 
     def _descended(self, parameters, kept, n_steps):

@@ -155,6 +155,74 @@ class HalfTweedie:
         return _diagonal(of_mean - (1 - power) * targets * mean ** (1 - power))
 
 
+@dataclass(frozen=True)
+class HalfHuber:
+    """Half the squared error, of which what is far counts by its size.
+
+    Parameters
+    ----------
+    far : float
+        From where on a residual does.
+    """
+
+    far: float
+    reach, bend = 0.0, np.inf
+
+    def values(self, targets, scores):
+        """Losses of rows, (...)."""
+        sizes = np.abs(scores - targets)
+        near = np.minimum(sizes, self.far)
+        return (near * (sizes - near / 2)).sum(axis=-1)
+
+    def slopes(self, targets, scores):
+        """Slopes (..., k) along the scores."""
+        return np.clip(scores - targets, -self.far, self.far)
+
+    def curvatures(self, targets, scores):
+        """Second derivatives, (..., k, k)."""
+        return _diagonal(1.0 * (np.abs(scores - targets) < self.far))
+
+
+@dataclass(frozen=True)
+class HuberWithScale:
+    """Huber's concomitant loss: scores are the mean and the scale of its residuals.
+
+    Parameters
+    ----------
+    epsilon : float
+        From how many scales on a residual is far.
+    """
+
+    epsilon: float
+    reach, bend = 0.0, np.inf
+
+    def values(self, targets, scores):
+        """Losses of rows, (...): Huber & Ronchetti (2009), page 172."""
+        sizes = np.abs(scores[..., 0] - targets[..., 0])
+        scale, epsilon = np.maximum(scores[..., 1], 0), self.epsilon
+        near = sizes < epsilon * scale
+        squares = sizes**2 / np.where(near, scale, 1)
+        far = 2 * epsilon * sizes - epsilon**2 * scale
+        return scale + np.where(near, squares, far)
+
+    def slopes(self, targets, scores):
+        """Slopes (..., 2) along the scores."""
+        parts, _ = self._in_scales(targets, scores)
+        return np.stack([2 * parts, 1 - parts**2], axis=-1)
+
+    def curvatures(self, targets, scores):
+        """Second derivatives, (..., 2, 2)."""
+        parts, near = self._in_scales(targets, scores)
+        along = np.stack([np.ones_like(parts), -parts], axis=-1)
+        curvature = 2 * near / scores[..., 1]
+        return curvature[..., None, None] * along[..., :, None] * along[..., None, :]
+
+    def _in_scales(self, targets, scores):
+        """Errors in scales, up to epsilon, and whether they are below."""
+        parts = (scores[..., 0] - targets[..., 0]) / scores[..., 1]
+        return np.clip(parts, -self.epsilon, self.epsilon), np.abs(parts) < self.epsilon
+
+
 def _diagonal(entries):
     """Diagonal matrices (..., k, k) of entries (..., k)."""
     return entries[..., None] * np.eye(entries.shape[-1])

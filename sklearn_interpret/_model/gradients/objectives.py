@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import expit, softmax
 from sklearn.linear_model import (
     GammaRegressor,
+    HuberRegressor,
     LinearRegression,
     LogisticRegression,
     PoissonRegressor,
@@ -22,8 +23,10 @@ from sklearn.utils import check_array
 from sklearn_interpret._core.influence.networks import NetworkModel, descended
 from sklearn_interpret._core.influence.score_models import ScoreModel
 from sklearn_interpret._core.statistics.score_losses import (
+    HalfHuber,
     HalfSquared,
     HalfTweedie,
+    HuberWithScale,
     Logistic,
     Softmax,
     SquaredHinge,
@@ -127,7 +130,7 @@ class Objective:
     @property
     def loss_scale(self):
         """What makes halves, summed over outputs, the squared error or deviance."""
-        halved = isinstance(self.loss, HalfSquared | HalfTweedie)
+        halved = isinstance(self.loss, HalfSquared | HalfTweedie | HalfHuber)
         return 2 / self.network.n_outputs if halved else 1.0
 
     def losses(self, X, targets):
@@ -206,9 +209,9 @@ def read_objective(estimator):
         raise UnreadableModelError(
             f"the loss of {type(model).__name__} is not known. What can be read: "
             "LinearRegression, Ridge, RidgeClassifier, LogisticRegression, "
-            "PoissonRegressor, GammaRegressor, TweedieRegressor with the link "
-            '"log", LinearSVC with the loss "squared_hinge", MLPClassifier and '
-            "MLPRegressor, alone or at the end of a pipeline."
+            "HuberRegressor, PoissonRegressor, GammaRegressor, TweedieRegressor with "
+            'the link "log", LinearSVC with the loss "squared_hinge", MLPClassifier '
+            "and MLPRegressor, alone or at the end of a pipeline."
         )
     network = isinstance(model, MLPClassifier | MLPRegressor)
     if has_independent_labels(model):
@@ -238,6 +241,8 @@ def score_model(estimator, X, y, weights):
         raise UnreadableModelError("a network has no linear scores.")
     model = objective.model
     inputs, _ = objective.layers(X)
+    if isinstance(model, HuberRegressor):
+        return _huber_model(objective, inputs, objective.targets(y), weights)
     design, parameters = inputs, objective.network.coefs[0]
     if model.fit_intercept:
         design = _with_ones(inputs)
@@ -262,6 +267,26 @@ def score_model(estimator, X, y, weights):
         np.repeat(by_row[:, None], parameters.shape[1], axis=1),
         objective.loss,
         parameters,
+    ).polished()
+
+
+def _huber_model(objective, inputs, targets, weights):
+    """The scale is a second score, of the constant column alone."""
+    model, size = objective.model, (inputs.shape[1] + 1, 2)
+    parameters, penalty = np.zeros(size), np.zeros(size)
+    parameters[:, 0], parameters[-1, 1] = objective.network.parameters, model.scale_
+    penalty[:-1, 0] = 2 * model.alpha
+    fixed = np.zeros(size, dtype=bool)
+    fixed[:-1, 1], fixed[-1, 0] = True, not model.fit_intercept
+    return ScoreModel(
+        _with_ones(inputs),
+        np.repeat(targets, 2, axis=1),
+        weights,
+        penalty,
+        np.zeros(size),
+        HuberWithScale(model.epsilon),
+        parameters,
+        fixed=fixed,
     ).polished()
 
 
@@ -390,6 +415,7 @@ def _of_network(model):
 
 
 _LOSSES = [
+    (HuberRegressor, lambda model: HalfHuber(model.epsilon * model.scale_)),
     (LogisticRegression, _of_classes),
     (LinearSVC, _of_margins),
     ((PoissonRegressor, GammaRegressor, TweedieRegressor), _of_deviances),
