@@ -235,6 +235,7 @@ class InfluenceFunctions(BaseInspector):
         given = self.estimator_, sample.rows.native, sample.y, sample.weights
         is_network = hasattr(self._objective.model, "coefs_")
         find = self._of_network if is_network else self._of_scores
+        self._value_and_gradient = None
         distance, self._parameters, weights, self.parameter_changes_ = find(*given)
         self._check_is_optimum(distance)
         shares = np.bincount(self._codes, weights) / weights.sum()
@@ -467,7 +468,7 @@ class InfluenceFunctions(BaseInspector):
         found = self._loss_changes(self._inputs, self._targets, changes)
         data = self._inputs, self._targets, self._sample.y, self._sample.weights
         all_rows = np.ones(len(self._codes), dtype=bool)
-        start = getattr(self, "_value_and_gradient", None), self._parameters
+        start = self._value_and_gradient, self._parameters
         tasks = [
             (self._objective, start, *data, kept)
             for kept in (all_rows, *(self._codes != one for one in first))

@@ -363,6 +363,12 @@ def test_workers_check_the_same():
         assert_allclose(inspector.check(2), 1)
 
 
+def test_check_after_another_model():
+    inspector = InfluenceFunctions(quick_network(True)).fit(X[:20], NUMBERS[:20])
+    inspector.set_params(estimator=Ridge()).fit(X, NUMBERS)
+    assert_allclose(inspector.check(2), 1)
+
+
 def test_check_on_odd_input():
     inspector = InfluenceFunctions(Ridge()).fit(X, NUMBERS)
     for k in (0, 1.5, "all"):
