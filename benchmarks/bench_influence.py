@@ -91,14 +91,14 @@ class Problem:
         return parameters_of(self.model)
 
     def losses(self, model: Any) -> np.ndarray:
-        """Return the losses of the other rows, as the kind of model minimises them."""
+        """Return the losses of the other rows, as metrics of the kind of model."""
         y = self.y_test
         if self.name in ("logistic", "softmax"):
             return -model.predict_log_proba(self.X_test)[np.arange(len(y)), y]
         predictions = model.predict(self.X_test)
         if self.name == "poisson":
-            return xlogy(y, y / predictions) - y + predictions
-        return (y - predictions) ** 2 / 2
+            return 2 * (xlogy(y, y / predictions) - y + predictions)
+        return (y - predictions) ** 2
 
 
 @cache

@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.base import _fit_context as fit_context
 from sklearn.base import is_regressor
 from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import RidgeClassifier
 
 # Wish: a public list of all metrics that pairwise_distances takes.
 from sklearn.metrics.pairwise import _VALID_METRICS as PAIRWISE_METRICS
@@ -23,6 +24,7 @@ from sklearn.pipeline import Pipeline
 
 # Wish: a public way to take samples of any kind of container, as resample does.
 from sklearn.utils import _safe_indexing as safe_indexing
+from sklearn.utils import compute_class_weight
 
 # Wish: a public way to ask for pandas.
 from sklearn.utils._optional_dependencies import check_pandas_support
@@ -125,6 +127,19 @@ def has_independent_labels(estimator):
         return bool(estimator.multilabel_)
     binarizer = getattr(estimator, "_label_binarizer", None)  # of neural networks
     return getattr(binarizer, "y_type_", None) == "multilabel-indicator"
+
+
+def weights_of_classes(model, y, sample_weight):
+    """What `class_weight` of a classifier multiplies the weights of rows by."""
+    # Wish: a fitted attribute that says so. Linear models count weighted rows since
+    # `compute_class_weight` can; RidgeClassifier counts rows.
+    known = "sample_weight" in signature(compute_class_weight).parameters
+    counted = known and not isinstance(model, RidgeClassifier)
+    weights = {"sample_weight": sample_weight} if counted else {}
+    of_class = compute_class_weight(
+        model.class_weight, classes=model.classes_, y=y, **weights
+    )
+    return of_class[np.searchsorted(model.classes_, y)]
 
 
 def scorer_takes_weights(scorer):

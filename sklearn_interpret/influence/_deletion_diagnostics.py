@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.statistics.losses import log_loss, squared, zero_one
 from sklearn_interpret._core.statistics.score_losses import SquaredHinge
-from sklearn_interpret._model._sklearn_compat import StrOptions, safe_indexing
+from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.deletions import (
     Training,
     make_deletions,
@@ -31,6 +30,7 @@ from sklearn_interpret._model.validation import check_not_masked
 from sklearn_interpret._refitting import RefittingMixin
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.explanations import TrainingExplanation
+from sklearn_interpret.influence._groups import read_groups
 
 _CHANGES = {
     "prediction": "change of the response",
@@ -97,6 +97,8 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
         How models without rows were found: by fitting, or exactly without.
     row_indices_ : ndarray of shape (n,)
         Positions of the rows left out; there are none with `groups`.
+    group_labels_ : ndarray of shape (n_groups,) or None
+        Labels of the groups, in the order of the results; None without `groups`.
     sample_indices_ : ndarray of shape (m,)
         Positions of the rows compared.
     output_names_ : list
@@ -141,9 +143,10 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
 
     alone, or behind steps that work row by row (scikit-learn's
     :class:`~sklearn.preprocessing.Normalizer`, functions, polynomials, or a
-    :class:`~sklearn.frozen.FrozenEstimator`); and not for balanced classes, positive
-    coefficients, a class that is gone with a row, or, without a penalty, separable
-    classes and parameters that the other rows do not determine.
+    :class:`~sklearn.frozen.FrozenEstimator`); and not for balanced classes (fits count
+    those of the other rows, and weigh them anew), positive coefficients, a class that
+    is gone with a row, or, without a penalty, separable classes and parameters that the
+    other rows do not determine.
 
     Models fitted without rows are kept for :meth:`explain`, and n times m changes in
     `prediction_changes_`: of many rows choose some by `rows` and `subsample`. A class
@@ -174,7 +177,7 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
         **BaseInspector._parameter_constraints,
         "rows": "no_validation",
         "what": [StrOptions(set(_CHANGES))],
-        "groups": "no_validation",
+        "groups": ["array-like", None],
     }
 
     def __init__(
@@ -278,17 +281,14 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
     def _left_out(self, training):
         """Positions of the rows that are left out together, list by list."""
         n_rows, native = training.rows.n_rows, training.rows.native
+        self.group_labels_ = None
         if self.groups is None:
             self.row_indices_ = self._present
             if self.rows is not None:
                 self.row_indices_ = _positions(self.rows, n_rows)
             names = getattr(native, "index", np.arange(n_rows))[self.row_indices_]
-            # Rows of a frame keep its index; not all sparse matrices can be indexed.
-            data = training.rows.take(self.row_indices_).native
-            if not issparse(native):
-                data = safe_indexing(native, self.row_indices_)
             self._left = {
-                "training_data": data,
+                "training_data": training.rows.native_at(self.row_indices_),
                 "training_targets": training.y[self.row_indices_],
                 "training_names": names.tolist(),
             }
@@ -297,9 +297,9 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
             raise ValueError(
                 "rows must be None where groups are given: all groups are left out."
             )
-        labels, group = _groups(self.groups, n_rows)
-        self._left = {"training_names": labels.tolist()}
-        return [np.flatnonzero(group == g) for g in range(len(labels))]
+        self.group_labels_, group = read_groups(self.groups, n_rows)
+        self._left = {"training_names": self.group_labels_.tolist()}
+        return [np.flatnonzero(group == g) for g in range(len(self.group_labels_))]
 
     def explain(self, X: Any, y: ArrayLike | None = None) -> TrainingExplanation:
         """What each training row, or group, does to each of some rows.
@@ -414,22 +414,3 @@ def _positions(rows, n_rows):
             "counted from 0."
         )
     return given.astype(np.intp)
-
-
-def _groups(groups, n_rows):
-    """Labels of groups, and the place of each row's among them."""
-    given = np.asarray(groups)
-    if given.shape != (n_rows,):
-        raise ValueError(
-            f"groups has the shape {given.shape}; a label for each of the {n_rows} "
-            "training rows is needed."
-        )
-    try:
-        labels, group = np.unique(given, return_inverse=True)
-    except TypeError as error:
-        raise ValueError(
-            f"groups has labels that cannot be sorted: {error}."
-        ) from error
-    if len(labels) < 2:
-        raise ValueError(f"groups has the one label {labels[0]!r}: no row would stay.")
-    return labels, group

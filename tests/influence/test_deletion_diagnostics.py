@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from joblib import parallel_config
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
@@ -154,6 +154,7 @@ def test_neighbors_equal_refits(model, y):
 def test_groups_of_rows(method, model, y):
     groups = np.array(["b", "a", "d", "c"])[np.arange(N) % 4]
     found = DeletionDiagnostics(model, groups=groups).fit(X, y)
+    assert_array_equal(found.group_labels_, list("abcd"))
     expected = changes(model, X, y, groups)
     assert found.method_ == method
     assert_allclose(found.prediction_changes_, expected, atol=1e-6)
@@ -497,6 +498,7 @@ def test_a_frozen_model_of_other_rows_has_no_shortcut(model):
         ({"rows": [-1]}, "rows has -1"),
         ({"rows": [N]}, "counted from 0"),
         ({"groups": [1, 2]}, "groups has the shape"),
+        ({"groups": "site"}, "groups"),
         ({"groups": [1] * N}, "no row would stay"),
         ({"groups": np.array([1, "a"] * (N // 2), object)}, "groups has labels"),
         ({"groups": list(range(N)), "rows": [0]}, "rows must be None"),

@@ -13,6 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import (
     GammaRegressor,
     HuberRegressor,
+    Lasso,
     LinearRegression,
     LogisticRegression,
     PoissonRegressor,
@@ -20,7 +21,12 @@ from sklearn.linear_model import (
     RidgeClassifier,
     TweedieRegressor,
 )
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import (
+    mean_gamma_deviance,
+    mean_poisson_deviance,
+    mean_squared_error,
+    roc_auc_score,
+)
 from sklearn.model_selection import GridSearchCV
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
@@ -28,9 +34,10 @@ from sklearn.preprocessing import StandardScaler, scale
 from sklearn.svm import LinearSVC
 
 from sklearn_interpret._core.influence import networks
+from sklearn_interpret._core.statistics.score_losses import HalfSquared, HalfTweedie
 from sklearn_interpret._model.gradients.objectives import read_objective
 from sklearn_interpret.exceptions import OtherTrainingRowsWarning, UnreadableModelError
-from sklearn_interpret.influence import InfluenceFunctions
+from sklearn_interpret.influence import DeletionDiagnostics, InfluenceFunctions
 
 SHARP = {"tol": 1e-10, "max_iter": 100_000}
 FLOWERS, CLASSES = load_iris(return_X_y=True)
@@ -66,7 +73,10 @@ every_other = pytest.mark.parametrize(
 def losses(model, rows, y, known=None):
     """Losses of rows, whose classes are those of a known model."""
     objective = read_objective(known or model)
-    return read_objective(model).losses(rows, objective.targets(y))
+    targets = objective.targets(y)
+    halved = isinstance(objective.loss, HalfSquared | HalfTweedie)
+    factor = 2 / targets.shape[1] if halved else 1
+    return factor * read_objective(model).losses(rows, targets)
 
 
 def changes_of_losses(model, rows, y, parts, weights=None, some=None):
@@ -115,6 +125,30 @@ def test_others_follow_refits(model, rows, y, weighted):
     assert_follows(inspector.self_influence_, np.diag(expected))
 
 
+@pytest.mark.parametrize("params", [{}, {"fit_intercept": False, "alpha": 1.0}])
+def test_robust_regression_follows_refits(params):
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(100, 5))
+    y = table @ rng.normal(size=5) + rng.normal(size=100)
+    y[::10] += 15 * rng.normal(size=10)
+    model = HuberRegressor(**params, **SHARP)
+    inspector = InfluenceFunctions(model).fit(table, y)
+    loss = read_objective(inspector.estimator_).loss
+
+    def lost(kept):
+        fitted = clone(model).fit(table[kept], y[kept])
+        return 2 * loss.values(y[:, None], fitted.predict(table)[:, None])
+
+    every = np.arange(100)
+    before = lost(every >= 0)
+    expected = np.array([lost(every != row) - before for row in every]).T
+    assert_follows(inspector.explain(table, y).values, expected)
+    assert inspector.check(5) > 0.999
+    model = FrozenEstimator(clone(model).fit(table[::2], y[::2]))
+    with pytest.warns(OtherTrainingRowsWarning, match="not those"):
+        InfluenceFunctions(model).fit(table[1::2], y[1::2])
+
+
 def test_balanced_classes_keep_the_weights_of_all_rows():
     model = LogisticRegression(class_weight="balanced", **SHARP)
     counts = np.bincount(LARGE)
@@ -124,6 +158,47 @@ def test_balanced_classes_keep_the_weights_of_all_rows():
         for one in ("balanced", fixed)
     )
     assert_allclose(found.self_influence_, expected.self_influence_, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "rtol"),
+    [
+        (LinearRegression(), NUMBERS, 1e-8),
+        (Ridge(), NUMBERS, 1e-8),
+        (Ridge(), np.c_[NUMBERS, NUMBERS**2], 1e-8),
+        (LogisticRegression(**SHARP), LARGE, 1e-3),
+        (LinearSVC(C=0.1, **SHARP), LARGE, 0.05),
+    ],
+    ids=lambda part: str(part)[:60],
+)
+def test_losses_are_those_of_deletion_diagnostics(model, y, rtol):
+    found = InfluenceFunctions(model).fit(X, y)
+    expected = DeletionDiagnostics(model, what="loss").fit(X, y)
+    for values, exact in [
+        (found.explain(X, y).values, expected.loss_changes_.T),
+        (found.self_influence_, np.diag(expected.loss_changes_)),
+    ]:
+        assert_allclose(values, exact, rtol=0, atol=rtol * np.abs(exact).max())
+
+
+@pytest.mark.parametrize(
+    ("model", "deviance"),
+    [
+        (LinearRegression(), mean_squared_error),
+        (TweedieRegressor(power=0, **SHARP), mean_squared_error),
+        (PoissonRegressor(**SHARP), mean_poisson_deviance),
+        (GammaRegressor(**SHARP), mean_gamma_deviance),
+    ],
+    ids=str,
+)
+def test_losses_are_metrics(model, deviance):
+    found = InfluenceFunctions(model).fit(X, NUMBERS).explain(X[:9], NUMBERS[:9])
+    without = clone(model).fit(X[1:], NUMBERS[1:])
+    before, after = (
+        deviance(NUMBERS[:9], fitted.predict(X[:9]))
+        for fitted in (clone(model).fit(X, NUMBERS), without)
+    )
+    assert_allclose(found.values[:, 0].mean(), after - before, rtol=0.01)
 
 
 @every_linear
@@ -288,6 +363,12 @@ def test_workers_check_the_same():
         assert_allclose(inspector.check(2), 1)
 
 
+def test_check_after_another_model():
+    inspector = InfluenceFunctions(quick_network(True)).fit(X[:20], NUMBERS[:20])
+    inspector.set_params(estimator=Ridge()).fit(X, NUMBERS)
+    assert_allclose(inspector.check(2), 1)
+
+
 def test_check_on_odd_input():
     inspector = InfluenceFunctions(Ridge()).fit(X, NUMBERS)
     for k in (0, 1.5, "all"):
@@ -362,7 +443,8 @@ def test_a_network_without_hidden_values_is_ridge():
 
 @pytest.mark.parametrize("groups", [None, np.arange(len(CLASSES)) % 9])
 def test_conjugate_gradients_find_the_same(groups, monkeypatch):
-    model = quick_network(False).fit(FLOWERS, CLASSES)
+    # With kinks there is one step, as for many parameters.
+    model = quick_network(False, activation="relu").fit(FLOWERS, CLASSES)
     inspector = InfluenceFunctions(FrozenEstimator(model), damping=0.1, groups=groups)
     expected = inspector.fit(FLOWERS, CLASSES).parameter_changes_
     monkeypatch.setattr(networks, "_MOST_FACTORISED", 1)
@@ -374,15 +456,25 @@ def test_conjugate_gradients_find_the_same(groups, monkeypatch):
         inspector.fit(FLOWERS, CLASSES)
 
 
-def test_a_network_that_needs_damping():
+def test_a_network_far_from_a_minimum_is_moved_there():
     """A row that is sure of the wrong class has a slope, and no curvature."""
-    model = quick_network(False).set_params(alpha=0.0, max_iter=5).set_params(tol=1e9)
+    model = quick_network(False).set_params(alpha=0.1, max_iter=5).set_params(tol=1e9)
     model.fit(X, LARGE)
     model.coefs_[-1] *= 1e3
     model.coefs_[0] *= 1e3
     inspector = InfluenceFunctions(FrozenEstimator(model))
-    with pytest.raises(ValueError, match=r"damping=0\.0.*not positive definite"):
+    with pytest.warns(OtherTrainingRowsWarning, match="stopped early"):
         inspector.fit(X, LARGE)
+    assert np.isfinite(inspector.explain(X, LARGE).values).all()
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.1])
+def test_networks_that_regress_follow_refits(alpha):
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(80, 2))
+    y = scale(np.sin(2 * table[:, 0]) + table[:, 1] + 0.2 * rng.normal(size=80))
+    model = quick_network(True).set_params(alpha=alpha)
+    assert InfluenceFunctions(model).fit(table, y).check(12) >= 0.9
 
 
 def test_rows_that_the_model_was_not_trained_on():
@@ -450,6 +542,14 @@ def test_columns_without_meaning():
     expected = InfluenceFunctions(LinearRegression()).fit(X, NUMBERS)
     found = InfluenceFunctions(LinearRegression()).fit(odd, NUMBERS)
     assert_allclose(found.self_influence_, expected.self_influence_, rtol=1e-7)
+    # Where columns say the same, weights are the smallest, with and without a row.
+    other = np.random.default_rng(1).normal(size=(4, odd.shape[1]))
+    other[:, -1] = 1
+    refits = changes_of_losses(
+        LinearRegression(), odd, NUMBERS, range(9), some=(other, NUMBERS[:4])
+    )
+    values = found.explain(other, NUMBERS[:4]).values[:, :9]
+    assert_allclose(values, refits, rtol=1e-7, atol=1e-8)
     wide = np.random.default_rng(0).normal(size=(6, 9))
     found = InfluenceFunctions(LinearRegression()).fit(wide, NUMBERS[:6])
     assert np.isfinite(found.self_influence_).all()
@@ -475,7 +575,7 @@ def test_one_row():
 
 
 def test_models_that_are_not_read():
-    for model in (HuberRegressor(), TransformedTargetRegressor(Ridge())):
+    for model in (Lasso(), TransformedTargetRegressor(Ridge())):
         with pytest.raises(UnreadableModelError, match="LinearRegression"):
             InfluenceFunctions(model).fit(X, NUMBERS)
     with pytest.raises(UnreadableModelError, match="bounded"):
@@ -512,6 +612,8 @@ def test_targets_that_do_not_fit(model, y, asked, message):
         ({"scaling": "max"}, "scaling"),
         ({"groups": [1, 2]}, "groups has the shape"),
         ({"groups": "site"}, "groups"),
+        ({"groups": [1] * len(X)}, "no row would stay"),
+        ({"groups": np.array([1, "a"] * (len(X) // 2), object)}, "groups has labels"),
     ],
 )
 def test_bad_parameters(params, message):

@@ -1,4 +1,4 @@
-"""Networks without some of their rows: a step with the Gauss-Newton matrix.
+"""Networks without some of their rows: steps with the Gauss-Newton matrix.
 
 The objective is ``sum_i w_i loss(y_i, scores(x_i)) + penalty @ parameters**2 / 2``.
 """
@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.optimize import minimize
 
 # A matrix of so many parameters is factorised; of more it is not made.
 _MOST_FACTORISED = 5000
@@ -18,6 +19,11 @@ _LEAST, _HELD = 1e-5, 0.5
 _NONE = 1e-12
 # Conjugate gradients: the size of what is left, and the most steps.
 _TOLERANCE, _MOST_STEPS = 1e-6, 1000
+# L-BFGS ends where rounding ends it.
+_TO_THE_END = {"maxiter": 2000, "maxfun": 10_000, "maxcor": 30, "ftol": 0, "gtol": 1e-9}
+# Steps without rows, and how often one is halved; one that is smaller than this part of
+# the change so far is the last.
+_MOST_MOVES, _MOST_HALVINGS, _PRECISION = 10, 6, 0.02
 # Numbers in a block of slopes.
 _BLOCK = 2**22
 
@@ -43,6 +49,11 @@ class NetworkModel:
         Layer by layer, inputs by outputs.
     damping : float, default=0.0
         What is added to the diagonal of the matrix.
+    value_and_gradient : callable, default=None
+        Of the objective, from parameters and weights of the rows; None takes one step.
+    is_smooth : bool, default=True
+        Whether the objective has no kinks. A minimum is often on one, where slopes say
+        nothing of what lies behind: then there is one step, too.
     """
 
     factors: list
@@ -52,6 +63,8 @@ class NetworkModel:
     penalty: np.ndarray
     parameters: np.ndarray
     damping: float = 0.0
+    value_and_gradient: object = None
+    is_smooth: bool = True
 
     def changes_without(self, parts):
         """Changes of the parameters without some rows each, (n_parts, n_parameters).
@@ -60,6 +73,7 @@ class NetworkModel:
         scores: (H - R'R)^-1 g = x + H^-1 R' (1 - R H^-1 R')^-1 R x, with x = H^-1 g.
         """
         changes = np.empty((len(parts), len(self.parameters)))
+        moved = np.empty(len(parts))
         sizes, largest = np.array([len(rows) for rows in parts]), 0.0
         for some in self._in_blocks(sizes):
             rows = np.concatenate([parts[one] for one in some])
@@ -70,12 +84,49 @@ class NetworkModel:
             for one, stop in zip(some, ends, strict=True):
                 part = slice(stop - sizes[one], stop)
                 inverse = solved.reshape(right.shape)[part]
-                changes[one] = _without_own_curvature(inverse, roots[part])
+                without = _without_own_curvature(inverse[:, 1:], roots[part])
+                changes[one] = without(inverse[:, 0].sum(axis=0))
+                moved[one] = np.linalg.norm(changes[one])
+                if self._takes_steps:
+                    changes[one] = self._descended(parts[one], without)
                 largest = max(largest, np.linalg.norm(gradients[part].sum(axis=0)))
-        held = _LEAST * self._diagonal[1].max() * np.linalg.norm(changes, axis=1)
+        held = _LEAST * self._diagonal[1].max() * moved
         if held.max() > _HELD * largest:
             raise self._indefinite()
         return changes
+
+    @property
+    def _takes_steps(self):
+        few = len(self.parameters) <= _MOST_FACTORISED
+        return few and self.is_smooth and self.value_and_gradient is not None
+
+    def _descended(self, rows, without):
+        """The change without rows after steps that lead down."""
+        weights = self.weights.copy()
+        weights[rows] = 0
+
+        def measured(change):
+            value, slope = self.value_and_gradient(self.parameters + change, weights)
+            return (
+                value + self.damping / 2 * change @ change,
+                slope + self.damping * change,
+            )
+
+        change = np.zeros(len(self.parameters))
+        value, slope = measured(change)
+        for _ in range(_MOST_MOVES):
+            move = without(self._solved(slope[:, None])[:, 0])
+            for _ in range(_MOST_HALVINGS):
+                lower, its_slope = measured(change - move)
+                if lower < value:
+                    break
+                move = move / 2
+            else:
+                break
+            change, value, slope = change - move, lower, its_slope
+            if np.linalg.norm(move) <= _PRECISION * np.linalg.norm(change):
+                break
+        return change
 
     @property
     def distance(self):
@@ -190,10 +241,21 @@ class NetworkModel:
         )
 
 
-def _without_own_curvature(solved, roots):
-    """The change of rows, of H^-1 times their gradients and roots, (m, 1 + k, P)."""
-    direct = solved[:, 0].sum(axis=0)
-    roots = roots.reshape(-1, len(direct))
-    inverse = solved[:, 1:].reshape(roots.shape)
+def _without_own_curvature(inverse, roots):
+    """What H^-1 g becomes without the curvature of rows: (H - R'R)^-1 g, of x."""
+    roots = roots.reshape(-1, roots.shape[2])
+    inverse = inverse.reshape(roots.shape)  # H^-1 R'
     inner = np.eye(len(roots)) - roots @ inverse.T
-    return direct + inverse.T @ np.linalg.solve(inner, roots @ direct)
+    return lambda x: x + inverse.T @ np.linalg.solve(inner, roots @ x)
+
+
+def descended(value_and_gradient, start, weights):
+    """Parameters of a minimum, from a start on, of rows with weights."""
+    return minimize(
+        value_and_gradient,
+        start,
+        args=(weights,),
+        jac=True,
+        method="L-BFGS-B",
+        options=_TO_THE_END,
+    ).x

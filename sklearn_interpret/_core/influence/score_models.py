@@ -16,6 +16,9 @@ _TOLERANCE = 1e-10
 _ROUNDING = 1e-12
 # Steps with the Hessian of all rows but for the row left out, and then with its own.
 _SHARED_STEPS, _OWN_STEPS = 50, 50
+# Next steps are smaller than their bound by more than this, as third derivatives of
+# different rows have different signs.
+_OVERSTATED = 2.5
 # Numbers that a block of deletions may take.
 _BLOCK = 2**19
 # A leverage this near to one: the row alone determines something.
@@ -43,6 +46,8 @@ class ScoreModel:
     damping : float, default=0.0
         Half of it times the squared distance from `parameters` is added to the
         objective of the rows that are left.
+    fixed : ndarray of shape (d, k), bool, default=None
+        Parameters that stay as they are.
     """
 
     design: np.ndarray
@@ -53,6 +58,7 @@ class ScoreModel:
     loss: object
     parameters: np.ndarray
     damping: float = 0.0
+    fixed: object = None
 
     def polished(self):
         """The same with the parameters where the objective is smallest, to rounding."""
@@ -139,7 +145,11 @@ class ScoreModel:
             moves = step(gradients, left)
             parameters[left] -= moves
             changes = parameters[left] - self.parameters
-            left = left[self._is_far(moves, precision, changes)]
+            is_far = self._is_far(moves, precision, changes)
+            if not number and precision:
+                bounds = self._next_steps(moves, gradients)
+                is_far &= bounds > _OVERSTATED * precision
+            left = left[is_far]
             if not len(left):
                 break
         left = np.union1d(left if n_steps is None else [], np.flatnonzero(alone))
@@ -176,6 +186,28 @@ class ScoreModel:
             return moves.reshape(gradients.shape)
 
         return step, alone
+
+    def _next_steps(self, moves, gradients):
+        """At most the size of the steps after first ones, in parts of these.
+
+        With H the Hessian and m how far a step d takes the scores, half the sum of
+        third derivatives times m^2 is left of the gradient. Where they are at most b
+        times the curvatures, that is b / 2 d'Hd max_j |z_j|, in units of H^-1.
+        """
+        if self.row_penalty.any() or np.isinf(self.loss.bend):
+            return np.full(len(moves), np.inf)
+        sizes = np.maximum((moves * gradients).sum(axis=(1, 2)), 0)
+        return self.loss.bend / 2 * np.sqrt(sizes * self._largest_leverage)
+
+    @cached_property
+    def _largest_leverage(self):
+        """The largest z'H^-1 z of a row, of any score."""
+        blocks = self.inverse_hessian.reshape(2 * self.parameters.shape)
+        leverages = []
+        for one in range(self.parameters.shape[1]):
+            spread = self.design @ blocks[:, one, :, one]
+            leverages.append((spread * self.design).sum(axis=1).max())
+        return max(leverages)
 
     def _is_far(self, moves, precision=0.0, changes=None):
         """Which moves, (m, d, k), are not small beside the parameters, or changes."""
@@ -231,6 +263,8 @@ class ScoreModel:
                 hessian[:, first, :, second] = hessian[:, second, :, first] = part
         hessian = hessian.reshape(d * k, d * k)
         hessian[np.diag_indices(d * k)] += penalties.ravel() + self.damping
+        if self.fixed is not None:
+            hessian[self.fixed.ravel()] = hessian[:, self.fixed.ravel()] = 0
         return pinvh(hessian)
 
     def _descended(self, parameters, kept, n_steps):

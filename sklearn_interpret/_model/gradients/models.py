@@ -167,6 +167,7 @@ class Network:
     def __init__(self, model):
         self.model = model
         self.n_outputs = np.shape(model.intercepts_[-1])[-1]
+        self.is_smooth = model.activation != "relu"
 
     @property
     def parameters(self):
@@ -193,6 +194,11 @@ class Network:
         """Outputs (n_rows, c, k) at c parameters each, (c, n_parameters)."""
         return self._at(parameters)(inputs).transpose(1, 0, 2)
 
+    def moves_of(self, parameters, changes):
+        """By how much outputs of rows change with the parameters, (n_rows, c, k)."""
+        without, own = self._at(parameters + changes), self.at(parameters)
+        return lambda inputs: without(inputs).transpose(1, 0, 2) - own(inputs)[:, None]
+
     def scores_of_pairs(self, inputs, parameters):
         """Outputs (n_rows, k) of each row at parameters of its own."""
         return self._at(parameters)(inputs[:, None])[:, 0]
@@ -212,6 +218,13 @@ class Network:
         return Network(
             SimpleNamespace(coefs_=coefs, intercepts_=biases, activation=activation)
         )
+
+    def at(self, parameters):
+        """The network with other parameters, (n_parameters,)."""
+        one = self._at(parameters[None])
+        one.model.coefs_ = [part[0] for part in one.model.coefs_]
+        one.model.intercepts_ = [part[0, 0] for part in one.model.intercepts_]
+        return one
 
     def pull(self, X, weights):
         *inputs, _ = self.layers(X)

@@ -1,11 +1,13 @@
 """What models minimise when they are fitted: losses of rows, slopes of parameters."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.special import expit, softmax
 from sklearn.linear_model import (
     GammaRegressor,
+    HuberRegressor,
     LinearRegression,
     LogisticRegression,
     PoissonRegressor,
@@ -16,18 +18,23 @@ from sklearn.linear_model import (
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
-from sklearn.utils import check_array, compute_sample_weight
+from sklearn.utils import check_array
 
-from sklearn_interpret._core.influence.networks import NetworkModel
+from sklearn_interpret._core.influence.networks import NetworkModel, descended
 from sklearn_interpret._core.influence.score_models import ScoreModel
 from sklearn_interpret._core.statistics.score_losses import (
+    HalfHuber,
     HalfSquared,
     HalfTweedie,
+    HuberWithScale,
     Logistic,
     Softmax,
     SquaredHinge,
 )
-from sklearn_interpret._model._sklearn_compat import has_independent_labels
+from sklearn_interpret._model._sklearn_compat import (
+    has_independent_labels,
+    weights_of_classes,
+)
 from sklearn_interpret._model.gradients.functions import numbers_of
 from sklearn_interpret._model.gradients.models import Network
 from sklearn_interpret._model.linear import coefficient_table, has_log_link
@@ -60,9 +67,12 @@ class LinearLayer:
         table = parameters.reshape(c, d, self.n_outputs)
         # One product of matrices for all.
         table = table.transpose(1, 0, 2).reshape(d, c * self.n_outputs)
-        scores = inputs @ table[:-1]
-        scores += table[-1]
+        scores = _with_ones(inputs) @ table
         return scores.reshape(len(inputs), c, self.n_outputs)
+
+    def moves_of(self, parameters, changes):
+        """By how much scores of rows change with the parameters, (n_rows, c, k)."""
+        return lambda inputs: self.scores_at(inputs, changes)
 
     def scores_of_pairs(self, inputs, parameters):
         """Scores (n_rows, k) of each row at parameters of its own."""
@@ -117,8 +127,14 @@ class Objective:
         signed = isinstance(self.loss, SquaredHinge | HalfSquared)
         return 2 * of_class - 1 if signed else of_class
 
+    @property
+    def loss_scale(self):
+        """What makes halves, summed over outputs, the squared error or deviance."""
+        halved = isinstance(self.loss, HalfSquared | HalfTweedie | HalfHuber)
+        return 2 / self.network.n_outputs if halved else 1.0
+
     def losses(self, X, targets):
-        """Losses of rows, (n_rows,)."""
+        """Losses of rows as they are minimised, (n_rows,)."""
         return self.loss.values(targets, self.layers(X)[-1])
 
     def layers(self, X):
@@ -136,7 +152,10 @@ class Objective:
         """Probabilities of classes, of scores (..., k)."""
         if isinstance(self.loss, Softmax):
             return softmax(scores, axis=-1)
-        return np.concatenate([expit(-scores), expit(scores)], axis=-1)
+        shares = expit(scores)
+        if scores.shape[-1] > 1:  # of each class against the rest
+            return shares / shares.sum(axis=-1, keepdims=True)
+        return np.concatenate([expit(-scores), shares], axis=-1)
 
     def predictions(self, scores):
         """Classes, or numbers, of scores (..., k); without an axis of one output."""
@@ -190,9 +209,9 @@ def read_objective(estimator):
         raise UnreadableModelError(
             f"the loss of {type(model).__name__} is not known. What can be read: "
             "LinearRegression, Ridge, RidgeClassifier, LogisticRegression, "
-            "PoissonRegressor, GammaRegressor, TweedieRegressor with the link "
-            '"log", LinearSVC with the loss "squared_hinge", MLPClassifier and '
-            "MLPRegressor, alone or at the end of a pipeline."
+            "HuberRegressor, PoissonRegressor, GammaRegressor, TweedieRegressor with "
+            'the link "log", LinearSVC with the loss "squared_hinge", MLPClassifier '
+            "and MLPRegressor, alone or at the end of a pipeline."
         )
     network = isinstance(model, MLPClassifier | MLPRegressor)
     if has_independent_labels(model):
@@ -222,6 +241,8 @@ def score_model(estimator, X, y, weights):
         raise UnreadableModelError("a network has no linear scores.")
     model = objective.model
     inputs, _ = objective.layers(X)
+    if isinstance(model, HuberRegressor):
+        return _huber_model(objective, inputs, objective.targets(y), weights)
     design, parameters = inputs, objective.network.coefs[0]
     if model.fit_intercept:
         design = _with_ones(inputs)
@@ -232,7 +253,12 @@ def score_model(estimator, X, y, weights):
     by_row = by_row * (np.arange(len(parameters)) < inputs.shape[1])
     targets = objective.targets(y)
     if getattr(model, "class_weight", None) is not None:
-        weights = weights * compute_sample_weight(model.class_weight, y)
+        if isinstance(objective.loss, Logistic | SquaredHinge) and targets.shape[1] > 1:
+            raise UnreadableModelError(
+                "class_weight, where it fits each class against the rest, is not the "
+                "same for all boundaries."
+            )
+        weights = weights * weights_of_classes(model, y, weights)
     return ScoreModel(
         design,
         targets,
@@ -244,43 +270,92 @@ def score_model(estimator, X, y, weights):
     ).polished()
 
 
+def _huber_model(objective, inputs, targets, weights):
+    """The scale is a second score, of the constant column alone."""
+    model, size = objective.model, (inputs.shape[1] + 1, 2)
+    parameters, penalty = np.zeros(size), np.zeros(size)
+    parameters[:, 0], parameters[-1, 1] = objective.network.parameters, model.scale_
+    penalty[:-1, 0] = 2 * model.alpha
+    fixed = np.zeros(size, dtype=bool)
+    fixed[:-1, 1], fixed[-1, 0] = True, not model.fit_intercept
+    return ScoreModel(
+        _with_ones(inputs),
+        np.repeat(targets, 2, axis=1),
+        weights,
+        penalty,
+        np.zeros(size),
+        HuberWithScale(model.epsilon),
+        parameters,
+        fixed=fixed,
+    ).polished()
+
+
 def last_step(estimator):
     """The model itself: of a search the best one, of a pipeline the last step."""
     model = unfrozen(getattr(unfrozen(estimator), "best_estimator_", estimator))
     return unfrozen(model[-1]) if isinstance(model, Pipeline) else model
 
 
-def network_model(estimator, X, y, weights):
+def network_model(estimator, X, y, weights, damping=0.0):
     """A fitted network as one that can do without some rows, as `score_model`.
 
     Returns
     -------
+    distance : float
+        From where its training ended to a minimum of its objective.
     NetworkModel
-        Where the network's training ended.
+        At that minimum, as near as L-BFGS comes.
     """
     objective = read_objective(estimator)
-    model, network, targets = objective.model, objective.network, objective.targets(y)
-    *inputs, scores = objective.layers(X)
-    slopes = [
-        network.back(inputs, np.broadcast_to(one, scores.shape))
-        for one in np.eye(scores.shape[1])
-    ]
-    of_layers = [np.stack(of_layer, axis=1) for of_layer in zip(*slopes, strict=True)]
+    model, targets = objective.model, objective.targets(y)
+    inputs = objective.layers(X)[0]
     # Each batch has the whole penalty.
-    size = min(200, len(scores)) if model.batch_size == "auto" else model.batch_size
-    n_batches = 1 if model.solver == "lbfgs" else np.ceil(len(scores) / size)
-    penalty = [
-        np.append(np.full(coefs.shape, n_batches * model.alpha), 0 * bias)
-        for coefs, bias in zip(model.coefs_, model.intercepts_, strict=True)
-    ]
-    return NetworkModel(
-        list(zip(map(_with_ones, inputs), of_layers, strict=True)),
-        objective.loss.slopes(targets, scores),
-        objective.loss.curvatures(targets, scores),
-        weights,
-        np.concatenate(penalty),
-        network.parameters,
+    size = min(200, len(inputs)) if model.batch_size == "auto" else model.batch_size
+    n_batches = 1 if model.solver == "lbfgs" else np.ceil(len(inputs) / size)
+    penalty = np.concatenate(
+        [
+            np.append(np.full(coefs.shape, n_batches * model.alpha), 0 * bias)
+            for coefs, bias in zip(model.coefs_, model.intercepts_, strict=True)
+        ]
     )
+    alone = replace(objective, before=None)
+    value = partial(_value_and_gradient, alone, inputs, targets, penalty)
+
+    def at(parameters):
+        network = alone.network.at(parameters)
+        *hidden, scores = network.layers(inputs)
+        slopes = [
+            network.back(hidden, np.broadcast_to(one, scores.shape))
+            for one in np.eye(scores.shape[1])
+        ]
+        slopes = [np.stack(layer, axis=1) for layer in zip(*slopes, strict=True)]
+        return NetworkModel(
+            list(zip(map(_with_ones, hidden), slopes, strict=True)),
+            objective.loss.slopes(targets, scores),
+            objective.loss.curvatures(targets, scores),
+            weights,
+            penalty,
+            parameters,
+            damping,
+            value,
+            objective.network.is_smooth,
+        )
+
+    ended = at(objective.network.parameters)
+    return ended.distance, at(descended(value, ended.parameters, weights))
+
+
+def _value_and_gradient(objective, inputs, targets, penalty, parameters, weights):
+    """Of the objective of a network, at parameters and weights of the rows."""
+    there = replace(objective, network=objective.network.at(parameters))
+    losses = there.losses(inputs, targets)
+    gradient = [
+        (of_inputs * weights[:, None]).T @ slopes
+        for of_inputs, slopes in there.factors(inputs, targets)
+    ]
+    gradient = np.concatenate([part.ravel() for part in gradient])
+    value = weights @ losses + penalty @ parameters**2 / 2
+    return value, gradient + penalty * parameters
 
 
 def _penalties_of(model):
@@ -288,11 +363,12 @@ def _penalties_of(model):
     if getattr(model, "positive", False):
         raise UnreadableModelError("its coefficients are bounded: positive=True.")
     if isinstance(model, LinearSVC | LogisticRegression):
-        if getattr(model, "penalty", "l2") in ("l1", "elasticnet") or (
-            getattr(model, "l1_ratio", 0) or 0
+        ratio = getattr(model, "l1_ratio_", getattr(model, "l1_ratio", 0))
+        if getattr(model, "penalty", "l2") in ("l1", "elasticnet") or any(
+            np.ravel(ratio)  # None is none
         ):
             raise UnreadableModelError("its penalty is no sum of squares.")
-        C = model.C_[0] if hasattr(model, "C_") else model.C
+        C = np.ravel(model.C_ if hasattr(model, "C_") else model.C)
         penalty = 0.0 if getattr(model, "penalty", "l2") is None else 1 / C
         # LIBLINEAR penalises the intercept as the weight of a constant column.
         lib = isinstance(model, LinearSVC) or model.solver == "liblinear"
@@ -311,8 +387,12 @@ def _loss_of(model):
 
 
 def _of_classes(model):
-    binary = len(model.classes_) == 2 and np.shape(model.intercept_)[0] == 1
-    return Logistic() if binary else Softmax()
+    scheme, binary = getattr(model, "multi_class", None), len(model.classes_) == 2
+    if binary and scheme == "multinomial":
+        raise UnreadableModelError('it has multi_class="multinomial" for two classes.')
+    # Before scikit-learn 1.8 each class may be fitted against the rest.
+    alone = binary or scheme == "ovr" or model.solver == "liblinear"
+    return Logistic() if alone else Softmax()
 
 
 def _of_margins(model):
@@ -335,6 +415,7 @@ def _of_network(model):
 
 
 _LOSSES = [
+    (HuberRegressor, lambda model: HalfHuber(model.epsilon * model.scale_)),
     (LogisticRegression, _of_classes),
     (LinearSVC, _of_margins),
     ((PoissonRegressor, GammaRegressor, TweedieRegressor), _of_deviances),

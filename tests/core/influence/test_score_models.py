@@ -13,6 +13,7 @@ from sklearn_interpret._core.influence.score_models import ScoreModel
 from sklearn_interpret._core.statistics.score_losses import (
     HalfSquared,
     HalfTweedie,
+    HuberWithScale,
     Logistic,
     Softmax,
     SquaredHinge,
@@ -278,3 +279,28 @@ def test_damping_keeps_parameters_near(loss):
         gradient = model.design[kept].T @ slopes + penalty * found - pulled
         assert_allclose(gradient, 0, atol=1e-7)
     assert_allclose(model.polished().parameters, model.parameters, atol=1e-9)
+
+
+def test_derivatives_of_a_loss_with_a_scale():
+    rng = np.random.default_rng(0)
+    loss, step = HuberWithScale(1.35), 1e-6
+    targets = np.repeat(rng.normal(size=(30, 1)), 2, axis=1)
+    scores = np.c_[3 * rng.normal(size=30), rng.uniform(0.5, 2, 30)]
+    for place, move in enumerate(step * np.eye(2)):
+        for values, slopes in [
+            (loss.values, loss.slopes(targets, scores)[:, place]),
+            (loss.slopes, loss.curvatures(targets, scores)[:, place]),
+        ]:
+            ends = values(targets, scores + move), values(targets, scores - move)
+            assert_allclose((ends[0] - ends[1]) / (2 * step), slopes, atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", [Logistic(), HalfTweedie(1), HalfSquared()], ids=name)
+def test_second_steps_that_are_left_out_are_small(loss):
+    model = model_of(loss, n_rows=60, weighted=False)
+    model = replace(model, row_penalty=0 * model.row_penalty).polished()
+    rows = np.arange(60)
+    exact = model.without_rows(rows)
+    found = model.without_rows(rows, precision=0.02)
+    sizes = np.abs(exact - model.parameters).max(axis=(1, 2))
+    assert (np.abs(found - exact).max(axis=(1, 2)) <= 0.05 * sizes + 1e-9).all()

@@ -8,6 +8,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import (
     GammaRegressor,
+    HuberRegressor,
     LinearRegression,
     LogisticRegression,
     PoissonRegressor,
@@ -35,6 +36,7 @@ NETWORK |= {"max_iter": 2000, "alpha": 1.0}
 MODELS = [
     (LinearRegression(), NUMBERS),
     (Ridge(), SEVERAL),
+    (HuberRegressor(max_iter=1000), NUMBERS),
     (RidgeClassifier(), NAMES),
     (RidgeClassifier(), NAMES == "a"),
     (LogisticRegression(max_iter=1000), NAMES),

@@ -1,0 +1,37 @@
+"""Groups of training rows that are left out together."""
+
+import numpy as np
+
+
+def read_groups(groups, n_rows, index=slice(None)):
+    """Labels of the groups of some rows, sorted, and the place of each row's.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n_rows,)
+        A label for each row.
+    n_rows : int
+        Number of rows.
+    index : index, default=slice(None)
+        Which of these count.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_groups,)
+    places : ndarray of int
+    """
+    given = np.asarray(groups)
+    if given.shape != (n_rows,):
+        raise ValueError(
+            f"groups has the shape {given.shape}; a label for each of the {n_rows} "
+            "training rows is needed."
+        )
+    try:
+        labels, places = np.unique(given[index], return_inverse=True)
+    except TypeError as error:
+        raise ValueError(
+            f"groups has labels that cannot be sorted: {error}."
+        ) from error
+    if len(labels) < 2:
+        raise ValueError(f"groups has the one label {labels[0]!r}: no row would stay.")
+    return labels, places
