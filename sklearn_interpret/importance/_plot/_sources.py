@@ -18,7 +18,6 @@ from sklearn_interpret._plotting.sources import (
     check_same_in_folds,
     fold_estimators,
     fold_rows,
-    inspector_of,
     inspectors_of_folds,
     is_inspector,
 )
@@ -100,21 +99,14 @@ default=None
             Parameters of an inspector that is already fitted; an unknown score;
             rows or targets missing.
         """
-        parameters, _, looks = cls._split(params, is_inspector(estimator))
         test = Data(X_test, y_test, test_sample_weight)
         if X_test is None and any(part is not None for part in test):
             raise ValueError("y_test and test_sample_weight need X_test.")
-        inspector = inspector_of(
-            estimator,
-            Data(X, y, sample_weight),
-            parameters,
-            kinds=cls._kinds,
-            display=cls.__name__,
+        given = {"targets": y, "score_name": score_name, "test": test}
+        names = None, None
+        return cls._of_estimator(
+            estimator, X, sample_weight, params, names, ax, **given
         )
-        display = cls._from_inspector(
-            inspector, X, sample_weight, score_name=score_name, test=test
-        )
-        return display.plot(ax=ax, **looks)
 
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight, *, score_name, test):
