@@ -172,6 +172,7 @@ INFLUENCE = {
         "n_jobs": None,
         "verbose": 0,
     },
+    "RegressionInfluence": {"approximation": "one_step", "n_jobs": None, "verbose": 0},
 }
 INTERACTIONS = {
     "HStatistic": {
@@ -434,11 +435,6 @@ PROTOTYPES = {
         "n_jobs": None,
         "verbose": 0,
     },
-}
-
-
-INFLUENCE = {
-    "RegressionInfluence": {"approximation": "one_step", "n_jobs": None, "verbose": 0},
 }
 
 
