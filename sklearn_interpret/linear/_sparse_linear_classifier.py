@@ -24,8 +24,8 @@ class SparseLinearClassifier(ClassifierMixin, SparseLinearModel):
     Parameters
     ----------
     n_features_to_select : int or None, default=None
-        How many features the model uses. None means half of them. Of three classes and
-        more, a feature is in use if any class has a coefficient for it.
+        How many features the model uses. None follows the path to its end. With three
+        classes and more, a feature is in use if any class has a coefficient for it.
 
     Attributes
     ----------
@@ -142,8 +142,9 @@ class SparseLinearClassifier(ClassifierMixin, SparseLinearModel):
         ndarray of shape (n_samples,)
             Class labels.
         """
-        likeliest = self.predict_log_proba(X).argmax(axis=1)
-        return self.classes_[likeliest]
+        scores = self.decision_function(X)
+        likeliest = scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[likeliest.astype(np.intp)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes.

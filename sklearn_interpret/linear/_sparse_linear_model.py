@@ -23,8 +23,7 @@ from sklearn_interpret.exceptions import SkippedSizeWarning
 class SparseLinearModel(SelectorMixin, BaseEstimator):
     """Base of sparse linear models.
 
-    A subclass says what is fitted (`_targets`), and what that makes of the targets'
-    unit.
+    A subclass says what is fitted (`_targets`).
     """
 
     _parameter_constraints = {
@@ -70,22 +69,18 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):
             dtype=np.float64,
             y_numeric=is_regressor(self),
         )
-        size = self._size(X.shape[1])
+        size = self.n_features_to_select
+        if size is not None and size > X.shape[1]:
+            raise ValueError(
+                f"n_features_to_select={size} is too large: X has n_features="
+                f"{X.shape[1]}."
+            )
         weights = check_weights(sample_weight, rows)
         kept = weights > 0
         shares = weights[kept] / weights.sum()
         targets, loss, start, unit = self._targets(y[kept], shares)
         path = lasso_path(X[kept], targets, shares, loss, size)
-        sizes = path.sizes
-        if sizes[-1] != size:
-            fewer = sizes[sizes < size].max()
-            warnings.warn(
-                f"The lasso path has nowhere exactly n_features_to_select={size} "
-                f"features: {fewer} are selected, the next smaller number that it has.",
-                SkippedSizeWarning,
-                stacklevel=3,
-            )
-        chosen = np.flatnonzero(sizes == sizes[sizes <= size].max())[-1]
+        chosen = len(path.sizes) - 1 if size is None else _chosen(path.sizes, size)
         coefs = unit * np.moveaxis(path.coefficients, (0, 1, 2), (2, 1, 0))
         intercepts = start + unit * path.intercepts[chosen]
         if is_regressor(self):
@@ -95,18 +90,6 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):
         self.intercept_, self.scale_ = intercepts, path.scale
         self.entry_order_ = np.array(path.order, dtype=np.intp)
         return self
-
-    def _size(self, n_features):
-        """How many features are to be selected."""
-        size = self.n_features_to_select
-        if size is None:
-            return max(1, n_features // 2)
-        if size > n_features:
-            raise ValueError(
-                f"n_features_to_select={size} is too large: X has n_features="
-                f"{n_features}."
-            )
-        return int(size)
 
     def _get_support_mask(self):
         check_is_fitted(self, "coef_")
@@ -118,3 +101,16 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):
         native = check_rows(self, X, reset=False).native
         X = check_array(native, dtype=np.float64, estimator=self, input_name="X")
         return X @ self.coef_.T + self.intercept_
+
+
+def _chosen(sizes, size):
+    """Position of the last point of so many features, or of fewer, which is said."""
+    most = sizes[sizes <= size].max()
+    if most < size:
+        warnings.warn(
+            f"The lasso path has nowhere exactly n_features_to_select={size} features: "
+            f"{most} are selected, the next smaller number that it has.",
+            SkippedSizeWarning,
+            stacklevel=4,
+        )
+    return np.flatnonzero(sizes == most)[-1]

@@ -24,7 +24,7 @@ class SparseLinearRegressor(RegressorMixin, SparseLinearModel):
     Parameters
     ----------
     n_features_to_select : int or None, default=None
-        How many features the model uses. None means half of them.
+        How many features the model uses. None follows the path to its end.
 
     Attributes
     ----------
@@ -66,7 +66,8 @@ class SparseLinearRegressor(RegressorMixin, SparseLinearModel):
     The path is exact (Efron et al. 2004): no penalty lies between two that were tried.
     It may pass a number of features more than once, since features may leave again:
     the first stretch counts. Where that ends as a feature leaves, the model is that
-    half-way along the stretch. Of equally good features, the first one enters.
+    half-way along the stretch. Of equally good features, the first one enters. The end
+    of the path is least squares.
 
     Coefficients are shrunk, as the lasso's are. For those of least squares, put the
     model before a :class:`~sklearn.linear_model.LinearRegression` in a pipeline. Their

@@ -125,8 +125,8 @@ def lasso_path(X, targets, weights, loss, n_features):
         Weights of the rows, which sum to one.
     loss : SquaredError or LogLoss
         What is penalised.
-    n_features : int
-        Number of features to stop with.
+    n_features : int or None
+        Number of features to stop with; None follows the path to its end.
 
     Returns
     -------

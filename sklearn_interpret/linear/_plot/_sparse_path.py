@@ -208,6 +208,10 @@ class SparsePathDisplay(Drawn):
         self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
         self.lines_, self.other_lines_ = [], []
         self.texts_, self.model_lines_, self.model_points_ = [], [], []
+        # A feature has one colour in all panels.
+        last = np.abs(self._path[:, :, -1]).max(axis=0)
+        order = np.argsort(-last, kind="stable")[: np.count_nonzero(last)]
+        self._colours = dict(zip(order, colours(len(order)), strict=True))
         for output, axes in enumerate(canvas.main):
             self._draw(axes, self._path[output], max_names, line_kw)
             if self.classes is not None:
@@ -257,8 +261,8 @@ class SparsePathDisplay(Drawn):
         looks = {"linewidth": 1.8, "alpha": 1, "zorder": 3, **(style or {})}
         self.lines_.append(
             [
-                draw_thin_lines(ax, places, [curves[j]], colour, looks)[0]
-                for j, colour in zip(named, colours(len(named)), strict=True)
+                draw_thin_lines(ax, places, [curves[j]], self._colours[j], looks)[0]
+                for j in named
             ]
         )
         if not len(used):
