@@ -20,6 +20,8 @@ _FLAT = 1e-7
 # Relative precision of a penalty, length of a stretch that is none, and share of the
 # first penalty where changes are rounding.
 _SAME, _SHORT, _FLOOR = 1e-9, 1e-6, 1e-8
+# Share of a penalty down to which slopes that change are trusted.
+_TRUSTED = 0.5
 # What Newton's method leaves of a gradient, in units of the penalty and in all.
 _LEFT, _ZERO = 1e-10, 1e-13
 # Steps of Newton's method, penalties tried for a change, changes for each feature.
@@ -31,9 +33,9 @@ _NOTHING, _CROSSED = 1e-12, 1e-6
 class SquaredError:
     """Half the squared error of scores (n, 1)."""
 
-    # Shares of a penalty down to which slopes are trusted, and of the first penalty
-    # where the path ends.
-    trusted, end = 0.0, 0.0
+    # Whether second derivatives are the same everywhere, and the share of the first
+    # penalty where the path ends.
+    quadratic, end = True, 0.0
 
     def null(self, mean):
         """Intercepts of a model without features, from the mean of the targets."""
@@ -56,7 +58,7 @@ class LogLoss:
     """Minus the log-likelihood: scores (n, 1) of two classes, (n, K) of more."""
 
     # Coefficients of classes that can be separated grow without end.
-    trusted, end = 0.5, 1e-6
+    quadratic, end = False, 1e-6
 
     def null(self, mean):
         """Intercepts of a model without features, from the shares of the classes."""
@@ -156,15 +158,23 @@ class _Walk:
         # Signs of the coefficients in use, by feature and output. Those of the column
         # of ones are intercepts, of sign 0; of three and more one is free.
         n_intercepts = max(1, targets.shape[1] - 1)
-        self._signs = {(self._n_features, k): 0 for k in range(n_intercepts)}
+        self._use({(self._n_features, k): 0 for k in range(n_intercepts)})
         self.points, self.order = [], []
+
+    def _use(self, signs):
+        """Take the coefficients of these signs into use."""
+        self._signs, self._matrix = signs, None
+        self._used = tuple(map(np.array, zip(*signs, strict=True)))
+        self._sides = np.array(list(signs.values()), dtype=np.float64)
+        self._columns = self._design[:, self._used[0]]
 
     def follow(self, n_features):
         """Walk until so many features are in use."""
         values = self._loss.null(self._weights @ self._targets)
         mean = self._loss.mean(self._scores(values))
         pulls = self._pulls(self._targets - mean)[:-1]
-        event, penalty, size = _strongest(pulls), np.abs(pulls).max(), 0
+        event, size = _strongest(pulls), 0
+        penalty = 0.0 if event is None else np.abs(pulls).max()
         self._end = self._loss.end * penalty
         self._floor = max(_FLOOR * penalty, self._end)
         self._note(penalty, values)
@@ -188,14 +198,14 @@ class _Walk:
     def _note(self, penalty, values):
         """Write a point down."""
         table = np.zeros((self._n_features + 1, self._targets.shape[1]))
-        table[tuple(zip(*self._signs, strict=True))] = values
+        table[self._used] = values
         intercepts = table[-1] - (table[-1].mean() if table.shape[1] > 1 else 0.0)
         self.points.append((penalty, table[:-1], intercepts))
 
     def _exchange(self, event, values):
         """Let a coefficient come or go; the values of those then in use."""
         kept = dict(zip(self._signs, values, strict=True))
-        self._signs = _exchanged(self._signs, event)
+        self._use(_exchanged(self._signs, event))
         if event[0] not in self.order:
             self.order.append(event[0])
         return np.array([kept.get(pair, 0.0) for pair in self._signs])
@@ -213,14 +223,14 @@ class _Walk:
                 penalty = (penalty + last) / 2
             else:
                 (values, mean), last = fitted, penalty
-                slopes = self._slopes(mean)
+                slopes = -self._solved(mean, self._sides)
                 at, event = self._nearest(values, slopes, mean, last, start)
                 start = last if at <= last else start
                 if at <= self._floor:
                     at, event = self._end, None
                 if abs(at - last) <= _SAME * last:
                     return values, last, event
-                penalty = max(at, self._loss.trusted * last)
+                penalty = at if self._loss.quadratic else max(at, _TRUSTED * last)
             guess = values + slopes * (penalty - last)
         return values, last, None
 
@@ -235,12 +245,11 @@ class _Walk:
 
     def _nearest(self, values, slopes, mean, penalty, start):
         """Penalty of the next change, along the slopes, and what changes there."""
-        used = tuple(zip(*self._signs, strict=True))
-        signs = np.array(list(self._signs.values()))
+        used, signs = self._used, self._sides
         pulls = self._pulls(self._targets - mean)
         pulls_fall = self._pulls(self._loss.change(mean, self._scores(slopes)))
-        # The pull of a coefficient meets the penalty, from either side; one in use
-        # meets zero.
+        # The pull of a coefficient meets the penalty, of either sign; one in use meets
+        # zero.
         sides = np.array([1, -1])[:, None, None]
         room, closing = penalty - sides * pulls, 1 + sides * pulls_fall
         closing[closing <= _FLAT] = 0.0
@@ -257,17 +266,10 @@ class _Walk:
         sign = 0 if (feature, output) in self._signs else 1 - 2 * int(side)
         return at, (int(feature), int(output), sign)
 
-    def _in_use(self):
-        """Columns (n, m), outputs and signs of the coefficients in use."""
-        features, outputs = map(list, zip(*self._signs, strict=True))
-        signs = np.array(list(self._signs.values()), dtype=np.float64)
-        return self._design[:, features], np.array(outputs), signs
-
     def _scores(self, values):
         """Scores (n, K) of the values in use."""
-        columns, outputs, _ = self._in_use()
-        table = values[:, None] * (outputs[:, None] == range(self._targets.shape[1]))
-        return columns @ table
+        own = self._used[1][:, None] == range(self._targets.shape[1])
+        return self._columns @ (values[:, None] * own)
 
     def _pulls(self, residuals):
         """By how much residuals (n, K) pull each coefficient: (p + 1, K)."""
@@ -275,29 +277,29 @@ class _Walk:
 
     def _fitted(self, values, penalty):
         """Values in use at a penalty, and predicted targets; None where that fails."""
-        columns, outputs, signs = self._in_use()
-        weights = self._weights[:, None]
+        outputs, weights = self._used[1], self._weights[:, None]
         for _ in range(_STEPS):
             mean = self._loss.mean(self._scores(values))
-            residuals = weights * (self._targets - mean)
-            left = (columns * residuals[:, outputs]).sum(axis=0) - penalty * signs
+            residuals = (weights * (self._targets - mean))[:, outputs]
+            left = np.einsum("nm,nm->m", self._columns, residuals)
+            left -= penalty * self._sides
             if np.abs(left).max() <= _LEFT * penalty + _ZERO:
                 return values, mean
             values = values + self._solved(mean, left)
+            if not np.isfinite(values).all():
+                return None
         return None
-
-    def _slopes(self, mean):
-        """How fast the values in use change with the penalty."""
-        return -self._solved(mean, self._in_use()[2])
 
     def _solved(self, mean, right):
         """Newton's step for a gradient."""
-        columns, outputs, _ = self._in_use()
-        matrix = self._loss.curvature(columns, outputs, mean, self._weights)
+        if self._matrix is None or not self._loss.quadratic:
+            self._matrix = self._loss.curvature(
+                self._columns, self._used[1], mean, self._weights
+            )
         try:
-            return cho_solve(cho_factor(matrix), right)
+            return cho_solve(cho_factor(self._matrix), right)
         except LinAlgError:
-            return lstsq(matrix, right)[0]
+            return lstsq(self._matrix, right)[0]
 
 
 def _strongest(pulls):
