@@ -107,7 +107,7 @@ class SparseLinearClassifier(ClassifierMixin, SparseLinearModel):
         if len(self.classes_) < 2:
             raise ValueError(
                 "y must have at least two classes among rows of positive weight; got "
-                f"one class: {self.classes_[0]!r}."
+                f"one class: {self.classes_.tolist()[0]!r}."
             )
         flags = (codes[:, None] == np.arange(len(self.classes_))).astype(np.float64)
         return flags[:, 1:] if len(self.classes_) == 2 else flags, LogLoss(), 0.0, 1.0

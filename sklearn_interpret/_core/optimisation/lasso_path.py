@@ -19,7 +19,7 @@ _TIES = 1e-8
 _FLAT = 1e-7
 # Relative precision of a penalty, length of a stretch that is none, and share of the
 # first penalty where changes are rounding.
-_SAME, _SHORT, _FLOOR = 1e-9, 1e-6, 1e-8
+_SAME, _SHORT, _FLOOR = 1e-9, 1e-7, 1e-8
 # Share of a penalty down to which slopes that change are trusted.
 _TRUSTED = 0.5
 # What Newton's method leaves of a gradient, in units of the penalty and in all.
@@ -145,6 +145,8 @@ def lasso_path(X, targets, weights, loss, n_features):
     penalties, found, intercepts = map(np.array, zip(*walk.points, strict=True))
     found /= unit[:, None]
     intercepts = intercepts - np.einsum("j,mjk->mk", centre, found)
+    if intercepts.shape[1] > 1:  # any sum would do
+        intercepts -= intercepts.mean(axis=1, keepdims=True)
     return LassoPath(penalties, found, intercepts, walk.order, scale)
 
 
@@ -178,8 +180,9 @@ class _Walk:
         self._end = self._loss.end * penalty
         self._floor = max(_FLOOR * penalty, self._end)
         self._note(penalty, values)
-        most = _CHANGES * pulls.size
-        while event is not None and len(self.points) < most:
+        for _ in range(_CHANGES * pulls.size):
+            if event is None:
+                break
             first = values = self._exchange(event, values)
             if _size(self._signs) != size:
                 size, since = _size(self._signs), penalty
@@ -191,7 +194,8 @@ class _Walk:
                 values, penalty = self._half_way((first, before), (values, penalty))
             elif event is not None and not event[-1]:
                 values[list(self._signs).index(event[:2])] = 0.0
-            self._note(penalty, values)
+            if event is None or before - penalty > _SHORT * before:
+                self._note(penalty, values)
             if wanted and after != size:
                 break
 
@@ -199,8 +203,7 @@ class _Walk:
         """Write a point down."""
         table = np.zeros((self._n_features + 1, self._targets.shape[1]))
         table[self._used] = values
-        intercepts = table[-1] - (table[-1].mean() if table.shape[1] > 1 else 0.0)
-        self.points.append((penalty, table[:-1], intercepts))
+        self.points.append((penalty, table[:-1], table[-1]))
 
     def _exchange(self, event, values):
         """Let a coefficient come or go; the values of those then in use."""
