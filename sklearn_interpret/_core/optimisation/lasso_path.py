@@ -26,7 +26,8 @@ _TRUSTED = 0.5
 _LEFT, _ZERO = 1e-10, 1e-13
 # Steps of Newton's method, penalties tried for a change, changes for each feature.
 _STEPS, _TRIES, _CHANGES = 30, 60, 20
-# Pulls that are none, and the share of a penalty by which pulls clearly exceed it.
+# Pulls that are none, and shares by which pulls are clearly beyond the penalty, and
+# coefficients beyond zero.
 _NOTHING, _CROSSED = 1e-12, 1e-6
 
 
@@ -256,8 +257,10 @@ class _Walk:
         sides = np.array([1, -1])[:, None, None]
         room, closing = penalty - sides * pulls, 1 + sides * pulls_fall
         closing[closing <= _FLAT] = 0.0
-        nears = signs * slopes > 0
-        room[0][used], room[1][used] = np.where(nears, signs * values, 0.0), 0.0
+        own, nears = signs * values, signs * slopes > 0
+        wrong = own < -_CROSSED * np.abs(values).max()
+        rest = np.where(wrong, -penalty, 0.0)
+        room[0][used], room[1][used] = np.where(nears, own, rest), 0.0
         closing[0][used], closing[1][used] = np.where(nears, signs * slopes, 0.0), 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             met = np.where(closing > 0, penalty - room / closing, -np.inf)
