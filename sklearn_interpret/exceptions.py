@@ -15,6 +15,7 @@ __all__ = [
     "OtherTrainingRowsWarning",
     "RefitWarning",
     "SaturatedResponseWarning",
+    "SkippedSizeWarning",
     "UndefinedFidelityWarning",
     "UndefinedShareWarning",
     "UnreadableModelError",
@@ -76,6 +77,10 @@ class UndefinedShareWarning(InspectionWarning):
 
 class SaturatedResponseWarning(InspectionWarning):
     """Probabilities of 0 or 1 have no log-odds, and were clipped."""
+
+
+class SkippedSizeWarning(InspectionWarning):
+    """A lasso path has nowhere as many features as asked for: it has fewer then."""
 
 
 class UndefinedFidelityWarning(InspectionWarning):

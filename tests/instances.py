@@ -57,6 +57,7 @@ from sklearn_interpret.interactions import (
     PartialDependenceInteraction,
     VariableInteractionNetwork,
 )
+from sklearn_interpret.linear import SparseLinearClassifier, SparseLinearRegressor
 from sklearn_interpret.prototypes import (
     KMedoids,
     MMDCritic,
@@ -366,6 +367,17 @@ INTERACTIONS = {
     ],
 }
 
+LINEAR = {
+    SparseLinearClassifier: [
+        {},
+        {"n_features_to_select": 2},
+    ],
+    SparseLinearRegressor: [
+        {},
+        {"n_features_to_select": 2},
+    ],
+}
+
 PROTOTYPES = {
     MMDCritic: [
         {"n_prototypes": 4, "n_criticisms": 3},
@@ -493,6 +505,7 @@ ARGUMENTS = {
     **IMPORTANCE,
     **INFLUENCE,
     **INTERACTIONS,
+    **LINEAR,
     **PROTOTYPES,
     **SHAPLEY,
     **SURROGATES,

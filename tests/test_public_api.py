@@ -15,6 +15,7 @@ from sklearn_interpret import (
     importance,
     influence,
     interactions,
+    linear,
     prototypes,
     shapley,
     surrogates,
@@ -409,6 +410,11 @@ ADVERSARIAL = {
     },
 }
 
+LINEAR = {
+    "SparseLinearClassifier": {"n_features_to_select": None},
+    "SparseLinearRegressor": {"n_features_to_select": None},
+}
+
 PROTOTYPES = {
     "KMedoids": {
         "n_clusters": 8,
@@ -456,6 +462,7 @@ PROMISED = {
     **{getattr(counterfactuals, name): own for name, own in ANCHORS_OF.items()},
     **{getattr(adversarial, name): own for name, own in OWN_ATTACKS.items()},
     counterfactuals.TextCounterfactual: TEXT_COUNTERFACTUAL,
+    **{getattr(linear, name): own for name, own in LINEAR.items()},
     **{getattr(prototypes, name): own for name, own in PROTOTYPES.items()},
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
     **{getattr(influence, name): own for name, own in INFLUENCE.items()},
@@ -517,6 +524,7 @@ def test_public_modules():
         "sklearn_interpret.importance",
         "sklearn_interpret.influence",
         "sklearn_interpret.interactions",
+        "sklearn_interpret.linear",
         "sklearn_interpret.prototypes",
         "sklearn_interpret.shapley",
         "sklearn_interpret.surrogates",

@@ -4,6 +4,7 @@ import re
 from numbers import Integral
 
 import numpy as np
+from scipy.optimize import isotonic_regression
 
 from sklearn_interpret._model.rows.axes import label_text
 
@@ -226,6 +227,25 @@ def two_lines(what, of):
 def shown_ticks(n, most):
     """Evenly spaced positions of at most `most` of `n` tick labels."""
     return np.arange(0, n, max(1, -(-n // max(most, 1))))
+
+
+def moved_apart(places, pitch, low, high):
+    """Places of labels at least `pitch` apart, as near to those wished as can be.
+
+    Examples
+    --------
+    >>> from sklearn_interpret._plotting.labels import moved_apart
+    >>> moved_apart([0.5, 0.1, 0.52], 0.1, 0, 1).round(3).tolist()
+    [0.46, 0.1, 0.56]
+    """
+    places = np.asarray(places, dtype=np.float64)
+    order = np.argsort(places, kind="stable")
+    before = pitch * np.arange(len(places))
+    # Least squares, for labels whose order is kept.
+    free = isotonic_regression(places[order] - before).x if len(places) else places
+    moved = np.empty(len(places))
+    moved[order] = np.clip(free, low, high - before.max(initial=0)) + before
+    return moved
 
 
 def label_levels(ax, levels, *, which="x", share=1.0, most=LEVEL_WIDTH):

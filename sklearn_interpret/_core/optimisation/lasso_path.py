@@ -1,0 +1,329 @@
+"""The lasso path of a loss, followed from one change of the features to the next.
+
+Between two changes the coefficients move smoothly with the penalty, and the conditions
+of the optimum give their slopes (Park & Hastie 2007). With the squared error they move
+along straight lines, and one step leads to the next change (Efron et al. 2004).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq
+from scipy.special import expit, softmax
+
+# Standard deviation of a constant column, in units of its largest number.
+_CONSTANT = 1e-10
+# Penalties of features differ by this share: of equally good ones the first enters.
+_TIES = 1e-8
+# Slope at which a feature's pull keeps up with the penalty: that of a copy in use.
+_FLAT = 1e-7
+# Relative precision of a penalty, length of a stretch that is none, and share of the
+# first penalty where changes are rounding.
+_SAME, _SHORT, _FLOOR = 1e-9, 1e-7, 1e-8
+# Share of a penalty down to which slopes that change are trusted.
+_TRUSTED = 0.5
+# What Newton's method leaves of a gradient, in units of the penalty and in all.
+_LEFT, _ZERO = 1e-10, 1e-13
+# Steps of Newton's method, penalties tried for a change, changes for each feature.
+_STEPS, _TRIES, _CHANGES = 30, 60, 20
+# Pulls that are none, and shares by which pulls are clearly beyond the penalty, and
+# coefficients beyond zero.
+_NOTHING, _CROSSED = 1e-12, 1e-6
+
+
+class SquaredError:
+    """Half the squared error of scores (n, 1)."""
+
+    # Whether second derivatives are the same everywhere, and the share of the first
+    # penalty where the path ends.
+    quadratic, end = True, 0.0
+
+    def null(self, mean):
+        """Intercepts of a model without features, from the mean of the targets."""
+        return mean
+
+    def mean(self, scores):
+        """Predicted targets."""
+        return scores
+
+    def change(self, mean, slopes):
+        """Slopes of the predicted targets, from those of the scores."""
+        return slopes
+
+    def curvature(self, columns, outputs, mean, weights):
+        """Second derivatives by coefficients of columns (n, m), one output each."""
+        return (columns.T * weights) @ columns
+
+
+class LogLoss:
+    """Minus the log-likelihood: scores (n, 1) of two classes, (n, K) of more."""
+
+    # Coefficients of classes that can be separated grow without end.
+    quadratic, end = False, 1e-6
+
+    def null(self, mean):
+        """Intercepts of a model without features, from the shares of the classes."""
+        rest = 1 - mean if len(mean) == 1 else mean[-1:]
+        return np.log(mean / rest)[: max(1, len(mean) - 1)]
+
+    def mean(self, scores):
+        """Probabilities."""
+        return expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1)
+
+    def change(self, mean, slopes):
+        """Slopes of the probabilities, from those of the scores."""
+        return mean * (slopes - (mean * slopes).sum(axis=1, keepdims=True))
+
+    def curvature(self, columns, outputs, mean, weights):
+        """Second derivatives by coefficients of columns (n, m), one output each."""
+        shares = columns * mean[:, outputs]
+        same = outputs[:, None] == outputs
+        own = np.where(same, (columns.T * weights) @ shares, 0.0)
+        return own - (shares.T * weights) @ shares
+
+
+@dataclass(frozen=True)
+class LassoPath:
+    """Coefficients at the penalties where features come and go.
+
+    Parameters
+    ----------
+    penalties : ndarray of shape (m,)
+        From the least penalty that leaves no feature, down.
+    coefficients : ndarray of shape (m, p, K)
+        Coefficients.
+    intercepts : ndarray of shape (m, K)
+        Intercepts.
+    order : list of int
+        Features in the order in which they enter for the first time.
+    scale : ndarray of shape (p,)
+        Standard deviations of the features; 1 of constant ones.
+    """
+
+    penalties: np.ndarray
+    coefficients: np.ndarray
+    intercepts: np.ndarray
+    order: list
+    scale: np.ndarray
+
+    @property
+    def sizes(self):
+        """Number of features in use at each penalty."""
+        return self.coefficients.any(axis=2).sum(axis=1)
+
+
+def lasso_path(X, targets, weights, loss, n_features):
+    """Follow the lasso path along its first stretch with so many features.
+
+    It stops where the next feature enters. If one leaves instead, it stops half-way.
+    The penalty is for standardized features, the results for the given ones.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Features.
+    targets : ndarray of shape (n, K)
+        Targets, or flags of classes.
+    weights : ndarray of shape (n,)
+        Weights of the rows, which sum to one.
+    loss : SquaredError or LogLoss
+        What is penalised.
+    n_features : int or None
+        Number of features to stop with; None follows the path to its end.
+
+    Returns
+    -------
+    LassoPath
+    """
+    centre = weights @ X
+    design = X - centre
+    spread = np.sqrt(weights @ np.square(design))
+    varies = spread > _CONSTANT * np.abs(X).max(axis=0)
+    scale = np.where(varies, spread, 1.0)
+    unit = scale * (1 + _TIES * np.arange(len(scale)) / len(scale))
+    walk = _Walk(np.where(varies, design / unit, 0.0), targets, weights, loss)
+    walk.follow(n_features)
+    penalties, found, intercepts = map(np.array, zip(*walk.points, strict=True))
+    found /= unit[:, None]
+    intercepts = intercepts - np.einsum("j,mjk->mk", centre, found)
+    if intercepts.shape[1] > 1:  # any sum would do
+        intercepts -= intercepts.mean(axis=1, keepdims=True)
+    return LassoPath(penalties, found, intercepts, walk.order, scale)
+
+
+class _Walk:
+    """A walk along the path: what is in use, and the points where that changes."""
+
+    def __init__(self, design, targets, weights, loss):
+        n_rows, self._n_features = design.shape
+        self._design = np.column_stack([design, np.ones(n_rows)])
+        self._targets, self._weights, self._loss = targets, weights, loss
+        # Signs of the coefficients in use, by feature and output. Those of the column
+        # of ones are intercepts, of sign 0; of three and more one is free.
+        n_intercepts = max(1, targets.shape[1] - 1)
+        self._use({(self._n_features, k): 0 for k in range(n_intercepts)})
+        self.points, self.order = [], []
+
+    def _use(self, signs):
+        """Take the coefficients of these signs into use."""
+        self._signs, self._matrix = signs, None
+        self._used = tuple(map(np.array, zip(*signs, strict=True)))
+        self._sides = np.array(list(signs.values()), dtype=np.float64)
+        self._columns = self._design[:, self._used[0]]
+
+    def follow(self, n_features):
+        """Walk until so many features are in use."""
+        values = self._loss.null(self._weights @ self._targets)
+        mean = self._loss.mean(self._scores(values))
+        pulls = self._pulls(self._targets - mean)[:-1]
+        event, size = _strongest(pulls), 0
+        penalty = 0.0 if event is None else np.abs(pulls).max()
+        self._end = self._loss.end * penalty
+        self._floor = max(_FLOOR * penalty, self._end)
+        self._note(penalty, values)
+        for _ in range(_CHANGES * pulls.size):
+            if event is None:
+                break
+            first = values = self._exchange(event, values)
+            if _size(self._signs) != size:
+                size, since = _size(self._signs), penalty
+            before = penalty
+            values, penalty, event = self._next_change(values, before)
+            after = size if event is None else _size(_exchanged(self._signs, event))
+            wanted = size == n_features and since - penalty > _SHORT * since
+            if wanted and after < size:
+                values, penalty = self._half_way((first, before), (values, penalty))
+            elif event is not None and not event[-1]:
+                values[list(self._signs).index(event[:2])] = 0.0
+            if event is None or before - penalty > _SHORT * before:
+                self._note(penalty, values)
+            if wanted and after != size:
+                break
+
+    def _note(self, penalty, values):
+        """Write a point down."""
+        table = np.zeros((self._n_features + 1, self._targets.shape[1]))
+        table[self._used] = values
+        self.points.append((penalty, table[:-1], table[-1]))
+
+    def _exchange(self, event, values):
+        """Let a coefficient come or go; the values of those then in use."""
+        kept = dict(zip(self._signs, values, strict=True))
+        self._use(_exchanged(self._signs, event))
+        if event[0] not in self.order:
+            self.order.append(event[0])
+        return np.array([kept.get(pair, 0.0) for pair in self._signs])
+
+    def _next_change(self, values, start):
+        """Values and penalty where the next coefficient comes or goes, and which.
+
+        None does where the path ends.
+        """
+        penalty = last = start
+        guess, slopes = values, np.zeros(len(values))
+        for _ in range(_TRIES):
+            fitted = self._fitted(guess, penalty)
+            if fitted is None:  # too far for Newton's method
+                penalty = (penalty + last) / 2
+            else:
+                (values, mean), last = fitted, penalty
+                slopes = -self._solved(mean, self._sides)
+                at, event = self._nearest(values, slopes, mean, last, start)
+                start = last if at <= last else start
+                if at <= self._floor:
+                    at, event = self._end, None
+                if abs(at - last) <= _SAME * last:
+                    return values, last, event
+                penalty = at if self._loss.quadratic else max(at, _TRUSTED * last)
+            guess = values + slopes * (penalty - last)
+        return values, last, None
+
+    def _half_way(self, first, last):
+        """Values and penalty between two points, nearer to the last one if need be."""
+        fitted = None
+        while fitted is None:
+            values, penalty = ((a + b) / 2 for a, b in zip(first, last, strict=True))
+            fitted = self._fitted(values, penalty)
+            first = values, penalty
+        return fitted[0], penalty
+
+    def _nearest(self, values, slopes, mean, penalty, start):
+        """Penalty of the next change, along the slopes, and what changes there."""
+        used, signs = self._used, self._sides
+        pulls = self._pulls(self._targets - mean)
+        pulls_fall = self._pulls(self._loss.change(mean, self._scores(slopes)))
+        # The pull of a coefficient meets the penalty, of either sign; one in use meets
+        # zero.
+        sides = np.array([1, -1])[:, None, None]
+        room, closing = penalty - sides * pulls, 1 + sides * pulls_fall
+        closing[closing <= _FLAT] = 0.0
+        own, nears = signs * values, signs * slopes > 0
+        wrong = own < -_CROSSED * np.abs(values).max()
+        rest = np.where(wrong, -penalty, 0.0)
+        room[0][used], room[1][used] = np.where(nears, own, rest), 0.0
+        closing[0][used], closing[1][used] = np.where(nears, signs * slopes, 0.0), 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            met = np.where(closing > 0, penalty - room / closing, -np.inf)
+        # What has crossed its bound did so below the start.
+        crossed = (met > start) | (room < -_CROSSED * penalty) & (closing == 0)
+        met = np.where(crossed, (penalty + start) / 2, met)[:, :-1]
+        side, feature, output = np.unravel_index(met.argmax(), met.shape)
+        at = met[side, feature, output]
+        sign = 0 if (feature, output) in self._signs else 1 - 2 * int(side)
+        return at, (int(feature), int(output), sign)
+
+    def _scores(self, values):
+        """Scores (n, K) of the values in use."""
+        own = self._used[1][:, None] == range(self._targets.shape[1])
+        return self._columns @ (values[:, None] * own)
+
+    def _pulls(self, residuals):
+        """By how much residuals (n, K) pull each coefficient: (p + 1, K)."""
+        return self._design.T @ (self._weights[:, None] * residuals)
+
+    def _fitted(self, values, penalty):
+        """Values in use at a penalty, and predicted targets; None where that fails."""
+        outputs, weights = self._used[1], self._weights[:, None]
+        for _ in range(_STEPS):
+            mean = self._loss.mean(self._scores(values))
+            residuals = (weights * (self._targets - mean))[:, outputs]
+            left = np.einsum("nm,nm->m", self._columns, residuals)
+            left -= penalty * self._sides
+            if np.abs(left).max() <= _LEFT * penalty + _ZERO:
+                return values, mean
+            values = values + self._solved(mean, left)
+            if not np.isfinite(values).all():
+                return None
+        return None
+
+    def _solved(self, mean, right):
+        """Newton's step for a gradient."""
+        if self._matrix is None or not self._loss.quadratic:
+            self._matrix = self._loss.curvature(
+                self._columns, self._used[1], mean, self._weights
+            )
+        try:
+            return cho_solve(cho_factor(self._matrix), right)
+        except LinAlgError:
+            return lstsq(self._matrix, right)[0]
+
+
+def _strongest(pulls):
+    """The coefficient that is pulled most, with the sign, or None."""
+    feature, output = np.unravel_index(np.abs(pulls).argmax(), pulls.shape)
+    pull = pulls[feature, output]
+    if abs(pull) <= _NOTHING:
+        return None
+    return int(feature), int(output), int(np.sign(pull))
+
+
+def _exchanged(signs, event):
+    """Signs of the coefficients in use after one comes, or goes (sign 0)."""
+    *pair, sign = event
+    signs = {key: value for key, value in signs.items() if key != tuple(pair)}
+    return {**signs, tuple(pair): sign} if sign else signs
+
+
+def _size(signs):
+    """Number of features in use."""
+    return len({feature for (feature, _), sign in signs.items() if sign})

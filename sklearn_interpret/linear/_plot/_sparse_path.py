@@ -1,0 +1,385 @@
+"""Display of a lasso path: coefficients over the penalty."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._model.rows.features import default_names
+from sklearn_interpret._plotting.axes import (
+    SINGLE_HEIGHT,
+    SINGLE_WIDTH,
+    Slot,
+    axes_inches,
+    take_axes,
+)
+from sklearn_interpret._plotting.bars import check_count
+from sklearn_interpret._plotting.colours import READ, colours, seen, shade
+from sklearn_interpret._plotting.curves import draw_thin_lines, note_empty
+from sklearn_interpret._plotting.displays import Drawn
+from sklearn_interpret._plotting.labels import (
+    literal,
+    moved_apart,
+    shorten,
+)
+from sklearn_interpret._plotting.tables import import_pandas
+
+# Points of a line, characters of a name, and points from one name to the next.
+_N_PLACES, _NAME, _PITCH = 300, 22, 11.0
+# Place of names beside the axes, and distance of ticks above it, in its widths.
+_BESIDE, _APART = 1.04, 0.045
+# Share of the last penalty at which the end without one is drawn.
+_NO_PENALTY = 0.5
+
+
+class SparsePathDisplay(Drawn):
+    """Coefficients of a sparse linear model as its penalty falls.
+
+    Each line is a feature. It leaves zero where the feature enters; the numbers of
+    features stand above the axes. Features in use at the end of the path are named, and
+    the model is marked. Build it with `from_estimator`.
+
+    Parameters
+    ----------
+    alphas : array-like of shape (n_alphas,)
+        Falling penalties.
+    coef_path : array-like of shape (n_features, n_alphas) or \
+(n_outputs, n_features, n_alphas)
+        Coefficients at these.
+    alpha : float, default=None
+        Penalty of the model; None takes the last one.
+    scale : array-like of shape (n_features,), default=None
+        Standard deviations of the features, for coefficients to be drawn per standard
+        deviation; None draws them as they are.
+    feature_names : sequence of str, default=None
+        Names of the features.
+    classes : sequence, default=None
+        Labels of the outputs, where these are classes.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    axes_ : ndarray of Axes of shape (n_outputs,)
+        The axes drawn on.
+    lines_ : list of list of Line2D
+        For each output the lines of the named features, the strongest first.
+    other_lines_ : list of list of Line2D
+        For each output the lines of other features that were ever in use.
+    texts_ : list of list of Annotation
+        For each output the names.
+    model_lines_ : list of Line2D
+        For each output a line at the model's penalty.
+    model_points_ : list of PathCollection
+        For each output the model's coefficients of named features.
+
+    See Also
+    --------
+    SparseLinearRegressor : A model of numbers.
+    SparseLinearClassifier : A model of classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn_interpret.linear import SparseLinearRegressor, SparsePathDisplay
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = SparseLinearRegressor(n_features_to_select=3).fit(X, y)
+    >>> display = SparsePathDisplay.from_estimator(model)
+    >>> [text.get_text() for text in display.texts_[0]]
+    ['bmi', 's5', 'bp']
+    """
+
+    def __init__(
+        self,
+        alphas: ArrayLike,
+        coef_path: ArrayLike,
+        *,
+        alpha: float | None = None,
+        scale: ArrayLike | None = None,
+        feature_names: Sequence[str] | None = None,
+        classes: Sequence[Any] | None = None,
+    ) -> None:
+        self.alphas = alphas
+        self.coef_path = coef_path
+        self.alpha = alpha
+        self.scale = scale
+        self.feature_names = feature_names
+        self.classes = classes
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        max_names: int | None = 12,
+        n_cols: int = 2,
+        line_kw: dict[str, Any] | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw the path of a fitted model.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            A :class:`SparseLinearRegressor` or :class:`SparseLinearClassifier`.
+        max_names : int or None, default=12
+            As in `plot`.
+        n_cols : int, default=2
+            As in `plot`.
+        line_kw : dict, default=None
+            As in `plot`.
+        ax : matplotlib Axes or array of Axes, default=None
+            As in `plot`.
+
+        Returns
+        -------
+        display : SparsePathDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        NotFittedError
+            The estimator is not fitted.
+        TypeError
+            The estimator has no path.
+        """
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "entry_order_"):
+            raise TypeError(
+                f"{cls.__name__} shows SparseLinearRegressor and "
+                f"SparseLinearClassifier; got {type(estimator).__name__}."
+            )
+        several = len(getattr(estimator, "classes_", ())) > 2
+        display = cls(
+            estimator.alphas_,
+            estimator.coef_path_,
+            alpha=estimator.alpha_,
+            scale=estimator.scale_,
+            feature_names=getattr(estimator, "feature_names_in_", None),
+            classes=estimator.classes_ if several else None,
+        )
+        return display.plot(ax=ax, max_names=max_names, n_cols=n_cols, line_kw=line_kw)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_names: int | None = 12,
+        n_cols: int = 2,
+        line_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the lines, their names, and the model.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or array of Axes, default=None
+            None makes a figure. A single axes is divided up for several outputs.
+        max_names : int or None, default=12
+            How many features to name, those of the largest coefficients at the end of
+            the path, and no more than there is room for. None names all of them.
+        n_cols : int, default=2
+            Largest number of panels in a row.
+        line_kw : dict, default=None
+            Style of the lines of named features.
+
+        Returns
+        -------
+        self : SparsePathDisplay
+            The display.
+
+        Raises
+        ------
+        ValueError
+            Arrays of different sizes; penalties that do not fall.
+        """
+        check_count(max_names, "max_names")
+        self._check()
+        canvas = take_axes(
+            ax,
+            [Slot()] * len(self._path),
+            n_columns=n_cols,
+            caller=f"{type(self).__name__}.plot",
+            panel_size=(SINGLE_WIDTH + 1.0, SINGLE_HEIGHT),
+        )
+        self.figure_, self.axes_ = canvas.figure, np.array(canvas.main, dtype=object)
+        self.lines_, self.other_lines_ = [], []
+        self.texts_, self.model_lines_, self.model_points_ = [], [], []
+        # A feature has one colour in all panels.
+        last = np.abs(self._path[:, :, -1]).max(axis=0)
+        order = np.argsort(-last, kind="stable")[: np.count_nonzero(last)]
+        self._colours = dict(zip(order, colours(len(order)), strict=True))
+        for output, axes in enumerate(canvas.main):
+            self._draw(axes, self._path[output], max_names, line_kw)
+            if self.classes is not None:
+                axes.set_title(literal(f"Class {shorten(self.classes[output])}"))
+        return self
+
+    def _check(self):
+        """Read the arrays, and refuse those that do not belong together."""
+        self._alphas = np.asarray(self.alphas, dtype=np.float64)
+        path = np.asarray(self.coef_path, dtype=np.float64)
+        self._path = path[None] if path.ndim == 2 else path
+        if self._path.ndim != 3 or self._path.shape[2:] != self._alphas.shape:
+            raise ValueError(
+                f"coef_path has the shape {path.shape}, and alphas "
+                f"{self._alphas.shape}: a coefficient is needed for each alpha."
+            )
+        if (np.diff(self._alphas) > 0).any() or not (self._alphas >= 0).all():
+            raise ValueError("alphas must fall, and not be negative.")
+        n_outputs, n_features, _ = self._path.shape
+        self._names = self.feature_names
+        if self._names is None:
+            self._names = default_names(n_features)
+        for name, given, size in (
+            ("feature_names", self._names, n_features),
+            ("scale", self.scale, n_features),
+            ("classes", self.classes, n_outputs),
+        ):
+            if given is not None and len(given) != size:
+                raise ValueError(f"{name} has {len(given)} entries; {size} are needed.")
+        if self.scale is not None:
+            self._path = self._path * np.asarray(self.scale)[:, None]
+
+    def _draw(self, ax, path, max_names, style):
+        """One output's panel."""
+        places, alphas = self._places()
+        used = np.flatnonzero(path.any(axis=1))
+        last = np.abs(path[:, -1])
+        order = used[np.argsort(-last[used], kind="stable")]
+        room = int(72 * axes_inches(ax)[1] / _PITCH)
+        named = order[last[order] > 0][: min(max_names or room, room)]
+        curves = {j: _without_rests(self._at(alphas, path[j])) for j in used}
+        rest = [curve for j, curve in curves.items() if j not in named]
+        looks = {"alpha": 1, "marker": None}
+        self.other_lines_.append(
+            draw_thin_lines(ax, places, rest, shade(ax, 0.4), looks)
+        )
+        looks = {"linewidth": 1.8, "alpha": 1, "zorder": 3, **(style or {})}
+        self.lines_.append(
+            [
+                draw_thin_lines(ax, places, [curves[j]], self._colours[j], looks)[0]
+                for j in named
+            ]
+        )
+        if not len(used):
+            note_empty(ax, "no feature")
+        ax.axhline(0, color=shade(ax, 0.5), linewidth=0.8, zorder=1.5)
+        self._set_axes(ax, places)
+        self._mark_model(ax, places, path[named], self.lines_[-1])
+        names = [shorten(self._names[j], _NAME) for j in named]
+        self.texts_.append(_name_lines(ax, self.lines_[-1], names))
+
+    def _places(self):
+        """Where lines are drawn, and the penalties there.
+
+        Between its changes, the path is straight, or nearly so, over the penalty.
+        """
+        positive = self._alphas[self._alphas > 0]
+        if not len(positive):
+            return np.array([1.0, _NO_PENALTY]), np.zeros(2)
+        least = positive[-1]
+        end = least if self._alphas[-1] > 0 else _NO_PENALTY * least
+        even = np.geomspace(positive[0], end, _N_PLACES)
+        places = np.unique(np.concatenate([even[1:-1], positive, [end]]))[::-1]
+        to_zero = (places - end) / (1 - _NO_PENALTY)
+        return places, np.where(places < least, to_zero, places)
+
+    def _at(self, alphas, values):
+        """Values of the path (n_alphas,) at other penalties."""
+        return np.interp(-alphas, -self._alphas, values)
+
+    def _set_axes(self, ax, places):
+        """Axes of the penalty, and of the number of features."""
+        label = "Penalty (alpha)"
+        if self._alphas[-1] == 0:
+            label += "; none at the right end"
+        ax.set(xscale="log", xlim=(places[0], places[-1]), xlabel=label)
+        unit = "" if self.scale is None else "\nper standard deviation"
+        ax.set_ylabel(f"Coefficient{unit}")
+        sizes = self._path.any(axis=0).sum(axis=0)
+        changes = np.flatnonzero(np.diff(sizes))
+        at = np.log(self._alphas[changes]) / np.log(places[-1] / places[0])
+        ticks, before = [], np.inf
+        for change, place in zip(changes[::-1], at[::-1], strict=True):
+            if before - place >= _APART:
+                ticks, before = [change, *ticks], place
+        top = ax.secondary_xaxis("top")
+        top.set_xticks(self._alphas[ticks], [str(sizes[i + 1]) for i in ticks])
+        top.minorticks_off()
+        top.set_xlabel("Features in use from here on")
+
+    def _mark_model(self, ax, places, path, lines):
+        """A line at the model's penalty, and points where it crosses others."""
+        alpha = self._alphas[-1] if self.alpha is None else self.alpha
+        place = max(alpha, places[-1])
+        looks = {"color": shade(ax, 0.8), "linestyle": "--", "linewidth": 1.4}
+        self.model_lines_.append(ax.axvline(place, zorder=2.2, **looks))
+        values = [self._at(alpha, coefs) for coefs in path]
+        looks = {"color": [line.get_color() for line in lines], "s": 26, "zorder": 4}
+        points = ax.scatter([place] * len(values), values, clip_on=False, **looks)
+        self.model_points_.append(points)
+
+    def to_frame(self) -> Any:
+        """Numbers drawn, as a DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line for each penalty and feature ever in use: columns "class" (of
+            three and more), "feature", "alpha" and "coefficient".
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        pandas = import_pandas(f"{type(self).__name__}.to_frame")
+        self._check()
+        parts = []
+        for output, path in enumerate(self._path):
+            used = np.flatnonzero(path.any(axis=1))
+            columns = {
+                "feature": np.repeat([self._names[j] for j in used], path.shape[1]),
+                "alpha": np.tile(self._alphas, len(used)),
+                "coefficient": path[used].ravel(),
+            }
+            if self.classes is not None:
+                columns = {"class": self.classes[output], **columns}
+            parts.append(pandas.DataFrame(columns))
+        return pandas.concat(parts, ignore_index=True)
+
+
+def _without_rests(values):
+    """Values of a line that is not drawn where it rests at zero."""
+    zero = np.concatenate([[True], values == 0, [True]])
+    return np.where(zero[:-2] & zero[1:-1] & zero[2:], np.nan, values)
+
+
+def _name_lines(ax, lines, names):
+    """Names beside the ends of lines, in their colours, moved apart."""
+    bottom, top = ax.get_ylim()
+    ends = np.array([line.get_ydata()[-1] for line in lines])
+    pitch = _PITCH / (72 * axes_inches(ax)[1])
+    heights = moved_apart((ends - bottom) / (top - bottom), pitch, 0.0, 1.0)
+    texts = []
+    for line, name, height in zip(lines, names, heights, strict=True):
+        colour = seen(line.get_color(), ax, READ)
+        leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.7}
+        text = ax.annotate(
+            literal(name),
+            (line.get_xdata()[-1], line.get_ydata()[-1]),
+            xytext=(_BESIDE, height),
+            textcoords="axes fraction",
+            ha="left",
+            va="center",
+            fontsize="small",
+            color=colour,
+            annotation_clip=False,
+            arrowprops={**leader, "shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)},
+        )
+        texts.append(text)
+    return texts

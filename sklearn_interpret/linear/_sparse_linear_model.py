@@ -1,0 +1,116 @@
+"""What sparse linear models share: the lasso path, stopped at a number of features."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, is_regressor
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklearn_interpret._core.optimisation.lasso_path import lasso_path
+from sklearn_interpret._model._sklearn_compat import Interval, fit_context
+from sklearn_interpret._model.validation import check_rows, check_weights
+from sklearn_interpret.exceptions import SkippedSizeWarning
+
+
+class SparseLinearModel(SelectorMixin, BaseEstimator):
+    """Base of sparse linear models.
+
+    A subclass says what is fitted (`_targets`).
+    """
+
+    _parameter_constraints = {
+        "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None]
+    }
+
+    def __init__(self, *, n_features_to_select: int | None = None) -> None:
+        self.n_features_to_select = n_features_to_select
+
+    @abstractmethod
+    def _targets(self, y, shares):
+        """Targets (n, K), their loss, and the number and the unit they start from."""
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Follow the lasso path to the number of features.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,), default=None
+            Their targets, which are needed.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        rows = check_rows(self, X, reset=True)
+        X, y = validate_data(
+            self,
+            rows.native,
+            y,
+            reset=False,
+            dtype=np.float64,
+            y_numeric=is_regressor(self),
+        )
+        size = self.n_features_to_select
+        if size is not None and size > X.shape[1]:
+            raise ValueError(
+                f"n_features_to_select={size} is too large: X has n_features="
+                f"{X.shape[1]}."
+            )
+        weights = check_weights(sample_weight, rows)
+        kept = weights > 0
+        shares = weights[kept] / weights.sum()
+        targets, loss, start, unit = self._targets(y[kept], shares)
+        path = lasso_path(X[kept], targets, shares, loss, size)
+        chosen = len(path.sizes) - 1 if size is None else _chosen(path.sizes, size)
+        coefs = unit * np.moveaxis(path.coefficients, (0, 1, 2), (2, 1, 0))
+        intercepts = start + unit * path.intercepts[chosen]
+        if is_regressor(self):
+            coefs, intercepts = coefs[0], float(intercepts[0])
+        self.alphas_, self.coef_path_ = unit * path.penalties, coefs
+        self.alpha_, self.coef_ = float(self.alphas_[chosen]), coefs[..., chosen].copy()
+        self.intercept_, self.scale_ = intercepts, path.scale
+        self.entry_order_ = np.array(path.order, dtype=np.intp)
+        return self
+
+    def _get_support_mask(self):
+        check_is_fitted(self, "coef_")
+        return np.atleast_2d(self.coef_).any(axis=0)
+
+    def _scores(self, X):
+        """Values of the linear functions, (n_rows,) or (n_rows, n_outputs)."""
+        check_is_fitted(self, "coef_")
+        native = check_rows(self, X, reset=False).native
+        X = check_array(native, dtype=np.float64, estimator=self, input_name="X")
+        return X @ self.coef_.T + self.intercept_
+
+
+def _chosen(sizes, size):
+    """Position of the last point of so many features, or of fewer, which is said."""
+    most = sizes[sizes <= size].max()
+    if most < size:
+        warnings.warn(
+            f"The lasso path has nowhere exactly n_features_to_select={size} features: "
+            f"{most} are selected, the next smaller number that it has.",
+            SkippedSizeWarning,
+            stacklevel=4,
+        )
+    return np.flatnonzero(sizes == most)[-1]
