@@ -11,6 +11,7 @@ import sklearn_interpret
 from sklearn_interpret import (
     adversarial,
     counterfactuals,
+    decomposition,
     effects,
     importance,
     influence,
@@ -439,6 +440,11 @@ PROTOTYPES = {
 INFLUENCE = {
     "RegressionInfluence": {"approximation": "one_step", "n_jobs": None, "verbose": 0},
 }
+DECOMPOSITION = {
+    "NaiveBayesContributions": {"target": None},
+    "NeighborContributions": {},
+    "TreePathContributions": {"response_method": "auto", "target": None},
+}
 
 
 def in_order(own):
@@ -462,6 +468,7 @@ PROMISED = {
     **{getattr(prototypes, name): own for name, own in PROTOTYPES.items()},
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
     **{getattr(influence, name): own for name, own in INFLUENCE.items()},
+    **{getattr(decomposition, name): own for name, own in DECOMPOSITION.items()},
     **{getattr(surrogates, name): own for name, own in LOCAL_SURROGATES.items()},
     **{getattr(effects, name): {**FIRST, **own, **LAST} for name, own in OWN.items()},
     **{
@@ -513,6 +520,7 @@ def test_public_modules():
         "sklearn_interpret.adversarial",
         "sklearn_interpret.base",
         "sklearn_interpret.counterfactuals",
+        "sklearn_interpret.decomposition",
         "sklearn_interpret.effects",
         "sklearn_interpret.estimator_checks",
         "sklearn_interpret.exceptions",
