@@ -16,7 +16,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import BernoulliNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -408,7 +408,7 @@ PROTOTYPES = {
 }
 
 DECOMPOSITION = {
-    NaiveBayesContributions: [{}, {"target": 1}],
+    NaiveBayesContributions: [{}],
     NeighborContributions: [{}],
     TreePathContributions: [{}, {"response_method": ["predict_proba", "predict"]}],
 }
@@ -530,8 +530,12 @@ OF_TREES = {TreePathContributions, TreeSHAP}
 OF_LINES = {InfluenceFunctions, LinearSHAP, RegressionInfluence}
 # Inspectors of models of one kind, and such models.
 OF_ONE_KIND = {
-    NaiveBayesContributions: [GaussianNB()],
-    NeighborContributions: [KNeighborsRegressor(3), KNeighborsClassifier(3)],
+    NaiveBayesContributions: [BernoulliNB()],
+    NeighborContributions: [
+        # The trees of the other algorithms count their calls.
+        KNeighborsRegressor(3, algorithm="brute"),
+        KNeighborsClassifier(3, algorithm="brute"),
+    ],
 }
 # Inspectors that call the model often, or fit another. The first set of arguments, for
 # all rows, is for scikit-learn's checks alone, and the models are quick.

@@ -50,7 +50,8 @@ class NaiveBayesOdds:
     def terms(self, X):
         """Terms (m, n_columns, k) of the columns of rows, and the model's sums."""
         inputs, model = self.step.inputs(X), self.step.model
-        sums = model.predict_joint_log_proba(inputs) @ self.contrasts
+        logs = model.predict_joint_log_proba(inputs)
+        sums = (logs @ self.contrasts).astype(logs.dtype)  # in the model's precision
         numbers = inputs.toarray() if issparse(inputs) else np.asarray(inputs)
         (terms_of,) = (_TERMS[cls] for cls in type(model).__mro__ if cls in _TERMS)
         terms = terms_of(model, numbers) @ self.contrasts

@@ -27,7 +27,7 @@ class NaiveBayesContributions(BaseAttribution):
         scikit-learn, or a pipeline that ends in one and whose other steps work column
         by column; a clone of it is fitted. Pass a fitted one as
         ``FrozenEstimator(model)``.
-    target : class label, default=None
+    target : class label or int, default=None
         Class to keep. None keeps the second of two classes, or all.
 
     Attributes
@@ -60,6 +60,12 @@ class NaiveBayesContributions(BaseAttribution):
     softmax of centered log-probabilities. Terms of ComplementNB are those of its own
     weights. A term can be large without telling much: it is measured from a likelihood
     ratio of one, not from the feature's mean term.
+
+    References
+    ----------
+    Mozina, M., Demsar, J., Kattan, M., & Zupan, B. (2004). Nomograms for visualization
+    of naive Bayesian classifier. PKDD 2004.
+    https://doi.org/10.1007/978-3-540-30116-5_32
 
     Examples
     --------

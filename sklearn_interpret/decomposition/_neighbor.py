@@ -1,8 +1,11 @@
 """Which training rows vote in a model of nearest neighbours, and how much."""
 
-from typing import Any, ClassVar
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
@@ -11,7 +14,7 @@ from sklearn_interpret._model.last_step import last_step
 from sklearn_interpret._model.neighbors import distance_terms, vote_weights
 from sklearn_interpret._model.parallel import held_rows, slices
 from sklearn_interpret._model.response import make_response
-from sklearn_interpret.base import BaseInspector, Sample
+from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import UnreadableModelError
 from sklearn_interpret.explanations import NeighborExplanation
 
@@ -63,6 +66,11 @@ class NeighborContributions(BaseInspector):
     steps of a pipeline; where a feature becomes several columns, their sum. They are
     given for Euclidean, Manhattan and Minkowski distances.
 
+    References
+    ----------
+    Cover, T. M., & Hart, P. E. (1967). Nearest neighbor pattern classification. IEEE
+    Transactions on Information Theory 13(1). https://doi.org/10.1109/TIT.1967.1053964
+
     Examples
     --------
     >>> import numpy as np
@@ -72,7 +80,7 @@ class NeighborContributions(BaseInspector):
     >>> model = KNeighborsRegressor(2, weights="distance")
     >>> explanation = NeighborContributions(model).fit(X, y).explain([[1.5]])
     >>> explanation.neighbors, explanation.values
-    (array([[1, 2]]), array([[0.  , 0.75, 0.25, 0.  ]]))
+    (array([[1, 0]]), array([[0.25, 0.75, 0.  , 0.  ]]))
     >>> bool(abs(explanation.values @ y - explanation.predictions)[0] < 1e-12)
     True
     """
@@ -82,12 +90,42 @@ class NeighborContributions(BaseInspector):
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
 
-    def _make_response(self):
-        return make_response(self.estimator_)
+    def fit(self, X: Any, y: ArrayLike | None = None, **params: Any) -> Self:
+        """Fit a clone of `estimator`, and keep its training rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Targets. Not needed where `estimator` is a
+            :class:`~sklearn.frozen.FrozenEstimator`.
+        **params : dict
+            Further parameters of the `fit` of a pipeline. There are no weights: all
+            training rows have the same vote.
+
+        Returns
+        -------
+        self : object
+            The fitted inspector.
+
+        Raises
+        ------
+        ValueError
+            Bad input; weights; rows that a frozen model was not trained on.
+        """
+        return super().fit(X, y, **params)
 
     def _choose_sample(self, rows, y, weights):
-        # All rows may vote, those without a weight too.
-        return Sample.of(rows, y, np.broadcast_to(1.0, rows.n_rows))
+        if np.ptp(weights):
+            raise ValueError(
+                "sample_weight differs between rows, and models of nearest neighbours "
+                "take no weights: pass None."
+            )
+        return super()._choose_sample(rows, y, weights)
+
+    def _make_response(self):
+        return make_response(self.estimator_)
 
     def _inspect(self, sample, response, on_block):
         rows = sample.rows
@@ -125,7 +163,7 @@ class NeighborContributions(BaseInspector):
 
     def _numbers(self, X):
         """Rows as the model gets them, an array."""
-        inputs = check_array(self._step.inputs(X), accept_sparse=True)
+        inputs = check_array(self._step.inputs(X), accept_sparse="csr")
         return inputs.toarray() if hasattr(inputs, "toarray") else inputs
 
     def explain(self, X: Any) -> NeighborExplanation:

@@ -86,6 +86,10 @@ class TreePathContributions(BaseAttribution):
 
     References
     ----------
+    Palczewska, A., Palczewski, J., Marchese Robinson, R., & Neagu, D. (2014).
+    Interpreting random forest classification models using a feature contribution
+    method. https://doi.org/10.1007/978-3-319-04717-1_9
+
     Saabas, A. (2014). Interpreting random forests.
     http://blog.datadive.net/interpreting-random-forests/
 

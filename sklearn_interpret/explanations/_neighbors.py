@@ -14,11 +14,31 @@ from sklearn_interpret.explanations._training import TrainingExplanation
 class NeighborExplanation(TrainingExplanation):
     """Shares of the training rows in the votes of nearest neighbours.
 
-    `neighbors` and `distances` are needed. The other parameters are those of
-    :class:`TrainingExplanation`.
-
     Parameters
     ----------
+    values : array-like of shape (n_rows, n_training)
+        Share of each training row in the vote for each explained one.
+    training_data : {ndarray, sparse matrix, DataFrame} of n_training rows, default=None
+        The training rows.
+    predictions : array-like of shape (n_rows[, n_outputs]), default=None
+        The model's responses to the rows.
+    data : {ndarray, sparse matrix, DataFrame} of n_rows rows, default=None
+        The explained rows, in the container in which they were given.
+    feature_names : sequence of str, default=None
+        A name for each feature; None takes those of the training rows.
+    output_names : sequence, default=None
+        A class label or position for each output; None makes up positions.
+    response_name : str, default=None
+        What the response is: "prediction", "probability", "log-odds"...
+    target_name : str, default=None
+        Name of the target.
+    training_names : sequence of length n_training, default=None
+        A name for each training row or group; None takes the index of a pandas table,
+        or makes up positions.
+    training_targets : array-like of shape (n_training, ...), default=None
+        Their targets.
+    value_name : str, default="value"
+        What the values are, in words.
     neighbors : array-like of shape (n_rows, k), int
         Positions of the training rows that vote, the nearest first.
     distances : array-like of shape (n_rows, k)

@@ -1,7 +1,5 @@
 """What the splits on the way to a leaf add to the mean of the root (Saabas)."""
 
-from functools import cached_property
-
 import numpy as np
 from scipy import sparse
 
@@ -34,11 +32,8 @@ class PathContributions:
         self.base_values = ensemble.base + means[ensemble.roots].sum(axis=0)
         self._change = np.where(up[:, None] < 0, 0.0, means - means[up])
         # Short integers, so that more of them stay in the cache.
+        self._up = up.astype(np.int32)
         self._column = np.append(columns, -1)[ensemble.feature[up]].astype(np.int32)
-
-    @cached_property
-    def _up(self):
-        return self.ensemble.parents.astype(np.int32)
 
     @property
     def row_bytes(self):
