@@ -98,7 +98,7 @@ def _counts(model, X):
 
 
 def _bernoulli(model, X):
-    present = X if model.binarize is None else X > model.binarize
+    present = X if model.binarize is None else model.binarize < X
     present = present[:, :, None].astype(np.float64)
     log_prob = model.feature_log_prob_.T
     absent = np.log1p(-np.exp(log_prob))

@@ -222,6 +222,8 @@ class NeighborContributions(BaseInspector):
         row_bytes = 8 * 3 * places.shape[1] * len(step.columns)
         for part in slices(rows.n_rows, held_rows(row_bytes)):
             numbers = self._numbers(rows.part(part).native)
-            terms = distance_terms(step.model, numbers[:, None] - training[places[part]])
+            terms = distance_terms(
+                step.model, numbers[:, None] - training[places[part]]
+            )
             parts.append(step.by_column(terms, axis=2))
         return np.concatenate(parts)
