@@ -21,7 +21,7 @@ def vote_weights(model, distances):
 
 
 def distance_terms(model, differences):
-    """What each column adds to a power of the distance, of differences (..., n_columns).
+    """What each column's difference (..., n_columns) adds to a power of the distance.
 
     None where the metric is no sum over columns.
     """

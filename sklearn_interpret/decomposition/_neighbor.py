@@ -179,23 +179,16 @@ class NeighborContributions(BaseInspector):
         NeighborExplanation
             Values of shape (n_samples, n_training), which sum to one over the training
             rows, with neighbours and their distances.
-
-        Raises
-        ------
-        ValueError
-            Weights that sum to zero.
         """
         check_is_fitted(self)
         rows, model = self._check_rows(X, reset=False), self._step.model
+        # The model refuses weights that sum to zero.
+        predictions = self._response(rows.native)
         distances, places = model.kneighbors(self._step.inputs(rows.native))
         weights = np.asarray(vote_weights(model, distances), dtype=np.float64)
-        totals = weights.sum(axis=1, keepdims=True)
-        if not totals.all():
-            row = np.argmin(totals != 0)
-            raise ValueError(f"The weights of the neighbours of row {row} sum to zero.")
         values = np.zeros((rows.n_rows, model.n_samples_fit_))
-        np.put_along_axis(values, places, weights / totals, axis=1)
-        predictions = self._response(rows.native)
+        shares = weights / weights.sum(axis=1, keepdims=True)
+        np.put_along_axis(values, places, shares, axis=1)
         single = predictions.shape[1] == 1
         return NeighborExplanation(
             values,

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._attributing import BaseAttribution
 from sklearn_interpret._core.trees.structure.path_contributions import (
     PathContributions,
 )
 from sklearn_interpret._model.parallel import held_rows, slices
+from sklearn_interpret._model.trees.decision_path import DecisionPath, decision_path
 from sklearn_interpret._model.trees.tree_response import explained_response
 from sklearn_interpret.exceptions import UnreadableModelError
 
@@ -81,8 +83,8 @@ class TreePathContributions(BaseAttribution):
     their weights, and XGBoost keeps sums of second derivatives instead.
 
     Splits near the root get less than they would get further down: of features that act
-    together, the one split on last takes what both do. Shapley values take the mean over
-    all orders.
+    together, the one split on last takes what both do. Shapley values take the mean
+    over all orders.
 
     References
     ----------
@@ -140,6 +142,32 @@ class TreePathContributions(BaseAttribution):
             response.ensemble, response.model.columns, self.n_features_in_
         )
         return self._paths.base_values
+
+    def decision_path(self, X: Any, *, tree: int = 0) -> DecisionPath:
+        """Follow one row through one tree.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (1, n_features)
+            The row.
+        tree : int, default=0
+            Position of the tree in the model.
+
+        Returns
+        -------
+        DecisionPath
+            Conditions, cover, means and standard deviations of the nodes.
+
+        Raises
+        ------
+        ValueError
+            More than one row, or no such tree.
+        """
+        check_is_fitted(self)
+        rows = self._check_rows(X, reset=False)
+        if rows.n_rows != 1:
+            raise ValueError(f"X has {rows.n_rows} rows; one is needed.")
+        return decision_path(self._trees, rows, tree, self._names)
 
     def _values(self, rows):
         trees = self._trees

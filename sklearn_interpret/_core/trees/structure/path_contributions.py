@@ -43,7 +43,7 @@ class PathContributions:
         return 8 * (2 * numbers + steps * (4 + self.ensemble.n_outputs))
 
     def values(self, codes):
-        """Contributions (m, n_columns, k) to rows given by their codes, and raw output."""
+        """Contributions (m, n_columns, k) to rows given by codes, and raw output."""
         trees = self.ensemble
         leaves = trees.apply_codes(codes)
         values = np.zeros((len(codes), self.n_columns, trees.n_outputs))
