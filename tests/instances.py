@@ -561,6 +561,8 @@ def wraps_a_model(estimator_class):
 
 
 INSPECTORS = [c for c in ARGUMENTS if wraps_a_model(c)]
+# Those whose work is spread over workers.
+OF_WORKERS = [c for c in INSPECTORS if "n_jobs" in signature(c).parameters]
 
 
 def own_arguments(estimator_class):

@@ -8,9 +8,6 @@ import numpy as np
 from sklearn_interpret._core.trees.structure.means import node_means
 from sklearn_interpret._model.rows.features import default_names
 
-# What the cover of a node counts, in words.
-_COVERS = {"weight": "training weight", "rows": "training rows", "hessian": "hessian"}
-
 
 @dataclass(frozen=True)
 class DecisionPath:
@@ -53,18 +50,25 @@ def decision_path(response, row, tree, names=None):
     shares = model.raw_method == "predict_proba" and trees.n_outputs > 1
     shares = shares and not isinstance(model.classes, list)
     means, deviations = _moments(trees if shares else response.ensemble, tree, nodes)
-    scale = model.n_averaged
+    scale, cover = model.n_averaged, trees.cover[nodes]
     if not shares:  # of several outputs, that which the tree is for
         output = np.abs(means).max(axis=0).argmax()
         means, deviations = means[:, [output]], deviations[:, [output]]
     return DecisionPath(
         conditions,
-        trees.cover[nodes],
-        _COVERS.get(model.cover, "cover"),
+        cover,
+        _cover_name(model.cover, cover),
         means * scale,
         deviations * scale,
         shares,
     )
+
+
+def _cover_name(kind, cover):
+    """What the cover of nodes counts, in words."""
+    if kind == "rows" or (kind == "weight" and not (cover % 1).any()):
+        return "training rows"
+    return {"weight": "weight of rows", "hessian": "hessian"}.get(kind, "cover")
 
 
 def _condition(trees, node, left, number, value, code):

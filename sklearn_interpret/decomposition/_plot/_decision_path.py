@@ -11,9 +11,22 @@ from numpy.typing import ArrayLike
 
 from sklearn_interpret._choosing import row_position
 from sklearn_interpret._model.rows.arrays import as_rows
-from sklearn_interpret._plotting.axes import merged_style, side_legend, take_single
+from sklearn_interpret._plotting.axes import (
+    axes_inches,
+    legend_columns,
+    merged_style,
+    named_legend,
+    take_single,
+)
 from sklearn_interpret._plotting.bars import draw_bars, name_rows, row_height
-from sklearn_interpret._plotting.colours import OKABE_ITO, colours, ink, seen, shade
+from sklearn_interpret._plotting.colours import (
+    OKABE_ITO,
+    colours,
+    ink,
+    paper,
+    seen,
+    shade,
+)
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import (
     column_texts,
@@ -188,7 +201,10 @@ class DecisionPathDisplay(Display):
             looks = {"height": 0.62, "starts": start}
             self.bars_.append(draw_bars(ax, places, share, colour, style, **looks))
         ax.set_xlim(0, 1)
-        self.legend_ = side_legend(ax, self.bars_, list(map(str, names)))
+        names = list(map(str, names))
+        n_columns = legend_columns(names, axes_inches(ax)[0])
+        above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False}
+        self.legend_ = named_legend(ax, self.bars_, names, ncols=n_columns, **above)
 
     def _draw_means(self, ax, places, means, deviations, style):
         """Means from node to node, and deviations around them."""
@@ -204,6 +220,7 @@ class DecisionPathDisplay(Display):
         self.lines_ = ax.plot(means, places, **looks)
         for mean, place, text in zip(means, places, column_texts(means), strict=True):
             at = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center"}
+            at["bbox"] = {"facecolor": paper(ax), "alpha": 0.7, "lw": 0, "pad": 0.5}
             ax.annotate(text, (mean, place), **at, fontsize="small", color=ink(ax))
         plain_number_ticks(ax)
 
