@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.ensemble import (
+    BaggingClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingRegressor,
     RandomForestClassifier,
@@ -67,6 +68,11 @@ def test_two_classes_have_both_shares():
     forest = RandomForestClassifier(2, max_depth=2, random_state=0).fit(X, Y > 0)
     display = draw(forest, X, row=0)
     assert_allclose(np.sum(display.values, axis=1), 1)
+
+
+def test_shares_of_a_part_of_the_vote_sum_to_one():
+    model = BaggingClassifier(n_estimators=3, random_state=0).fit(X, LABELS)
+    assert_allclose(np.sum(draw(model, X, row=0, tree=1).values, axis=1), 1)
 
 
 def test_boosting_shows_the_output_of_the_tree():

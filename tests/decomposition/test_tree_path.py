@@ -5,14 +5,19 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    BaggingRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
+    IsolationForest,
     RandomForestClassifier,
     RandomForestRegressor,
+    VotingRegressor,
 )
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
@@ -111,9 +116,9 @@ def brute_means(trees):
     for nodes in reversed(trees.levels()):
         for node in nodes[~trees.is_leaf[nodes]]:
             children = [trees.left[node], trees.right[node]]
-            means[node] = np.average(
-                means[children], axis=0, weights=trees.cover[children]
-            )
+            cover = trees.cover[children]
+            weights = cover if cover.any() else None  # no training row came there
+            means[node] = np.average(means[children], axis=0, weights=weights)
     return means
 
 
@@ -154,11 +159,37 @@ def test_boosting_equals_a_walk_with_means_by_cover(model):
     assert_allclose(explanation.additivity_error(), 0, atol=1e-12)
 
 
-@pytest.mark.parametrize("library", ["xgboost", "lightgbm"])
+COMBINED = [
+    BaggingRegressor(max_features=0.7, **SMALL),
+    BaggingClassifier(DecisionTreeClassifier(max_depth=3), max_features=2, **SMALL),
+    AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), **SMALL),
+    VotingRegressor([("forest", FORESTS[2]), ("boosting", BOOSTED[0])]),
+    GradientBoostingRegressor(init=FORESTS[4], **SMALL),
+    RandomForestRegressor(criterion="absolute_error", **SMALL),
+]
+
+
+@pytest.mark.parametrize("model", COMBINED, ids=name)
+def test_combined_models_and_medians_equal_a_walk_with_means_by_cover(model):
+    inspector = TreePathContributions(model).fit(X, target_of(model))
+    explanation = check_against_walk(inspector, X)
+    assert_allclose(explanation.additivity_error(), 0, atol=1e-12)
+
+
+def test_depth_of_isolation():
+    inspector = TreePathContributions(IsolationForest(**SMALL)).fit(X)
+    check_against_walk(inspector, X)
+    assert inspector.response_method_ == "margin"
+
+
+@pytest.mark.parametrize("library", ["xgboost", "lightgbm", "catboost"])
 @pytest.mark.parametrize("kind", ["Regressor", "Classifier"])
 def test_other_libraries(library, kind):
     module = pytest.importorskip(library)
     model = {
+        "catboost": lambda: getattr(module, f"CatBoost{kind}")(
+            iterations=4, thread_count=1, verbose=0, allow_writing_files=False
+        ),
         "xgboost": lambda: getattr(module, f"XGB{kind}")(n_estimators=4, n_jobs=1),
         "lightgbm": lambda: getattr(module, f"LGBM{kind}")(
             n_estimators=4, min_child_samples=3, n_jobs=1, verbose=-1

@@ -51,7 +51,9 @@ def decision_path(response, row, tree, names=None):
     shares = shares and not isinstance(model.classes, list)
     means, deviations = _moments(trees if shares else response.ensemble, tree, nodes)
     scale, cover = model.n_averaged, trees.cover[nodes]
-    if not shares:  # of several outputs, that which the tree is for
+    if shares:
+        scale = 1 / means[0].sum()  # a tree may have a part of the vote
+    else:  # of several outputs, that which the tree is for
         output = np.abs(means).max(axis=0).argmax()
         means, deviations = means[:, [output]], deviations[:, [output]]
     return DecisionPath(

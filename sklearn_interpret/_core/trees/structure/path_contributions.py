@@ -51,14 +51,15 @@ class PathContributions:
         for start in range(0, trees.n_trees, _TREES_AT_ONCE):
             here = leaves[:, start : start + _TREES_AT_ONCE]
             if few:
-                self._add_by_leaf(values, here, trees.roots[start])
+                self._add_by_leaf(values, here)
             else:
                 self._add_by_step(values, here)
         return values, trees.base + trees.value.take(leaves, axis=0).sum(axis=1)
 
-    def _add_by_leaf(self, values, leaves, first):
-        """Add what leaves (m, n_trees) from a node on contribute: one table of them."""
-        reached = np.zeros(leaves.max(initial=first) - first + 1, dtype=bool)
+    def _add_by_leaf(self, values, leaves):
+        """Add what leaves (m, n_trees) contribute, by a table of those reached."""
+        first = leaves.min()
+        reached = np.zeros(leaves.max() - first + 1, dtype=bool)
         reached[leaves - first] = True
         place = np.cumsum(reached) - 1
         table = np.zeros(((place[-1] + 1) * self.n_columns, values.shape[2]))
