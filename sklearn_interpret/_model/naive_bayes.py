@@ -40,12 +40,14 @@ class NaiveBayesOdds:
     def prior(self):
         """The part of no feature: (k,)."""
         model = self.step.model
-        if isinstance(model, GaussianNB):
-            with np.errstate(divide="ignore"):
-                return np.log(model.class_prior_) @ self.contrasts
         if isinstance(model, ComplementNB) and len(model.classes_) > 1:
             return np.zeros(self.contrasts.shape[1])
-        return model.class_log_prior_ @ self.contrasts
+        if isinstance(model, GaussianNB):
+            with np.errstate(divide="ignore"):
+                logs = np.log(model.class_prior_)
+        else:
+            logs = model.class_log_prior_
+        return (logs - logs.max()) @ self.contrasts  # equal priors give zero
 
     def terms(self, X):
         """Terms (m, n_columns, k) of the columns of rows, and the model's sums."""

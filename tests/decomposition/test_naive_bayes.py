@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.special import expit, softmax
 from scipy.stats import norm
@@ -98,6 +98,8 @@ def test_the_prior_is_the_base_value():
     y = np.arange(60) < 20
     gaussian = NaiveBayesContributions(GaussianNB()).fit(X, y)
     assert_allclose(gaussian.base_values_, np.log(20 / 40))
+    equal = NaiveBayesContributions(GaussianNB()).fit(X, np.arange(60) % 3)
+    assert_array_equal(equal.base_values_, np.zeros(3))
     assert NaiveBayesContributions(ComplementNB()).fit(X, y).base_values_ == 0
 
 

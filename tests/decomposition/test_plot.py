@@ -46,7 +46,10 @@ def test_nodes_of_a_forest_are_those_of_its_tree(tree):
         left = own.children_left[node] == below
         name, sign, number = text.split(" ")
         assert (name, sign) == (f"x{own.feature[node]}", "≤" if left else ">")
-        assert_allclose(float(number), own.threshold[node], rtol=1e-3)
+        number = float(number.replace("\N{MINUS SIGN}", "-"))
+        assert_allclose(number, own.threshold[node], atol=0.005)
+        x = X[7, own.feature[node]]
+        assert x <= number if left else x > number
     assert display.count_name == "training rows"
     assert len(display.texts_) == len(path) + 1
     assert display.to_frame()["mean"].tolist() == display.values.tolist()

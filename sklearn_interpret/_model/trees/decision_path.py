@@ -7,6 +7,7 @@ import numpy as np
 
 from sklearn_interpret._core.trees.structure.means import node_means
 from sklearn_interpret._model.rows.features import default_names
+from sklearn_interpret._model.surrogates.tree_rules import rounded_between
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,10 @@ def _condition(trees, node, left, number, value, code):
     if trees.category_set[node] >= 0 or not numeric:
         return f"= {value}"
     below, above = ("<", "≥") if trees.strict else ("≤", ">")
-    text = f"{below if left else above} {trees.threshold[node]:.4g}"
+    # In few digits that send the row the same way.
+    side = np.nextafter(number, np.inf, dtype=np.float64) if trees.strict else number
+    threshold = rounded_between(trees.threshold[node], np.array([side]))
+    text = f"{below if left else above} {threshold}"
     if not np.isclose(float(value), number, rtol=1e-6, atol=0):
         text += " as transformed"
     return text

@@ -29,8 +29,8 @@ from sklearn_interpret._plotting.colours import (
 )
 from sklearn_interpret._plotting.displays import Display
 from sklearn_interpret._plotting.labels import (
-    column_texts,
     literal,
+    number_beside,
     number_text,
     plain_number_ticks,
 )
@@ -218,9 +218,10 @@ class DecisionPathDisplay(Display):
         looks = {"color": seen(MEAN_COLOUR, ax), "marker": "o", "zorder": 3}
         looks = merged_style(looks, style, Line2D)
         self.lines_ = ax.plot(means, places, **looks)
-        for mean, place, text in zip(means, places, column_texts(means), strict=True):
+        for mean, place in zip(means, places, strict=True):
             at = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center"}
             at["bbox"] = {"facecolor": paper(ax), "alpha": 0.7, "lw": 0, "pad": 0.5}
+            text = number_beside(mean, np.ptp(means))
             ax.annotate(text, (mean, place), **at, fontsize="small", color=ink(ax))
         plain_number_ticks(ax)
 
