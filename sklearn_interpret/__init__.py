@@ -8,6 +8,7 @@ _submodules = [
     "adversarial",
     "base",
     "counterfactuals",
+    "decomposition",
     "effects",
     "estimator_checks",
     "exceptions",

@@ -16,6 +16,8 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.naive_bayes import BernoulliNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_interpret.adversarial import (
@@ -34,6 +36,11 @@ from sklearn_interpret.counterfactuals import (
     GrowingSpheres,
     TextCounterfactual,
     WachterCounterfactual,
+)
+from sklearn_interpret.decomposition import (
+    NaiveBayesContributions,
+    NeighborContributions,
+    TreePathContributions,
 )
 from sklearn_interpret.effects import (
     AccumulatedLocalEffects,
@@ -413,6 +420,12 @@ PROTOTYPES = {
     ],
 }
 
+DECOMPOSITION = {
+    NaiveBayesContributions: [{}],
+    NeighborContributions: [{}],
+    TreePathContributions: [{}, {"response_method": ["predict_proba", "predict"]}],
+}
+
 SHAPLEY = {
     BreakDown: [
         {"subsample": None},
@@ -501,6 +514,7 @@ ARGUMENTS = {
     **ADVERSARIAL,
     **ANCHORS,
     **COUNTERFACTUALS,
+    **DECOMPOSITION,
     **EFFECTS,
     **IMPORTANCE,
     **INFLUENCE,
@@ -525,9 +539,18 @@ OF_PAIRS = {HStatistic, PartialDependenceInteraction}
 # thirty features: half of them are moved together there.
 GROUPED = {HStatistic, VariableInteractionNetwork}
 # Inspectors that take models of trees only.
-OF_TREES = {TreeSHAP}
+OF_TREES = {TreePathContributions, TreeSHAP}
 # Inspectors that take linear models only.
 OF_LINES = {InfluenceFunctions, LinearSHAP, RegressionInfluence}
+# Inspectors of models of one kind, and such models.
+OF_ONE_KIND = {
+    NaiveBayesContributions: [BernoulliNB()],
+    NeighborContributions: [
+        # The trees of the other algorithms count their calls.
+        KNeighborsRegressor(3, algorithm="brute"),
+        KNeighborsClassifier(3, algorithm="brute"),
+    ],
+}
 # Inspectors that call the model often, or fit another. The first set of arguments, for
 # all rows, is for scikit-learn's checks alone, and the models are quick.
 COSTLY = {
@@ -552,6 +575,8 @@ def wraps_a_model(estimator_class):
 
 
 INSPECTORS = [c for c in ARGUMENTS if wraps_a_model(c)]
+# Those whose work is spread over workers.
+OF_WORKERS = [c for c in INSPECTORS if "n_jobs" in signature(c).parameters]
 
 
 def own_arguments(estimator_class):
@@ -572,6 +597,8 @@ def models(inspector_class):
         HistGradientBoostingRegressor(**two_steps),
         HistGradientBoostingClassifier(**two_steps),
     ]
+    if inspector_class in OF_ONE_KIND:
+        return OF_ONE_KIND[inspector_class]
     if inspector_class in OF_TREES:
         # Whole samples, for the weight of a row to be as good as its copies.
         whole = {"bootstrap": False, "max_features": None, "random_state": 0}

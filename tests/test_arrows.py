@@ -25,7 +25,7 @@ CHOOSING = {
     f"{PACKAGE}.shapley._values",
 }
 # What families share, beside the base.
-SHARED = {"_choosing", "_refitting", "_row_search", "_texts"}
+SHARED = {"_attributing", "_choosing", "_refitting", "_row_search", "_texts"}
 MOST_MODULES = 16
 
 
@@ -85,6 +85,7 @@ def room(name):
     if first in (
         "base",
         "explanations",
+        "_attributing",
         "_choosing",
         "_refitting",
         "_row_search",

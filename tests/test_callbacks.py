@@ -18,12 +18,12 @@ from sklearn_interpret.effects import (
     ConditionalDependence,
     PartialDependence,
 )
-from tests.instances import EFFECTS, INSPECTORS, models, quick_arguments
+from tests.instances import EFFECTS, OF_WORKERS, models, quick_arguments
 
 callback = pytest.importorskip("sklearn.callback")  # scikit-learn >= 1.9
 
 all_inspectors = pytest.mark.parametrize(
-    "inspector_class", INSPECTORS, ids=lambda c: c.__name__
+    "inspector_class", OF_WORKERS, ids=lambda c: c.__name__
 )
 
 

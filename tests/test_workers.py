@@ -35,7 +35,7 @@ from sklearn_interpret.importance import (
 )
 from sklearn_interpret.interactions import HStatistic
 from sklearn_interpret.shapley import KernelSHAP
-from tests.instances import ADVERSARIAL, INSPECTORS, OF_LINES, quick_arguments
+from tests.instances import ADVERSARIAL, OF_LINES, OF_WORKERS, quick_arguments
 
 # Processes of either kind are sent the same: here one inspector for each way of asking.
 OF_EACH_FAMILY = [PartialDependence, PermutationImportance, HStatistic, KernelSHAP]
@@ -78,7 +78,7 @@ def transformed_by(inspector, X):
 @pytest.mark.parametrize(
     ("inspector_class", "backend"),
     [
-        *itertools.product(INSPECTORS, ["loky", "threading"]),
+        *itertools.product(OF_WORKERS, ["loky", "threading"]),
         *itertools.product(OF_EACH_FAMILY, ["multiprocessing"]),
     ],
 )
@@ -115,7 +115,7 @@ def cluster():
 
 @pytest.mark.filterwarnings("ignore:No features were selected")
 @pytest.mark.filterwarnings("ignore:Nothing was found")
-@pytest.mark.parametrize("inspector_class", INSPECTORS, ids=lambda c: c.__name__)
+@pytest.mark.parametrize("inspector_class", OF_WORKERS, ids=lambda c: c.__name__)
 def test_dask_spreads_the_work(inspector_class, cluster, table):
     X, y = table
     model = model_for(inspector_class)

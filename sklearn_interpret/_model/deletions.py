@@ -26,6 +26,7 @@ from sklearn_interpret._model._sklearn_compat import parameters_of_rows, safe_in
 from sklearn_interpret._model.gradients.functions import numbers_of
 from sklearn_interpret._model.gradients.objectives import read_objective, score_model
 from sklearn_interpret._model.linear import coefficient_table, has_log_link
+from sklearn_interpret._model.neighbors import vote_weights
 from sklearn_interpret._model.parallel import batch_rows, run, slices
 from sklearn_interpret._model.response import (
     check_finite,
@@ -455,26 +456,12 @@ class NeighborsWithout:
     def _read(self, response, distances, places):
         """Responses from the first of the neighbours."""
         model, first = self.model, slice(self.model.n_neighbors)
-        weights = _weights_of(model, distances[:, first])[:, :, None]
+        weights = vote_weights(model, distances[:, first])[:, :, None]
         totals = weights.sum(axis=1)
         means = (weights * self.targets[places[:, first]]).sum(axis=1) / totals
         if response.method == "predict" and is_classifier(model):
             return response.read(model.classes_[means.argmax(axis=1)])
         return response.read(means)
-
-
-def _weights_of(model, distances):
-    """Weights of neighbours as `weights` of the model says."""
-    if callable(model.weights):
-        return model.weights(distances)
-    if model.weights != "distance":
-        return np.ones(distances.shape)
-    with np.errstate(divide="ignore"):
-        weights = 1 / distances
-    infinite = np.isinf(weights)
-    some = infinite.any(axis=1)
-    weights[some] = infinite[some]
-    return weights
 
 
 def _neighbors_without(training, steps, model, response, deleted):

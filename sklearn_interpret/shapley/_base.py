@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_interpret._attributing import BaseAttribution, check_no_overflow
 from sklearn_interpret._core.games.coalitions import (
     all_coalitions,
     interactions_of_all,
@@ -18,7 +19,6 @@ from sklearn_interpret._core.games.coalitions import (
 )
 from sklearn_interpret._model._sklearn_compat import StrOptions
 from sklearn_interpret._model.parallel import (
-    batch_rows,
     held_rows,
     limit_threads,
     run,
@@ -27,39 +27,31 @@ from sklearn_interpret._model.parallel import (
 from sklearn_interpret._model.perturbation.coalitions import LINKS, CoalitionGame
 from sklearn_interpret._model.rows.arrays import as_rows
 from sklearn_interpret._model.rows.features import resolve_groups, resolve_players
-from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.exceptions import (
-    AdditivityWarning,
     CostlyInspectionWarning,
     SaturatedResponseWarning,
 )
-from sklearn_interpret.explanations import AttributionTransformerMixin, Explanation
 
-# Rounding errors of responses, relative to the numbers added up: in half and in single
-# precision, and in double.
-_ROUNDING, _DOUBLE = {np.float16: 1e-2, np.float32: 1e-5}, 1e-9
 # Pieces of work for each worker.
 _TASKS_PER_WORKER = 4
 # So many rows of the model take minutes.
 _MANY_ROWS = 10**8
 
 
-class BaseShapley(AttributionTransformerMixin, BaseInspector):
+class BaseShapley(BaseAttribution):
     """Base of the Shapley estimators.
 
     A subclass prepares itself (`_prepare`) and values rows (`_values`).
     """
 
     _parameter_constraints = {
-        **BaseInspector._parameter_constraints,
+        **BaseAttribution._parameter_constraints,
         "background": "no_validation",
         "feature_groups": [dict, None],
         "target": "no_validation",
     }
-    _caches: ClassVar[tuple] = ("_importances",)
-    _explanation_class: ClassVar[type] = Explanation
 
-    def _inspect(self, sample, response, on_block):
+    def _start(self, sample, response):
         rows = sample.rows
         groups = resolve_groups(self.feature_groups, rows.names, named=rows.named)
         self.features_, self.player_names_ = resolve_players(rows.names, groups)
@@ -67,12 +59,7 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
         self.background_ = background.native
         base_values = self._prepare(background, weights, response)
         self.response_method_ = response.method
-        self.output_names_ = response.output_names(len(base_values))
-        self.base_values_ = base_values if len(base_values) > 1 else base_values[0]
-        self._inspected = rows.native
-        self._weights = sample.weights
-        self._importances = None
-        on_block()
+        return base_values
 
     def _choose_background(self, sample):
         """Rows that absent players are taken from, and their weights."""
@@ -89,123 +76,8 @@ class BaseShapley(AttributionTransformerMixin, BaseInspector):
     def _prepare(self, background, weights, response):
         """Get ready to value rows; return the base values, (k,)."""
 
-    @abstractmethod
-    def _values(self, rows):
-        """Attributions (m, n_players, k), predictions (m, k), and a dict.
-
-        Predictions are in the precision of the model. The dict has further fields of
-        the explanation: ``standard_errors`` where values are sampled,
-        ``approximation`` where they are not those of the definition.
-        """
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Mean absolute attribution of each feature over the rows of `fit`.
-
-        The weighted mean over rows, and the mean over outputs; members of a group all
-        have the group's. Computed on first access.
-        """
-        check_is_fitted(self)
-        if self._importances is None:
-            sizes = self._mean_sizes(as_rows(self._inspected))
-            importances = np.zeros(self.n_features_in_)
-            for columns, size in zip(self.features_, sizes.mean(axis=1), strict=True):
-                importances[list(columns)] = size
-            self._importances = importances
-        return self._importances
-
-    def _mean_sizes(self, rows):
-        """Mean absolute values over rows: (n_players, k)."""
-        total = np.zeros((len(self.features_), len(self.output_names_)))
-        for part in slices(rows.n_rows, held_rows(3 * total.nbytes)):
-            with np.errstate(over="ignore", invalid="ignore"):  # checked below
-                values, *_ = self._values(rows.part(part))
-            _check_no_overflow(values, "values", part.start)
-            total += np.tensordot(self._weights[part], np.abs(values), axes=1)
-        return total / self._weights.sum()
-
-    def explain(self, X: Any) -> Explanation:
-        """Share out the response to each row over the features.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        Explanation
-            Values of shape (n_samples, n_players[, n_outputs]), which together with the
-            base values sum to the predictions.
-
-        Raises
-        ------
-        ValueError
-            Values or predictions that are not finite: numbers are beyond the largest
-            float.
-
-        Warns
-        -----
-        AdditivityWarning
-            They do not, beyond rounding: the model's responses are not those
-            that were explained.
-        CostlyInspectionWarning
-            More than 1e8 rows are about to be sent to the model.
-        """
-        check_is_fitted(self)
-        rows = self._check_rows(X, reset=False)
-        with np.errstate(over="ignore", invalid="ignore"):  # checked below
-            values, predictions, fields = self._values(rows)
-        _check_no_overflow(predictions, "predictions")
-        _check_no_overflow(values, "values")
-        base_values = np.broadcast_to(self.base_values_, predictions.shape)
-        with np.errstate(over="ignore"):
-            self._check_additivity(values, base_values, predictions)
-        if predictions.shape[1] == 1:
-            values, base_values = values[:, :, 0], base_values[:, 0]
-            predictions = predictions[:, 0]
-            if "standard_errors" in fields:
-                fields["standard_errors"] = fields["standard_errors"][:, :, 0]
-        grouped = len(self.features_) < self.n_features_in_
-        return self._explanation_class(
-            values,
-            base_values,
-            predictions=predictions,
-            data=rows.native,
-            feature_names=self.player_names_,
-            output_names=self.output_names_,
-            response_name=self._response_name,
-            target_name=self._target_name,
-            columns=self.features_ if grouped else None,
-            **fields,
-        )
-
-    def _check_additivity(self, values, base_values, predictions):
-        """Warn where base values and attributions miss the predictions."""
-        rounding = _ROUNDING.get(predictions.dtype.type, _DOUBLE)
-        missed, largest = [], 0.0
-        for part in slices(len(values), batch_rows(2 * values[:1].nbytes)):
-            start, expected = base_values[part], predictions[part]
-            addends = values[part]
-            error = np.abs(start + addends.sum(axis=1) - expected)
-            size = np.abs(start) + np.abs(expected)
-            far = np.flatnonzero((error > rounding * size).any(axis=1))
-            # Few rows need a look at the sizes of all attributions.
-            size = size[far] + np.abs(addends[far]).sum(axis=1)
-            far = far[(error[far] > rounding * size).any(axis=1)]
-            missed += (part.start + far).tolist()
-            largest = max(largest, error.max())
-        if missed:
-            warnings.warn(
-                f"Base value and attributions miss the prediction of {len(missed)} "
-                f"of {len(values)} rows, by up to {largest:.3g}; the first is row "
-                f"{missed[0]}.",
-                AdditivityWarning,
-                stacklevel=3,
-            )
-
     def _attributed(self):
-        return zip(self.features_, self.player_names_, strict=True)
+        return list(zip(self.features_, self.player_names_, strict=True))
 
 
 class InteractionValuesMixin:
@@ -235,7 +107,7 @@ class InteractionValuesMixin:
         check_is_fitted(self)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             pairs = self._pairs(self._check_rows(X, reset=False))
-        _check_no_overflow(pairs, "interaction values")
+        check_no_overflow(pairs, "interaction values")
         return pairs[..., 0] if pairs.shape[-1] == 1 else pairs
 
 
@@ -396,21 +268,6 @@ class BaseCoalitional(BaseShapley):
             yield found
         if n_saturated:
             _warn_saturated(f"{n_saturated} of {rows.n_rows} rows")
-
-
-def _check_no_overflow(values, name, start=0):
-    """Refuse values (n_rows, ...) that are not finite; the first row is `start`."""
-    # A sum is finite unless some entry is not (or the sum itself overflows).
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.ravel(order="K").sum()):
-            return
-    finite = np.isfinite(values).reshape(len(values), -1).all(axis=1)
-    if not finite.all():
-        raise ValueError(
-            f"The {name} of row {start + np.argmin(finite)} are not finite: they, "
-            "or numbers on the way to them, are beyond the largest float. Explain the "
-            "response, or the features, in a larger unit."
-        )
 
 
 def _valued(valuer, game, rows):

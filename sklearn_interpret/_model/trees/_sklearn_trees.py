@@ -78,6 +78,7 @@ def _averaged(estimator, members):
     trees = [tree_of(m, node_outputs(m) / len(members)) for m in members]
     base = np.zeros(trees[0].value.shape[1])
     fields = response_fields(estimator, "identity")
+    fields["n_averaged"] = len(members)
     return plain_model(estimator, trees, base, fields["response_method"], **fields)
 
 

@@ -60,6 +60,8 @@ class TreeModel:
         What the ensemble's cover counts: the weight of the training rows, their number
         (the library keeps no other), or the sum of second derivatives of the loss;
         "mixed" where members differ.
+    n_averaged : int
+        Of how many trees a forest is the mean; their values are divided by it.
     """
 
     ensemble: TreeEnsemble
@@ -74,6 +76,7 @@ class TreeModel:
     classes: object = None
     tied_class: int = 0
     cover: str = "weight"
+    n_averaged: int = 1
 
     def encode(self, X):
         """Rows as the numbers that the trees compare: (n_rows, ensemble.n_features).

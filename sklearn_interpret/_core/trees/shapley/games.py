@@ -41,6 +41,7 @@ from sklearn_interpret._core.trees.shapley.tables import (
     pattern_bits,
     terms,
 )
+from sklearn_interpret._core.trees.structure.means import cover_shares, node_means
 
 # Rows of a background that are counted at once, so that they stay in the cache.
 _ROWS_AT_ONCE = 2048
@@ -169,11 +170,8 @@ class PathDependentGame:
 
     def base_values(self):
         """Mean raw output under the cover: (k,)."""
-        weight = _cover_shares(self.ensemble)
-        for above, level in pairwise(self.ensemble.levels()):
-            splits = above[~self.ensemble.is_leaf[above]]
-            weight[level] *= np.repeat(weight[splits], 2)  # siblings are side by side
-        return self.ensemble.base + weight @ self.ensemble.value
+        means = node_means(self.ensemble)[self.ensemble.roots]
+        return self.ensemble.base + means.sum(axis=0)
 
 
 class InterventionalGame:
@@ -335,21 +333,12 @@ def _compared(lost, gained, shares, order):
     return np.concatenate(parts, axis=1)
 
 
-def _cover_shares(ensemble):
-    """Share of each node in its parent's cover; halves where there is none."""
-    above = ensemble.cover[ensemble.parents]
-    halves = np.full(ensemble.n_nodes, 0.5)
-    shares = np.divide(ensemble.cover, above, out=halves, where=above > 0)
-    shares[ensemble.parents < 0] = 1
-    return shares
-
-
 def node_chances(ensemble, paths):
     """Probability that each condition is met by the rows that the trees grew on.
 
     The product of the shares of cover at its splits, 1 at roots: (n_nodes,).
     """
-    chances = _cover_shares(ensemble)
+    chances = cover_shares(ensemble)
     for nodes, previous in paths.merged:
         chances[nodes] *= chances[previous]
     return chances

@@ -20,6 +20,8 @@ NODE_FIELDS = (
 
 # Pairs of a row and a tree that are routed at once: some tens of megabytes.
 _PAIRS_AT_ONCE = 2**19
+# Pairs of a row and a tree that go down together.
+_PAIRS_IN_CACHE = 2**15
 # Fewer rows, and trees of more nodes, are routed faster row by row.
 _MANY_ROWS, _MOST_NODES = 64, 1000
 
@@ -402,18 +404,39 @@ class TreeEnsemble:
             yield rows, route(codes[rows])
 
     def _route(self, codes):
-        """One step down for all pairs of a row and a tree that are still under way."""
-        node = np.tile(self.roots, len(codes))
-        under_way = np.flatnonzero(~self.is_leaf[node])
-        while len(under_way):
-            at = node[under_way]
-            left = self.goes_left(
-                at, codes[under_way // self.n_trees, self.feature[at]]
-            )
-            at = np.where(left, self.left[at], self.right[at])
-            node[under_way] = at
-            under_way = under_way[~self.is_leaf[at]]
-        return node.reshape(len(codes), self.n_trees).T
+        """Leaves (n_trees, n) of rows: few trees at a time, which stay in the cache."""
+        leaves = np.empty((self.n_trees, len(codes)), dtype=np.intp)
+        step = max(1, _PAIRS_IN_CACHE // max(1, len(codes)))
+        flat, starts = np.ravel(codes), np.arange(len(codes)) * self.n_features
+        plain = not len(self.categories_left) and not self._any_missing(codes)
+        for start in range(0, self.n_trees, step):
+            roots = self.roots[start : start + step]
+            node, row = np.repeat(roots, len(codes)), np.tile(starts, len(roots))
+            found = leaves[start : start + step].reshape(-1)
+            place = np.arange(len(node))
+            while len(node):
+                feature = self.feature[node]
+                under_way = feature >= 0
+                if not under_way.all():
+                    found[place] = node
+                    node, row, place, feature = (
+                        each[under_way] for each in (node, row, place, feature)
+                    )
+                here = flat[row + feature]
+                if plain:
+                    left = here <= self.split_codes.rank[node]
+                else:
+                    left = self.goes_left(node, here)
+                node = self._children[2 * node + ~left]
+        return leaves
+
+    @cached_property
+    def _children(self):
+        """Left and right child of each node, side by side."""
+        return np.column_stack([self.left, self.right]).ravel()
+
+    def _any_missing(self, codes):
+        return bool((codes == self.split_codes.missing).any())
 
     def part(self, trees, nodes):
         """Consecutive trees, with all their nodes; they compare the same codes."""

@@ -1,0 +1,99 @@
+"""What the splits on the way to a leaf add to the mean of the root (Saabas)."""
+
+import numpy as np
+from scipy import sparse
+
+from sklearn_interpret._core.trees.structure.ensemble import TreeEnsemble
+from sklearn_interpret._core.trees.structure.means import node_means
+
+# Trees whose leaves' contributions are in the cache together.
+_TREES_AT_ONCE = 8
+# Tables of leaves with more columns hold too many zeros.
+_MOST_COLUMNS = 64
+
+
+class PathContributions:
+    """Changes of the node's mean along decision paths, by the column split on.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees.
+    columns : ndarray of shape (n_features,), intp
+        The column that each feature of the trees is made from.
+    n_columns : int
+        Number of columns.
+    """
+
+    def __init__(self, ensemble: TreeEnsemble, columns, n_columns: int):
+        self.ensemble = ensemble
+        self.n_columns = n_columns
+        means, up = node_means(ensemble), ensemble.parents
+        self.base_values = ensemble.base + means[ensemble.roots].sum(axis=0)
+        self._change = np.where(up[:, None] < 0, 0.0, means - means[up])
+        # Short integers, so that more of them stay in the cache.
+        self._up = up.astype(np.int32)
+        self._column = np.append(columns, -1)[ensemble.feature[up]].astype(np.int32)
+
+    @property
+    def row_bytes(self):
+        """Approximate memory that a row needs."""
+        steps = _TREES_AT_ONCE * (self.ensemble.depth.max(initial=0) + 1)
+        numbers = self.n_columns * self.ensemble.n_outputs + self.ensemble.n_trees
+        return 8 * (2 * numbers + steps * (4 + self.ensemble.n_outputs))
+
+    def values(self, codes):
+        """Contributions (m, n_columns, k) to rows given by codes, and raw output."""
+        trees = self.ensemble
+        leaves = trees.apply_codes(codes)
+        values = np.zeros((len(codes), self.n_columns, trees.n_outputs))
+        few = self.n_columns * trees.n_outputs <= _MOST_COLUMNS
+        for start in range(0, trees.n_trees, _TREES_AT_ONCE):
+            here = leaves[:, start : start + _TREES_AT_ONCE]
+            if few:
+                self._add_by_leaf(values, here)
+            else:
+                self._add_by_step(values, here)
+        return values, trees.base + trees.value.take(leaves, axis=0).sum(axis=1)
+
+    def _add_by_leaf(self, values, leaves):
+        """Add what leaves (m, n_trees) contribute, by a table of those reached."""
+        first = leaves.min()
+        reached = np.zeros(leaves.max() - first + 1, dtype=bool)
+        reached[leaves - first] = True
+        place = np.cumsum(reached) - 1
+        table = np.zeros(((place[-1] + 1) * self.n_columns, values.shape[2]))
+        for leaf, column, change in self._steps_up(first + np.flatnonzero(reached)):
+            table[leaf * self.n_columns + column] += change  # no leaf is there twice
+        table = table.reshape(place[-1] + 1, -1)
+        starts = np.arange(len(leaves) + 1) * leaves.shape[1]
+        which = place[leaves - first].ravel(), starts
+        shape = len(leaves), len(table)
+        which = sparse.csr_array((np.ones(leaves.size), *which), shape=shape)
+        values += (which @ table).reshape(values.shape)
+
+    def _add_by_step(self, values, leaves):
+        """Add what leaves (m, n_trees) contribute: all steps of all rows."""
+        steps = self._steps_up(leaves.ravel())
+        pair, column, change = map(np.concatenate, zip(*steps, strict=True))
+        cell = pair // leaves.shape[1] * self.n_columns + column
+        size = values[..., 0].size
+        for output in range(values.shape[2]):
+            found = np.bincount(cell, change[:, output], size)
+            values[..., output] += found.reshape(len(values), -1)
+
+    def _steps_up(self, leaves):
+        """From leaves to roots, step by step: positions of leaves, columns, changes.
+
+        There is a step, if only of no leaf.
+        """
+        node, owner = leaves.astype(np.int32), np.arange(len(leaves))
+        while True:
+            up = self._up[node]
+            inner = up >= 0
+            if not inner.all():
+                node, owner, up = node[inner], owner[inner], up[inner]
+            yield owner, self._column[node], self._change[node]
+            if not len(node):
+                return
+            node = up

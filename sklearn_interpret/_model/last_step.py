@@ -1,0 +1,61 @@
+"""The last step of a pipeline, behind steps that work column by column."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from sklearn_interpret._model.column_lineage import first_steps
+from sklearn_interpret._model.response import check_predictor_is_fitted, unfrozen
+from sklearn_interpret._model.rows.base import copy_of
+from sklearn_interpret.exceptions import UnreadableModelError
+
+
+@dataclass(frozen=True, eq=False)
+class LastStep:
+    """A fitted model, and what comes before it in a pipeline, if anything."""
+
+    model: object
+    columns: np.ndarray  # input column of each column that it gets
+    n_columns: int  # of the input
+    steps: tuple = ()  # pipelines
+
+    def inputs(self, X):
+        """What the model gets of rows."""
+        X = copy_of(X) if self.steps else X  # some steps work in place
+        for step in self.steps:
+            X = step.transform(X)
+        return X
+
+    def by_column(self, values, axis):
+        """Sums, for each input column, over the model's columns along an axis."""
+        if np.array_equal(self.columns, np.arange(self.n_columns)):
+            return values
+        values = np.moveaxis(values, axis, 0)
+        sums = np.zeros((self.n_columns, *values.shape[1:]))
+        np.add.at(sums, self.columns, values)
+        return np.moveaxis(sums, 0, axis)
+
+
+def last_step(estimator, kinds):
+    """Read a fitted model of some classes, or a pipeline that ends in one.
+
+    An UnreadableModelError says what was seen, and what can be read.
+    """
+    model = unfrozen(estimator)
+    check_predictor_is_fitted(model)
+    if isinstance(model, Pipeline):
+        last = last_step(model.steps[-1][1], kinds)
+        steps, columns, n_columns = first_steps(model, last.n_columns)
+        if steps is None:
+            return last
+        earlier = steps, *last.steps
+        return LastStep(last.model, columns[last.columns], n_columns, earlier)
+    if not isinstance(model, kinds):
+        names = ", ".join(kind.__name__ for kind in kinds)
+        raise UnreadableModelError(
+            f"{type(model).__name__} is none of {names}, nor a Pipeline that ends in "
+            "one of them behind steps that work column by column."
+        )
+    n_columns = model.n_features_in_
+    return LastStep(model, np.arange(n_columns), n_columns)

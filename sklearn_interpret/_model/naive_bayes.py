@@ -1,0 +1,124 @@
+"""Scikit-learn's naive Bayes classifiers as a prior and a term for each feature."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.naive_bayes import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    MultinomialNB,
+)
+
+from sklearn_interpret._model.last_step import LastStep, last_step
+from sklearn_interpret._model.response import Response, make_response
+
+
+@dataclass(frozen=True, eq=False)
+class NaiveBayesOdds:
+    """Joint log-likelihoods of classes, one against the other or against their mean.
+
+    Build it with :func:`naive_bayes_odds`.
+    """
+
+    step: LastStep
+    response: Response  # has the names of the outputs
+    contrasts: np.ndarray  # (n_classes, k)
+
+    @property
+    def name(self):
+        """What is explained, in words."""
+        two = len(self.contrasts) == 2
+        return "log-odds" if two else "centered log-probability"
+
+    def output_names(self, n_outputs):
+        """Names of the outputs."""
+        return self.response.output_names(n_outputs)
+
+    def prior(self):
+        """The part of no feature: (k,)."""
+        model = self.step.model
+        if isinstance(model, ComplementNB) and len(model.classes_) > 1:
+            return np.zeros(self.contrasts.shape[1])
+        if isinstance(model, GaussianNB):
+            with np.errstate(divide="ignore"):
+                logs = np.log(model.class_prior_)
+        else:
+            logs = model.class_log_prior_
+        return (logs - logs.max()) @ self.contrasts  # equal priors give zero
+
+    def terms(self, X):
+        """Terms (m, n_columns, k) of the columns of rows, and the model's sums."""
+        inputs, model = self.step.inputs(X), self.step.model
+        logs = model.predict_joint_log_proba(inputs)
+        sums = (logs @ self.contrasts).astype(logs.dtype)  # in the model's precision
+        numbers = inputs.toarray() if issparse(inputs) else np.asarray(inputs)
+        (terms_of,) = (_TERMS[cls] for cls in type(model).__mro__ if cls in _TERMS)
+        terms = terms_of(model, numbers) @ self.contrasts
+        return self.step.by_column(terms, axis=1), sums
+
+
+def naive_bayes_odds(estimator, target=None):
+    """Log-odds of two classes; of more, log-probabilities minus their mean.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        A naive Bayes classifier, or a pipeline that ends in one; an
+        UnreadableModelError says why it can't be read.
+    target : class label, default=None
+        The class to keep; None is the second of two, and all of more.
+
+    Returns
+    -------
+    NaiveBayesOdds
+    """
+    step = last_step(estimator, tuple(_TERMS))
+    response = make_response(estimator, "predict_proba", target)
+    n_classes, place = len(step.model.classes_), response.target
+    if n_classes == 2:
+        contrasts = np.array([[-1.0], [1.0]]) * (-1 if place == 0 else 1)
+    else:
+        contrasts = np.eye(n_classes) - 1 / n_classes
+        contrasts = contrasts if place is None else contrasts[:, [place]]
+    return NaiveBayesOdds(step, response, contrasts)
+
+
+# Logarithms of the likelihood of each column's number: (m, n_columns, n_classes).
+
+
+def _gaussian(model, X):
+    deviations = X[:, :, None] - model.theta_.T
+    variances = model.var_.T
+    return -0.5 * (np.log(2 * np.pi * variances) + deviations**2 / variances)
+
+
+def _counts(model, X):
+    return X[:, :, None] * model.feature_log_prob_.T
+
+
+def _bernoulli(model, X):
+    present = X if model.binarize is None else model.binarize < X
+    present = present[:, :, None].astype(np.float64)
+    log_prob = model.feature_log_prob_.T
+    absent = np.log1p(-np.exp(log_prob))
+    return present * (log_prob - absent) + absent
+
+
+def _categorical(model, X):
+    codes = X.astype(np.intp)
+    by_column = [
+        table[:, codes[:, j]].T for j, table in enumerate(model.feature_log_prob_)
+    ]
+    return np.stack(by_column, axis=1)
+
+
+_TERMS = {
+    GaussianNB: _gaussian,
+    MultinomialNB: _counts,
+    ComplementNB: _counts,
+    BernoulliNB: _bernoulli,
+    CategoricalNB: _categorical,
+}

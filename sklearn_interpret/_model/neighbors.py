@@ -1,0 +1,32 @@
+"""Models of nearest neighbours: weights of votes, and distances along each column."""
+
+import numpy as np
+
+# Metrics whose power is a sum over the columns: that power, where it is known.
+_POWERS = {"euclidean": 2, "manhattan": 1, "sqeuclidean": 2, "minkowski": None}
+
+
+def vote_weights(model, distances):
+    """Weights of neighbours as `weights` of the model says."""
+    if callable(model.weights):
+        return model.weights(distances)
+    if model.weights != "distance":
+        return np.ones(distances.shape)
+    with np.errstate(divide="ignore"):
+        weights = 1 / distances
+    infinite = np.isinf(weights)
+    some = infinite.any(axis=1)
+    weights[some] = infinite[some]
+    return weights
+
+
+def distance_terms(model, differences):
+    """What each column's difference (..., n_columns) adds to a power of the distance.
+
+    None where the metric is no sum over columns.
+    """
+    metric, params = model.effective_metric_, model.effective_metric_params_
+    if metric not in _POWERS:
+        return None
+    terms = np.abs(differences) ** (_POWERS[metric] or params.get("p", 2))
+    return terms if params.get("w") is None else terms * params["w"]

@@ -1,0 +1,103 @@
+"""The path of one row through one tree, in words and numbers."""
+
+from dataclasses import dataclass, replace
+from numbers import Integral
+
+import numpy as np
+
+from sklearn_interpret._core.trees.structure.means import node_means
+from sklearn_interpret._model.rows.features import default_names
+from sklearn_interpret._model.surrogates.tree_rules import rounded_between
+
+
+@dataclass(frozen=True)
+class DecisionPath:
+    """Nodes from the root to the leaf, (d,) of each."""
+
+    conditions: list  # in words; that of the root is "all rows"
+    cover: np.ndarray
+    cover_name: str
+    means: np.ndarray  # (d, k)
+    deviations: np.ndarray
+    are_shares: bool  # of the classes, which sum to one
+
+
+def decision_path(response, row, tree, names=None):
+    """The `DecisionPath` of a row (`Rows` of one) through a tree of a TreeResponse.
+
+    Trees of forests have means of their own; those of boosting what they add.
+    """
+    model = response.model
+    trees = model.ensemble
+    whole = isinstance(tree, Integral) and not isinstance(tree, bool)
+    if not whole or not 0 <= tree < trees.n_trees:
+        raise ValueError(
+            f"tree={tree!r} is accepted from 0 to {trees.n_trees - 1}: the model has "
+            f"{trees.n_trees} trees."
+        )
+    names = default_names(model.n_columns) if names is None else names
+    numbers = model.encode(row.native)
+    codes = trees.codes(numbers)[0]
+    nodes, conditions = [trees.roots[tree]], ["all rows"]
+    while not trees.is_leaf[nodes[-1]]:
+        node = nodes[-1]
+        j = trees.feature[node]
+        left = bool(trees.goes_left(np.array([node]), codes[[j]])[0])
+        column = model.columns[j]
+        value = row.values(column)[0]
+        text = _condition(trees, node, left, numbers[0, j], value, codes[j])
+        conditions.append(f"{names[column]} {text}")
+        nodes.append((trees.left if left else trees.right)[node])
+    shares = model.raw_method == "predict_proba" and trees.n_outputs > 1
+    shares = shares and not isinstance(model.classes, list)
+    means, deviations = _moments(trees if shares else response.ensemble, tree, nodes)
+    scale, cover = model.n_averaged, trees.cover[nodes]
+    if shares:
+        scale = 1 / means[0].sum()  # a tree may have a part of the vote
+    else:  # of several outputs, that which the tree is for
+        output = np.abs(means).max(axis=0).argmax()
+        means, deviations = means[:, [output]], deviations[:, [output]]
+    return DecisionPath(
+        conditions,
+        cover,
+        _cover_name(model.cover, cover),
+        means * scale,
+        deviations * scale,
+        shares,
+    )
+
+
+def _cover_name(kind, cover):
+    """What the cover of nodes counts, in words."""
+    if kind == "rows" or (kind == "weight" and not (cover % 1).any()):
+        return "training rows"
+    return {"weight": "weight of rows", "hessian": "hessian"}.get(kind, "cover")
+
+
+def _condition(trees, node, left, number, value, code):
+    """What a row meets at a split, given the number compared and the row's value."""
+    if code == trees.split_codes.missing_at[node] and number != number:
+        return "is missing"
+    numeric = np.issubdtype(np.asarray(value).dtype, np.number)
+    if trees.category_set[node] >= 0 or not numeric:
+        return f"= {value}"
+    below, above = ("<", "≥") if trees.strict else ("≤", ">")
+    # In few digits that send the row the same way.
+    side = np.nextafter(number, np.inf, dtype=np.float64) if trees.strict else number
+    threshold = rounded_between(trees.threshold[node], np.array([side]))
+    text = f"{below if left else above} {threshold}"
+    if not np.isclose(float(value), number, rtol=1e-6, atol=0):
+        text += " as transformed"
+    return text
+
+
+def _moments(trees, tree, nodes):
+    """Means and standard deviations of the leaves below nodes of a tree, by cover."""
+    ends = np.append(trees.roots, trees.n_nodes)
+    own = slice(int(ends[tree]), int(ends[tree + 1]))
+    one, nodes = trees.part(slice(tree, tree + 1), own), np.array(nodes) - own.start
+    means = node_means(one)
+    around = np.where(one.is_leaf[:, None], one.value - means[one.roots[0]], 0.0)
+    squares = node_means(replace(one, value=around**2))[nodes]
+    variances = squares - (means[nodes] - means[one.roots[0]]) ** 2
+    return means[nodes], np.sqrt(np.maximum(variances, 0))

@@ -1,0 +1,5 @@
+"""Displays of decompositions."""
+
+from sklearn_interpret.decomposition._plot._decision_path import DecisionPathDisplay
+
+__all__ = ["DecisionPathDisplay"]

@@ -1,0 +1,261 @@
+"""Display of the path of one row through one tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_interpret._choosing import row_position
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._plotting.axes import (
+    axes_inches,
+    legend_columns,
+    merged_style,
+    named_legend,
+    take_single,
+)
+from sklearn_interpret._plotting.bars import draw_bars, name_rows, row_height
+from sklearn_interpret._plotting.colours import (
+    OKABE_ITO,
+    colours,
+    ink,
+    paper,
+    seen,
+    shade,
+)
+from sklearn_interpret._plotting.displays import Display
+from sklearn_interpret._plotting.labels import (
+    literal,
+    number_beside,
+    number_text,
+    plain_number_ticks,
+)
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.decomposition._tree_path import TreePathContributions
+
+MEAN_COLOUR = OKABE_ITO[0]
+
+
+@dataclass(eq=False, repr=False)
+class DecisionPathDisplay(Display):
+    """The path of one row through one tree, from the root on top to the leaf.
+
+    Each line is a node: the condition that the row meets to get there, what the tree
+    gives to the training rows in it, and how many these are. Of a classifier these are
+    the shares of the classes; otherwise the mean, with one standard deviation to each
+    side.
+
+    Build it with `from_estimator`, which takes `row` and `tree`, positions of the row
+    in X (default 0) and of the tree in the model (default 0; boosting of several
+    classes has a tree for each class in each iteration).
+
+    Parameters
+    ----------
+    conditions : sequence of str
+        Condition that leads to each node; what the root has is up to you.
+    values : array-like of shape (n_nodes,) or (n_nodes, n_classes)
+        Means, or shares of classes.
+    n_rows : array-like of shape (n_nodes,)
+        Training rows in each node, or what stands for them.
+    deviations : array-like of shape (n_nodes,), default=None
+        Standard deviations beside means.
+    output_names : sequence, default=None
+        Names of the classes; None makes up positions.
+    response_name : str, default="response"
+        What the means are of.
+    count_name : str, default="training rows"
+        What `n_rows` counts.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    bars_ : list of BarContainer
+        Shares of the classes, class by class; empty for means.
+    lines_ : list of Line2D
+        Means from node to node; empty for shares.
+    texts_ : list of Text
+        Numbers beside the nodes.
+    legend_ : matplotlib Legend or None
+        Names of the classes.
+
+    See Also
+    --------
+    TreePathContributions : What the steps of all trees add up to, for each feature.
+
+    Notes
+    -----
+    Means, deviations and shares are those of the leaves below the node, weighed by
+    their training rows; trees of forests have their own, trees of boosting what they
+    add to the margin. Thresholds of steps behind others in a pipeline are those of the
+    transformed columns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sklearn_interpret.decomposition import DecisionPathDisplay
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    >>> display = DecisionPathDisplay.from_estimator(model, X, row=60)
+    >>> display.conditions
+    ['all rows', 'petal width (cm) > 0.8', 'petal width (cm) ≤ 1.75']
+    """
+
+    conditions: Sequence[str]
+    values: ArrayLike
+    n_rows: ArrayLike
+    _: KW_ONLY
+    deviations: ArrayLike | None = None
+    output_names: Sequence[Any] | None = None
+    response_name: str = "response"
+    count_name: str = "training rows"
+
+    _kinds = (TreePathContributions,)
+    _choices = frozenset({"row", "tree"})
+    _shows_rows = True
+
+    @classmethod
+    def _from_inspector(cls, inspector, X, sample_weight, *, row=0, tree=0):
+        rows = as_rows(X)
+        one = rows.take([row_position(row, rows.n_rows, "row")])
+        path = inspector.decision_path(one.native, tree=tree)
+        shares, model = path.are_shares, inspector.estimator_
+        return cls(
+            path.conditions,
+            path.means if shares else path.means[:, 0],
+            path.cover,
+            deviations=None if shares else path.deviations[:, 0],
+            output_names=list(model.classes_) if shares else None,
+            response_name="share" if shares else inspector._response_name,
+            count_name=path.cover_name,
+        )
+
+    def _arrays(self):
+        """Values (d,) or (d, k), numbers of rows, deviations or None; checked."""
+        values, counts = (np.asarray(a, np.float64) for a in (self.values, self.n_rows))
+        n_nodes = len(self.conditions)
+        deviations = self.deviations
+        if deviations is not None:
+            deviations = np.asarray(deviations, np.float64)
+        arrays = {"values": values, "n_rows": counts, "deviations": deviations}
+        for name, array in arrays.items():
+            one_axis = array is None or array.ndim == 1 or name == "values"
+            if array is not None and (len(array) != n_nodes or not one_axis):
+                raise ValueError(
+                    f"{name} has the shape {array.shape}; the path has {n_nodes} nodes."
+                )
+        return values, counts, deviations
+
+    def plot(self, ax: Any = None, *, node_kw: dict[str, Any] | None = None) -> Self:
+        """Draw a line for each node.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+        node_kw : dict, default=None
+            Style of the bars of shares, or of the line of means.
+
+        Returns
+        -------
+        self : DecisionPathDisplay
+            The display.
+        """
+        values, counts, deviations = self._arrays()
+        size = 7.5, row_height(len(counts), 0.42)
+        ax = take_single(ax, size, caller="DecisionPathDisplay.plot")
+        self.figure_, self.ax_ = ax.figure, ax
+        name_rows(ax, self.conditions)
+        places = np.arange(len(counts))[::-1]
+        self.bars_, self.lines_, self.legend_ = [], [], None
+        if values.ndim == 2:
+            self._draw_shares(ax, places, values, node_kw)
+        else:
+            self._draw_means(ax, places, values, deviations, node_kw)
+        self.texts_ = self._write_counts(ax, places, counts)
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        ax.set_xlabel(literal(self._label(values)))
+        return self
+
+    def _label(self, values):
+        if values.ndim == 2:
+            return "Share of the classes"
+        spread = "" if self.deviations is None else " ± standard deviation"
+        return f"{self._response_label(None)}, mean of the node{spread}"
+
+    def _draw_shares(self, ax, places, shares, style):
+        """Shares of the classes, one behind the other."""
+        names = self.output_names
+        names = range(shares.shape[1]) if names is None else names
+        starts = np.cumsum(shares, axis=1) - shares
+        for share, start, colour in zip(
+            shares.T, starts.T, colours(shares.shape[1]), strict=True
+        ):
+            looks = {"height": 0.62, "starts": start}
+            self.bars_.append(draw_bars(ax, places, share, colour, style, **looks))
+        ax.set_xlim(0, 1)
+        names = list(map(str, names))
+        n_columns = legend_columns(names, axes_inches(ax)[0])
+        above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False}
+        self.legend_ = named_legend(ax, self.bars_, names, ncols=n_columns, **above)
+
+    def _draw_means(self, ax, places, means, deviations, style):
+        """Means from node to node, and deviations around them."""
+        from matplotlib.lines import Line2D
+
+        ax.axvline(means[0], color=shade(ax, 0.4), linewidth=0.8, linestyle=":")
+        if deviations is not None:
+            reach = means - deviations, means + deviations
+            looks = {"color": shade(ax, 0.3), "linewidth": 5, "zorder": 1.5}
+            ax.hlines(places, *reach, **looks)
+        looks = {"color": seen(MEAN_COLOUR, ax), "marker": "o", "zorder": 3}
+        looks = merged_style(looks, style, Line2D)
+        self.lines_ = ax.plot(means, places, **looks)
+        for mean, place in zip(means, places, strict=True):
+            at = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center"}
+            at["bbox"] = {"facecolor": paper(ax), "alpha": 0.7, "lw": 0, "pad": 0.5}
+            text = number_beside(mean, np.ptp(means))
+            ax.annotate(text, (mean, place), **at, fontsize="small", color=ink(ax))
+        plain_number_ticks(ax)
+
+    def _write_counts(self, ax, places, counts):
+        """Numbers of training rows to the right of the nodes, with a heading."""
+        lines = [(len(counts) - 0.45, self.count_name)]
+        lines += zip(places, (number_text(count, 4) for count in counts), strict=True)
+        looks = {"va": "center", "fontsize": "small", "color": ink(ax)}
+        looks["transform"] = ax.get_yaxis_transform()
+        return [ax.text(1.02, place, text, **looks) for place, text in lines]
+
+    def to_frame(self) -> Any:
+        """Numbers drawn, as a DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each node: its condition and number of rows, and the mean and
+            standard deviation, or a column for each class.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        pandas = import_pandas("DecisionPathDisplay.to_frame")
+        values, counts, deviations = self._arrays()
+        table = {"condition": list(self.conditions), "n_rows": counts}
+        if values.ndim == 2:
+            names = self.output_names
+            names = range(values.shape[1]) if names is None else names
+            table |= dict(zip(map(str, names), values.T, strict=True))
+        else:
+            table["mean"] = values
+            if deviations is not None:
+                table["standard_deviation"] = deviations
+        return pandas.DataFrame(table)

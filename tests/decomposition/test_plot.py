@@ -1,0 +1,143 @@
+"""The path of one row through one tree, as it is drawn."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.ensemble import (
+    BaggingClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+
+from sklearn_interpret.decomposition import DecisionPathDisplay, TreePathContributions
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 3)).round(1)
+Y = X[:, 0] + X[:, 1] ** 2
+LABELS = np.array(["no", "so", "yes"])[np.digitize(Y, [0.0, 1.0])]
+draw = DecisionPathDisplay.from_estimator
+
+
+@pytest.fixture(autouse=True)
+def _no_windows():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    yield
+    plt.close("all")
+
+
+@pytest.mark.parametrize("tree", [0, 2])
+def test_nodes_of_a_forest_are_those_of_its_tree(tree):
+    forest = RandomForestRegressor(3, random_state=0).fit(X, Y)
+    member = forest.estimators_[tree]
+    display = draw(forest, X, row=7, tree=tree)
+    path = member.decision_path(X[7:8].astype(np.float32)).indices
+    own = member.tree_
+    assert_allclose(display.values, own.value[path, 0, 0])
+    assert_allclose(display.n_rows, own.weighted_n_node_samples[path])
+    # A fully grown tree predicts its training rows: their spread is its impurity.
+    spread = np.sqrt(np.maximum(own.impurity[path], 0))
+    assert_allclose(display.deviations, spread, atol=1e-7)
+    for node, below, text in zip(path, path[1:], display.conditions[1:], strict=False):
+        left = own.children_left[node] == below
+        name, sign, number = text.split(" ")
+        assert (name, sign) == (f"x{own.feature[node]}", "≤" if left else ">")
+        number = float(number.replace("\N{MINUS SIGN}", "-"))
+        assert_allclose(number, own.threshold[node], atol=0.005)
+        x = X[7, own.feature[node]]
+        assert x <= number if left else x > number
+    assert display.count_name == "training rows"
+    assert len(display.texts_) == len(path) + 1
+    assert display.to_frame()["mean"].tolist() == display.values.tolist()
+
+
+def test_shares_of_the_classes():
+    forest = RandomForestClassifier(3, max_depth=3, random_state=0).fit(X, LABELS)
+    display = draw(forest, X, row=-1, tree=1)
+    own = forest.estimators_[1].tree_
+    path = forest.estimators_[1].decision_path(X[-1:].astype(np.float32)).indices
+    assert_allclose(display.values, own.value[path, 0])
+    assert [len(bars.patches) for bars in display.bars_] == [len(path)] * 3
+    names = [text.get_text() for text in display.legend_.get_texts()]
+    assert names == ["no", "so", "yes"]
+    assert list(display.to_frame()) == ["condition", "n_rows", *names]
+
+
+def test_two_classes_have_both_shares():
+    forest = RandomForestClassifier(2, max_depth=2, random_state=0).fit(X, Y > 0)
+    display = draw(forest, X, row=0)
+    assert_allclose(np.sum(display.values, axis=1), 1)
+
+
+def test_shares_of_a_part_of_the_vote_sum_to_one():
+    model = BaggingClassifier(n_estimators=3, random_state=0).fit(X, LABELS)
+    assert_allclose(np.sum(draw(model, X, row=0, tree=1).values, axis=1), 1)
+
+
+def test_boosting_shows_the_output_of_the_tree():
+    model = GradientBoostingClassifier(n_estimators=2, random_state=0).fit(X, LABELS)
+    display = draw(model, X, row=0, tree=2)
+    member = model.estimators_[0, 2].tree_
+    leaf = member.apply(X[:1].astype(np.float32))[0]
+    assert_allclose(display.values[-1], 0.1 * member.value[leaf, 0, 0])
+    assert display.ax_.get_xlabel().startswith("Decision function")
+
+
+def test_conditions_of_categories_missing_values_and_steps():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": X[:, 0], "kind": pandas.Categorical(LABELS)})
+    frame.loc[:9, "a"] = np.nan
+    model = HistGradientBoostingRegressor(
+        max_iter=1, min_samples_leaf=2, categorical_features="from_dtype"
+    ).fit(frame, Y + 9 * frame["a"].isna())
+    conditions = [draw(model, frame, row=i).conditions for i in range(10)]
+    words = {text for path in conditions for text in path}
+    assert "a is missing" in words
+    assert {text for text in words if text.startswith("kind")} <= {
+        f"kind = {label}" for label in LABELS
+    }
+    pipeline = make_pipeline(StandardScaler(), DecisionTreeRegressor(max_depth=1))
+    display = draw(pipeline.fit(X, Y), X, row=0)
+    assert display.conditions[1].endswith("as transformed")
+
+
+def test_a_stump_without_splits():
+    display = draw(DecisionTreeRegressor().fit(X, np.ones(60)), X, row=0)
+    assert display.conditions == ["all rows"]
+    assert_allclose(display.values, [1.0])
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"tree": 3}, "tree=3 is accepted from 0 to 2"),
+        ({"tree": True}, "tree=True is accepted"),
+        ({"row": 60}, "row=60"),
+    ],
+    ids=str,
+)
+def test_bad_choices(choice, message):
+    forest = RandomForestRegressor(3, random_state=0).fit(X, Y)
+    with pytest.raises((ValueError, IndexError), match=message):
+        draw(forest, X, **choice)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"values": [1.0]}, {"n_rows": [1.0]}, {"deviations": [[1.0], [2.0]]}],
+    ids=str,
+)
+def test_arrays_that_do_not_fit(bad):
+    arrays = {"conditions": ["all", "x ≤ 1"], "values": [1.0, 2.0], "n_rows": [4, 2]}
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        DecisionPathDisplay(**{**arrays, **bad}).plot()
+
+
+def test_one_row_is_followed():
+    inspector = TreePathContributions(DecisionTreeRegressor()).fit(X, Y)
+    with pytest.raises(ValueError, match="X has 2 rows; one is needed"):
+        inspector.decision_path(X[:2])
