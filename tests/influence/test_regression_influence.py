@@ -397,6 +397,23 @@ def test_rows_of_weight_zero_are_left_out():
     assert inspector.to_frame().index.tolist() == list(range(1, 29))
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_units_of_columns_do_not_matter_to_glms(name):
+    model, y, _ = MODELS[name]
+    model = clone(model).set_params(C=np.inf) if name == "logistic" else model
+    expected = RegressionInfluence(model).fit(X, y)
+    fitted = clone(model).fit(X, y)
+    scales = np.array([1e-5, 1.0, 1e5])
+    fitted.coef_ = fitted.coef_ / scales
+    inspector = RegressionInfluence(FrozenEstimator(fitted)).fit(X * scales, y)
+    for part in ("one_step", "refit"):
+        inspector.set_params(approximation=part).fit(X * scales, y)
+        expected.set_params(approximation=part).fit(X, y)
+        changes = inspector.dfbeta_ * [*scales, 1]
+        assert_allclose(changes, expected.dfbeta_, rtol=1e-5, atol=1e-5)
+        assert_allclose(inspector.leverages_, expected.leverages_, rtol=1e-6)
+
+
 @settings(max_examples=15, deadline=None)
 @given(
     st.lists(st.floats(-1, 1), min_size=3, max_size=3),
@@ -644,3 +661,15 @@ def test_bad_input():
         RegressionInfluence(LinearRegression()).fit(X, np.c_[Y, Y])
     with pytest.raises(NotFittedError):
         RegressionInfluence(LinearRegression()).to_frame()
+
+
+def test_a_fit_that_has_stopped_far_from_the_optimum():
+    """Newton's first step from there leads to means beyond all numbers."""
+    x = 4 * np.random.default_rng(0).normal(size=(300, 1))
+    y = np.random.default_rng(1).poisson(np.exp(1.2 * x[:, 0] - 6))
+    near = PoissonRegressor(**NO_PENALTY).fit(x, y)
+    expected = RegressionInfluence(FrozenEstimator(near)).fit(x, y)
+    far = clone(near).fit(x, y)
+    far.coef_, far.intercept_ = 0 * near.coef_, -6.0
+    found = RegressionInfluence(FrozenEstimator(far)).fit(x, y)
+    assert_allclose(found.leverages_, expected.leverages_, rtol=1e-6)

@@ -265,7 +265,14 @@ class ScoreModel:
         hessian[np.diag_indices(d * k)] += penalties.ravel() + self.damping
         if self.fixed is not None:
             hessian[self.fixed.ravel()] = hessian[:, self.fixed.ravel()] = 0
-        return pinvh(hessian)
+        return pinvh(hessian / self._units) / self._units
+
+    @cached_property
+    def _units(self):
+        """Units of the Hessian's entries: what is rounding depends on the columns'."""
+        sizes = np.sqrt(self.weights @ self.design**2)
+        sizes = np.repeat(np.where(sizes > 0, sizes, 1), self.targets.shape[1])
+        return np.outer(sizes, sizes)
 
     def _descended(self, parameters, kept, n_steps):
         """Parameters after so many Newton steps each, as long as these lead down."""
@@ -277,11 +284,13 @@ class ScoreModel:
                 move = move.reshape(one.shape)
                 # Near the optimum, rounding alone decides which of two is larger.
                 share, before = 1.0, self._objective(one, rows) * (1 + _ROUNDING)
-                while (
-                    self._objective(one - share * move, rows) > before
-                    and share > _TOLERANCE
-                ):
-                    share /= 2
+                # Far from it, steps may lead beyond all numbers.
+                with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                    while (
+                        not self._objective(one - share * move, rows) <= before
+                        and share > _TOLERANCE
+                    ):
+                        share /= 2
                 one -= share * move
                 if not self._is_far(move[None])[0]:
                     break
