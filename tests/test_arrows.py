@@ -25,7 +25,7 @@ CHOOSING = {
     f"{PACKAGE}.shapley._values",
 }
 # What families share, beside the base.
-SHARED = {"_choosing", "_refitting", "_row_search", "_texts"}
+SHARED = {"_choosing", "_refitting", "_regression", "_row_search", "_texts"}
 MOST_MODULES = 16
 
 
@@ -87,6 +87,7 @@ def room(name):
         "explanations",
         "_choosing",
         "_refitting",
+        "_regression",
         "_row_search",
         "_texts",
     ):
