@@ -317,6 +317,23 @@ def test_rows_of_weight_zero_are_left_out():
     assert inspector.to_frame().index.tolist() == list(range(1, 29))
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_units_of_columns_do_not_matter_to_glms(name):
+    model, y, _ = MODELS[name]
+    model = clone(model).set_params(C=np.inf) if name == "logistic" else model
+    expected = RegressionInfluence(model).fit(X, y)
+    fitted = clone(model).fit(X, y)
+    scales = np.array([1e-5, 1.0, 1e5])
+    fitted.coef_ = fitted.coef_ / scales
+    inspector = RegressionInfluence(FrozenEstimator(fitted)).fit(X * scales, y)
+    for part in ("one_step", "refit"):
+        inspector.set_params(approximation=part).fit(X * scales, y)
+        expected.set_params(approximation=part).fit(X, y)
+        changes = inspector.dfbeta_ * [*scales, 1]
+        assert_allclose(changes, expected.dfbeta_, rtol=1e-5, atol=1e-5)
+        assert_allclose(inspector.leverages_, expected.leverages_, rtol=1e-6)
+
+
 @settings(max_examples=15, deadline=None)
 @given(
     st.lists(st.floats(-1, 1), min_size=3, max_size=3),

@@ -231,7 +231,14 @@ class ScoreModel:
                 hessian[:, first, :, second] = hessian[:, second, :, first] = part
         hessian = hessian.reshape(d * k, d * k)
         hessian[np.diag_indices(d * k)] += penalties.ravel() + self.damping
-        return pinvh(hessian)
+        return pinvh(hessian / self._units) / self._units
+
+    @cached_property
+    def _units(self):
+        """Units of the Hessian's entries: what is rounding depends on the columns'."""
+        sizes = np.sqrt(self.weights @ self.design**2)
+        sizes = np.repeat(np.where(sizes > 0, sizes, 1), self.targets.shape[1])
+        return np.outer(sizes, sizes)
 
     def _descended(self, parameters, kept, n_steps):
         """Parameters after so many Newton steps each, as long as these lead down."""
