@@ -15,6 +15,7 @@ _submodules = [
     "importance",
     "influence",
     "interactions",
+    "linear",
     "prototypes",
     "shapley",
     "surrogates",

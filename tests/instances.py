@@ -57,6 +57,7 @@ from sklearn_interpret.interactions import (
     PartialDependenceInteraction,
     VariableInteractionNetwork,
 )
+from sklearn_interpret.linear import CoefficientInference
 from sklearn_interpret.prototypes import (
     KMedoids,
     MMDCritic,
@@ -366,6 +367,14 @@ INTERACTIONS = {
     ],
 }
 
+LINEAR = {
+    CoefficientInference: [
+        {},
+        {"interval": "profile", "dispersion": "quasi"},
+        {"covariance": "HC0", "confidence_level": 0.9},
+    ],
+}
+
 PROTOTYPES = {
     MMDCritic: [
         {"n_prototypes": 4, "n_criticisms": 3},
@@ -492,6 +501,7 @@ ARGUMENTS = {
     **IMPORTANCE,
     **INFLUENCE,
     **INTERACTIONS,
+    **LINEAR,
     **PROTOTYPES,
     **SHAPLEY,
     **SURROGATES,
@@ -563,6 +573,8 @@ def models(inspector_class):
         whole = {"bootstrap": False, "max_features": None, "random_state": 0}
         forest = RandomForestClassifier(3, max_depth=4, **whole)
         return [of_trees[0], forest, of_trees[1]]
+    if inspector_class in LINEAR:
+        return [LinearRegression(), LogisticRegression(C=np.inf)]
     if inspector_class in ADVERSARIAL:
         return [LinearRegression(), LogisticRegression(max_iter=1000)]
     if inspector_class in COSTLY:

@@ -15,6 +15,7 @@ from sklearn_interpret import (
     importance,
     influence,
     interactions,
+    linear,
     prototypes,
     shapley,
     surrogates,
@@ -439,6 +440,14 @@ PROTOTYPES = {
 INFLUENCE = {
     "RegressionInfluence": {"approximation": "one_step", "n_jobs": None, "verbose": 0},
 }
+LINEAR = {
+    "CoefficientInference": {
+        "covariance": "model",
+        "dispersion": "model",
+        "interval": "wald",
+        "confidence_level": 0.95,
+    },
+}
 
 
 def in_order(own):
@@ -462,6 +471,7 @@ PROMISED = {
     **{getattr(prototypes, name): own for name, own in PROTOTYPES.items()},
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
     **{getattr(influence, name): own for name, own in INFLUENCE.items()},
+    **{getattr(linear, name): own for name, own in LINEAR.items()},
     **{getattr(surrogates, name): own for name, own in LOCAL_SURROGATES.items()},
     **{getattr(effects, name): {**FIRST, **own, **LAST} for name, own in OWN.items()},
     **{
@@ -520,6 +530,7 @@ def test_public_modules():
         "sklearn_interpret.importance",
         "sklearn_interpret.influence",
         "sklearn_interpret.interactions",
+        "sklearn_interpret.linear",
         "sklearn_interpret.prototypes",
         "sklearn_interpret.shapley",
         "sklearn_interpret.surrogates",

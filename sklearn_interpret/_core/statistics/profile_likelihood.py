@@ -16,17 +16,19 @@ _MOST_STEPS = 100
 _SLOW = 0.05
 
 
-def profile_bounds(regression, height):
-    """Lower and upper bounds of the parameters, (2, d).
+def profile_bounds(regression, parameters, height):
+    """Lower and upper bounds of some parameters, (2, m).
 
     Parameters
     ----------
     regression : WorkingRegression
-        Without a penalty, of full rank.
+        Without a penalty.
+    parameters : ndarray of shape (m,), int
+        Positions of parameters that the rows determine.
     height : float
         By how much the deviance may rise.
     """
-    _, inverse = regression.factors
+    inverse = regression.factors[1][parameters]
     errors = np.linalg.norm(inverse, axis=1)
     # Far from the optimum numbers may overflow, and steps are halved.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -34,7 +36,8 @@ def profile_bounds(regression, height):
             [_Profile(regression, sign * row, height).reach() for row in inverse]
             for sign in (-1, 1)
         ]
-    return regression.parameters + np.array([[-1], [1]]) * errors * np.array(reach)
+    middle = regression.parameters[parameters]
+    return middle + np.array([[-1], [1]]) * errors * np.array(reach)
 
 
 class _Profile:

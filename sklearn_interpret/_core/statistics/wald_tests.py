@@ -18,7 +18,7 @@ class WaldTests:
     Parameters
     ----------
     regression : WorkingRegression
-        Without a penalty, of full rank.
+        Without a penalty.
     kind : {"model", "HC0", "HC1", "HC2", "HC3"}
         Of the covariance: the model's, or a sandwich.
     """
@@ -47,17 +47,6 @@ class WaldTests:
         left = 1 - regression.leverages / weights
         return squares / np.where(left > 0, left, np.nan) ** power
 
-    @cached_property
-    def errors(self):
-        """Standard errors, (d,)."""
-        return np.sqrt(np.diag(self.covariance))
-
-    @cached_property
-    def statistics(self):
-        """Parameters by their standard errors, (d,)."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return self.regression.parameters / self.errors
-
     @property
     def _dof(self):
         """Degrees of freedom of Student's distribution; None is the normal one."""
@@ -65,10 +54,9 @@ class WaldTests:
         student = isinstance(regression.model.loss, HalfSquared)
         return regression.residual_dof if student and self.kind == "model" else None
 
-    @property
-    def pvalues(self):
-        """Two-sided p-values, (d,)."""
-        low = -np.abs(self.statistics)
+    def pvalues(self, statistics):
+        """Two-sided p-values of parameters by their standard errors."""
+        low = -np.abs(statistics)
         return 2 * (ndtr(low) if self._dof is None else stdtr(self._dof, low))
 
     def quantile(self, level):

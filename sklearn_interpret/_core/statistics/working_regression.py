@@ -17,6 +17,8 @@ _ALONE = 1e-12
 # Residuals beneath this part of the largest target are rounding, and so are fewer
 # degrees of freedom.
 _ROUNDING, _NONE_LEFT = 1e-14, 1e-9
+# Part of a column's size that others leave of it, where it depends on them.
+_DEPENDENT = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +109,18 @@ class WorkingRegression:
         alone = np.append(np.zeros(columns.shape[1]), 1 / scale)
         inverse = np.column_stack([np.vstack([inverse, -centre @ inverse]), alone])
         return np.column_stack([basis, root / scale]), inverse
+
+    @property
+    def undetermined(self):
+        """Positions of the columns that others make up, or that are zero."""
+        design = self.model.design
+        sizes = np.linalg.norm(design, axis=0)
+        columns = design / np.where(sizes > 0, sizes, 1)
+        _, sizes, right = np.linalg.svd(np.linalg.qr(columns, mode="r"))
+        without = right[int((sizes > _DEPENDENT * sizes.max()).sum()) :]
+        found = np.flatnonzero((np.abs(without) > _DEPENDENT).any(axis=0))
+        # Where none depends on others, units differ by more than numbers can tell.
+        return found if len(found) else np.arange(design.shape[1])
 
     @cached_property
     def leverages(self):
