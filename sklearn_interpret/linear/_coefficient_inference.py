@@ -160,13 +160,15 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
 
         \\mathrm{Cov} &= \\phi\\, (X^\\top V X)^{-1}, \\qquad
         \\phi = \\textstyle\\sum_i w_i r_i^2 / (N - p) \\\\
-        \\mathrm{Cov}_{HC} &= (X^\\top V X)^{-1} \\Big(\\sum_i w_i v_i
-        \\frac{c\\, r_i^2}{(1 - h_i)^k}\\, x_i x_i^\\top\\Big) (X^\\top V X)^{-1}
+        \\mathrm{Cov}_{HC} &= (X^\\top O X)^{-1} \\Big(\\sum_i w_i v_i
+        \\frac{c\\, r_i^2}{(1 - h_i)^k}\\, x_i x_i^\\top\\Big) (X^\\top O X)^{-1}
 
-    where k is 1 for "HC2", 2 for "HC3" and else 0, and c is N / (N - p) for "HC1" and
-    else 1; :math:`h_i` is the leverage of a single copy of the row. Statistics of least
-    squares with the covariance "model" follow Student's distribution with N - p degrees
-    of freedom; all others are taken for normal, also where the dispersion is estimated.
+    where O has the observed second derivatives in the place of the expected ones (they
+    are the same for least squares, classes and counts), k is 1 for "HC2", 2 for "HC3"
+    and else 0, and c is N / (N - p) for "HC1" and else 1; :math:`h_i` is the leverage
+    of a single copy of the row. Statistics of least squares with the covariance "model"
+    follow Student's distribution with N - p degrees of freedom; all others are taken
+    for normal, also where the dispersion is estimated.
     In all of this the defaults are those of statsmodels.
 
     Intervals by profile end where the deviance, at its least over all other weights,

@@ -32,8 +32,19 @@ class WaldTests:
         basis, inverse = self.regression.factors
         if self.kind == "model":
             return self.regression.dispersion * inverse @ inverse.T
-        scaled = (basis * np.sqrt(self._squares)[:, None]) @ inverse.T
+        bread = inverse @ np.linalg.inv((basis.T * self._observed) @ basis)
+        scaled = (basis * np.sqrt(self._squares)[:, None]) @ bread.T
         return scaled.T @ scaled
+
+    @property
+    def _observed(self):
+        """Observed curvatures of the rows by those to be expected, (n,)."""
+        regression, model = self.regression, self.regression.model
+        scores = model.design @ regression.parameters[:, None]
+        observed = model.loss.curvatures(model.targets, scores)[:, 0, 0]
+        expected = regression.roots**2 / model.weights
+        ones = np.ones_like(expected)
+        return np.divide(observed, expected, out=ones, where=expected > 0)
 
     @cached_property
     def _squares(self):
