@@ -246,6 +246,68 @@ default=None
         return parameters, {n: v for n, v in choices.items() if n not in settled}, looks
 
 
+class RegressionDisplay(Display):
+    """Base of the displays of regressions, inspected on the rows of their fit."""
+
+    @NamedParameters
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Inspect a fitted regression, or take an inspector, and draw the results.
+
+        Parameters
+        ----------
+        estimator : fitted predictor or inspector
+            A predictor is inspected as it is, by the inspector that belongs to the
+            display. A fitted inspector is used as it is, and not fitted again.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
+default=None
+            The rows that a predictor was fitted on. Needed for a fitted inspector where
+            the display shows rows: those to show.
+        y : array-like of shape (n_samples,), default=None
+            Their targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights.
+        ax : matplotlib Axes, default=None
+            As in `plot`.
+        **params : dict
+            Parameters of the inspector, for a predictor, and of `plot`.
+
+        Returns
+        -------
+        display : object
+            The display, drawn.
+
+        Raises
+        ------
+        NotFittedError
+            The estimator is not fitted.
+        TypeError
+            Another kind of inspector or model, or an unknown parameter.
+        ValueError
+            Parameters of an inspector that is already fitted; rows or targets missing.
+        """
+        fitted = is_inspector(estimator, cls._kinds)
+        parameters, _, looks = cls._split(params, fitted)
+        inspector = inspector_of(
+            estimator,
+            cls._data(X, sample_weight, fitted)._replace(y=y),
+            parameters,
+            kinds=cls._kinds,
+            display=cls.__name__,
+        )
+        display = cls._from_inspector(inspector, X, sample_weight)
+        display._call([inspector], None, None)
+        return display.plot(ax=ax, **looks)
+
+
 class FoldsMixin:
     """Adds `from_cv_results` to a display whose results can be averaged over folds."""
 
