@@ -446,6 +446,8 @@ LINEAR = {
         "dispersion": "model",
         "interval": "wald",
         "confidence_level": 0.95,
+        "n_jobs": None,
+        "verbose": 0,
     },
 }
 

@@ -24,6 +24,7 @@ from sklearn_interpret._model._sklearn_compat import (
     check_pandas_support,
 )
 from sklearn_interpret._model.gradients.objectives import check_is_optimum
+from sklearn_interpret._model.parallel import run_in_threads
 from sklearn_interpret._regression import (
     BaseRegressionInspector,
     column_names,
@@ -81,6 +82,10 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         rows are few. For least squares both are the same.
     confidence_level : float, default=0.95
         Of the intervals.
+    n_jobs : int or None, default=None
+        Workers that follow profiles.
+    verbose : int, default=0
+        Verbosity of that loop.
 
     Attributes
     ----------
@@ -212,6 +217,8 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         "dispersion": [StrOptions({"model", "quasi"})],
         "interval": [StrOptions({"wald", "profile"})],
         "confidence_level": [Interval(Real, 0, 1, closed="neither")],
+        "n_jobs": BaseRegressionInspector._parameter_constraints["n_jobs"],
+        "verbose": BaseRegressionInspector._parameter_constraints["verbose"],
     }
     _weights_count_rows = True
 
@@ -223,12 +230,16 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         dispersion: str = "model",
         interval: str = "wald",
         confidence_level: float = 0.95,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.covariance = covariance
         self.dispersion = dispersion
         self.interval = interval
         self.confidence_level = confidence_level
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _inspect(self, sample, response, on_block):
         self._check_covariance(response)
@@ -252,7 +263,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
             if regression.factors[1].shape[1] < n_weights:
                 unknown = regression.undetermined
                 self._warn_of_dependence(unknown)
-        self._test(regression, unknown)
+        self._test(regression, unknown, on_block)
         self._explain_deviance(regression, n_weights > n_columns)
         on_block()
 
@@ -299,7 +310,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
             stacklevel=2,
         )
 
-    def _test(self, regression, unknown):
+    def _test(self, regression, unknown, on_block):
         """Errors, tests and intervals of the weights, but for some."""
         tests = WaldTests(regression, self.covariance)
         self.covariance_, self.dispersion_ = tests.covariance, regression.dispersion
@@ -315,7 +326,13 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         if self.interval == "profile" and of_likelihood:
             known = np.flatnonzero(np.isfinite(self.standard_errors_))
             height = regression.dispersion * quantile**2
-            bounds[:, known] = profile_bounds(regression, known, height)
+            tasks = [(regression, term, height) for term in known]
+            ends = run_in_threads(
+                profile_bounds, tasks, n_jobs=self.n_jobs, verbose=self.verbose
+            )
+            for term, pair in zip(known, ends, strict=True):
+                bounds[:, term] = pair
+                on_block()
         self.intervals_low_, self.intervals_high_ = bounds
         if of_likelihood:
             with np.errstate(over="ignore"):

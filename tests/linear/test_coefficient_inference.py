@@ -263,6 +263,13 @@ def test_profiles_equal_a_slow_search(name):
         assert_allclose(found, slow, rtol=0, atol=1e-5 * np.ptp(slow))
 
 
+def test_workers_do_not_matter():
+    model, y = MODELS["gamma"]
+    one = CoefficientInference(model, interval="profile").fit(X, y)
+    two = CoefficientInference(model, interval="profile", n_jobs=2).fit(X, y)
+    assert_allclose(table(two), table(one), rtol=1e-12)
+
+
 def test_profiles_of_least_squares_are_walds():
     wald = CoefficientInference(LinearRegression()).fit(X, NUMBERS)
     profile = CoefficientInference(LinearRegression(), interval="profile")

@@ -16,28 +16,24 @@ _MOST_STEPS = 100
 _SLOW = 0.05
 
 
-def profile_bounds(regression, parameters, height):
-    """Lower and upper bounds of some parameters, (2, m).
+def profile_bounds(regression, parameter, height):
+    """Lower and upper bound of a parameter.
 
     Parameters
     ----------
     regression : WorkingRegression
         Without a penalty.
-    parameters : ndarray of shape (m,), int
-        Positions of parameters that the rows determine.
+    parameter : int
+        Its position; the rows determine it.
     height : float
         By how much the deviance may rise.
     """
-    inverse = regression.factors[1][parameters]
-    errors = np.linalg.norm(inverse, axis=1)
+    row = regression.factors[1][parameter]
     # Far from the optimum numbers may overflow, and steps are halved.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        reach = [
-            [_Profile(regression, sign * row, height).reach() for row in inverse]
-            for sign in (-1, 1)
-        ]
-    middle = regression.parameters[parameters]
-    return middle + np.array([[-1], [1]]) * errors * np.array(reach)
+        reach = [_Profile(regression, side * row, height).reach() for side in (-1, 1)]
+    ends = np.array([-1, 1]) * np.linalg.norm(row) * reach
+    return regression.parameters[parameter] + ends
 
 
 class _Profile:
@@ -47,7 +43,7 @@ class _Profile:
         model = regression.model
         self.loss, self.weights, self.targets = model.loss, model.weights, model.targets
         self.scores = model.design @ regression.parameters[:, None]
-        self.columns = model.design @ regression.factors[1]
+        self.columns = regression.columns
         self.losses = self.loss.values(self.targets, self.scores)
         self.direction = direction / np.linalg.norm(direction)
         self.height, self.inverse = height, np.eye(len(direction))

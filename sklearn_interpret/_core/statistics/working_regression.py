@@ -110,6 +110,11 @@ class WorkingRegression:
         inverse = np.column_stack([np.vstack([inverse, -centre @ inverse]), alone])
         return np.column_stack([basis, root / scale]), inverse
 
+    @cached_property
+    def columns(self):
+        """The design in the directions V, (n, r)."""
+        return self.model.design @ self.factors[1]
+
     @property
     def undetermined(self):
         """Positions of the columns that others make up, or that are zero."""
