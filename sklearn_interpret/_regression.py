@@ -60,6 +60,17 @@ class BaseRegressionInspector(BaseInspector):
         y = column_or_1d(sample.y, warn=True)
         return score_model(self.estimator_, sample.rows.native, y, sample.weights)
 
+    def _check_residuals(self, regression):
+        """Refuse too few rows to have a residual."""
+        if not regression.residual_dof:
+            model = regression.model
+            raise ValueError(
+                f"{type(self).__name__} needs more rows than parameters: "
+                f"n_samples={len(model.design)}, with weights that sum to "
+                f"{model.weights.sum():g}, determine {regression.effective_dof:g} "
+                "parameters and leave no residual."
+            )
+
 
 def has_known_dispersion(loss):
     """Whether the dispersion is one: of classes and counts."""

@@ -245,13 +245,7 @@ class RegressionInfluence(BaseRegressionInspector):
             without = self._without_rows(model, on_block)
         rank = getattr(last_step(self.estimator_), "rank_", None)
         diagnostics = RegressionDiagnostics(model, known, rank, without)
-        if not diagnostics.residual_dof:
-            raise ValueError(
-                f"{type(self).__name__} needs more rows than parameters: "
-                f"n_samples={len(model.design)}, with weights that sum to "
-                f"{model.weights.sum():g}, determine {diagnostics.effective_dof:g} "
-                "parameters and leave no residual."
-            )
+        self._check_residuals(diagnostics)
         for name, measure in _MEASURES.items():
             setattr(self, name, getattr(diagnostics, measure))
         names = column_names(response, sample.rows.names)

@@ -23,7 +23,7 @@ from sklearn_interpret._model._sklearn_compat import (
     check_feature_names_in,
     check_pandas_support,
 )
-from sklearn_interpret._model.gradients.objectives import check_is_optimum
+from sklearn_interpret._model.gradients.objectives import check_is_optimum, last_step
 from sklearn_interpret._model.parallel import run_in_threads
 from sklearn_interpret._regression import (
     BaseRegressionInspector,
@@ -241,10 +241,26 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _make_response(self):
+        model = last_step(self.estimator_)
+        # Also of models that are not read, such as Lasso.
+        alpha = getattr(model, "alpha_", getattr(model, "alpha", 0))
+        if hasattr(model, "coef_") and np.any(alpha):
+            _refuse_penalty(model)
+        if getattr(model, "class_weight", None) is not None:
+            raise ValueError(
+                f"class_weight={model.class_weight!r} of the {type(model).__name__} "
+                "makes rows count more often than they stand there, and standard "
+                "errors with them; class_weight=None is accepted, and sample_weight "
+                "in fit."
+            )
+        return super()._make_response()
+
     def _inspect(self, sample, response, on_block):
         self._check_covariance(response)
         model = self._score_model(sample)
-        _check_is_unpenalised(model, response.model)
+        if model.penalty.any() or model.row_penalty.any():
+            _refuse_penalty(response.model)
         self._objective, names = response, column_names(response, sample.rows.names)
         n_weights, n_columns = len(model.parameters), len(names)
         self.term_names_ = names + (n_weights - n_columns) * ["intercept"]
@@ -252,7 +268,8 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         self.intercept_ = float(own[-1])
         known = has_known_dispersion(response.loss) and self.dispersion == "model"
         regression = WorkingRegression(model, known)
-        _check_residuals(regression, type(self).__name__)
+        if not known:
+            self._check_residuals(regression)
         own, self.coef_ = own[:n_weights], regression.parameters.copy()
         direction, unknown = separating_direction(model), []
         if direction is not None:
@@ -420,31 +437,11 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         return pandas.DataFrame(columns, index=self.term_names_)
 
 
-def _check_residuals(regression, name):
-    """Refuse too few rows to estimate a dispersion."""
-    if not (regression.known_dispersion or regression.residual_dof):
-        model = regression.model
-        raise ValueError(
-            f"{name} needs more rows than terms: n_samples={len(model.design)}, with "
-            f"weights that sum to {model.weights.sum():g}, for "
-            f"{model.design.shape[1]} terms, leave no residual."
-        )
-
-
-def _check_is_unpenalised(model, estimator):
-    """Refuse a `ScoreModel` with a penalty, and weights that the fit has changed."""
-    name = type(estimator).__name__
-    if model.penalty.any() or model.row_penalty.any():
-        raise ValueError(
-            f"{name} is fitted with a penalty, which shrinks its weights: standard "
-            "errors, p-values and intervals of least squares or maximum likelihood do "
-            "not hold for them. Fits without a penalty are accepted: LinearRegression, "
-            "LogisticRegression(C=np.inf), and PoissonRegressor, GammaRegressor and "
-            "TweedieRegressor with alpha=0."
-        )
-    if getattr(estimator, "class_weight", None) is not None:
-        raise ValueError(
-            f"class_weight={estimator.class_weight!r} of the {name} makes rows count "
-            "more often than they stand there, and standard errors with them; "
-            "class_weight=None is accepted, and sample_weight in fit."
-        )
+def _refuse_penalty(model):
+    raise ValueError(
+        f"{type(model).__name__} is fitted with a penalty, which shrinks its weights: "
+        "standard errors, p-values and intervals of least squares or maximum "
+        "likelihood do not hold for them. Fits without a penalty are accepted: "
+        "LinearRegression, LogisticRegression(C=np.inf), and PoissonRegressor, "
+        "GammaRegressor and TweedieRegressor with alpha=0."
+    )

@@ -12,7 +12,8 @@ from sklearn.compose import make_column_transformer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import (
     GammaRegressor,
-    Lasso,
+    HuberRegressor,
+    LassoCV,
     LinearRegression,
     LogisticRegression,
     PoissonRegressor,
@@ -385,6 +386,7 @@ def test_frame():
 
 PENALISED = [
     (Ridge(), NUMBERS),
+    (LassoCV(), NUMBERS),
     (LogisticRegression(), LABELS),
     (LogisticRegression(C=1e10), LABELS),
     (PoissonRegressor(), COUNTS),
@@ -472,7 +474,7 @@ def test_saturated_counts():
     inspector = CoefficientInference(model).fit([[0], [1]], [3, 5])
     assert_allclose(inspector.standard_errors_, [(1 / 3 + 1 / 5) ** 0.5, 3**-0.5])
     assert inspector.r2_ == pytest.approx(1)
-    with pytest.raises(ValueError, match="more rows than terms: n_samples=2"):
+    with pytest.raises(ValueError, match="more rows than parameters: n_samples=2"):
         inspector.set_params(dispersion="quasi").fit([[0], [1]], [3, 5])
 
 
@@ -486,9 +488,11 @@ def test_bad_input():
     inspector = CoefficientInference(LinearRegression())
     with pytest.raises(ValueError, match=r"requires y .* residuals need"):
         CoefficientInference(FrozenEstimator(LinearRegression().fit(X, NUMBERS))).fit(X)
-    with pytest.raises(ValueError, match=r"needs more rows than terms: n_samples=4"):
+    with pytest.raises(
+        ValueError, match=r"needs more rows than parameters: n_samples=4"
+    ):
         inspector.fit(X[:4], NUMBERS[:4])
-    for model in (DecisionTreeRegressor(), Lasso()):
+    for model in (DecisionTreeRegressor(), HuberRegressor(alpha=0)):
         with pytest.raises(UnreadableModelError):
             CoefficientInference(model).fit(X, NUMBERS)
     model = LogisticRegression(C=np.inf, max_iter=10_000)
