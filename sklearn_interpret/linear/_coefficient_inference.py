@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -359,13 +358,11 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         """Shares of the deviance that the terms explain."""
         model, self.residual_dof_ = regression.model, regression.residual_dof
         scores = np.zeros_like(model.targets)
-        if has_intercept:
-            ones, none = np.ones_like(scores), np.zeros((1, 1))
-            start = np.full((1, 1), (model.design @ model.parameters).mean())
-            constant = replace(model, design=ones, parameters=start)
-            constant = replace(constant, penalty=none, row_penalty=none)
-            scores += constant.polished().parameters
-        whole = 2 * model.weights @ model.loss.values(model.targets, scores)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if has_intercept:
+                mean = np.average(model.targets, weights=model.weights, axis=0)
+                scores += model.loss.scores(mean)
+            whole = 2 * model.weights @ model.loss.values(model.targets, scores)
         dof = model.weights.sum() - has_intercept
         with np.errstate(divide="ignore", invalid="ignore"):
             left = np.float64(regression.deviance) / whole

@@ -581,3 +581,15 @@ def test_bad_input():
         RegressionInfluence(LinearRegression()).fit(X, np.c_[Y, Y])
     with pytest.raises(NotFittedError):
         RegressionInfluence(LinearRegression()).to_frame()
+
+
+def test_a_fit_that_has_stopped_far_from_the_optimum():
+    """Newton's first step from there leads to means beyond all numbers."""
+    x = 4 * np.random.default_rng(0).normal(size=(300, 1))
+    y = np.random.default_rng(1).poisson(np.exp(1.2 * x[:, 0] - 6))
+    near = PoissonRegressor(**NO_PENALTY).fit(x, y)
+    expected = RegressionInfluence(FrozenEstimator(near)).fit(x, y)
+    far = clone(near).fit(x, y)
+    far.coef_, far.intercept_ = 0 * near.coef_, -6.0
+    found = RegressionInfluence(FrozenEstimator(far)).fit(x, y)
+    assert_allclose(found.leverages_, expected.leverages_, rtol=1e-6)

@@ -460,6 +460,16 @@ def test_separated_counts():
     assert np.isnan(inspector.standard_errors_).all()
 
 
+def test_rare_counts():
+    """Some means are next to nothing, where targets are zero; nothing is separated."""
+    x = 4 * RNG.normal(size=(3000, 2))
+    y = RNG.poisson(np.exp(1.2 * x[:, 0] - 6))
+    peer = glm("poisson", np.c_[x, np.ones(3000)], y)
+    inspector = CoefficientInference(PoissonRegressor(**NO_PENALTY)).fit(x, y)
+    assert_allclose(table(inspector)[:3], table_of(peer)[:3], rtol=1e-6)
+    assert_allclose(inspector.r2_, 1 - peer.deviance / peer.null_deviance, rtol=1e-8)
+
+
 def test_other_training_rows():
     model = FrozenEstimator(LinearRegression().fit(X[::2], NUMBERS[::2]))
     with pytest.warns(OtherTrainingRowsWarning, match="not those"):

@@ -250,11 +250,13 @@ class ScoreModel:
                 move = move.reshape(one.shape)
                 # Near the optimum, rounding alone decides which of two is larger.
                 share, before = 1.0, self._objective(one, rows) * (1 + _ROUNDING)
-                while (
-                    self._objective(one - share * move, rows) > before
-                    and share > _TOLERANCE
-                ):
-                    share /= 2
+                # Far from it, steps may lead beyond all numbers.
+                with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                    while (
+                        not self._objective(one - share * move, rows) <= before
+                        and share > _TOLERANCE
+                    ):
+                        share /= 2
                 one -= share * move
                 if not self._is_far(move[None])[0]:
                     break

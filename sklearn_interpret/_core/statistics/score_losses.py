@@ -6,7 +6,7 @@ A loss takes targets and scores, (..., k) both, before any link.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logsumexp, xlogy
+from scipy.special import expit, logit, logsumexp, xlogy
 
 
 class HalfSquared:
@@ -15,6 +15,10 @@ class HalfSquared:
     def means(self, scores):
         """Targets to be expected."""
         return scores
+
+    def scores(self, means):
+        """Scores of these targets to be expected."""
+        return means
 
     def values(self, targets, scores):
         """Losses of rows, (...)."""
@@ -35,6 +39,10 @@ class Logistic:
     def means(self, scores):
         """Targets to be expected."""
         return expit(scores)
+
+    def scores(self, means):
+        """Scores of these targets to be expected."""
+        return logit(means)
 
     def values(self, targets, scores):
         """Losses of rows, (...)."""
@@ -104,6 +112,10 @@ class HalfTweedie:
     def means(self, scores):
         """Targets to be expected."""
         return np.exp(scores)
+
+    def scores(self, means):
+        """Scores of these targets to be expected."""
+        return np.log(means)
 
     def values(self, targets, scores):
         """Losses of rows, (...)."""

@@ -32,11 +32,13 @@ def separating_direction(model):
         return None
     scores = design @ model.parameters
     curvatures = model.loss.curvatures(model.loss.means(scores), scores)
-    if not len(signed) or curvatures.min() > _FLAT * middle:
+    if not len(signed) or curvatures.min() > _FLAT * middle > 0:
         return None
     scale = np.abs(design).max(axis=0)
     scale[scale == 0] = 1
-    basis = null_space(fixed / scale) if len(fixed) else np.eye(len(scale))
+    basis = np.eye(len(scale))
+    if len(fixed):  # of a triangle: the decomposition is a square of the rows
+        basis = null_space(np.linalg.qr(fixed / scale, mode="r"))
     rows = signed / scale @ basis
     if not rows.size:
         return None
