@@ -4,6 +4,7 @@ __all__ = [
     "AdditivityWarning",
     "ConstantFeatureWarning",
     "CostlyInspectionWarning",
+    "DependentTermsWarning",
     "EmptyIntervalWarning",
     "FixedSumWarning",
     "InspectionWarning",
@@ -15,6 +16,7 @@ __all__ = [
     "OtherTrainingRowsWarning",
     "RefitWarning",
     "SaturatedResponseWarning",
+    "SeparationWarning",
     "SkippedSizeWarning",
     "UndefinedFidelityWarning",
     "UndefinedShareWarning",
@@ -37,6 +39,10 @@ class ConstantFeatureWarning(InspectionWarning):
 
 class CostlyInspectionWarning(InspectionWarning):
     """Much is about to be done: rows sent to the model, leaves summed, memory taken."""
+
+
+class DependentTermsWarning(InspectionWarning):
+    """Columns of a linear model depend on each other: their weights are arbitrary."""
 
 
 class EmptyIntervalWarning(InspectionWarning):
@@ -77,6 +83,10 @@ class UndefinedShareWarning(InspectionWarning):
 
 class SaturatedResponseWarning(InspectionWarning):
     """Probabilities of 0 or 1 have no log-odds, and were clipped."""
+
+
+class SeparationWarning(InspectionWarning):
+    """Terms tell classes, or zeros, apart without error: no finite weights fit best."""
 
 
 class SkippedSizeWarning(InspectionWarning):

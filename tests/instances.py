@@ -64,7 +64,11 @@ from sklearn_interpret.interactions import (
     PartialDependenceInteraction,
     VariableInteractionNetwork,
 )
-from sklearn_interpret.linear import SparseLinearClassifier, SparseLinearRegressor
+from sklearn_interpret.linear import (
+    CoefficientInference,
+    SparseLinearClassifier,
+    SparseLinearRegressor,
+)
 from sklearn_interpret.prototypes import (
     KMedoids,
     MMDCritic,
@@ -375,6 +379,11 @@ INTERACTIONS = {
 }
 
 LINEAR = {
+    CoefficientInference: [
+        {},
+        {"interval": "profile", "dispersion": "quasi"},
+        {"covariance": "HC0", "confidence_level": 0.9},
+    ],
     SparseLinearClassifier: [
         {},
         {"n_features_to_select": 2},
@@ -604,6 +613,8 @@ def models(inspector_class):
         whole = {"bootstrap": False, "max_features": None, "random_state": 0}
         forest = RandomForestClassifier(3, max_depth=4, **whole)
         return [of_trees[0], forest, of_trees[1]]
+    if inspector_class in LINEAR:
+        return [LinearRegression(), LogisticRegression(C=np.inf)]
     if inspector_class in ADVERSARIAL:
         return [LinearRegression(), LogisticRegression(max_iter=1000)]
     if inspector_class in COSTLY:

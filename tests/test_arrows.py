@@ -25,7 +25,14 @@ CHOOSING = {
     f"{PACKAGE}.shapley._values",
 }
 # What families share, beside the base.
-SHARED = {"_attributing", "_choosing", "_refitting", "_row_search", "_texts"}
+SHARED = {
+    "_attributing",
+    "_choosing",
+    "_refitting",
+    "_regression",
+    "_row_search",
+    "_texts",
+}
 MOST_MODULES = 16
 
 
@@ -88,6 +95,7 @@ def room(name):
         "_attributing",
         "_choosing",
         "_refitting",
+        "_regression",
         "_row_search",
         "_texts",
     ):

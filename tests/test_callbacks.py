@@ -182,6 +182,13 @@ def test_callbacks_come_from_a_search_around(table):
     assert len(inspections) == 2 * 2 + 1  # each fold of each candidate, and the refit
 
 
+# The labels are told apart by the columns.
+separated = pytest.mark.filterwarnings(
+    "ignore::sklearn_interpret.exceptions.SeparationWarning"
+)
+
+
+@separated
 @all_inspectors
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_progress_bar(inspector_class, n_jobs, table, capsys, monkeypatch):
@@ -201,6 +208,7 @@ def test_progress_bar(inspector_class, n_jobs, table, capsys, monkeypatch):
 
 
 # What is said of a result by a warning is no chatter.
+@separated
 @pytest.mark.filterwarnings("ignore::sklearn_interpret.exceptions.LowFidelityWarning")
 @all_inspectors
 def test_silent_by_default(inspector_class, table, capfd):

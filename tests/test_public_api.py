@@ -450,6 +450,16 @@ DECOMPOSITION = {
     "NeighborContributions": {},
     "TreePathContributions": {"response_method": "auto", "target": None},
 }
+LINEAR = {
+    "CoefficientInference": {
+        "covariance": "model",
+        "dispersion": "model",
+        "interval": "wald",
+        "confidence_level": 0.95,
+        "n_jobs": None,
+        "verbose": 0,
+    },
+}
 
 
 def in_order(own):
@@ -475,6 +485,7 @@ PROMISED = {
     **{getattr(importance, name): own for name, own in IMPORTANCE.items()},
     **{getattr(influence, name): own for name, own in INFLUENCE.items()},
     **{getattr(decomposition, name): own for name, own in DECOMPOSITION.items()},
+    **{getattr(linear, name): own for name, own in LINEAR.items()},
     **{getattr(surrogates, name): own for name, own in LOCAL_SURROGATES.items()},
     **{getattr(effects, name): {**FIRST, **own, **LAST} for name, own in OWN.items()},
     **{

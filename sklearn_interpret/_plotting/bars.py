@@ -24,6 +24,7 @@ from sklearn_interpret._plotting.labels import (
 MANY_NAMES = 40
 LABEL_WIDTH = 30
 TWO_LINES_PITCH = 0.32  # inches
+_MEDIAN_STYLE = {"linewidth": 1.4, "zorder": 2.6}
 
 
 def check_count(count, parameter):
@@ -107,6 +108,25 @@ def draw_spreads(ax, places, low, high, *, linewidth=1.1, zorder=2.6):
     return ax.hlines(
         places, low, high, color=ink(ax), linewidth=linewidth, zorder=zorder
     )
+
+
+def draw_boxes(ax, places, quartiles, colour, style, *, height):
+    """Boxes from quartile to quartile, with whiskers and medians.
+
+    `quartiles` are (5, n): the smallest value, the three quartiles, the largest value.
+    Returns the boxes and the whiskers.
+    """
+    low, first, middle, third, high = quartiles
+    whiskers = draw_spreads(ax, places, low, high, zorder=1)
+    # Edges of the same colour, so that a box without width is seen, and a median
+    # that leaves its ends free.
+    looks = {"edgecolor": seen(colour, ax), "linewidth": 1.2, **(style or {})}
+    boxes = draw_bars(
+        ax, places, third - first, colour, looks, height=0.8 * height, starts=first
+    )
+    half = 0.22 * height
+    ax.vlines(middle, places - half, places + half, color=ink(ax), **_MEDIAN_STYLE)
+    return boxes, whiskers
 
 
 def grey_last(bars):

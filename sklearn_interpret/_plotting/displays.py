@@ -249,6 +249,60 @@ default=None
         return parameters, {n: v for n, v in choices.items() if n not in settled}, looks
 
 
+class RegressionDisplay(Display):
+    """Base of the displays of regressions, inspected on the rows of their fit."""
+
+    @NamedParameters
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Inspect a fitted regression, or take an inspector, and draw the results.
+
+        Parameters
+        ----------
+        estimator : fitted predictor or inspector
+            A predictor is inspected as it is, by the inspector that belongs to the
+            display. A fitted inspector is used as it is, and not fitted again.
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
+default=None
+            The rows that a predictor was fitted on. Needed for a fitted inspector where
+            the display shows rows: those to show.
+        y : array-like of shape (n_samples,), default=None
+            Their targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights.
+        ax : matplotlib Axes, default=None
+            As in `plot`.
+        **params : dict
+            Parameters of the inspector, for a predictor, and of `plot`.
+
+        Returns
+        -------
+        display : object
+            The display, drawn.
+
+        Raises
+        ------
+        NotFittedError
+            The estimator is not fitted.
+        TypeError
+            Another kind of inspector or model, or an unknown parameter.
+        ValueError
+            Parameters of an inspector that is already fitted; rows or targets missing.
+        """
+        names = None, None
+        return cls._of_estimator(
+            estimator, X, sample_weight, params, names, ax, targets=y
+        )
+
+
 class FoldsMixin:
     """Adds `from_cv_results` to a display whose results can be averaged over folds."""
 

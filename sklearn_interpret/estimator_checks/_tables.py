@@ -1,6 +1,7 @@
 """The small tables that the checks work with, and estimators to fit on them."""
 
 import importlib
+from inspect import signature
 from unittest import SkipTest
 
 import numpy as np
@@ -123,7 +124,10 @@ def prepared(estimator, /, **params):
 
 def without_draws(estimator, /, **params):
     """A clone that uses every row and computes nothing by chance, where it can."""
-    return prepared(estimator, subsample=1.0, confidence_level=None, **params)
+    level = signature(type(estimator)).parameters.get("confidence_level")
+    if level is not None and level.default is None:  # intervals may be left out
+        params = {"confidence_level": None, **params}
+    return prepared(estimator, subsample=1.0, **params)
 
 
 def fitted(estimator, X=None, /, **params):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
@@ -17,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.influence.networks import descended
 from sklearn_interpret._model._sklearn_compat import Interval, StrOptions
 from sklearn_interpret._model.gradients.objectives import (
+    check_is_optimum,
     network_model,
     read_objective,
     score_model,
@@ -28,14 +28,11 @@ from sklearn_interpret._model.response import (
     weight_parameter,
 )
 from sklearn_interpret.base import BaseInspector
-from sklearn_interpret.exceptions import OtherTrainingRowsWarning
 from sklearn_interpret.explanations import TrainingExplanation
 from sklearn_interpret.influence._groups import read_groups
 
 # A step smaller than this part of the change so far is the last.
 _PRECISION = 0.02
-# From here on parameters are not at the optimum of the rows.
-_FAR = 0.1
 # Refits stop this near to the optimum.
 _SHARP = {"tol": 1e-8, "max_iter": 100_000}
 # Losses in a block: few enough to stay in the cache.
@@ -237,7 +234,7 @@ class InfluenceFunctions(BaseInspector):
         find = self._of_network if is_network else self._of_scores
         self._value_and_gradient = None
         distance, self._parameters, weights, self.parameter_changes_ = find(*given)
-        self._check_is_optimum(distance)
+        check_is_optimum(self._objective.model, distance)
         shares = np.bincount(self._codes, weights) / weights.sum()
         self._scales = 1 / shares if self.scaling == "mean" else np.ones(len(shares))
         rises = sample.weights * self._own_changes()
@@ -276,18 +273,6 @@ class InfluenceFunctions(BaseInspector):
         ends = np.cumsum(np.bincount(self._codes))[:-1]
         changes = model.changes_without(np.split(order, ends))
         return distance, model.parameters, model.weights, changes
-
-    def _check_is_optimum(self, distance):
-        if distance > _FAR:
-            warnings.warn(
-                f"The objective of the {type(self._objective.model).__name__} is not "
-                "least at its parameters: the rows or weights given are not those that "
-                "it was trained on, or its training was stopped early. (The squared "
-                f"step to the optimum is {distance:.2g} times the sum of those of the "
-                "single rows.)",
-                OtherTrainingRowsWarning,
-                stacklevel=2,
-            )
 
     def _own_changes(self):
         """By how much the loss of each row rises without its part."""

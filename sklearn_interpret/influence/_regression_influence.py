@@ -1,30 +1,20 @@
 """Regression diagnostics: leverages, and what leaving out single rows changes."""
 
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_interpret._core.influence.diagnostics import RegressionDiagnostics
-from sklearn_interpret._core.statistics.score_losses import (
-    HalfSquared,
-    HalfTweedie,
-    Logistic,
-    Softmax,
-)
+from sklearn_interpret._core.statistics.score_losses import HalfSquared
 from sklearn_interpret._model._sklearn_compat import StrOptions, check_pandas_support
-from sklearn_interpret._model.gradients.objectives import (
-    LinearLayer,
-    last_step,
-    read_objective,
-    score_model,
-)
+from sklearn_interpret._model.gradients.objectives import last_step
 from sklearn_interpret._model.parallel import run_in_threads, slices
-from sklearn_interpret._model.rows.features import default_names
-from sklearn_interpret.base import BaseInspector
-from sklearn_interpret.exceptions import UnreadableModelError
+from sklearn_interpret._regression import (
+    BaseRegressionInspector,
+    column_names,
+    has_known_dispersion,
+)
 
 __all__ = ["RegressionInfluence"]
 
@@ -59,7 +49,7 @@ _COLUMNS = {
 }
 
 
-class RegressionInfluence(BaseInspector):
+class RegressionInfluence(BaseRegressionInspector):
     """Regression diagnostics: what each row does to a linear model or a GLM.
 
     Leverages say which rows could pull at the fit, studentized residuals which rows it
@@ -233,10 +223,9 @@ class RegressionInfluence(BaseInspector):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BaseInspector._parameter_constraints,
+        **BaseRegressionInspector._parameter_constraints,
         "approximation": [StrOptions({"one_step", "refit"})],
     }
-    _errors_count_rows = True
     # A row that stands twice is left out twice: its copies alone have other measures.
     _refits = True
 
@@ -253,40 +242,8 @@ class RegressionInfluence(BaseInspector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags = replace(tags.target_tags, multi_output=False)
-        if tags.classifier_tags is not None:
-            tags.classifier_tags = replace(tags.classifier_tags, multi_class=False)
-        return tags
-
-    def _make_response(self):
-        objective = read_objective(self.estimator_)
-        of_numbers = objective.classes is None
-        kinds = HalfSquared | HalfTweedie if of_numbers else Logistic | Softmax
-        linear = isinstance(objective.network, LinearLayer)
-        if not (linear and isinstance(objective.loss, kinds)):
-            raise UnreadableModelError(
-                f"{type(self).__name__} reads LinearRegression, Ridge, "
-                "LogisticRegression, PoissonRegressor, GammaRegressor and "
-                "TweedieRegressor, alone or at the end of a pipeline."
-            )
-        if isinstance(objective.loss, Softmax):
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is "
-                f"multiclass: y has {len(objective.classes)} classes."
-            )
-        return objective
-
     def _inspect(self, sample, response, on_block):
-        if sample.y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is "
-                "None: residuals need the targets that the model was fitted to."
-            )
-        y = column_or_1d(sample.y, warn=True)
-        model = score_model(self.estimator_, sample.rows.native, y, sample.weights)
-        known = isinstance(response.loss, Logistic) or response.loss == HalfTweedie(1)
+        model, known = self._score_model(sample), has_known_dispersion(response.loss)
         without = None
         # One step is exact where the objective is a sum of squares, but for a penalty
         # of which each row has a share.
@@ -294,19 +251,13 @@ class RegressionInfluence(BaseInspector):
         if self.approximation == "refit" and not exact:
             without = self._without_rows(model, on_block)
         rank = getattr(last_step(self.estimator_), "rank_", None)
-        diagnostics = RegressionDiagnostics(model, known, without, rank)
-        if not diagnostics.residual_dof:
-            raise ValueError(
-                f"{type(self).__name__} needs more rows than parameters: "
-                f"n_samples={len(model.design)}, with weights that sum to "
-                f"{model.weights.sum():g}, determine {diagnostics.effective_dof:g} "
-                "parameters and leave no residual."
-            )
+        diagnostics = RegressionDiagnostics(model, known, rank, without)
+        self._check_residuals(diagnostics)
         for measure in _MEASURES:
             setattr(self, f"{measure}_", getattr(diagnostics, measure))
-        self.parameter_names_ = _parameter_names(
-            response, sample.rows.names, model.design.shape[1]
-        )
+        names = column_names(response, sample.rows.names)
+        n_others = model.design.shape[1] - len(names)
+        self.parameter_names_ = names + n_others * ["intercept"]
         self.row_indices_ = sample.index
         self._dispersion_is_known = known
         self._row_names = getattr(sample.rows.native, "index", sample.index)
@@ -347,13 +298,3 @@ class RegressionInfluence(BaseInspector):
             pairs = zip(self.parameter_names_, changes, strict=True)
             columns |= {f"{kind}_{name}": change for name, change in pairs}
         return pandas.DataFrame(columns, index=self._row_names)
-
-
-def _parameter_names(objective, names, n_parameters):
-    """Names of the columns that the model gets, and "intercept" behind them."""
-    if objective.before is not None:
-        try:
-            names = list(objective.before.get_feature_names_out(names))
-        except (AttributeError, ValueError):  # a step that has no names
-            names = default_names(len(objective.network.coefs[0]))
-    return [*names, *["intercept"] * (n_parameters - len(names))]

@@ -1,7 +1,19 @@
-"""Linear models that explain themselves."""
+"""Linear models, whose weights are the explanation."""
 
-from sklearn_interpret.linear._plot import SparsePathDisplay
+from sklearn_interpret.linear._coefficient_inference import CoefficientInference
+from sklearn_interpret.linear._plot import (
+    CoefficientDisplay,
+    LinearEffectDisplay,
+    SparsePathDisplay,
+)
 from sklearn_interpret.linear._sparse_linear_classifier import SparseLinearClassifier
 from sklearn_interpret.linear._sparse_linear_regressor import SparseLinearRegressor
 
-__all__ = ["SparseLinearClassifier", "SparseLinearRegressor", "SparsePathDisplay"]
+__all__ = [
+    "CoefficientDisplay",
+    "CoefficientInference",
+    "LinearEffectDisplay",
+    "SparseLinearClassifier",
+    "SparseLinearRegressor",
+    "SparsePathDisplay",
+]

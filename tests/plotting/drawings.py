@@ -9,6 +9,7 @@ from sklearn_interpret import (
     importance,
     influence,
     interactions,
+    linear,
     prototypes,
     shapley,
     surrogates,
@@ -31,6 +32,7 @@ FAMILIES = (
     importance,
     influence,
     interactions,
+    linear,
     prototypes,
     shapley,
     surrogates,
@@ -372,6 +374,20 @@ def _regression_influence(**arrays):
     ).plot()
 
 
+def _coefficients(**looks):
+    low = np.array([-1.0, 0.2, np.nan, -3])
+    return lambda: linear.CoefficientDisplay(
+        [0.5, 1.0, 2.0, -2.0], low, low + 2, term_names=["$a_", *NAMES[1:]]
+    ).plot(**looks)
+
+
+def _linear_effects(rows=(), **parts):
+    max_entries = parts.pop("max_entries", 20)
+    return lambda: linear.LinearEffectDisplay(
+        ATTRIBUTIONS, term_names=["$a_", *NAMES[1:]], **parts
+    ).plot(rows=rows, max_entries=max_entries)
+
+
 def _robustness():
     one = adversarial.RobustnessCurveDisplay(GRID, 1 - GRID, label="SVC").plot()
     return adversarial.RobustnessCurveDisplay(
@@ -464,6 +480,17 @@ DRAWINGS = {
     "RegressionInfluenceDisplay": [
         _regression_influence,
         lambda: _regression_influence(residual_dof=None, row_names=["name" * 9] * 7),
+    ],
+    "CoefficientDisplay": [_coefficients(), _coefficients(max_entries=2)],
+    "LinearEffectDisplay": [
+        _linear_effects(),
+        _linear_effects(
+            range(10),
+            max_entries=3,
+            row_names=["$row_" * 9] * 12,
+            response_name="log-odds",
+            output_names=["yes"],
+        ),
     ],
     "InfluenceDisplay": [
         _influences(),

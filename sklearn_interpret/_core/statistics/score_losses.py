@@ -8,7 +8,7 @@ third derivative in curvatures.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logsumexp, xlogy
+from scipy.special import expit, logit, logsumexp, xlogy
 
 
 class HalfSquared:
@@ -19,6 +19,10 @@ class HalfSquared:
     def means(self, scores):
         """Targets to be expected."""
         return scores
+
+    def scores(self, means):
+        """Scores of these targets to be expected."""
+        return means
 
     def values(self, targets, scores):
         """Losses of rows, (...)."""
@@ -41,6 +45,10 @@ class Logistic:
     def means(self, scores):
         """Targets to be expected."""
         return expit(scores)
+
+    def scores(self, means):
+        """Scores of these targets to be expected."""
+        return logit(means)
 
     def values(self, targets, scores):
         """Losses of rows, (...)."""
@@ -124,6 +132,10 @@ class HalfTweedie:
     def means(self, scores):
         """Targets to be expected."""
         return np.exp(scores)
+
+    def scores(self, means):
+        """Scores of these targets to be expected."""
+        return np.log(means)
 
     def values(self, targets, scores):
         """Losses of rows, (...)."""

@@ -1,5 +1,6 @@
 """What models minimise when they are fitted: losses of rows, slopes of parameters."""
 
+import warnings
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -40,7 +41,13 @@ from sklearn_interpret._model.gradients.models import Network
 from sklearn_interpret._model.linear import coefficient_table, has_log_link
 from sklearn_interpret._model.response import is_classifier, unfrozen
 from sklearn_interpret._model.rows.base import copy_of
-from sklearn_interpret.exceptions import UnreadableModelError
+from sklearn_interpret.exceptions import (
+    OtherTrainingRowsWarning,
+    UnreadableModelError,
+)
+
+# From here on parameters are not at the optimum of the rows.
+_FAR = 0.1
 
 
 class LinearLayer:
@@ -288,6 +295,19 @@ def _huber_model(objective, inputs, targets, weights):
         parameters,
         fixed=fixed,
     ).polished()
+
+
+def check_is_optimum(model, distance):
+    """Warn where a model's parameters are far from the optimum of the rows given."""
+    if distance > _FAR:
+        warnings.warn(
+            f"The objective of the {type(model).__name__} is not least at its "
+            "parameters: the rows or weights given are not those that it was trained "
+            "on, or its training was stopped early. (The squared step to the optimum "
+            f"is {distance:.2g} times the sum of those of the single rows.)",
+            OtherTrainingRowsWarning,
+            stacklevel=3,
+        )
 
 
 def last_step(estimator):

@@ -6,6 +6,7 @@ import numpy as np
 
 from sklearn_interpret._plotting.bars import (
     draw_bars,
+    draw_boxes,
     draw_spreads,
     grey_last,
     others_text,
@@ -21,7 +22,6 @@ from sklearn_interpret._plotting.colours import (
 )
 
 PALE = 0.35
-MEDIAN_STYLE = {"linewidth": 1.4, "zorder": 2.6}
 NULL_STYLE = {"linewidth": 2.2, "zorder": 2.5}
 FOLD_STYLE = {"s": 14, "linewidth": 0.8, "zorder": 3}
 
@@ -165,20 +165,12 @@ def mark_quartiles(ax, lines, *, style):
     offsets, height = side_by_side(len(samples))
     for offset, draws, colour in zip(offsets, samples, shades, strict=True):
         quartiles = np.quantile(draws, [0, 0.25, 0.5, 0.75, 1], axis=1)
-        low, first, middle, third, high = quartiles
-        places = lines.places + offset
-        marks.spreads.append(draw_spreads(ax, places, low, high, zorder=1))
-        # Edges of the same colour, so that a box without width is seen, and a median
-        # that leaves its ends free.
-        looks = {"edgecolor": seen(colour, ax), "linewidth": 1.2, **(style or {})}
-        thick = 0.8 * height
-        boxes = draw_bars(
-            ax, places, third - first, colour, looks, height=thick, starts=first
+        boxes, whiskers = draw_boxes(
+            ax, lines.places + offset, quartiles, colour, style, height=height
         )
         marks.bars.append(boxes)
-        half = 0.22 * height
-        ax.vlines(middle, places - half, places + half, color=ink(ax), **MEDIAN_STYLE)
-        marks.ends += [low, high]
+        marks.spreads.append(whiskers)
+        marks.ends += [quartiles[0], quartiles[-1]]
     if lines.null is not None:
         marks.null = marks.bars[0]
         for draws in lines.samples:

@@ -17,10 +17,9 @@ from sklearn_interpret._plotting.axes import (
 )
 from sklearn_interpret._plotting.colours import OKABE_ITO, ink, paper, seen, shade
 from sklearn_interpret._plotting.curves import draw_thin_lines
-from sklearn_interpret._plotting.displays import Display
+from sklearn_interpret._plotting.displays import RegressionDisplay
 from sklearn_interpret._plotting.labels import literal, number_text, shorten
 from sklearn_interpret._plotting.points import MANY_POINTS, point_area
-from sklearn_interpret._plotting.sources import NamedParameters
 from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.influence._regression_influence import RegressionInfluence
 
@@ -32,7 +31,7 @@ _PITCH, _LETTER = 1.15, 0.6
 _FAR_RIGHT = 0.75
 
 
-class RegressionInfluenceDisplay(Display):
+class RegressionInfluenceDisplay(RegressionDisplay):
     """Residuals over leverages, with contours of Cook's distance.
 
     A row changes the fit much if it is both far from it and far from the other rows:
@@ -113,55 +112,6 @@ class RegressionInfluenceDisplay(Display):
         self.effective_dof = effective_dof
         self.residual_dof = residual_dof
         self.row_names = row_names
-
-    @NamedParameters
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any = None,
-        y: ArrayLike | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Draw the diagnostics of a fitted regression.
-
-        Parameters
-        ----------
-        estimator : fitted predictor or inspector
-            A predictor is inspected by :class:`RegressionInfluence` as it is. A fitted
-            :class:`RegressionInfluence` is used as it is, and not fitted again.
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), \
-default=None
-            The rows that a predictor was fitted on; not needed for a fitted inspector.
-        y : array-like of shape (n_samples,), default=None
-            Their targets.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Their weights.
-        ax : matplotlib Axes, default=None
-            As in `plot`.
-        **params : dict
-            Parameters of :class:`RegressionInfluence`, and of `plot`.
-
-        Returns
-        -------
-        display : object
-            The display, drawn.
-
-        Raises
-        ------
-        NotFittedError
-            The estimator is not fitted.
-        TypeError
-            Another kind of inspector or model, or an unknown parameter.
-        ValueError
-            Parameters of an inspector that is already fitted; rows or targets missing.
-        """
-        names = None, None
-        return cls._of_estimator(
-            estimator, X, sample_weight, params, names, ax, targets=y
-        )
 
     @classmethod
     def _from_inspector(cls, inspector, X, sample_weight):

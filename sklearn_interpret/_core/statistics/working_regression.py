@@ -1,0 +1,161 @@
+"""A model of one linear score as a weighted least squares fit at its optimum.
+
+The root of a row's working weight is the root of w_i v_i, where v_i is the expected
+curvature of its loss. A penalty is a prior that the rows are added to. Formulas are
+those of McCullagh & Nelder (1989).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sklearn_interpret._core.statistics.score_losses import HalfSquared
+
+# A leverage this near to one: the other rows say nothing of some parameter.
+_ALONE = 1e-12
+# Residuals beneath this part of the largest target are rounding, and so are fewer
+# degrees of freedom.
+_ROUNDING, _NONE_LEFT = 1e-14, 1e-9
+# Part of a column's size that others leave of it, where it depends on them.
+_DEPENDENT = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class WorkingRegression:
+    """Leverages, residuals and dispersion of a model of one score.
+
+    Parameters
+    ----------
+    model : ScoreModel
+        With one score, at its optimum.
+    known_dispersion : bool
+        Whether the dispersion is one, as of classes and counts.
+    rank : int, default=None
+        Number of the largest directions of the columns that least squares has taken;
+        None takes all that are no rounding.
+    """
+
+    model: object
+    known_dispersion: bool
+    rank: int | None = None
+
+    @cached_property
+    def penalty(self):
+        """Penalties of the squared parameters, (d,)."""
+        model = self.model
+        return (model.penalty + model.weights.sum() * model.row_penalty)[:, 0]
+
+    @cached_property
+    def roots(self):
+        """Roots of the working weights, (n,)."""
+        model = self.model
+        scores = model.design @ model.parameters
+        curvatures = model.loss.curvatures(model.loss.means(scores), scores)
+        return np.sqrt(model.weights * curvatures[:, 0, 0])
+
+    @cached_property
+    def parameters(self):
+        """Parameters (d,); of least squares those along the directions taken."""
+        if not isinstance(self.model.loss, HalfSquared):
+            return self.model.parameters[:, 0]
+        basis, inverse = self.factors
+        return inverse @ (basis.T @ (self.roots * self.model.targets[:, 0]))
+
+    @cached_property
+    def residuals(self):
+        """Deviance residuals and Pearson residuals, (n,) each."""
+        model, loss, root = self.model, self.model.loss, self.roots
+        scores = model.design @ self.parameters[:, None]
+        means = loss.means(scores)
+        errors = (model.targets - means)[:, 0]
+        sizes = np.maximum(np.abs(model.targets), np.abs(means)).max(initial=0)
+        exact = np.abs(errors) <= _ROUNDING * sizes
+        deviances = 2 * np.maximum(loss.values(model.targets, scores), 0)
+        deviance = np.sign(errors) * np.sqrt(model.weights * deviances)
+        slopes = -model.weights * loss.slopes(model.targets, scores)[:, 0]
+        pearson = np.divide(slopes, root, out=np.zeros_like(root), where=root > 0)
+        return np.where(exact, 0, deviance), np.where(exact, 0, pearson)
+
+    @cached_property
+    def factors(self):
+        """Orthonormal columns U (n, r), whose squares sum to leverages, and V (d, r).
+
+        With the working design A = diag(root) X: A (A'A + L)^-1 A' = U U', and
+        (A'A + L)^-1 = V V'. The parameters that rows do not determine stay at zero.
+        """
+        design, root, penalty = self.model.design, self.roots, self.penalty
+        # A constant that is not penalised is taken out first: the rest is centred.
+        free = bool((design[:, -1:] == 1).all() and penalty[-1:] == 0 and root.any())
+        columns = design[:, : design.shape[1] - free]
+        scale = np.linalg.norm(root)
+        centre = (root / scale) ** 2 @ columns if free else np.zeros(columns.shape[1])
+        working = columns - centre
+        working *= root[:, None]
+        sizes = np.linalg.norm(working, axis=0)
+        dust = sizes <= _epsilon(design) * np.abs(centre) * scale
+        working[:, dust] = 0
+        if penalty.any():
+            prior = np.diag(np.sqrt(penalty[: columns.shape[1]]))
+            working = np.vstack([working, prior])
+        basis, sizes, right = np.linalg.svd(working, full_matrices=False)
+        rank = int((sizes > _epsilon(design) * sizes.max(initial=0)).sum())
+        rank = rank if self.rank is None else min(rank, self.rank)
+        basis = basis[: len(design), :rank]
+        inverse = right[:rank].T / sizes[:rank]
+        if not free:
+            return basis, inverse
+        alone = np.append(np.zeros(columns.shape[1]), 1 / scale)
+        inverse = np.column_stack([np.vstack([inverse, -centre @ inverse]), alone])
+        return np.column_stack([basis, root / scale]), inverse
+
+    @cached_property
+    def columns(self):
+        """The design in the directions V, (n, r)."""
+        return self.model.design @ self.factors[1]
+
+    @property
+    def undetermined(self):
+        """Positions of the columns that others make up, or that are zero."""
+        design = self.model.design
+        sizes = np.linalg.norm(design, axis=0)
+        columns = design / np.where(sizes > 0, sizes, 1)
+        _, sizes, right = np.linalg.svd(np.linalg.qr(columns, mode="r"))
+        without = right[int((sizes > _DEPENDENT * sizes.max()).sum()) :]
+        found = np.flatnonzero((np.abs(without) > _DEPENDENT).any(axis=0))
+        # Where none depends on others, units differ by more than numbers can tell.
+        return found if len(found) else np.arange(design.shape[1])
+
+    @cached_property
+    def leverages(self):
+        """Diagonal of the hat matrix, (n,)."""
+        basis, _ = self.factors
+        leverages = np.einsum("nr,nr->n", basis, basis)
+        return np.where(leverages > 1 - _ALONE, 1.0, leverages)
+
+    @cached_property
+    def effective_dof(self):
+        """Trace of the hat matrix: the number of parameters, less what is penalised."""
+        return float(self.leverages.sum())
+
+    @cached_property
+    def residual_dof(self):
+        """Sum of the weights, less the degrees of freedom."""
+        dof = float(self.model.weights.sum() - self.effective_dof)
+        return dof if dof > _NONE_LEFT else 0.0
+
+    @cached_property
+    def deviance(self):
+        return float((self.residuals[0] ** 2).sum())
+
+    @cached_property
+    def dispersion(self):
+        """One where it is known, else Pearson's estimate."""
+        if self.known_dispersion:
+            return 1.0
+        return float((self.residuals[1] ** 2).sum() / self.residual_dof)
+
+
+def _epsilon(design):
+    """Relative size below which numbers are rounding, as in least squares of LAPACK."""
+    return max(design.shape) * np.finfo(np.float64).eps

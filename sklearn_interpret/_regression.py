@@ -1,0 +1,87 @@
+"""What inspectors of regressions share: which models they read, and as what."""
+
+from dataclasses import replace
+
+from sklearn.utils import column_or_1d
+
+from sklearn_interpret._core.statistics.score_losses import (
+    HalfSquared,
+    HalfTweedie,
+    Logistic,
+    Softmax,
+)
+from sklearn_interpret._model.gradients.objectives import (
+    LinearLayer,
+    read_objective,
+    score_model,
+)
+from sklearn_interpret._model.rows.features import default_names
+from sklearn_interpret.base import BaseInspector
+from sklearn_interpret.exceptions import UnreadableModelError
+
+
+class BaseRegressionInspector(BaseInspector):
+    """Base of the inspectors of least squares and generalized linear models."""
+
+    _errors_count_rows = True
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags = replace(tags.target_tags, multi_output=False)
+        if tags.classifier_tags is not None:
+            tags.classifier_tags = replace(tags.classifier_tags, multi_class=False)
+        return tags
+
+    def _make_response(self):
+        objective = read_objective(self.estimator_)
+        of_numbers = objective.classes is None
+        kinds = HalfSquared | HalfTweedie if of_numbers else Logistic | Softmax
+        linear = isinstance(objective.network, LinearLayer)
+        if not (linear and isinstance(objective.loss, kinds)):
+            raise UnreadableModelError(
+                f"{type(self).__name__} reads LinearRegression, Ridge, "
+                "LogisticRegression, PoissonRegressor, GammaRegressor and "
+                "TweedieRegressor, alone or at the end of a pipeline."
+            )
+        if not of_numbers and len(objective.classes) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is "
+                f"multiclass: y has {len(objective.classes)} classes."
+            )
+        return objective
+
+    def _score_model(self, sample):
+        """The model at the optimum of the rows."""
+        if sample.y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is "
+                "None: residuals need the targets that the model was fitted to."
+            )
+        y = column_or_1d(sample.y, warn=True)
+        return score_model(self.estimator_, sample.rows.native, y, sample.weights)
+
+    def _check_residuals(self, regression):
+        """Refuse too few rows to have a residual."""
+        if not regression.residual_dof:
+            model = regression.model
+            raise ValueError(
+                f"{type(self).__name__} needs more rows than parameters: "
+                f"n_samples={len(model.design)}, with weights that sum to "
+                f"{model.weights.sum():g}, determine {regression.effective_dof:g} "
+                "parameters and leave no residual."
+            )
+
+
+def has_known_dispersion(loss):
+    """Whether the dispersion is one: of classes and counts."""
+    return isinstance(loss, Logistic) or loss == HalfTweedie(1)
+
+
+def column_names(objective, names):
+    """Names of the columns that the model gets, from those of the rows."""
+    if objective.before is None:
+        return list(names)
+    try:
+        return list(objective.before.get_feature_names_out(names))
+    except (AttributeError, ValueError):  # a step that has no names
+        return default_names(len(objective.network.coefs[0]))

@@ -1,0 +1,444 @@
+"""The table of a regression: weights, their errors, tests and intervals."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.statistics.profile_likelihood import profile_bounds
+from sklearn_interpret._core.statistics.score_losses import HalfSquared
+from sklearn_interpret._core.statistics.separation import separating_direction
+from sklearn_interpret._core.statistics.wald_tests import WaldTests
+from sklearn_interpret._core.statistics.working_regression import WorkingRegression
+from sklearn_interpret._model._sklearn_compat import (
+    Interval,
+    StrOptions,
+    check_feature_names_in,
+    check_pandas_support,
+)
+from sklearn_interpret._model.gradients.objectives import check_is_optimum, last_step
+from sklearn_interpret._model.parallel import run_in_threads
+from sklearn_interpret._regression import (
+    BaseRegressionInspector,
+    column_names,
+    has_known_dispersion,
+)
+from sklearn_interpret.exceptions import DependentTermsWarning, SeparationWarning
+
+__all__ = ["CoefficientInference"]
+
+# Terms that a message names at most.
+_MOST_NAMED = 10
+# Columns of the table, and the attribute that each is.
+_COLUMNS = {
+    "coef": "coef_",
+    "standard_error": "standard_errors_",
+    "statistic": "statistics_",
+    "pvalue": "pvalues_",
+    "interval_low": "intervals_low_",
+    "interval_high": "intervals_high_",
+}
+
+
+class CoefficientInference(TransformerMixin, BaseRegressionInspector):
+    """Standard errors, tests and intervals of the weights of a linear model or a GLM.
+
+    The model has no penalty: a penalty shrinks weights, and tests and intervals of
+    least squares or of maximum likelihood do not hold for what is shrunk. Interactions
+    and splines are made by steps of a pipeline, such as
+    :class:`~sklearn.preprocessing.PolynomialFeatures` and
+    :class:`~sklearn.preprocessing.SplineTransformer`; the columns that the model gets
+    are the terms.
+
+    Parameters
+    ----------
+    estimator : estimator
+        :class:`~sklearn.linear_model.LinearRegression`, a
+        :class:`~sklearn.linear_model.LogisticRegression` of two classes with
+        ``C=np.inf``, :class:`~sklearn.linear_model.PoissonRegressor`,
+        :class:`~sklearn.linear_model.GammaRegressor` or
+        :class:`~sklearn.linear_model.TweedieRegressor` with ``alpha=0``, or a pipeline
+        that ends in one; a clone of it is fitted. A fitted one is passed as
+        ``FrozenEstimator(model)``, with the rows and weights that it was fitted on.
+    covariance : {"model", "HC0", "HC1", "HC2", "HC3"}, default="model"
+        "model" takes the variance of the targets as the model has it. The others are
+        right too where it is another one for each row (sandwich estimates): "HC0" for
+        all models, the others, which correct it for few rows, for least squares.
+    dispersion : {"model", "quasi"}, default="model"
+        Of classes and counts, "model" takes the dispersion to be 1, and "quasi"
+        estimates it: counts often vary more than Poisson's distribution has it. For
+        other models it is always estimated.
+    interval : {"wald", "profile"}, default="wald"
+        "wald" takes so many standard errors to each side. "profile" takes the weights
+        with which the likelihood, at its largest over all other weights, is not
+        significantly lower; that is slower, and nearer to the nominal coverage where
+        rows are few. For least squares both are the same.
+    confidence_level : float, default=0.95
+        Of the intervals.
+    n_jobs : int or None, default=None
+        Workers that follow profiles.
+    verbose : int, default=0
+        Verbosity of that loop.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    term_names_ : list of str
+        Names of the terms: the columns that the model gets, and "intercept" behind them
+        if it has one.
+    coef_ : ndarray of shape (n_terms,)
+        Weights. Those where the likelihood is largest, to rounding, wherever the
+        model's solver has stopped.
+    standard_errors_ : ndarray of shape (n_terms,)
+        Standard errors.
+    statistics_ : ndarray of shape (n_terms,)
+        Weights by their standard errors.
+    pvalues_ : ndarray of shape (n_terms,)
+        Two-sided p-values of weights of zero.
+    intervals_low_, intervals_high_ : ndarray of shape (n_terms,)
+        Ends of the confidence intervals.
+    exponentiated_ : ndarray of shape (n_terms,)
+        Of classes odds ratios, of other models with a link "log" ratios of means (rate
+        ratios): exponentials of the weights. Models without a link have none.
+    covariance_ : ndarray of shape (n_terms, n_terms)
+        Covariance of the weights.
+    dispersion_ : float
+        The dispersion; for least squares the residual variance.
+    r2_ : float
+        Share of the deviance that the terms explain; for least squares that of the sum
+        of squares. Without an intercept it is the share of the deviance from a linear
+        predictor of zero.
+    adjusted_r2_ : float
+        The same with deviances divided by their degrees of freedom.
+    residual_dof_ : float
+        Sum of the weights of the rows, less the number of terms.
+    intercept_ : float
+        The model's own intercept: effects of a row and this sum to the linear predictor
+        of the model.
+    n_features_in_, feature_names_in_, classes_ : int, ndarray, ndarray
+        Number of features; their names, where the columns have any; class labels.
+
+    Raises
+    ------
+    UnreadableModelError
+        In `fit`: the model is none of those above.
+    ValueError
+        In `fit`: the model has a penalty, or weights of classes; there are too few
+        rows; the covariance is not known for the model, or for intervals by profile;
+        `y` is missing, or has several columns or more than two classes.
+
+    Warns
+    -----
+    DependentTermsWarning
+        Columns depend on each other, as those of all levels of a category do. Errors,
+        tests and intervals of their weights are NaN, and those of others as they would
+        be if one were left out.
+    SeparationWarning
+        Terms tell the classes apart without error, or zero counts from others: the
+        likeliest weights are infinite. `coef_` are then the model's own, and errors,
+        tests and intervals NaN.
+    OtherTrainingRowsWarning
+        The model's weights are far from the likeliest ones.
+
+    See Also
+    --------
+    CoefficientDisplay : Weights with their intervals.
+    LinearEffectDisplay : Effects of the terms on all rows.
+    sklearn_interpret.influence.RegressionInfluence : What single rows do to the fit.
+
+    Notes
+    -----
+    With :math:`w_i` the weight of a row, :math:`r_i` its Pearson residual for a weight
+    of one, :math:`v_i` the expected second derivative of half its unit deviance along
+    the linear predictor, V the diagonal matrix of :math:`w_i v_i`, N the sum of the
+    weights and p the number of terms,
+
+    .. math::
+
+        \\mathrm{Cov} &= \\phi\\, (X^\\top V X)^{-1}, \\qquad
+        \\phi = \\textstyle\\sum_i w_i r_i^2 / (N - p) \\\\
+        \\mathrm{Cov}_{HC} &= (X^\\top O X)^{-1} \\Big(\\sum_i w_i v_i
+        \\frac{c\\, r_i^2}{(1 - h_i)^k}\\, x_i x_i^\\top\\Big) (X^\\top O X)^{-1}
+
+    where O has the observed second derivatives in the place of the expected ones (they
+    are the same for least squares, classes and counts), k is 1 for "HC2", 2 for "HC3"
+    and else 0, and c is N / (N - p) for "HC1" and else 1; :math:`h_i` is the leverage
+    of a single copy of the row. Statistics of least squares with the covariance "model"
+    follow Student's distribution with N - p degrees of freedom; all others are taken
+    for normal, also where the dispersion is estimated.
+    In all of this the defaults are those of statsmodels.
+
+    Intervals by profile end where the deviance, at its least over all other weights,
+    has risen by :math:`\\phi q^2`, with q the quantile that "wald" multiplies standard
+    errors by.
+
+    Weights of the rows say how often a row stands there: a weight of two gives what two
+    copies give. Scale weights of another kind to sum to the number of rows, where the
+    dispersion is estimated or the covariance is not the model's.
+
+    References
+    ----------
+    McCullagh, P. & Nelder, J. A. (1989). Generalized Linear Models. Chapman & Hall.
+
+    MacKinnon, J. G. & White, H. (1985). Some heteroskedasticity-consistent covariance
+    matrix estimators with improved finite sample properties. Journal of Econometrics
+    29(3). https://doi.org/10.1016/0304-4076(85)90158-7
+
+    Venzon, D. J. & Moolgavkar, S. H. (1988). A method for computing profile-likelihood
+    based confidence intervals. Applied Statistics 37(1).
+    https://doi.org/10.2307/2347496
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn_interpret.linear import CoefficientInference
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> inspector = CoefficientInference(LinearRegression()).fit(X[["bmi", "bp"]], y)
+    >>> inspector.to_frame().round(3)[["coef", "standard_error", "statistic"]]
+                  coef  standard_error  statistic
+    bmi          8.519           0.705     12.089
+    bp           1.385           0.225      6.152
+    intercept -203.623          22.234     -9.158
+    >>> inspector.transform(X[["bmi", "bp"]])[:1].round(1)
+    array([[273.5, 139.9]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "covariance": [StrOptions({"model", "HC0", "HC1", "HC2", "HC3"})],
+        "dispersion": [StrOptions({"model", "quasi"})],
+        "interval": [StrOptions({"wald", "profile"})],
+        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
+        "n_jobs": BaseRegressionInspector._parameter_constraints["n_jobs"],
+        "verbose": BaseRegressionInspector._parameter_constraints["verbose"],
+    }
+    _weights_count_rows = True
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        covariance: str = "model",
+        dispersion: str = "model",
+        interval: str = "wald",
+        confidence_level: float = 0.95,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.covariance = covariance
+        self.dispersion = dispersion
+        self.interval = interval
+        self.confidence_level = confidence_level
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _make_response(self):
+        model = last_step(self.estimator_)
+        # Also of models that are not read, such as Lasso.
+        alpha = getattr(model, "alpha_", getattr(model, "alpha", 0))
+        if hasattr(model, "coef_") and np.any(alpha):
+            _refuse_penalty(model)
+        if getattr(model, "class_weight", None) is not None:
+            raise ValueError(
+                f"class_weight={model.class_weight!r} of the {type(model).__name__} "
+                "makes rows count more often than they stand there, and standard "
+                "errors with them; class_weight=None is accepted, and sample_weight "
+                "in fit."
+            )
+        return super()._make_response()
+
+    def _inspect(self, sample, response, on_block):
+        self._check_covariance(response)
+        model = self._score_model(sample)
+        if model.penalty.any() or model.row_penalty.any():
+            _refuse_penalty(response.model)
+        self._objective, names = response, column_names(response, sample.rows.names)
+        n_weights, n_columns = len(model.parameters), len(names)
+        self.term_names_ = names + (n_weights - n_columns) * ["intercept"]
+        own = np.append(response.network.coefs[0], response.network.intercepts[0])
+        self.intercept_ = float(own[-1])
+        known = has_known_dispersion(response.loss) and self.dispersion == "model"
+        regression = WorkingRegression(model, known)
+        if not known:
+            self._check_residuals(regression)
+        own, self.coef_ = own[:n_weights], regression.parameters.copy()
+        direction, unknown = separating_direction(model), []
+        if direction is not None:
+            self.coef_, unknown = own, slice(None)
+            self._warn_of_separation(direction)
+        else:
+            check_is_optimum(response.model, model.distance(own[:, None]))
+            if regression.factors[1].shape[1] < n_weights:
+                unknown = regression.undetermined
+                self._warn_of_dependence(unknown)
+        self._test(regression, unknown, on_block)
+        self._explain_deviance(regression, n_weights > n_columns)
+        on_block()
+
+    def _check_covariance(self, objective):
+        sandwich = self.covariance
+        if sandwich == "model":
+            return
+        if self.interval == "profile":
+            raise ValueError(
+                f'interval="profile" follows the likelihood, covariance="{sandwich}" '
+                'does not: covariance="model" or interval="wald" is needed.'
+            )
+        if sandwich != "HC0" and not isinstance(objective.loss, HalfSquared):
+            raise ValueError(
+                f'covariance="{sandwich}" is known for least squares; of a '
+                f'{type(objective.model).__name__} "model" and "HC0" are accepted.'
+            )
+
+    def _named(self, terms):
+        """Terms by name, for messages."""
+        names = [repr(str(self.term_names_[term])) for term in terms]
+        more = len(names) - _MOST_NAMED
+        return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" * (more > 0))
+
+    def _warn_of_dependence(self, unknown):
+        warnings.warn(
+            "The rows do not determine the weights of all terms, for columns depend on "
+            f"each other: {self._named(unknown)}. Their errors, tests and intervals "
+            "are NaN. To determine them, leave one out, as "
+            'OneHotEncoder(drop="first"), and PolynomialFeatures and SplineTransformer '
+            "with include_bias=False, do.",
+            DependentTermsWarning,
+            stacklevel=2,
+        )
+
+    def _warn_of_separation(self, direction):
+        counts = self._objective.classes is None
+        what = "zeros from positive targets" if counts else "some rows' classes"
+        warnings.warn(
+            f"Terms tell {what} apart without error, and the larger their weights the "
+            f"likelier: {self._named(np.flatnonzero(direction))}. There are no "
+            "likeliest weights, and errors, tests and intervals are NaN.",
+            SeparationWarning,
+            stacklevel=2,
+        )
+
+    def _test(self, regression, unknown, on_block):
+        """Errors, tests and intervals of the weights, but for some."""
+        tests = WaldTests(regression, self.covariance)
+        self.covariance_, self.dispersion_ = tests.covariance, regression.dispersion
+        self.covariance_[unknown] = self.covariance_[:, unknown] = np.nan
+        self.standard_errors_ = np.sqrt(np.diag(self.covariance_))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.statistics_ = self.coef_ / self.standard_errors_
+        self.pvalues_ = tests.pvalues(self.statistics_)
+        quantile = tests.quantile(self.confidence_level)
+        bounds = np.array([[-quantile], [quantile]]) * self.standard_errors_
+        bounds += self.coef_
+        of_likelihood = not isinstance(regression.model.loss, HalfSquared)
+        if self.interval == "profile" and of_likelihood:
+            known = np.flatnonzero(np.isfinite(self.standard_errors_))
+            height = regression.dispersion * quantile**2
+            tasks = [(regression, term, height) for term in known]
+            ends = run_in_threads(
+                profile_bounds, tasks, n_jobs=self.n_jobs, verbose=self.verbose
+            )
+            for term, pair in zip(known, ends, strict=True):
+                bounds[:, term] = pair
+                on_block()
+        self.intervals_low_, self.intervals_high_ = bounds
+        if of_likelihood:
+            with np.errstate(over="ignore"):
+                self.exponentiated_ = np.exp(self.coef_)
+
+    def _explain_deviance(self, regression, has_intercept):
+        """Shares of the deviance that the terms explain."""
+        model, self.residual_dof_ = regression.model, regression.residual_dof
+        scores = np.zeros_like(model.targets)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if has_intercept:
+                mean = np.average(model.targets, weights=model.weights, axis=0)
+                scores += model.loss.scores(mean)
+            whole = 2 * model.weights @ model.loss.values(model.targets, scores)
+        dof = model.weights.sum() - has_intercept
+        with np.errstate(divide="ignore", invalid="ignore"):
+            left = np.float64(regression.deviance) / whole
+            self.r2_ = float(1 - left)
+            self.adjusted_r2_ = float(1 - left * dof / np.float64(self.residual_dof_))
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Effects of the terms on rows: weight times value.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_terms)
+            Effects, without the intercept: with `intercept_` those of a row sum to the
+            model's linear predictor.
+        """
+        check_is_fitted(self)
+        rows = self._check_rows(X, reset=False)
+        self.estimator_.predict(rows.native)  # the model's own checks
+        inputs, _ = self._objective.layers(rows.native)
+        return inputs * self._objective.network.coefs[0][:, 0]
+
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> NDArray[np.object_]:
+        """Names of the columns that `transform` returns: the terms.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the input features where `fit` saw none.
+
+        Returns
+        -------
+        ndarray of str objects
+            The names.
+        """
+        check_is_fitted(self)
+        given = check_feature_names_in(self, input_features)
+        return np.asarray(column_names(self._objective, given), dtype=object)
+
+    def to_frame(self) -> Any:
+        """The table of the weights.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line for each term, under its name. Columns "coef", "standard_error",
+            "statistic", "pvalue", "interval_low", "interval_high", and of classes and
+            models with a link "log" "exponentiated", "exponentiated_low" and
+            "exponentiated_high".
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        check_is_fitted(self)
+        pandas = check_pandas_support(f"{type(self).__name__}.to_frame")
+        columns = {name: getattr(self, part) for name, part in _COLUMNS.items()}
+        if hasattr(self, "exponentiated_"):
+            columns["exponentiated"] = self.exponentiated_
+            columns["exponentiated_low"] = np.exp(self.intervals_low_)
+            columns["exponentiated_high"] = np.exp(self.intervals_high_)
+        return pandas.DataFrame(columns, index=self.term_names_)
+
+
+def _refuse_penalty(model):
+    raise ValueError(
+        f"{type(model).__name__} is fitted with a penalty, which shrinks its weights: "
+        "standard errors, p-values and intervals of least squares or maximum "
+        "likelihood do not hold for them. Fits without a penalty are accepted: "
+        "LinearRegression, LogisticRegression(C=np.inf), and PoissonRegressor, "
+        "GammaRegressor and TweedieRegressor with alpha=0."
+    )

@@ -1,0 +1,191 @@
+"""Display of the weights of a linear model, with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_interpret._plotting.axes import merged_style, take_single
+from sklearn_interpret._plotting.bars import (
+    draw_spreads,
+    name_rows,
+    ranked,
+    row_height,
+)
+from sklearn_interpret._plotting.colours import OKABE_ITO, seen, shade
+from sklearn_interpret._plotting.displays import RegressionDisplay
+from sklearn_interpret._plotting.labels import plain_number_ticks
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.linear._coefficient_inference import CoefficientInference
+
+_WIDTH = 6.0  # inches
+
+
+@dataclass(eq=False, repr=False)
+class CoefficientDisplay(RegressionDisplay):
+    """Weights of a linear model as points, with their confidence intervals.
+
+    The line at zero is that of no effect. Weights are in units of the terms, and can be
+    compared only where these can. Build it with `from_estimator`, which leaves the
+    intercept out, or from arrays of your own.
+
+    Parameters
+    ----------
+    coef : array-like of shape (n_terms,)
+        Weights.
+    intervals_low, intervals_high : array-like of shape (n_terms,)
+        Ends of their intervals; NaN for terms without one.
+    term_names : sequence of str
+        Name of each term.
+    confidence_level : float, default=0.95
+        Of the intervals, for the axis.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    points_ : PathCollection
+        The weights, from the top down.
+    intervals_ : LineCollection
+        Their intervals, where there are any.
+    zero_ : Line2D
+        The line of no effect.
+
+    See Also
+    --------
+    sklearn_interpret.linear.CoefficientInference : The table of weights.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn_interpret.linear import CoefficientDisplay
+    >>> X, y = [[1, 0], [2, 1], [3, 1], [4, 3], [6, 2]], [1.1, 1.9, 3.2, 3.9, 6.0]
+    >>> model = LinearRegression().fit(X, y)
+    >>> CoefficientDisplay.from_estimator(model, X, y).to_frame().round(2)
+      term  coef  interval_low  interval_high
+    0   x0  1.03          0.80           1.27
+    1   x1 -0.11         -0.51           0.29
+    """
+
+    _kinds = (CoefficientInference,)
+
+    coef: ArrayLike
+    intervals_low: ArrayLike
+    intervals_high: ArrayLike
+    _: KW_ONLY
+    term_names: Sequence[str]
+    confidence_level: float = 0.95
+
+    @classmethod
+    def _from_inspector(cls, inspector, X, sample_weight):
+        names = inspector.get_feature_names_out()
+        shown = slice(len(names))
+        return cls(
+            inspector.coef_[shown],
+            inspector.intervals_low_[shown],
+            inspector.intervals_high_[shown],
+            term_names=names.tolist(),
+            confidence_level=inspector.confidence_level,
+        )
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_entries: int | None = 20,
+        point_kw: dict[str, Any] | None = None,
+        line_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw a line for each term, in the order of the terms.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+        max_entries : int, default=20
+            Largest number of terms, those whose weights are largest beside their
+            intervals; None shows all.
+        point_kw : dict, default=None
+            Style of the points.
+        line_kw : dict, default=None
+            Style of the intervals.
+
+        Returns
+        -------
+        self : CoefficientDisplay
+            The display.
+
+        Raises
+        ------
+        ValueError
+            Arrays of different lengths, weights that are not finite, or a `max_entries`
+            that is no number of lines.
+        """
+        from matplotlib.collections import LineCollection, PathCollection
+
+        coef, low, high = self._arrays()
+        reach = np.where(high > low, high - low, np.inf)
+        shown, others = ranked(np.abs(coef) / reach, max_entries)
+        if len(others):  # they have no line together
+            shown = np.append(shown, others[:1])
+        shown = np.sort(shown)
+        size = (_WIDTH, row_height(len(shown)))
+        ax = take_single(ax, size, caller="CoefficientDisplay.plot")
+        self.figure_, self.ax_ = ax.figure, ax
+        places = np.arange(len(shown))[::-1]
+        there = np.isfinite(low + high)[shown]
+        ends = low[shown][there], high[shown][there]
+        self.intervals_ = draw_spreads(ax, places[there], *ends, linewidth=2)
+        self.intervals_.set(**merged_style({}, line_kw, LineCollection))
+        looks = {"color": seen(OKABE_ITO[0], ax), "s": 36, "zorder": 3}
+        looks = merged_style(looks, point_kw, PathCollection)
+        self.points_ = ax.scatter(coef[shown], places, **looks)
+        name_rows(ax, [self.term_names[term] for term in shown])
+        looks = {"color": shade(ax, 0.6), "linewidth": 0.9, "zorder": 1}
+        self.zero_ = ax.axvline(0, **looks)
+        plain_number_ticks(ax)
+        label = f"Weight, with its {100 * self.confidence_level:.4g} % interval"
+        if len(shown) < len(coef):
+            label += f"\n(terms not drawn: {len(coef) - len(shown)})"
+        ax.set_xlabel(label)
+        ax.spines[["top", "right"]].set_visible(False)
+        return self
+
+    def _arrays(self):
+        """Weights and ends of their intervals, checked."""
+        names = ("coef", "intervals_low", "intervals_high")
+        arrays = [np.asarray(getattr(self, name), dtype=np.float64) for name in names]
+        shapes, expected = [array.shape for array in arrays], (len(self.term_names),)
+        if set(shapes) != {expected}:
+            raise ValueError(
+                f"{', '.join(names)} have the shapes {shapes}; {expected} is needed, "
+                "for as many term names."
+            )
+        if not np.isfinite(arrays[0]).all():
+            raise ValueError("coef has weights that are not finite.")
+        return arrays
+
+    def to_frame(self) -> Any:
+        """All weights and intervals, as a DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line for each term: columns "term", "coef", "interval_low" and
+            "interval_high".
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        pandas = import_pandas("CoefficientDisplay.to_frame")
+        names = "coef", "interval_low", "interval_high"
+        columns = dict(zip(names, self._arrays(), strict=True))
+        return pandas.DataFrame({"term": list(self.term_names), **columns})

@@ -1,0 +1,245 @@
+"""Display of the effects of a linear model's terms on rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_interpret._choosing import row_position
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._plotting.axes import merged_style, side_legend, take_single
+from sklearn_interpret._plotting.bars import (
+    draw_boxes,
+    name_rows,
+    others_text,
+    ranked,
+    row_height,
+)
+from sklearn_interpret._plotting.colours import (
+    NEUTRAL_COLOUR,
+    OKABE_ITO,
+    paper,
+    seen,
+    shade,
+)
+from sklearn_interpret._plotting.displays import RegressionDisplay
+from sklearn_interpret._plotting.labels import plain_number_ticks, two_lines
+from sklearn_interpret._plotting.tables import import_pandas
+from sklearn_interpret.linear._coefficient_inference import CoefficientInference
+
+_WIDTH, _LEGEND_WIDTH, _BOX_HEIGHT = 6.0, 1.5, 0.7  # inches, and share of a line
+_BOX_COLOUR = OKABE_ITO[5]
+_MARKERS = "XDsv^<>Po*"
+_COLUMNS = ("minimum", "first_quartile", "median", "third_quartile", "maximum")
+
+
+@dataclass(eq=False, repr=False)
+class LinearEffectDisplay(RegressionDisplay):
+    """Effects of the terms of a linear model on rows, weight times value, as boxes.
+
+    Unlike weights, effects can be compared between terms: they are in the unit of the
+    linear predictor. Boxes reach from quartile to quartile, whiskers to the smallest
+    and the largest effect. Terms beyond `max_entries`, those whose effects differ least
+    between rows, share the last line, which shows the sum of their effects. Build it
+    with `from_estimator`, or from arrays of your own.
+
+    Parameters
+    ----------
+    effects : array-like of shape (n_samples, n_terms)
+        Effects.
+    term_names : sequence of str
+        Name of each term.
+    row_names : sequence, default=None
+        Names of the rows; None takes positions.
+    response_name : str, default="prediction"
+        What effects add up to, for the axis.
+    output_names : sequence, default=None
+        The class that log-odds are of, alone.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    boxes_ : BarContainer
+        The boxes, from the top down.
+    whiskers_ : LineCollection
+        Their whiskers.
+    points_ : list of PathCollection
+        For each marked row its effects.
+    zero_ : Line2D
+        The line of no effect.
+    legend_ : Legend or None
+        The names of the marked rows.
+
+    See Also
+    --------
+    sklearn_interpret.linear.CoefficientInference : Its `transform` returns the effects.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn_interpret.linear import LinearEffectDisplay
+    >>> X, y = [[1, 0], [2, 1], [3, 1], [4, 3], [6, 2]], [1.1, 1.9, 3.2, 3.9, 6.0]
+    >>> model = LinearRegression().fit(X, y)
+    >>> display = LinearEffectDisplay.from_estimator(model, X, y, rows=[0])
+    >>> display.to_frame()[["term", "minimum", "median", "maximum"]].round(2)
+      term  minimum  median  maximum
+    0   x0     1.03    3.10      6.2
+    1   x1    -0.32   -0.11      0.0
+    """
+
+    _kinds = (CoefficientInference,)
+    _shows_rows = True
+
+    effects: ArrayLike
+    _: KW_ONLY
+    term_names: Sequence[str]
+    row_names: Sequence[Any] | None = None
+    response_name: str = "prediction"
+    output_names: Sequence[Any] | None = None
+
+    @classmethod
+    def _from_inspector(cls, inspector, X, sample_weight):
+        classes = getattr(inspector, "classes_", None)
+        log = hasattr(inspector, "exponentiated_")
+        name = "log-odds" if classes is not None else "log" if log else "prediction"
+        return cls(
+            np.asarray(inspector.transform(X)),
+            term_names=inspector.get_feature_names_out().tolist(),
+            row_names=getattr(as_rows(X).native, "index", None),
+            response_name=name,
+            output_names=None if classes is None else classes[1:].tolist(),
+        )
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        rows: Sequence[int] = (),
+        max_entries: int | None = 20,
+        box_kw: dict[str, Any] | None = None,
+        point_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw a box for each term, that of the most different effects on top.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+        rows : sequence of int, default=()
+            Positions of rows to mark, at most ten.
+        max_entries : int, default=20
+            Largest number of lines; None shows all.
+        box_kw : dict, default=None
+            Style of the boxes.
+        point_kw : dict, default=None
+            Style of the marks.
+
+        Returns
+        -------
+        self : LinearEffectDisplay
+            The display.
+
+        Raises
+        ------
+        ValueError
+            Effects of another shape than the names, or not finite; a row that is not
+            there, or too many; a `max_entries` that is no number of lines.
+        """
+        effects = self._array()
+        rows = [row_position(row, len(effects)) for row in rows]
+        if len(rows) > len(_MARKERS):
+            raise ValueError(
+                f"rows has {len(rows)} rows to mark; at most {len(_MARKERS)} can be "
+                "told apart."
+            )
+        shown, others = ranked(effects.std(axis=0), max_entries)
+        lines, names = effects[:, shown], [self.term_names[term] for term in shown]
+        if len(others):
+            lines = np.column_stack([lines, effects[:, others].sum(axis=1)])
+            names.append(
+                f"sum of {others_text(len(others))}".replace("features", "terms")
+            )
+        size = (_WIDTH + _LEGEND_WIDTH * bool(rows), row_height(len(names)))
+        ax = take_single(ax, size, caller="LinearEffectDisplay.plot")
+        self.figure_, self.ax_ = ax.figure, ax
+        places = np.arange(len(names))[::-1]
+        self.boxes_, self.whiskers_ = draw_boxes(
+            ax, places, _quartiles(lines), _BOX_COLOUR, box_kw, height=_BOX_HEIGHT
+        )
+        if len(others):
+            self.boxes_.patches[-1].set_color(NEUTRAL_COLOUR)
+        self._mark_rows(lines, places, rows, point_kw)
+        name_rows(ax, names)
+        looks = {"color": shade(ax, 0.6), "linewidth": 0.9, "zorder": 0.9}
+        self.zero_ = ax.axvline(0, **looks)
+        plain_number_ticks(ax)
+        response = self._response_label(self.output_names, 0)
+        ax.set_xlabel(two_lines(response, "Effect: weight times value"))
+        ax.spines[["top", "right"]].set_visible(False)
+        return self
+
+    def _mark_rows(self, lines, places, rows, style):
+        """Points of rows, and a legend of their names."""
+        from matplotlib.collections import PathCollection
+
+        ax, self.points_, self.legend_ = self.ax_, [], None
+        palette = [colour for colour in OKABE_ITO if colour != _BOX_COLOUR]
+        for number, row in enumerate(rows):
+            looks = {"color": seen(palette[(number + 1) % len(palette)], ax), "s": 40}
+            looks |= {"marker": _MARKERS[number], "zorder": 3, "linewidth": 0.6}
+            looks |= {"edgecolor": paper(ax)}
+            looks = merged_style(looks, style, PathCollection)
+            self.points_.append(ax.scatter(lines[row], places, **looks))
+        if rows:
+            names = range(len(lines)) if self.row_names is None else self.row_names
+            texts = [names[row] for row in rows]
+            self.legend_ = side_legend(
+                ax, self.points_, texts, title="Row", corner="lower right"
+            )
+
+    def _array(self):
+        """Effects, checked."""
+        effects = np.asarray(self.effects, dtype=np.float64)
+        n_terms = len(self.term_names)
+        if effects.ndim != 2 or effects.shape[1] != n_terms or not effects.size:
+            raise ValueError(
+                f"effects has the shape {effects.shape}; (n_samples, {n_terms}) is "
+                "needed, for as many term names."
+            )
+        if not np.isfinite(effects).all():
+            raise ValueError("effects has numbers that are not finite.")
+        return effects
+
+    def to_frame(self) -> Any:
+        """Numbers of the boxes, as a DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line for each term, that of the most different effects first: columns
+            "term", "minimum", "first_quartile", "median", "third_quartile" and
+            "maximum".
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        pandas, effects = import_pandas("LinearEffectDisplay.to_frame"), self._array()
+        order, _ = ranked(effects.std(axis=0), None)
+        columns = dict(zip(_COLUMNS, _quartiles(effects[:, order]), strict=True))
+        return pandas.DataFrame(
+            {"term": [self.term_names[term] for term in order], **columns}
+        )
+
+
+def _quartiles(effects):
+    """Smallest effects, quartiles and largest ones, (5, n_terms)."""
+    return np.quantile(effects, [0, 0.25, 0.5, 0.75, 1], axis=0)

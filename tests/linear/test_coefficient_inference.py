@@ -1,0 +1,531 @@
+"""Tables of regressions equal those of statsmodels and R, and slow root searches."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import optimize, stats
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import (
+    GammaRegressor,
+    HuberRegressor,
+    LassoCV,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    Ridge,
+    TweedieRegressor,
+)
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    PolynomialFeatures,
+    SplineTransformer,
+)
+from sklearn.tree import DecisionTreeRegressor
+
+from sklearn_interpret.exceptions import (
+    DependentTermsWarning,
+    OtherTrainingRowsWarning,
+    SeparationWarning,
+    UnreadableModelError,
+)
+from sklearn_interpret.linear import CoefficientInference
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 3)) * [1, 10, 0.1] + [0, 5, 1]
+NUMBERS = X @ [1, 0.2, -5] + RNG.normal(size=60) * (1 + np.abs(X[:, 0]))
+LABELS = np.where(X[:, 0] + RNG.logistic(size=60) > 0, "yes", "no")
+POSITIVE = RNG.gamma(2, np.exp(0.3 * X[:, 0]) / 2) + 0.05
+COUNTS = RNG.poisson(np.exp(0.5 + 0.4 * X[:, 0]))
+COPIES = RNG.integers(1, 4, 60)
+NO_PENALTY = {"alpha": 0, "solver": "newton-cholesky"}
+# The default tolerance of a solver must not show: these stop early.
+MODELS = {
+    "logistic": (LogisticRegression(C=np.inf, tol=1e-3, max_iter=1000), LABELS),
+    "poisson": (PoissonRegressor(**NO_PENALTY, tol=1e-2), COUNTS),
+    "gamma": (GammaRegressor(**NO_PENALTY, tol=1e-2), POSITIVE),
+    "tweedie": (TweedieRegressor(power=1.5, **NO_PENALTY, tol=1e-2), POSITIVE),
+}
+TABLE = (
+    "coef_",
+    "standard_errors_",
+    "statistics_",
+    "pvalues_",
+    "intervals_low_",
+    "intervals_high_",
+)
+
+
+def table(inspector):
+    return np.array([getattr(inspector, name) for name in TABLE])
+
+
+def table_of(peer):
+    """The table of a fitted model of statsmodels."""
+    low, high = np.transpose(peer.conf_int())
+    return np.array([peer.params, peer.bse, peer.tvalues, peer.pvalues, low, high])
+
+
+def glm(name, design, y, **fit):
+    """A model of statsmodels, from weights that are settled: its errors lag a step."""
+    api = pytest.importorskip("statsmodels.api")
+    log = api.families.links.Log()
+    family = {
+        "logistic": api.families.Binomial(),
+        "poisson": api.families.Poisson(),
+        "gamma": api.families.Gamma(link=log),
+        "tweedie": api.families.Tweedie(var_power=1.5, link=log),
+    }[name]
+    peer = api.GLM(y, design, family=family)
+    first = peer.fit(tol=1e-13)
+    return peer.fit(start_params=first.params, tol=1e-13, **fit)
+
+
+@pytest.mark.parametrize("covariance", ["model", "HC0", "HC1", "HC2", "HC3"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_least_squares_of_statsmodels(covariance, intercept):
+    api = pytest.importorskip("statsmodels.api")
+    design = np.c_[X, np.ones(60)] if intercept else X
+    kind = {"model": "nonrobust"}.get(covariance, covariance)
+    peer = api.OLS(NUMBERS, design, hasconst=intercept).fit(cov_type=kind)
+    model = LinearRegression(fit_intercept=intercept)
+    inspector = CoefficientInference(model, covariance=covariance).fit(X, NUMBERS)
+    assert_allclose(table(inspector), table_of(peer), rtol=1e-9)
+    assert_allclose(inspector.covariance_, peer.cov_params(), rtol=1e-9)
+    assert_allclose(inspector.dispersion_, peer.scale, rtol=1e-10)
+    assert_allclose(inspector.r2_, peer.rsquared, rtol=1e-10)
+    assert_allclose(inspector.adjusted_r2_, peer.rsquared_adj, rtol=1e-10)
+    assert inspector.residual_dof_ == pytest.approx(peer.df_resid)
+    assert not hasattr(inspector, "exponentiated_")
+
+
+@pytest.mark.parametrize("covariance", ["model", "HC0"])
+@pytest.mark.parametrize("name", MODELS)
+def test_glms_of_statsmodels(name, covariance):
+    model, y = MODELS[name]
+    y_peer = (y == "yes") * 1.0 if name == "logistic" else y
+    kind = {"model": "nonrobust"}.get(covariance, covariance)
+    peer = glm(name, np.c_[X, np.ones(60)], y_peer, cov_type=kind)
+    inspector = CoefficientInference(model, covariance=covariance).fit(X, y)
+    assert_allclose(table(inspector), table_of(peer), rtol=1e-8)
+    assert_allclose(inspector.dispersion_, peer.scale, rtol=1e-9)
+    explained = 1 - peer.deviance / peer.null_deviance
+    assert_allclose(inspector.r2_, explained, rtol=1e-8)
+    assert_allclose(inspector.exponentiated_, np.exp(peer.params), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["logistic", "poisson"])
+def test_quasi_dispersion_of_statsmodels(name):
+    model, y = MODELS[name]
+    y_peer = (y == "yes") * 1.0 if name == "logistic" else y
+    peer = glm(name, np.c_[X, np.ones(60)], y_peer, scale="X2")
+    inspector = CoefficientInference(model, dispersion="quasi").fit(X, y)
+    assert_allclose(table(inspector), table_of(peer), rtol=1e-8)
+    assert_allclose(inspector.dispersion_, peer.scale, rtol=1e-9)
+
+
+def test_logit_of_statsmodels():
+    api = pytest.importorskip("statsmodels.api")
+    y = (LABELS == "yes") * 1.0
+    peer = api.Logit(y, np.c_[X, np.ones(60)]).fit(disp=False, tol=1e-13)
+    inspector = CoefficientInference(MODELS["logistic"][0]).fit(X, LABELS)
+    assert_allclose(table(inspector), table_of(peer), rtol=1e-8)
+    assert_allclose(inspector.r2_, peer.prsquared, rtol=1e-9)
+
+
+# R's mtcars and warpbreaks.
+AUTOMATIC = np.array([1] * 3 + [0] * 14 + [1] * 3 + [0] * 5 + [1] * 7)
+CARS = np.transpose(
+    [
+        [
+            *[2.62, 2.875, 2.32, 3.215, 3.44, 3.46, 3.57, 3.19, 3.15, 3.44, 3.44],
+            *[4.07, 3.73, 3.78, 5.25, 5.424, 5.345, 2.2, 1.615, 1.835, 2.465, 3.52],
+            *[3.435, 3.84, 3.845, 1.935, 2.14, 1.513, 3.17, 2.77, 3.57, 2.78],
+        ],
+        [
+            *[110, 110, 93, 110, 175, 105, 245, 62, 95, 123, 123, 180, 180, 180, 205],
+            *[215, 230, 66, 52, 65, 97, 150, 150, 245, 175, 66, 91, 113, 264, 175],
+            *[335, 109],
+        ],
+    ]
+)
+BREAKS = np.array(
+    [
+        *[26, 30, 54, 25, 70, 52, 51, 26, 67, 18, 21, 29, 17, 12, 18, 35, 30, 36],
+        *[36, 21, 24, 18, 10, 43, 28, 15, 26, 27, 14, 29, 19, 29, 31, 41, 20, 44],
+        *[42, 26, 19, 16, 39, 28, 21, 39, 29, 20, 21, 24, 17, 13, 15, 15, 16, 28],
+    ]
+)
+LOOMS = pd.DataFrame(
+    {"wool": np.repeat(["A", "B"], 27), "tension": np.tile(np.repeat([*"LMH"], 9), 2)}
+)
+
+
+def looms_model():
+    levels = OneHotEncoder(
+        categories=[["A", "B"], ["L", "M", "H"]], drop="first", sparse_output=False
+    )
+    steps = make_column_transformer(
+        (levels, ["wool", "tension"]), verbose_feature_names_out=False
+    )
+    return make_pipeline(steps, PoissonRegressor(**NO_PENALTY))
+
+
+def test_logistic_regression_of_r():
+    """glm(am ~ wt + hp, binomial, mtcars); ends of profiles by uniroot on glm.fit."""
+    model = LogisticRegression(C=np.inf, max_iter=10_000)
+    inspector = CoefficientInference(model, interval="profile").fit(CARS, AUTOMATIC)
+    coef = [-8.0834751824446, 0.0362555960822165, 18.8662987172041]
+    errors = [3.0686751130547, 0.0177341536507693, 7.44355806020527]
+    pvalues = [0.00843381259970702, 0.04091464645902994, 0.01125819871661369]
+    low = [-13.0921, 0.0105942727649797, 8.3664978189327]
+    high = [-3.76953015350864, 0.0905523562994158, 40.5507475729561]
+    assert_allclose(inspector.coef_, coef, rtol=1e-9)
+    assert_allclose(inspector.standard_errors_, errors, rtol=1e-6)
+    assert_allclose(inspector.pvalues_, pvalues, rtol=1e-6)
+    assert_allclose(inspector.intervals_high_, high, rtol=1e-7)
+    assert_allclose(inspector.intervals_low_[1:], low[1:], rtol=1e-7)
+
+
+def test_counts_of_r():
+    """glm(breaks ~ wool + tension, poisson, warpbreaks), and of quasipoisson."""
+    inspector = CoefficientInference(looms_model(), interval="profile")
+    inspector.fit(LOOMS, BREAKS)
+    assert inspector.term_names_ == ["wool_B", "tension_M", "tension_H", "intercept"]
+    coef = [-0.205988442648863, -0.321320431600191, -0.518488496517343]
+    errors = [0.0515712427835752, 0.0602659166952204, 0.0639595193957469]
+    assert_allclose(inspector.coef_[:3], coef, rtol=1e-9)
+    assert_allclose(inspector.standard_errors_[:3], errors, rtol=1e-6)
+    ends = np.transpose([inspector.intervals_low_, inspector.intervals_high_])
+    assert_allclose(ends[0], [-0.307262616501881, -0.105063877209712], rtol=1e-8)
+    assert_allclose(ends[2], [-0.644553213657825, -0.393752654667943], rtol=1e-8)
+    quasi = clone(inspector).set_params(dispersion="quasi").fit(LOOMS, BREAKS)
+    assert quasi.dispersion_ == pytest.approx(4.2615218839989, rel=1e-9)
+    ends = quasi.intervals_low_[0], quasi.intervals_high_[0]
+    assert_allclose(ends, [-0.4155834222805903, 0.0021154344434708], rtol=1e-7)
+
+
+def deviance(name, y, mean):
+    if name == "logistic":
+        return -2 * np.log(np.where(y == "yes", mean, 1 - mean)).sum()
+    if name == "poisson":
+        return 2 * (y * np.log(np.maximum(y, 1e-300) / mean) - y + mean).sum()
+    return 2 * (y / mean - np.log(y / mean) - 1).sum()
+
+
+def slow_ends(name, inspector, y, term, level):
+    """Ends of an interval by profile: a search for roots of a search for least values.
+
+    Parameters are in units of their standard errors.
+    """
+    design = np.c_[X, np.ones(60)]
+    best, errors = inspector.coef_, inspector.standard_errors_
+    others = np.arange(4) != term
+
+    def least(at):
+        def value(moves):
+            parameters = best.copy()
+            parameters[term] = at
+            parameters[others] += moves * errors[others]
+            scores = design @ parameters
+            mean = 1 / (1 + np.exp(-scores)) if name == "logistic" else np.exp(scores)
+            return deviance(name, y, mean)
+
+        return optimize.minimize(value, np.zeros(3), tol=1e-12, method="BFGS").fun
+
+    start = least(best[term])
+    height = stats.chi2.ppf(level, 1) * inspector.dispersion_
+    return [
+        optimize.brentq(
+            lambda at: least(at) - start - height,
+            best[term],
+            best[term] + far,
+            rtol=1e-9,
+        )
+        for far in np.array([-5, 5]) * errors[term]
+    ]
+
+
+@pytest.mark.parametrize("name", ["logistic", "poisson", "gamma"])
+def test_profiles_equal_a_slow_search(name):
+    model, y = MODELS[name]
+    inspector = CoefficientInference(model, interval="profile", confidence_level=0.9)
+    inspector.fit(X, y)
+    for term in (0, 3):
+        slow = slow_ends(name, inspector, y, term, 0.9)
+        found = inspector.intervals_low_[term], inspector.intervals_high_[term]
+        assert_allclose(found, slow, rtol=0, atol=1e-5 * np.ptp(slow))
+
+
+def test_workers_do_not_matter():
+    model, y = MODELS["gamma"]
+    one = CoefficientInference(model, interval="profile").fit(X, y)
+    two = CoefficientInference(model, interval="profile", n_jobs=2).fit(X, y)
+    assert_allclose(table(two), table(one), rtol=1e-12)
+
+
+def test_profiles_of_least_squares_are_walds():
+    wald = CoefficientInference(LinearRegression()).fit(X, NUMBERS)
+    profile = CoefficientInference(LinearRegression(), interval="profile")
+    assert_allclose(table(profile.fit(X, NUMBERS)), table(wald))
+
+
+def test_profiles_far_from_normal():
+    """Few rows, nearly separated: intervals reach ten errors to one side."""
+    x = np.array([[0.0], [1], [2], [3], [4], [5], [6], [7]])
+    y = [0, 0, 0, 1, 0, 1, 1, 1]
+    model = LogisticRegression(C=np.inf)
+    inspector = CoefficientInference(model, interval="profile").fit(x, y)
+    low, high = inspector.intervals_low_, inspector.intervals_high_
+    middle = inspector.coef_
+    assert ((low < middle) & (middle < high)).all()
+    # From uniroot on R's glm.fit.
+    assert_allclose([low[0], high[0]], [0.185737954859, 4.187586193253], rtol=1e-6)
+
+
+@pytest.mark.parametrize("covariance", ["model", "HC0", "HC1", "HC2", "HC3"])
+@pytest.mark.parametrize("name", ["least squares", *MODELS])
+def test_weights_are_copies(name, covariance):
+    model, y = {**MODELS, "least squares": (LinearRegression(), NUMBERS)}[name]
+    settings = {"covariance": covariance}
+    if name != "least squares":
+        settings = {"covariance": {"HC1": "HC0"}.get(covariance, "model")}
+        if covariance == "HC3":
+            settings = {"interval": "profile", "dispersion": "quasi"}
+    weighted = CoefficientInference(model, **settings)
+    weighted.fit(X, y, sample_weight=COPIES)
+    repeated = CoefficientInference(model, **settings)
+    repeated.fit(np.repeat(X, COPIES, axis=0), np.repeat(y, COPIES))
+    assert_allclose(table(weighted), table(repeated), rtol=1e-8)
+    for part in ("dispersion_", "r2_", "adjusted_r2_", "residual_dof_"):
+        assert_allclose(getattr(weighted, part), getattr(repeated, part), rtol=1e-9)
+
+
+@settings(max_examples=10, deadline=None)
+@given(
+    st.sampled_from([*MODELS]),
+    st.lists(st.floats(-5, 5), min_size=3, max_size=3),
+    st.floats(-100, 100),
+)
+def test_units_do_not_matter(name, powers, shift):
+    """Weights are as much smaller; also where a solver does not get there."""
+    model, y = MODELS[name]
+    one = CoefficientInference(model, interval="profile").fit(X, y)
+    scales = 10.0 ** np.array(powers)
+    fitted = clone(model).fit(X, y)
+    fitted.coef_ = fitted.coef_ / scales
+    fitted.intercept_ = fitted.intercept_ - shift * fitted.coef_.ravel()[0]
+    other = CoefficientInference(FrozenEstimator(fitted), interval="profile")
+    other.fit(X * scales + [shift, 0, 0], y)
+    found = table(other)[:, :3]
+    found[[0, 1, 4, 5]] *= scales
+    assert_allclose(found, table(one)[:, :3], rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["least squares", *MODELS])
+def test_effects_sum_to_the_linear_predictor(name):
+    model, y = {**MODELS, "least squares": (LinearRegression(), NUMBERS)}[name]
+    frame = pd.DataFrame(X, columns=["age", "dose", "size"])
+    steps = make_pipeline(PolynomialFeatures(2, include_bias=False), model)
+    inspector = CoefficientInference(steps).fit(frame, y)
+    names = ["age", "dose", "size", "age^2", "age dose", "age size", "dose^2"]
+    names += ["dose size", "size^2"]
+    assert inspector.term_names_ == [*names, "intercept"]
+    assert inspector.get_feature_names_out().tolist() == names
+    effects = inspector.transform(frame[:7])
+    score = (
+        {"logistic": inspector.estimator_.decision_function}
+        if name == "logistic"
+        else {}
+    )
+    answers = score.get(name, inspector.predict)(frame[:7])
+    if name not in ("logistic", "least squares"):
+        answers = np.log(answers)
+    assert_allclose(effects.sum(axis=1) + inspector.intercept_, answers, rtol=1e-12)
+    found = inspector.set_output(transform="pandas").transform(frame[:2])
+    assert found.columns.tolist() == names
+
+
+def test_splines_and_searches():
+    """Terms of a pipeline have its names, also within a search."""
+    steps = make_pipeline(
+        SplineTransformer(n_knots=3, degree=2, include_bias=False), LinearRegression()
+    )
+    search = GridSearchCV(steps, {"splinetransformer__n_knots": [3]}, cv=2)
+    expected = CoefficientInference(steps).fit(X, NUMBERS)
+    assert expected.term_names_[:2] == ["x0_sp_0", "x0_sp_1"]
+    found = CoefficientInference(search).fit(X, NUMBERS)
+    assert_allclose(table(found), table(expected), rtol=1e-9)
+    nameless = make_pipeline(FunctionTransformer(np.cbrt), LinearRegression())
+    inspector = CoefficientInference(nameless).fit(X, NUMBERS)
+    assert inspector.term_names_ == ["x0", "x1", "x2", "intercept"]
+
+
+def test_frame():
+    inspector = CoefficientInference(MODELS["poisson"][0]).fit(X, COUNTS)
+    frame = inspector.to_frame()
+    assert frame.index.tolist() == ["x0", "x1", "x2", "intercept"]
+    assert_allclose(frame.to_numpy()[:, :6].T, table(inspector))
+    low, high = inspector.intervals_low_, inspector.intervals_high_
+    ratios = np.exp([inspector.coef_, low, high])
+    assert_allclose(frame.to_numpy()[:, 6:].T, ratios)
+    assert CoefficientInference(LinearRegression()).fit(
+        X, NUMBERS
+    ).to_frame().shape == (
+        4,
+        6,
+    )
+
+
+PENALISED = [
+    (Ridge(), NUMBERS),
+    (LassoCV(), NUMBERS),
+    (LogisticRegression(), LABELS),
+    (LogisticRegression(C=1e10), LABELS),
+    (PoissonRegressor(), COUNTS),
+    (GammaRegressor(alpha=1e-6), POSITIVE),
+    (make_pipeline(FunctionTransformer(), TweedieRegressor(power=0)), NUMBERS),
+]
+
+
+@pytest.mark.parametrize(("model", "y"), PENALISED, ids=lambda part: str(part)[:50])
+def test_penalties_are_refused(model, y):
+    with pytest.raises(
+        ValueError, match=r"fitted with a penalty, which shrinks .*C=np"
+    ):
+        CoefficientInference(model).fit(X, y)
+
+
+def test_no_penalty_by_any_name():
+    expected = CoefficientInference(LinearRegression()).fit(X, NUMBERS)
+    for model in (Ridge(alpha=0), TweedieRegressor(power=0, alpha=0)):
+        assert_allclose(
+            table(CoefficientInference(model).fit(X, NUMBERS)),
+            table(expected),
+            rtol=1e-8,
+        )
+
+
+def test_dependent_columns():
+    """The others are as they would be without one of them."""
+    columns = np.c_[X[:, 0], X[:, 1:] @ [2, 3], X[:, 1:], np.zeros(60)]
+    for model, y in (
+        (LinearRegression(), NUMBERS),
+        (LogisticRegression(C=np.inf, max_iter=10_000), LABELS),
+        (GammaRegressor(alpha=0, max_iter=10_000), POSITIVE),
+    ):
+        expected = CoefficientInference(model, interval="profile").fit(X, y)
+        with pytest.warns(
+            DependentTermsWarning, match=r"other: 'x1', 'x2', 'x3', 'x4'\."
+        ):
+            found = CoefficientInference(model, interval="profile").fit(columns, y)
+        assert_allclose(table(found)[:, [0, 5]], table(expected)[:, [0, 3]], rtol=1e-7)
+        assert np.isnan(table(found)[1:, 1:5]).all()
+        assert np.isfinite(found.coef_).all()
+        assert_allclose(found.dispersion_, expected.dispersion_, rtol=1e-8)
+    constant = np.c_[X, np.full(60, 3.0)]
+    with pytest.warns(DependentTermsWarning, match="other: 'x3', 'intercept'"):
+        CoefficientInference(LinearRegression()).fit(constant, NUMBERS)
+
+
+def test_separated_classes():
+    inspector = CoefficientInference(LogisticRegression(C=np.inf))
+    with pytest.warns(SeparationWarning, match="some rows' classes apart .*'x0'"):
+        inspector.fit(X, X[:, 0] > 0.2)
+    assert np.isnan(table(inspector)[1:]).all()
+    assert_allclose(inspector.coef_[:3], inspector.estimator_.coef_[0])
+    # A column tells some rows alone apart.
+    some = np.arange(60) < 8
+    with pytest.warns(SeparationWarning, match="likelier: 'x3'"):
+        inspector.fit(np.c_[X, some], (LABELS == "yes") | some)
+    # Certain of many rows, but not separated.
+    y = X[:, 0] > 0
+    strong = np.c_[30 * X[:, 0]]
+    y[np.abs(X[:, 0]).argsort()[4]] ^= True
+    assert np.isfinite(table(inspector.fit(strong, y))).all()
+
+
+def test_separated_counts():
+    some = np.arange(60) < 8
+    inspector = CoefficientInference(PoissonRegressor(**NO_PENALTY))
+    with pytest.warns(SeparationWarning, match="zeros from positive .*likelier: 'x3'"):
+        inspector.fit(np.c_[X, some], np.where(some, 0, COUNTS))
+    assert np.isnan(inspector.standard_errors_).all()
+
+
+def test_rare_counts():
+    """Some means are next to nothing, where targets are zero; nothing is separated."""
+    x = 4 * RNG.normal(size=(3000, 2))
+    y = RNG.poisson(np.exp(1.2 * x[:, 0] - 6))
+    peer = glm("poisson", np.c_[x, np.ones(3000)], y)
+    inspector = CoefficientInference(PoissonRegressor(**NO_PENALTY)).fit(x, y)
+    assert_allclose(table(inspector)[:3], table_of(peer)[:3], rtol=1e-6)
+    assert_allclose(inspector.r2_, 1 - peer.deviance / peer.null_deviance, rtol=1e-8)
+
+
+def test_other_training_rows():
+    model = FrozenEstimator(LinearRegression().fit(X[::2], NUMBERS[::2]))
+    with pytest.warns(OtherTrainingRowsWarning, match="not those"):
+        CoefficientInference(model).fit(X[1::2], NUMBERS[1::2])
+    inspector = CoefficientInference(model).fit(X[::2], NUMBERS[::2])
+    assert inspector.residual_dof_ == pytest.approx(26)
+
+
+def test_saturated_counts():
+    """No residual is left, and none needed."""
+    model = PoissonRegressor(alpha=0, tol=1e-10)
+    inspector = CoefficientInference(model).fit([[0], [1]], [3, 5])
+    assert_allclose(inspector.standard_errors_, [(1 / 3 + 1 / 5) ** 0.5, 3**-0.5])
+    assert inspector.r2_ == pytest.approx(1)
+    with pytest.raises(ValueError, match="more rows than parameters: n_samples=2"):
+        inspector.set_params(dispersion="quasi").fit([[0], [1]], [3, 5])
+
+
+def test_a_perfect_fit():
+    inspector = CoefficientInference(LinearRegression()).fit(X, X @ [1, 2, 0] + 4)
+    assert_allclose(inspector.coef_, [1, 2, 0, 4], atol=1e-9)
+    assert inspector.r2_ == pytest.approx(1)
+
+
+def test_bad_input():
+    inspector = CoefficientInference(LinearRegression())
+    with pytest.raises(ValueError, match=r"requires y .* residuals need"):
+        CoefficientInference(FrozenEstimator(LinearRegression().fit(X, NUMBERS))).fit(X)
+    with pytest.raises(
+        ValueError, match=r"needs more rows than parameters: n_samples=4"
+    ):
+        inspector.fit(X[:4], NUMBERS[:4])
+    for model in (DecisionTreeRegressor(), HuberRegressor(alpha=0)):
+        with pytest.raises(UnreadableModelError):
+            CoefficientInference(model).fit(X, NUMBERS)
+    model = LogisticRegression(C=np.inf, max_iter=10_000)
+    with pytest.raises(ValueError, match=r"Only binary classification .* 3 classes"):
+        CoefficientInference(model).fit(X, np.digitize(NUMBERS, [-5, 0]))
+    model.set_params(class_weight="balanced")
+    with pytest.raises(
+        ValueError, match=r"class_weight='balanced' .*=None is accepted"
+    ):
+        CoefficientInference(model).fit(X, LABELS)
+    model, y = MODELS["logistic"]
+    with pytest.raises(
+        ValueError, match=r'"HC3" is known .* LogisticRegression .*"HC0"'
+    ):
+        CoefficientInference(model, covariance="HC3").fit(X, y)
+    with pytest.raises(ValueError, match=r'interval="profile" .*"HC0" does not'):
+        CoefficientInference(model, covariance="HC0", interval="profile").fit(X, y)
+    for bad in (
+        {"covariance": "HC4"},
+        {"dispersion": "estimated"},
+        {"interval": "score"},
+        {"confidence_level": 1.0},
+    ):
+        with pytest.raises(ValueError, match=f"'{next(iter(bad))}' parameter"):
+            inspector.set_params(**bad).fit(X, NUMBERS)
+        inspector = CoefficientInference(LinearRegression())

@@ -1,0 +1,122 @@
+"""Displays of linear models show what the inspector found."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
+
+from sklearn_interpret.influence import RegressionInfluence
+from sklearn_interpret.linear import (
+    CoefficientDisplay,
+    CoefficientInference,
+    LinearEffectDisplay,
+)
+
+RNG = np.random.default_rng(0)
+X = pd.DataFrame(RNG.normal(size=(40, 3)), columns=["age", "$dose_", "size"])
+X.index = [f"row {i}" for i in range(40)]
+COUNTS = RNG.poisson(np.exp(0.5 + 0.8 * X["age"]))
+LABELS = np.where(X["age"] + RNG.logistic(size=40) > 0, "yes", "no")
+MODEL = PoissonRegressor(alpha=0, tol=1e-9).fit(X, COUNTS)
+
+
+def inspector():
+    return CoefficientInference(FrozenEstimator(MODEL)).fit(X, COUNTS)
+
+
+def names_drawn(display):
+    return [text.get_text() for text in display.ax_.get_yticklabels()]
+
+
+def test_weights_and_intervals():
+    display = CoefficientDisplay.from_estimator(MODEL, X, COUNTS, interval="profile")
+    expected = inspector().set_params(interval="profile").fit(X, COUNTS).to_frame()
+    frame = display.to_frame().set_index("term")
+    assert_allclose(frame, expected[frame.columns][:3])
+    assert frame.index.tolist() == list(X.columns)
+    assert names_drawn(display) == ["age", r"\$dose_", "size"]
+    assert_allclose(display.points_.get_offsets()[:, 0], frame["coef"])
+    ends = [path.vertices[:, 0] for path in display.intervals_.get_paths()]
+    assert_allclose(ends, frame[["interval_low", "interval_high"]])
+    assert "95 %" in display.ax_.get_xlabel()
+    assert display.zero_.get_xdata() == [0, 0]
+
+
+def test_fitted_inspectors_are_shown_as_they_are():
+    fitted = inspector()
+    display = CoefficientDisplay.from_estimator(fitted)
+    expected = CoefficientDisplay.from_estimator(MODEL, X, COUNTS)
+    pd.testing.assert_frame_equal(display.to_frame(), expected.to_frame())
+    with pytest.raises(ValueError, match="confidence_level can only be set before"):
+        CoefficientDisplay.from_estimator(fitted, confidence_level=0.5)
+    other = RegressionInfluence(FrozenEstimator(MODEL)).fit(X, COUNTS)
+    with pytest.raises(TypeError, match="shows CoefficientInference; got Regression"):
+        CoefficientDisplay.from_estimator(other)
+    with pytest.raises(NotFittedError):
+        LinearEffectDisplay.from_estimator(LinearRegression(), X, COUNTS)
+    with pytest.raises(ValueError, match="pass X"):
+        CoefficientDisplay.from_estimator(MODEL)
+
+
+def test_the_clearest_weights_are_drawn():
+    display = CoefficientDisplay.from_estimator(MODEL, X, COUNTS, max_entries=1)
+    (name,) = names_drawn(display)
+    assert name == "age"
+    assert "terms not drawn: 2" in display.ax_.get_xlabel()
+
+
+def test_effects():
+    display = LinearEffectDisplay.from_estimator(MODEL, X, COUNTS, rows=[3, -1])
+    effects = X * MODEL.coef_
+    order = effects.std().sort_values(ascending=False).index
+    frame = display.to_frame().set_index("term")
+    assert frame.index.tolist() == order.tolist()
+    quantiles = effects[order].quantile([0, 0.25, 0.5, 0.75, 1]).T
+    assert_allclose(frame, quantiles)
+    lefts = [box.get_x() for box in display.boxes_]
+    assert_allclose(lefts, frame["first_quartile"])
+    for points, row in zip(display.points_, (3, -1), strict=True):
+        assert_allclose(points.get_offsets()[:, 0], effects[order].iloc[row])
+    texts = [text.get_text() for text in display.legend_.get_texts()]
+    assert texts == ["row 3", "row 39"]
+    assert display.ax_.get_xlabel().endswith("(log of the prediction)")
+    shown = LinearEffectDisplay.from_estimator(inspector(), X[:5], max_entries=2)
+    assert names_drawn(shown)[1] == "sum of 2 other terms"
+    ends = [path.vertices[:, 0] for path in shown.whiskers_.get_paths()]
+    sums = effects[order[1:]][:5].sum(axis=1)
+    assert_allclose(ends[1], [sums.min(), sums.max()])
+    with pytest.raises(ValueError, match=r"LinearEffectDisplay shows rows: pass X\."):
+        LinearEffectDisplay.from_estimator(inspector())
+
+
+def test_effects_of_classes_and_lists():
+    model = LogisticRegression(C=np.inf).fit(X, LABELS)
+    display = LinearEffectDisplay.from_estimator(model, X, LABELS)
+    assert display.ax_.get_xlabel().endswith("(log-odds of yes)")
+    assert display.legend_ is None
+    rows, y = X.to_numpy().tolist(), COUNTS.tolist()
+    model = LinearRegression().fit(rows, y)
+    display = LinearEffectDisplay.from_estimator(model, rows, y, rows=[0])
+    assert display.legend_.get_texts()[0].get_text() == "0"
+
+
+def test_bad_input():
+    arrays = [1.0, 2.0], [0, 1], [2, 3]
+    with pytest.raises(ValueError, match=r"\(3,\) is needed, for as many term names"):
+        CoefficientDisplay(*arrays, term_names="abc").plot()
+    with pytest.raises(ValueError, match="not finite"):
+        CoefficientDisplay([np.nan, 1], *arrays[1:], term_names="ab").plot()
+    with pytest.raises(ValueError, match="max_entries=0"):
+        CoefficientDisplay(*arrays, term_names="ab").plot(max_entries=0)
+    effects = LinearEffectDisplay(X.to_numpy(), term_names="abc")
+    with pytest.raises(ValueError, match="row=40 is not one of the 40 rows"):
+        effects.plot(rows=[40])
+    with pytest.raises(ValueError, match="11 rows to mark; at most 10"):
+        effects.plot(rows=range(11))
+    with pytest.raises(ValueError, match=r"\(40, 3\); \(n_samples, 2\) is needed"):
+        LinearEffectDisplay(X.to_numpy(), term_names="ab").plot()
+    with pytest.raises(ValueError, match="not finite"):
+        LinearEffectDisplay([[np.inf]], term_names="a").plot()
