@@ -271,7 +271,7 @@ class RegressionInfluence(BaseInspector):
                 "LogisticRegression, PoissonRegressor, GammaRegressor and "
                 "TweedieRegressor, alone or at the end of a pipeline."
             )
-        if isinstance(objective.loss, Softmax):
+        if not of_numbers and len(objective.classes) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is "
                 f"multiclass: y has {len(objective.classes)} classes."
