@@ -655,8 +655,12 @@ def test_other_models(model, y):
 def test_bad_input():
     with pytest.raises(ValueError, match=r"'approximation' .* must be .*Got 'exact'"):
         RegressionInfluence(LinearRegression(), approximation="exact").fit(X, Y)
-    with pytest.raises(ValueError, match=r"Only binary classification .* 3 classes"):
-        RegressionInfluence(LogisticRegression()).fit(X, np.arange(30) % 3)
+    several = np.arange(30) % 3
+    against_the_rest = LogisticRegression().fit(X, several)
+    against_the_rest.solver = "liblinear"  # which older versions allow
+    for model in (LogisticRegression(), FrozenEstimator(against_the_rest)):
+        with pytest.raises(ValueError, match=r"Only binary .* 3 classes"):
+            RegressionInfluence(model).fit(X, several)
     with pytest.raises(ValueError, match=r"y should be a 1d array.*\(30, 2\)"):
         RegressionInfluence(LinearRegression()).fit(X, np.c_[Y, Y])
     with pytest.raises(NotFittedError):
