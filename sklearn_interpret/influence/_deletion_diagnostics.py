@@ -167,8 +167,8 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
     >>> from sklearn_interpret.influence import DeletionDiagnostics
     >>> X, y = np.array([[0.0], [1.0], [2.0], [9.0]]), np.array([0.0, 1.0, 2.0, 0.0])
     >>> diagnostics = DeletionDiagnostics(LinearRegression()).fit(X, y)
-    >>> diagnostics.influence_.round(2)
-    array([0.53, 0.03, 0.4 , 2.75])
+    >>> diagnostics.influence_.round(3)
+    array([0.53 , 0.034, 0.401, 2.745])
     >>> diagnostics.parameter_changes_[3].round(2)
     array([ 1.08, -0.99])
     """
