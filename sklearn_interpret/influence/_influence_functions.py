@@ -251,7 +251,8 @@ class InfluenceFunctions(BaseInspector):
         own = model.parameters.copy()
         own[:, :k] = self._objective.network.parameters.reshape(-1, k)[:d]
         distance = model.distance(own)
-        model = replace(model, damping=self.damping)
+        if self.damping:
+            model = replace(model, damping=self.damping)
         if self.groups is None:
             without = model.without_rows(self._codes, precision=_PRECISION)
         else:
