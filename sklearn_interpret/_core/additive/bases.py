@@ -70,8 +70,8 @@ class SplineBasis:
             values[beyond] += (known - inside)[beyond, None] * slopes
         if self.cyclic:
             values = _wrapped(values)
+        values[unknown] = 0
         if self.missing:
-            values[unknown] = 0
             values = np.column_stack([values, unknown])
         return values
 
@@ -136,7 +136,7 @@ class LevelBasis:
 
 @dataclass(frozen=True)
 class LineBasis:
-    """A straight line, which no penalty needs; no constant.
+    """A straight line, without a constant; a missing value is as good as the center.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class LineBasis:
 
     def evaluate(self, x):
         """The line, (n_rows, 1)."""
-        return (x[:, None] - self.center) / self.scale
+        return np.nan_to_num((x[:, None] - self.center) / self.scale)
 
     @cached_property
     def coordinates(self):

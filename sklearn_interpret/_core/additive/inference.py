@@ -1,7 +1,7 @@
 """Tests of terms, and how far a curve may be from the fitted one."""
 
 import numpy as np
-from scipy.linalg import cholesky, eigh
+from scipy.linalg import eigh
 from scipy.stats import chi2, f
 
 

@@ -43,7 +43,7 @@ class NormalEquations:
 
     @property
     def balanced(self):
-        """Smoothing parameters, as logarithms, whose penalties weigh as much as data."""
+        """Logarithms of smoothing parameters that weigh penalties as the rows."""
         sizes = self.penalties @ np.diag(self.products)
         totals = self.penalties.sum(axis=1)
         return np.log(np.where(sizes > 0, sizes, totals) / totals)
