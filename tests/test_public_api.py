@@ -9,6 +9,7 @@ import pytest
 
 import sklearn_interpret
 from sklearn_interpret import (
+    additive,
     adversarial,
     counterfactuals,
     effects,
@@ -436,6 +437,25 @@ PROTOTYPES = {
 }
 
 
+OF_TERMS = {
+    "n_splines": 20,
+    "knots": "uniform",
+    "by": None,
+    "periods": None,
+    "monotonic_cst": None,
+    "offset": None,
+    "smoothing": "reml",
+    "shrinkage": True,
+    "extrapolation": "linear",
+    "handle_unknown": "error",
+    "missing": "error",
+    "max_iter": 100,
+}
+ADDITIVE = {
+    "GAMClassifier": {"terms": None, **OF_TERMS},
+    "GAMRegressor": {"terms": None, "family": "normal", "link": None, **OF_TERMS},
+}
+
 INFLUENCE = {
     "RegressionInfluence": {"approximation": "one_step", "n_jobs": None, "verbose": 0},
 }
@@ -451,6 +471,7 @@ def in_order(own):
 
 
 PROMISED = {
+    **{getattr(additive, name): own for name, own in ADDITIVE.items()},
     **{getattr(adversarial, name): own for name, own in ADVERSARIAL.items()},
     **{
         getattr(counterfactuals, name): {**WISH, **own}
@@ -510,6 +531,7 @@ def test_fit_takes_the_same_everywhere(public_class):
 
 def test_public_modules():
     assert sorted(PUBLIC) == [
+        "sklearn_interpret.additive",
         "sklearn_interpret.adversarial",
         "sklearn_interpret.base",
         "sklearn_interpret.counterfactuals",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any
 
@@ -89,8 +90,8 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         sample = Sample.of(rows, y, check_weights(sample_weight, rows))
         if sample.rows.n_rows < 2:
             raise ValueError(
-                f"Found array with {rows.n_rows} sample(s), and {sample.rows.n_rows} of "
-                f"positive weight, while a minimum of 2 is required by "
+                f"Found array with {rows.n_rows} sample(s), {sample.rows.n_rows} of "
+                "them of positive weight, while a minimum of 2 is required by "
                 f"{type(self).__name__}."
             )
         return sample
@@ -181,7 +182,7 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         """Slices of each term's coefficients, behind that of the intercept."""
         widths = [term.term.coordinates.shape[1] for term in self._terms]
         ends = np.cumsum([1, *widths])
-        return [slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        return [slice(start, stop) for start, stop in pairwise(ends)]
 
     def _signs(self, rows, terms):
         """For each term, whether it must rise or fall."""
@@ -223,6 +224,11 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         intercepts = np.reshape(self.intercept_, (-1, 1))
         return np.hstack([intercepts, np.reshape(self.coef_, (len(intercepts), -1))])
 
+    @property
+    def _covariances(self):
+        """Covariances of all models, (n_models, p, p)."""
+        return np.reshape(self.covariance_, (-1, *np.shape(self.covariance_)[-2:]))
+
     def _effects(self, X, *, with_errors=False):
         """Linear predictors (n_models, m), effects (n_models, m, n_terms), errors."""
         check_is_fitted(self)
@@ -232,7 +238,6 @@ class BaseGAM(TransformerMixin, BaseEstimator):
             for term in self._terms
         ]
         coefficients = self._coefficients
-        covariances = np.reshape(self.covariance_, (-1, *2 * coefficients.shape[1:]))
         effects = np.empty((len(coefficients), rows.n_rows, len(columns)))
         errors = np.empty(effects.shape[:2])
         # Of a pair of columns there are many products.
@@ -247,7 +252,7 @@ class BaseGAM(TransformerMixin, BaseEstimator):
                     design.pop()
             if with_errors:
                 design = np.hstack(design)
-                for error, covariance in zip(errors, covariances, strict=True):
+                for error, covariance in zip(errors, self._covariances, strict=True):
                     error[part] = _standard_errors(design, covariance)
         predictor = effects.sum(axis=2) + coefficients[:, :1] + self._offsets(rows)
         return predictor, effects, errors
@@ -326,10 +331,7 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         values = term.grid() if values is None else np.asarray(values)
         design = term.evaluate(values)
         coefficients = self._coefficients[:, part]
-        covariances = np.reshape(
-            self.covariance_, (-1, *np.shape(self.covariance_)[-2:])
-        )
-        errors = [_standard_errors(design, c[part, part]) for c in covariances]
+        errors = [_standard_errors(design, c[part, part]) for c in self._covariances]
         effects, errors = design @ coefficients.T, np.transpose(errors)
         if np.ndim(self.intercept_) == 0:
             effects, errors = effects[:, 0], errors[:, 0]
@@ -353,9 +355,8 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         """
         predictor, effects, _ = self._effects(X)
         link = LINKS[self._link]
-        residuals = (self._known_targets(y) - link.mean(predictor)) / link.slope(
-            predictor
-        )
+        residuals = self._known_targets(y) - link.mean(predictor)
+        residuals /= link.slope(predictor)
         return np.concatenate(effects + residuals[:, :, None], axis=1)
 
     def summary(self) -> Any:

@@ -30,9 +30,9 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
         The terms. A dict has a feature, or a pair of two, for each, and says what it
         is: `"spline"`, a smooth curve; `"cyclic"`, one that closes (see `periods`);
         `"linear"`, a straight line; `"category"`, a number for each level; for a pair
-        `"tensor"`, a smooth surface, without what terms of one of the two features say;
-        or `"auto"`. A list has features and pairs that are `"auto"`: categories, strings
-        and booleans by dtype `"category"`, numbers `"spline"`. None takes all
+        `"tensor"`, a smooth surface, less what a term of one of them alone says; or
+        `"auto"`. A list has features and pairs that are `"auto"`: categories, strings
+        and booleans by dtype are `"category"`, numbers `"spline"`. None takes all
         features alone.
     n_splines : int or dict, default=20
         Number of B-splines of a feature; of each feature of a pair, at most 8. A dict
@@ -277,4 +277,5 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
         ndarray of shape (n_samples,)
             Class labels.
         """
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        places = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[places]

@@ -29,9 +29,9 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         The terms. A dict has a feature, or a pair of two, for each, and says what it
         is: `"spline"`, a smooth curve; `"cyclic"`, one that closes (see `periods`);
         `"linear"`, a straight line; `"category"`, a number for each level; for a pair
-        `"tensor"`, a smooth surface, without what terms of one of the two features say;
-        or `"auto"`. A list has features and pairs that are `"auto"`: categories, strings
-        and booleans by dtype `"category"`, numbers `"spline"`. None takes all
+        `"tensor"`, a smooth surface, less what a term of one of them alone says; or
+        `"auto"`. A list has features and pairs that are `"auto"`: categories, strings
+        and booleans by dtype are `"category"`, numbers `"spline"`. None takes all
         features alone.
     family : {"normal", "binomial", "poisson", "gamma"}, default="normal"
         Distribution of the targets; `"binomial"` takes shares of 0 to 1, with numbers

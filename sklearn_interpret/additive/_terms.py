@@ -77,7 +77,7 @@ class Column:
         return self.labels
 
     def read(self, rows, handle_unknown, extrapolation):
-        """Numbers, or positions of levels, of other rows; -1 or NaN for unknown ones."""
+        """Numbers, or positions of levels, of other rows; NaN or -1 if unknown."""
         name = rows.names[self.position]
         if self.labels is None:
             values = _numbers(rows, self.position)
@@ -281,7 +281,7 @@ class TermReader:
                 f"periods needs the period of {self._shown((j,))}, whose term is "
                 "'cyclic', such as 24 for hours."
             )
-        for j, period in self._periods.items():
+        for period in self._periods.values():
             if isinstance(period, bool) or not np.isreal(period) or not period > 0:
                 raise ValueError(f"periods has the period {period!r}; it must be > 0.")
         entries = {entry for entry, _ in self.entries}

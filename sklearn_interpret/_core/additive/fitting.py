@@ -133,7 +133,7 @@ def fit_additive(design, targets, smoothing, signs, max_iter):
         rho = found.last.log_smoothing
         changes = _changes(design.terms, signs)
         found = iterate(
-            start, lambda equations, start: PenalisedFit(equations, rho), changes
+            start, lambda equations, **_: PenalisedFit(equations, rho), changes
         )
     return found
 
@@ -144,23 +144,25 @@ def _iterate(design, targets, coefficients, choose, changes, max_iter, tol=1e-8)
     penalties = block_diag(*penalties)
     family = targets.family
     predictor = design.predictor(coefficients)
-    rho, converged, n_iter = None, False, 0
+    rho = balanced = None
+    converged, n_iter = False, 0
     while n_iter < max_iter and not converged:
         n_iter += 1
         weights, working = targets.working(predictor)
         center = weights @ working / weights.sum()
         working = working - center
-        last = choose(
-            NormalEquations(
-                design.products(weights),
-                design.sums(weights * working),
-                weights @ working**2,
-                targets.weights.sum(),
-                penalties,
-                family.dispersion,
-            ),
-            start=rho,
+        equations = NormalEquations(
+            design.products(weights),
+            design.sums(weights * working),
+            weights @ working**2,
+            targets.weights.sum(),
+            penalties,
+            family.dispersion,
         )
+        if n_iter == 1:
+            # At the start: weights vanish where classes are told apart without error.
+            rho = balanced = equations.balanced
+        last = choose(equations, balanced=balanced, start=rho)
         rho = last.log_smoothing
         found = last.coefficients if changes is None else _constrained(last, changes)
         found = found + center * (np.arange(len(found)) == 0)

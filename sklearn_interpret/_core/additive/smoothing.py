@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cholesky, eigh, lapack
-from scipy.optimize import minimize
 
-# How far from the sizes of the sums X'WX smoothing parameters go, as logarithms.
-_LOW, _HIGH = -20.0, 25.0
+# How far smoothing parameters go, as logarithms: from a small part of what one row
+# tells, so that where rows can be met exactly there is a best way to, to what all rows
+# tell many times over.
+_NUGGET = 1e-12
+_LOW, _HIGH = -7.0, 25.0
 
 
 @dataclass(frozen=True)
@@ -87,11 +89,16 @@ class PenalisedFit:
         inverse = np.triu(inverse) + np.triu(inverse, 1).T
         self.inverse = inverse / np.outer(scales, scales)
         self.log_determinant = 2 * np.log(np.diag(factor) * scales).sum()
-        self.coefficients = self.inverse @ sums
+        coefficients = self.inverse @ sums
+        # Refined: where rows are met nearly exactly, the minimum is a small difference.
+        coefficients += self.inverse @ (sums - matrix @ coefficients)
+        self.coefficients = coefficients
         self.penalties = self.scaled @ self.coefficients**2
         self.penalty = self.penalties.sum()
-        rounding = 1e-14 * equations.square + np.finfo(float).tiny
-        self.least = max(equations.square - sums @ self.coefficients, rounding)
+        left = sums - matrix @ coefficients
+        self.least = max(equations.square - (sums + left) @ coefficients, 0.0)
+        # Where rows can be met exactly, what is left is rounding, of any size.
+        self.least += _NUGGET * equations.square + np.finfo(float).tiny
 
     @property
     def dof(self):
@@ -137,27 +144,37 @@ class PenalisedFit:
         return value, gradient, hessian
 
     def cross_validation(self):
-        """Logarithm of the generalised cross-validation score, and its gradient.
+        """Logarithm of the generalised cross-validation score, gradient and Hessian.
 
         Where the dispersion is known, the score is Mallows' instead.
         """
-        equations, total = self.equations, self.equations.n_rows
-        steps = self.scaled * self.coefficients
-        residual = self.least - self.penalty
-        slopes = 2 * steps @ self.inverse @ steps.sum(axis=0)
-        dof = self.dof.sum()
-        falls = self.inverse @ equations.products @ self.inverse
-        falls = self.scaled @ np.diag(falls)
+        equations, n_rows = self.equations, self.equations.n_rows
+        inverse, products, scaled = self.inverse, equations.products, self.scaled
+        # Changes of b, of b' S, and of both in their products.
+        steps = (scaled * self.coefficients) @ inverse
+        pull = inverse @ (self.sizes * self.coefficients)
+        along = steps @ (scaled * pull).T
+        slopes = 2 * (scaled * self.coefficients) @ pull
+        bends = 2 * (steps @ products @ steps.T - along - along.T) + np.diag(slopes)
+        # The degrees of freedom fall.
+        spread = inverse @ products @ inverse
+        falls = scaled @ np.diag(spread)
+        slowing = np.diag(falls) - 2 * scaled @ (inverse * spread) @ scaled.T
+        dof, residual = self.dof.sum(), self.least - self.penalty
         if equations.dispersion is not None:
             phi = equations.dispersion
-            return residual / phi + 2 * dof, slopes / phi - 2 * falls
-        left = max(total - dof, 1e-3 * total)
-        residual = max(residual, 1e-14 * equations.square)
-        score = np.log(residual) - 2 * np.log(left)
-        return score, slopes / residual - 2 * falls / left
+            value = residual / phi + 2 * dof
+            return value, slopes / phi - 2 * falls, bends / phi - 2 * slowing
+        left = max(n_rows - dof, 1e-3 * n_rows)
+        slopes, falls = slopes / residual, falls / left
+        value = n_rows * (np.log(residual) - 2 * np.log(left))
+        gradient = n_rows * (slopes - 2 * falls)
+        hessian = bends / residual - np.outer(slopes, slopes)
+        hessian += 2 * (np.outer(falls, falls) - slowing / left)
+        return value, gradient, n_rows * hessian
 
 
-def smoothed(equations, method, start=None):
+def smoothed(equations, method, balanced, start):
     """The fit at the smoothing parameters of a criterion.
 
     Parameters
@@ -167,51 +184,61 @@ def smoothed(equations, method, start=None):
     method : {"reml", "gcv"} or float
         Restricted maximum likelihood, generalised cross-validation, or a smoothing
         parameter for all penalties.
-    start : ndarray of shape (n_penalties,) or None
-        Logarithms of smoothing parameters to start from.
+    balanced : ndarray of shape (n_penalties,)
+        Logarithms of smoothing parameters that weigh penalties as the rows.
+    start : ndarray of shape (n_penalties,)
+        Those to start from.
     """
     if not len(equations.penalties):
         return PenalisedFit(equations, np.empty(0))
-    balanced = equations.balanced
     if not isinstance(method, str):
         return PenalisedFit(equations, np.full(len(balanced), np.log(method)))
-    start = balanced if start is None else start
-    low, high = balanced + _LOW, balanced + _HIGH
-    if method == "reml":
-        return _newton(equations, start.clip(low, high), low, high)
-    found = minimize(
-        lambda rho: PenalisedFit(equations, rho).cross_validation(),
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=list(zip(low, high, strict=True)),
-    )
-    return PenalisedFit(equations, found.x)
+    low, high = balanced + _LOW - np.log(equations.n_rows), balanced + _HIGH
+    criterion = _CRITERIA[method]
+    return _newton(criterion, equations, start.clip(low, high), low, high)
 
 
-def _newton(equations, start, low, high, tol=1e-4, max_iter=100, longest=5.0):
-    """The fit of greatest restricted likelihood, by Newton's method."""
-    fit = PenalisedFit(equations, start)
-    value, gradient, hessian = fit.restricted_likelihood()
+_CRITERIA = {
+    "reml": PenalisedFit.restricted_likelihood,
+    "gcv": PenalisedFit.cross_validation,
+}
+
+
+def _newton(criterion, equations, start, low, high, tol=1e-7, max_iter=100):
+    """The fit of least criterion, by Newton's method."""
+    fit, ends_tried = PenalisedFit(equations, start), False
+    value, gradient, hessian = criterion(fit)
     for _ in range(max_iter):
         rho = fit.log_smoothing
-        held = ((rho <= low) & (gradient > 0)) | ((rho >= high) & (gradient < 0))
-        free = np.flatnonzero(~held & (np.abs(gradient) > tol * 1e-2))
-        if np.abs(gradient[~held]).max(initial=0) < tol:
-            break
-        # Along directions that curve down, the step is as long, and goes down too.
-        curvatures, vectors = eigh(hessian[np.ix_(free, free)])
-        curvatures = np.maximum(np.abs(curvatures), 1e-8 * np.abs(curvatures).max())
+        ends = np.where(gradient > 0, low, high)
+        # What hardly matters, and less with each step, is of no use, or needs no
+        # penalty: it goes to the end at once, when all others have settled.
+        flat = np.abs(gradient) + np.abs(np.diag(hessian)) < 1e-3
+        free = np.flatnonzero((rho != ends) & ~flat)
+        flat &= (low < rho) & (rho < high)
         step = np.zeros(len(rho))
-        step[free] = -vectors @ ((vectors.T @ gradient[free]) / curvatures)
-        step *= min(1, longest / np.abs(step).max())
-        for _ in range(30):
+        if np.abs(gradient[free]).max(initial=0) >= tol:
+            step[free] = _step(gradient[free], hessian[np.ix_(free, free)])
+        elif flat.any() and not ends_tried:
+            step, ends_tried = np.where(flat, ends - rho, 0), True
+        else:
+            break
+        for _ in range(40):
             trial = PenalisedFit(equations, (rho + step).clip(low, high))
-            found = trial.restricted_likelihood()
-            if found[0] <= value + 1e-10 * abs(value):
+            found = criterion(trial)
+            if found[0] <= value + 1e-9 * (1 + abs(value)):
+                fit, (value, gradient, hessian) = trial, found
                 break
             step /= 2
         else:
             break
-        fit, (value, gradient, hessian) = trial, found
     return fit
+
+
+def _step(gradient, hessian, longest=5.0):
+    """Newton's step; along directions that curve down as long, and downhill too."""
+    curvatures, vectors = eigh(hessian)
+    curvatures = np.abs(curvatures)
+    curvatures = np.maximum(curvatures, 1e-8 * curvatures.max() + 1e-300)
+    step = -vectors @ ((vectors.T @ gradient) / curvatures)
+    return step * min(1, longest / max(np.abs(step).max(), 1e-300))
