@@ -2,5 +2,6 @@
 
 from sklearn_interpret.additive._gam_classifier import GAMClassifier
 from sklearn_interpret.additive._gam_regressor import GAMRegressor
+from sklearn_interpret.additive._plot import SmoothTermDisplay
 
-__all__ = ["GAMClassifier", "GAMRegressor"]
+__all__ = ["GAMClassifier", "GAMRegressor", "SmoothTermDisplay"]

@@ -139,15 +139,22 @@ class FittedTerm:
         """Its columns in the order of its name: what it varies by comes second."""
         return self.columns[::-1] if self.kind == "by" else self.columns
 
-    def grid(self):
-        """Values all over the range of its columns, (n_points,) or (n_points, 2)."""
+    def axes(self):
+        """Values over the range of each of its columns."""
         numbers = sum(column.labels is None for column in self.columns)
         n_points = 30 if numbers == 2 else 100
-        values = [column.grid(n_points) for column in self.own_columns]
-        if len(values) == 1:
-            return np.array(values[0], dtype=None if numbers else object)
-        pairs = list(product(*values))
-        return np.array(pairs, dtype=None if numbers == 2 else object)
+        return [
+            np.array(column.grid(n_points), dtype=object if column.labels else None)
+            for column in self.own_columns
+        ]
+
+    def grid(self):
+        """Values all over the range of its columns, (n_points,) or (n_points, 2)."""
+        axes = self.axes()
+        if len(axes) == 1:
+            return axes[0]
+        dtype = np.result_type(*axes)
+        return np.array(list(product(*axes)), dtype=dtype)
 
     def evaluate(self, values):
         """Coordinates (n_points, n_coordinates), of values as in a grid."""
