@@ -123,7 +123,7 @@ ADDITIVE = {
         {"n_splines": 6},
         {
             "terms": {0: "spline", 1: "spline", 2: "cyclic", 4: "linear"},
-            "n_splines": {0: 5, 1: 6, 2: 5},
+            "n_splines": {0: 7},
             "by": {0: 4},
             "periods": {2: 5.0},
             "monotonic_cst": {1: 1},

@@ -41,8 +41,8 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
         Whether splines meet at even distances, or with as many rows between them.
     by : dict, default=None
         Features whose curve is another for each level of a second feature, or is
-        multiplied by it where that is a number: `{"age": "sex"}`. The second feature
-        has its own effect in a term of its own.
+        multiplied by it where that is a number: `{"age": "sex"}`. The second feature's
+        own effect, a number for each level or a straight line, is a term of its own.
     periods : dict, default=None
         Periods of features of `"cyclic"` terms: `{"hour": 24}`.
     monotonic_cst : dict, default=None

@@ -313,7 +313,9 @@ class TermReader:
             return FittedTerm(columns, kind, single_term(*bases, shrinkage)), values
         other = self._by[j]
         columns, bases, values = self._parts((other, j), entry, line=True)
-        return FittedTerm(columns, "by", varying_term(*bases, shrinkage)), values
+        return FittedTerm(
+            columns, "by", varying_term(*bases, other in self.kinds, shrinkage)
+        ), values
 
     def _parts(self, positions, entry, line=False):
         """Columns, bases and values of a term's features."""
