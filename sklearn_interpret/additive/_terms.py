@@ -324,6 +324,9 @@ class TermReader:
             kind = self.kinds.get(j) or self._kind(j)
             if line and place == 0 and kind != "category":
                 kind = "linear"
+            elif kind == "linear" and len(entry) == 2:
+                # Surfaces are of bases that hold constants.
+                kind = "spline"
             column, x = Column.of(self.rows, j, kind)
             parts.append((column, self._basis(column, x, kind, entry), x))
         return tuple(zip(*parts, strict=True))

@@ -46,9 +46,10 @@ class NormalEquations:
     @property
     def balanced(self):
         """Logarithms of smoothing parameters that weigh penalties as the rows."""
-        sizes = self.penalties @ np.diag(self.products)
-        totals = self.penalties.sum(axis=1)
-        return np.log(np.where(sizes > 0, sizes, totals) / totals)
+        sizes = np.diag(self.products)
+        # Columns of constants are zero, up to rounding.
+        sizes = self.penalties @ np.maximum(sizes, 1e-9 * sizes.max())
+        return np.log(sizes / self.penalties.sum(axis=1))
 
 
 class PenalisedFit:
@@ -98,7 +99,7 @@ class PenalisedFit:
         left = sums - matrix @ coefficients
         self.least = max(equations.square - (sums + left) @ coefficients, 0.0)
         # Where rows can be met exactly, what is left is rounding, of any size.
-        self.least += _NUGGET * equations.square + np.finfo(float).tiny
+        self.least += _NUGGET * equations.square + 1e-100
 
     @property
     def dof(self):
