@@ -36,6 +36,7 @@ OWN_MEANING = {
     "centered",
     "desired",
     "features",
+    "link",
     "method",
     "n_repeats",
     "response_method",

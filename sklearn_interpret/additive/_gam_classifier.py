@@ -41,8 +41,8 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
         Whether splines meet at even distances, or with as many rows between them.
     by : dict, default=None
         Features whose curve is another for each level of a second feature, or is
-        multiplied by it where that is a number: `{"age": "sex"}`. The second feature
-        has its own effect in a term of its own.
+        multiplied by it where that is a number: `{"age": "sex"}`. The second feature's
+        own effect, a number for each level or a straight line, is a term of its own.
     periods : dict, default=None
         Periods of features of `"cyclic"` terms: `{"hour": 24}`.
     monotonic_cst : dict, default=None
@@ -147,9 +147,10 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
     >>> terms = ["mean radius", "mean texture", "mean symmetry"]
     >>> model = GAMClassifier(terms=terms).fit(X, y)
     >>> model.effective_dof_.round(1)
-    array([0.])
+    array([1., 3., 1.])
     >>> model.predict_proba(X[:2]).round(2)
-    array([0.])
+    array([[0.96, 0.04],
+           [1.  , 0.  ]])
     """
 
     def __init__(
@@ -218,8 +219,8 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
         self.classes_ = np.unique(sample.y)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"y has one class only, {self.classes_[0]!r}, among rows of positive "
-                "weight; a classifier needs two."
+                f"y has one class only, {self.classes_.tolist()[0]!r}, among rows of "
+                "positive weight; a classifier needs two."
             )
         self._fit(sample, list(self._known_targets(sample.y)))
         return self

@@ -47,8 +47,8 @@ class GAMRegressor(RegressorMixin, BaseGAM):
         Whether splines meet at even distances, or with as many rows between them.
     by : dict, default=None
         Features whose curve is another for each level of a second feature, or is
-        multiplied by it where that is a number: `{"age": "sex"}`. The second feature
-        has its own effect in a term of its own.
+        multiplied by it where that is a number: `{"age": "sex"}`. The second feature's
+        own effect, a number for each level or a straight line, is a term of its own.
     periods : dict, default=None
         Periods of features of `"cyclic"` terms: `{"hour": 24}`.
     monotonic_cst : dict, default=None
@@ -148,9 +148,9 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     >>> model = GAMRegressor(terms=["age", "bmi", "bp", "sex"]).fit(X, y)
     >>> model.effective_dof_.round(1)
-    array([0. , 2. , 1.4, 0.9])
+    array([1.7, 1. , 1.4, 0.6])
     >>> model.predict(X[:2]).round()
-    array([1., 2.])
+    array([208.,  98.])
     """
 
     _parameter_constraints = {
@@ -236,6 +236,11 @@ class GAMRegressor(RegressorMixin, BaseGAM):
                 f"y has the value {wrong:g}; family={self.family!r} takes "
                 f"{family.domain}."
             )
+        if self._link == "log" and not sample.weights @ sample.y > 0:
+            what = (
+                "all targets are zero" if family.dispersion else "the mean is not > 0"
+            )
+            raise ValueError(f"y has no logarithm of its mean: {what}.")
         self._fit(sample, [sample.y])
         return self
 

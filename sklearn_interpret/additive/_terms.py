@@ -320,7 +320,9 @@ class TermReader:
             return FittedTerm(columns, kind, single_term(*bases, shrinkage)), values
         other = self._by[j]
         columns, bases, values = self._parts((other, j), entry, line=True)
-        return FittedTerm(columns, "by", varying_term(*bases, shrinkage)), values
+        return FittedTerm(
+            columns, "by", varying_term(*bases, other in self.kinds, shrinkage)
+        ), values
 
     def _parts(self, positions, entry, line=False):
         """Columns, bases and values of a term's features."""
@@ -329,6 +331,9 @@ class TermReader:
             kind = self.kinds.get(j) or self._kind(j)
             if line and place == 0 and kind != "category":
                 kind = "linear"
+            elif kind == "linear" and len(entry) == 2:
+                # Surfaces are of bases that hold constants.
+                kind = "spline"
             column, x = Column.of(self.rows, j, kind)
             parts.append((column, self._basis(column, x, kind, entry), x))
         return tuple(zip(*parts, strict=True))

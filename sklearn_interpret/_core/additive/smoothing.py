@@ -46,9 +46,10 @@ class NormalEquations:
     @property
     def balanced(self):
         """Logarithms of smoothing parameters that weigh penalties as the rows."""
-        sizes = self.penalties @ np.diag(self.products)
-        totals = self.penalties.sum(axis=1)
-        return np.log(np.where(sizes > 0, sizes, totals) / totals)
+        sizes = np.diag(self.products)
+        # Columns of constants are zero, up to rounding.
+        sizes = self.penalties @ np.maximum(sizes, 1e-9 * sizes.max())
+        return np.log(sizes / self.penalties.sum(axis=1))
 
 
 class PenalisedFit:
@@ -98,7 +99,7 @@ class PenalisedFit:
         left = sums - matrix @ coefficients
         self.least = max(equations.square - (sums + left) @ coefficients, 0.0)
         # Where rows can be met exactly, what is left is rounding, of any size.
-        self.least += _NUGGET * equations.square + np.finfo(float).tiny
+        self.least += _NUGGET * equations.square + 1e-100
 
     @property
     def dof(self):
@@ -216,20 +217,21 @@ def _newton(criterion, equations, start, low, high, tol=1e-7, max_iter=100):
         flat = np.abs(gradient) + np.abs(np.diag(hessian)) < 1e-3
         free = np.flatnonzero((rho != ends) & ~flat)
         flat &= (low < rho) & (rho < high)
-        step = np.zeros(len(rho))
+        step, rise, n_tries = np.zeros(len(rho)), 1e-9 * (1 + abs(value)), 40
         if np.abs(gradient[free]).max(initial=0) >= tol:
             step[free] = _step(gradient[free], hessian[np.ix_(free, free)])
         elif flat.any() and not ends_tried:
-            step, ends_tried = np.where(flat, ends - rho, 0), True
+            step, rise, n_tries = np.where(flat, ends - rho, 0), 1e-4, 1
+            ends_tried = True
         else:
             break
-        for _ in range(40):
-            trial = PenalisedFit(equations, (rho + step).clip(low, high))
+        for k in range(n_tries):
+            trial = (rho + step / 2**k).clip(low, high)
+            trial = PenalisedFit(equations, trial)
             found = criterion(trial)
-            if found[0] <= value + 1e-9 * (1 + abs(value)):
+            if found[0] <= value + rise:
                 fit, (value, gradient, hessian) = trial, found
                 break
-            step /= 2
         else:
             break
     return fit
@@ -239,6 +241,6 @@ def _step(gradient, hessian, longest=5.0):
     """Newton's step; along directions that curve down as long, and downhill too."""
     curvatures, vectors = eigh(hessian)
     curvatures = np.abs(curvatures)
-    curvatures = np.maximum(curvatures, 1e-8 * curvatures.max() + 1e-300)
-    step = -vectors @ ((vectors.T @ gradient) / curvatures)
-    return step * min(1, longest / max(np.abs(step).max(), 1e-300))
+    floor = 1e-8 * curvatures.max(initial=1e-300)
+    step = -vectors @ ((vectors.T @ gradient) / np.maximum(curvatures, floor))
+    return step * min(1, longest / np.abs(step).max(initial=1e-300))

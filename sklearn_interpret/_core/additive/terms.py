@@ -90,7 +90,7 @@ def tensor_term(bases, own, shrinkage):
     return _term(bases, np.kron(outer, inner)[:, kept], np.array(penalties)[:, kept])
 
 
-def varying_term(by, basis, shrinkage):
+def varying_term(by, basis, own, shrinkage):
     """A function for each level of a column, or one that multiplies a column.
 
     Parameters
@@ -99,6 +99,8 @@ def varying_term(by, basis, shrinkage):
         The column.
     basis : SplineBasis
         Functions of the other column.
+    own : bool
+        Whether there is a term of the column alone, which has its straight line.
     shrinkage : bool
         Whether no part is free of penalties.
     """
@@ -108,7 +110,7 @@ def varying_term(by, basis, shrinkage):
         # The constant is the slope of a straight line.
         if shrinkage:
             rows = np.stack([sizes, sizes == 0])
-        return _term((by, basis), vectors, rows)
+        return _term((by, basis), vectors[:, int(own) :], rows[:, int(own) :])
     levels = np.eye(by.n_levels)
     term = _term(
         (by, basis), np.kron(levels, vectors[:, 1:]), np.kron(levels, rows[:, 1:])
