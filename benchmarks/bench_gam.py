@@ -65,16 +65,23 @@ writeBin(as.vector(predict(model, d)), args[1])
 Table = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
+def true_effects(X: np.ndarray) -> np.ndarray:
+    """Return the effects of all features, which sum to zero over the rows."""
+    a, b, c, d, e = X.T[:5]
+    bump = 0.2 * e**11 * (10 * (1 - e)) ** 6 + 10 * (10 * e) ** 3 * (1 - e) ** 10
+    effects = np.zeros(X.shape)
+    effects[:, 0], effects[:, 1] = np.sin(2 * np.pi * a), 4 * (b - 0.5) ** 2
+    effects[:, 2], effects[:, 3] = np.exp(2 * c) / 4, 1.5 * d
+    effects[:, 4] = bump / 4
+    return effects - effects.mean(axis=0)
+
+
 @cache
 def table(kind: str, n_rows: int, seed: int) -> Table:
     """Return a table of numbers (`"normal"`) or of two classes (`"logit"`)."""
     rng = np.random.default_rng(seed)
     X = rng.random((n_rows, N_FEATURES))
-    a, b, c, d, e = X.T[:5]
-    bump = 0.2 * e**11 * (10 * (1 - e)) ** 6 + 10 * (10 * e) ** 3 * (1 - e) ** 10
-    truth = np.sin(2 * np.pi * a) + 4 * (b - 0.5) ** 2 + np.exp(2 * c) / 4 + 1.5 * d
-    truth += bump / 4
-    truth -= truth.mean()
+    truth = true_effects(X).sum(axis=1)
     if kind == "normal":
         return X, truth + NOISE * rng.normal(size=n_rows), truth
     truth *= SHARE
