@@ -87,7 +87,7 @@ class BaseGAM(TransformerMixin, BaseEstimator):
 
     def _sample(self, rows, y, sample_weight):
         """Rows of positive weight; there have to be two."""
-        sample = Sample.of(rows, y, check_weights(sample_weight, rows))
+        sample = Sample.of(rows, y, check_weights(sample_weight, rows, count_rows=True))
         if sample.rows.n_rows < 2:
             raise ValueError(
                 f"Found array with {rows.n_rows} sample(s), {sample.rows.n_rows} of "

@@ -114,10 +114,11 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
     A weight is the number of rows that a row stands for: the dispersion, and with it
     all standard errors, are those of rows that are repeated.
 
-    p-values take smoothing parameters as known. They are uniform for a feature of no
-    effect where `shrinkage=False`, nearly; with shrinkage, such a term most often
-    vanishes, and its p-value is close to one. The bands, intervals and tests of a model
-    with `monotonic_cst` are those of the model without.
+    p-values take smoothing parameters as known. For a feature of no effect, small ones
+    are as frequent as they should be with `shrinkage=False`, those above a half less
+    frequent; with shrinkage all but those close to one are less frequent, for such a
+    term most often vanishes. Standard errors, intervals and tests of a model with
+    `monotonic_cst` are those of the model without.
 
     References
     ----------

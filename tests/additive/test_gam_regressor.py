@@ -132,7 +132,7 @@ def mixed(pandas, n_rows=300):
             "age": rng.integers(20, 80, n_rows).astype(float),
             "sex": rng.choice(["f", "m"], n_rows),
             "hour": rng.integers(0, 24, n_rows),
-            "z": rng.normal(size=n_rows),
+            "z": rng.normal(size=n_rows).round(1),
         }
     )
     y = np.cos(2 * np.pi * frame["hour"] / 24) + (frame["sex"] == "f") * (
@@ -220,6 +220,27 @@ def test_monotone_terms(sign):
     assert (sign * np.diff(curve) > -1e-12).all()
     free = GAMRegressor().fit(x, y).partial_effect(0)[1]
     assert (sign * np.diff(free) < 0).any()
+    counts = rng.poisson(np.exp(y))
+    x = np.hstack([x, np.ones_like(x)])
+    model.set_params(family="poisson", shrinkage=False).fit(x, counts)
+    assert (sign * np.diff(model.partial_effect(0)[1]) > -1e-12).all()
+
+
+def test_a_log_link_of_normal_targets_and_shares_of_trials():
+    rng = np.random.default_rng(4)
+    x = rng.random((400, 1))
+    mean = np.exp(np.sin(4 * x[:, 0]))
+    model = GAMRegressor(link="log").fit(x, mean + rng.normal(size=400) / 5)
+    np.testing.assert_allclose(model.predict(x), mean, atol=0.15)
+    trials = rng.integers(1, 9, size=400)
+    hits = rng.binomial(trials, mean / 4)
+    model = GAMRegressor(family="binomial", n_splines=8)
+    shares = model.fit(x, hits / trials, sample_weight=trials).predict(x)
+    single = np.concatenate(
+        [np.arange(k) < h for k, h in zip(trials, hits, strict=True)]
+    )
+    model.fit(np.repeat(x, trials, axis=0), single)
+    np.testing.assert_allclose(model.predict(x), shares, rtol=1e-6)
 
 
 @pytest.mark.parametrize("extrapolation", ["linear", "constant"])
@@ -348,7 +369,7 @@ def test_two_rows_are_the_fewest():
     with pytest.raises(ValueError, match="1 sample"):
         GAMRegressor().fit([[0.0]], [1.0])
     with pytest.raises(ValueError, match="1 of them of positive weight"):
-        GAMRegressor().fit([[0.0], [1.0]], [0.0, 1.0], sample_weight=[1, 0])
+        GAMRegressor().fit([[0.0], [1.0]], [0.0, 1.0], sample_weight=[2, 0])
 
 
 def test_quantile_knots_follow_skewed_features():
@@ -378,6 +399,7 @@ def test_grid_search_over_terms():
         ({"terms": {0: "smooth"}}, "kind 'smooth'"),
         ({"terms": {(0, 1): "spline"}}, "kind 'spline'"),
         ({"terms": {(0, 1, 0): "tensor"}}, "one feature or a pair"),
+        ({"terms": []}, "there is no term"),
         ({"terms": [0, 0]}, "more than once"),
         ({"terms": [7]}, "position 7"),
         ({"terms": {0: "cyclic"}}, "periods needs the period of 'x0'"),

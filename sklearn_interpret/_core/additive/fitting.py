@@ -211,9 +211,8 @@ def _changes(terms, signs):
 def _constrained(last, changes):
     """The solution of least squares of which some changes are not negative."""
     matrix, lowest = changes
-    equations = last.equations
-    factor = cholesky(equations.products + np.diag(last.sizes), lower=True)
+    factor = cholesky(last.matrix, lower=True)
     back = np.linalg.inv(matrix)
-    target = np.linalg.solve(factor, equations.sums)
+    target = np.linalg.solve(factor, last.equations.sums)
     found = lsq_linear(factor.T @ back, target, (lowest, np.inf), method="bvls")
     return back @ found.x

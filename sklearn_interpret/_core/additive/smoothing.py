@@ -66,8 +66,8 @@ class PenalisedFit:
     ----------
     coefficients : ndarray of shape (p,)
         The solution b.
-    inverse : ndarray of shape (p, p)
-        V = (X'WX + S)^-1.
+    matrix, inverse : ndarray of shape (p, p)
+        X'WX + S, and V, its inverse.
     penalty : float
         b' S b.
     least : float
@@ -83,7 +83,7 @@ class PenalisedFit:
         # What no penalty touches, and no row tells of, is zero.
         floor = 1e-12 * np.diag(products).max() * (self.sizes == 0)
         floor[0] = 0
-        matrix = products + np.diag(self.sizes + floor)
+        matrix = self.matrix = products + np.diag(self.sizes + floor)
         scales = np.sqrt(np.diag(matrix))
         factor = cholesky(matrix / np.outer(scales, scales), check_finite=False)
         inverse, _ = lapack.dpotri(factor)
@@ -194,7 +194,7 @@ def smoothed(equations, method, balanced, start):
         return PenalisedFit(equations, np.empty(0))
     if not isinstance(method, str):
         return PenalisedFit(equations, np.full(len(balanced), np.log(method)))
-    low, high = balanced + _LOW - np.log(equations.n_rows), balanced + _HIGH
+    low, high = balanced + _LOW - np.log1p(equations.n_rows), balanced + _HIGH
     criterion = _CRITERIA[method]
     return _newton(criterion, equations, start.clip(low, high), low, high)
 
