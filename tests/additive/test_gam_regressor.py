@@ -344,13 +344,16 @@ def test_normal_intervals_cover_targets():
 
 @pytest.mark.parametrize("shrinkage", [True, False])
 def test_columns_that_say_nothing(shrinkage):
-    """A constant, a copy, and one of two values."""
+    """A constant, a copy, one of two values, and one of a single level."""
     X, y = table()
-    X = np.column_stack([X, np.full(len(y), 7.0), X[:, 0], X[:, 0] > 0.5])
-    model = GAMRegressor(shrinkage=shrinkage).fit(X, y)
+    constant = np.full(len(y), 7.0)
+    X = np.column_stack([X, constant, X[:, 0], X[:, 0] > 0.5, constant])
+    terms = {j: "category" if j == 5 else "spline" for j in range(6)}
+    model = GAMRegressor(terms=terms, shrinkage=shrinkage).fit(X, y)
     assert np.isfinite(model.predict(X)).all()
     np.testing.assert_allclose(model.transform(X)[:, 2], 0, atol=1e-9)
     assert model.pvalues_[2] > 0.999
+    np.testing.assert_allclose(model.effective_dof_[[2, 5]], 0, atol=1e-5)
 
 
 def test_targets_that_are_met_exactly():

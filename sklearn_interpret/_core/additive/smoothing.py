@@ -80,8 +80,11 @@ class PenalisedFit:
         self.scaled = np.exp(log_smoothing)[:, None] * equations.penalties
         products, sums = equations.products, equations.sums
         self.sizes = self.scaled.sum(axis=0)
-        # What no penalty touches, and no row tells of, is zero.
-        floor = 1e-12 * np.diag(products).max() * (self.sizes == 0)
+        # What no penalty touches, and no row tells of, is zero: all the more a constant
+        # column, of which there is rounding alone.
+        sizes = np.diag(products)
+        floor = np.where(sizes < 1e-20 * sizes.max(), 1, 1e-12) * sizes.max()
+        floor *= self.sizes == 0
         floor[0] = 0
         matrix = self.matrix = products + np.diag(self.sizes + floor)
         scales = np.sqrt(np.diag(matrix))
