@@ -342,6 +342,22 @@ def test_normal_intervals_cover_targets():
     assert np.mean(shares) == pytest.approx(0.95, abs=0.01)
 
 
+def test_bands_cover_the_mean_and_pvalues_of_noise_are_uniform():
+    """On average over the rows (Nychka 1988), and for small p-values."""
+    covered, pvalues = [], []
+    for seed in range(120):
+        rng = np.random.default_rng(seed)
+        X = rng.random((150, 2))
+        mean = 1.5 * np.sin(2 * np.pi * X[:, 0])
+        model = GAMRegressor(n_splines=10, shrinkage=False)
+        model.fit(X, mean + rng.normal(size=150))
+        found, error = model.predict(X, return_std=True)
+        covered.append(np.mean(np.abs(found - mean) < 1.96 * error))
+        pvalues.append(model.pvalues_[1])
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.015)
+    assert np.mean(np.array(pvalues) < 0.2) == pytest.approx(0.2, abs=0.07)
+
+
 @pytest.mark.parametrize("shrinkage", [True, False])
 def test_columns_that_say_nothing(shrinkage):
     """A constant, a copy, one of two values, and one of a single level."""

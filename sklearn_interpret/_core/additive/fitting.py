@@ -92,12 +92,17 @@ class AdditiveFit:
     converged: bool
 
     @property
+    def residual_dof(self):
+        """Rows, less the effective degrees of freedom of the coefficients."""
+        n_rows = self.last.equations.n_rows
+        return max(n_rows - self.last.dof.sum(), 1e-3 * n_rows)
+
+    @property
     def dispersion(self):
         """Known, or Pearson's statistic by residual degrees of freedom."""
         last = self.last
-        n_rows = last.equations.n_rows
-        left = max(n_rows - last.dof.sum(), 1e-3 * n_rows)
-        return last.equations.dispersion or (last.least - last.penalty) / left
+        pearson = (last.least - last.penalty) / self.residual_dof
+        return last.equations.dispersion or pearson
 
     @property
     def restricted_likelihood(self):
