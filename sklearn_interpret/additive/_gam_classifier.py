@@ -63,7 +63,8 @@ class GAMClassifier(ClassifierMixin, BaseGAM):
     missing : {"error", "level"}, default="error"
         Whether missing values are refused, or a level of their own.
     max_iter : int, default=100
-        Largest number of least squares problems.
+        Largest number of least squares problems; smoothing parameters are chosen in the
+        first 20 of them.
 
     Attributes
     ----------

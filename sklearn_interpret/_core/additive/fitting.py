@@ -14,6 +14,10 @@ from sklearn_interpret._core.additive.smoothing import (
     smoothed,
 )
 
+# Chosen anew for each problem, smoothing parameters may go round in circles; held where
+# they are, what is left is the maximum of one penalised likelihood.
+_MOST_CHOICES = 20
+
 
 @dataclass(frozen=True)
 class Targets:
@@ -167,7 +171,10 @@ def _iterate(design, targets, coefficients, choose, changes, max_iter, tol=1e-8)
         if n_iter == 1:
             # At the start: weights vanish where classes are told apart without error.
             rho = balanced = equations.balanced
-        last = choose(equations, balanced=balanced, start=rho)
+        if n_iter <= _MOST_CHOICES:
+            last = choose(equations, balanced=balanced, start=rho)
+        else:
+            last = PenalisedFit(equations, rho)
         rho = last.log_smoothing
         found = last.coefficients if changes is None else _constrained(last, changes)
         found = found + center * (np.arange(len(found)) == 0)
