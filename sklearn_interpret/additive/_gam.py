@@ -87,7 +87,7 @@ class BaseGAM(TransformerMixin, BaseEstimator):
 
     def _sample(self, rows, y, sample_weight):
         """Rows of positive weight; there have to be two."""
-        sample = Sample.of(rows, y, check_weights(sample_weight, rows))
+        sample = Sample.of(rows, y, check_weights(sample_weight, rows, count_rows=True))
         if sample.rows.n_rows < 2:
             raise ValueError(
                 f"Found array with {rows.n_rows} sample(s), {sample.rows.n_rows} of "
@@ -127,23 +127,17 @@ class BaseGAM(TransformerMixin, BaseEstimator):
 
     def _keep(self, fits):
         """Set the attributes, without an axis of models where there is one."""
-        found = [self._results(fit) | {"explained": share} for fit, share in fits]
-
-        def get(name):
+        found = [
+            self._results(fit) | {"deviance_explained_": share} for fit, share in fits
+        ]
+        for name in found[0]:
             values = [result[name] for result in found]
-            return values[0] if len(values) == 1 else np.array(values)
-
+            setattr(self, name, values[0] if len(values) == 1 else np.array(values))
         self.term_names_ = self._term_names(self._names)
-        self.intercept_, self.coef_ = get("intercept"), get("coef")
-        self.covariance_, self.scale_ = get("covariance"), get("scale")
-        self.smoothing_, self.effective_dof_ = get("smoothing"), get("dof")
-        self.statistics_, self.pvalues_ = get("statistics"), get("pvalues")
-        self.residual_dof_ = get("residual_dof")
-        self.deviance_explained_, self.reml_ = get("explained"), get("reml")
         self.n_iter_ = max(fit.n_iter for fit, _ in fits)
 
     def _results(self, fit):
-        """All there is to know of one model."""
+        """Attributes of one model."""
         last, coefficients = fit.last, fit.coefficients
         products = last.equations.products
         share = last.inverse @ products
@@ -151,8 +145,6 @@ class BaseGAM(TransformerMixin, BaseEstimator):
         # Wood's (2013) alternative, larger: the trace of 2 F - F F.
         ranks = 2 * dof - (share * share.T).sum(axis=1)
         covariance = fit.dispersion * last.inverse
-        total = last.equations.n_rows
-        residual_dof = max(total - dof.sum(), 1e-3 * total)
         known = last.equations.dispersion is not None
         tests = [
             term_pvalue(
@@ -160,22 +152,22 @@ class BaseGAM(TransformerMixin, BaseEstimator):
                 covariance[part, part],
                 products[part, part],
                 ranks[part].sum(),
-                np.inf if known else residual_dof,
+                np.inf if known else fit.residual_dof,
             )
             for part in self._parts()
         ]
         statistics, pvalues = np.reshape(tests, (-1, 2)).T
         return {
-            "intercept": float(coefficients[0]),
-            "coef": coefficients[1:],
-            "covariance": covariance,
-            "scale": float(fit.dispersion),
-            "smoothing": np.exp(last.log_smoothing),
-            "dof": np.array([dof[part].sum() for part in self._parts()]),
-            "statistics": statistics,
-            "pvalues": pvalues,
-            "residual_dof": float(residual_dof),
-            "reml": float(fit.restricted_likelihood),
+            "intercept_": float(coefficients[0]),
+            "coef_": coefficients[1:],
+            "covariance_": covariance,
+            "scale_": float(fit.dispersion),
+            "smoothing_": np.exp(last.log_smoothing),
+            "effective_dof_": np.array([dof[part].sum() for part in self._parts()]),
+            "residual_dof_": float(fit.residual_dof),
+            "statistics_": statistics,
+            "pvalues_": pvalues,
+            "reml_": float(fit.restricted_likelihood),
         }
 
     def _parts(self):

@@ -69,7 +69,8 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     missing : {"error", "level"}, default="error"
         Whether missing values are refused, or a level of their own.
     max_iter : int, default=100
-        Largest number of least squares problems.
+        Largest number of least squares problems; smoothing parameters are chosen in the
+        first 20 of them.
 
     Attributes
     ----------
@@ -111,15 +112,18 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     -----
     Columns of more than 256 different numbers are rounded to the means of about 256
     bins while the model is fitted, so that memory and time do not grow with the number
-    of rows times that of coefficients. Predictions are of exact values.
+    of rows times that of coefficients. Predictions are of exact values. Rounding is
+    noise too: where targets have less of it than a hundredth of a curve's range,
+    `scale_`, and with it standard errors, come out too large.
 
     A weight is the number of rows that a row stands for: the dispersion, and with it
     all standard errors, are those of rows that are repeated.
 
-    p-values take smoothing parameters as known. They are uniform for a feature of no
-    effect where `shrinkage=False`, nearly; with shrinkage, such a term most often
-    vanishes, and its p-value is close to one. The bands, intervals and tests of a model
-    with `monotonic_cst` are those of the model without.
+    p-values take smoothing parameters as known. For a feature of no effect and with
+    `shrinkage=False`, those up to 0.05 are as frequent as they should be, but more than
+    half, 55 to 59 of 100, are below 0.5. With shrinkage such a term most often
+    vanishes: its p-value is close to one, and small ones are rarer. Standard errors,
+    intervals and tests of a model with `monotonic_cst` are those of the model without.
 
     References
     ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 
@@ -236,13 +236,14 @@ class TermReader:
         """Features and kind of each term."""
         terms = self.parameters.terms
         if terms is None:
-            every = range(self.rows.n_columns)
-            return [((j,), "auto") for j in every if j != self.offset]
+            terms = [j for j in range(self.rows.n_columns) if j != self.offset]
         if not isinstance(terms, Mapping):
             terms = [(key, "auto") for key in terms]
         else:
             terms = list(terms.items())
         entries = [(self._entry(key, "terms"), kind) for key, kind in terms]
+        if not entries:
+            raise ValueError(f"there is no term to fit: terms={terms!r}.")
         if len({frozenset(entry) for entry, _ in entries}) < len(entries):
             raise ValueError("terms has the same feature, or pair, more than once.")
         for entry, kind in entries:
@@ -289,7 +290,7 @@ class TermReader:
                 "'cyclic', such as 24 for hours."
             )
         for period in self._periods.values():
-            if isinstance(period, bool) or not np.isreal(period) or not period > 0:
+            if not isinstance(period, Real) or not 0 < period < np.inf:
                 raise ValueError(f"periods has the period {period!r}; it must be > 0.")
         entries = {entry for entry, _ in self.entries}
         for entry in set(self._n_splines) - entries:
@@ -310,9 +311,8 @@ class TermReader:
         if len(entry) == 2:
             columns, bases, values = self._parts(entry, entry)
             own = tuple(j in self.kinds and j not in self._by for j in entry)
-            return FittedTerm(
-                columns, "tensor", tensor_term(bases, own, shrinkage)
-            ), values
+            term = tensor_term(bases, own, shrinkage)
+            return FittedTerm(columns, "tensor", term), values
         (j,) = entry
         kind = self.kinds[j]
         if j not in self._by:
@@ -320,9 +320,8 @@ class TermReader:
             return FittedTerm(columns, kind, single_term(*bases, shrinkage)), values
         other = self._by[j]
         columns, bases, values = self._parts((other, j), entry, line=True)
-        return FittedTerm(
-            columns, "by", varying_term(*bases, other in self.kinds, shrinkage)
-        ), values
+        lines = self.kinds.get(other) in ("spline", "linear") and other not in self._by
+        return FittedTerm(columns, "by", varying_term(*bases, lines, shrinkage)), values
 
     def _parts(self, positions, entry, line=False):
         """Columns, bases and values of a term's features."""

@@ -90,6 +90,14 @@ def test_classes_that_are_told_apart_without_error():
     assert model.score(X, X[:, 0] > 0) == 1
 
 
+def test_smoothing_parameters_do_not_go_round_in_circles():
+    """No warning of convergence for few rows of many functions."""
+    for seed in range(6):
+        X = np.random.default_rng(seed).normal(size=(20, 3))
+        model = GAMClassifier().fit(X, X[:, 0].astype(int))
+        assert model.n_iter_ < 100
+
+
 def test_one_class_is_refused():
     with pytest.raises(ValueError, match="one class only, 'a'"):
         GAMClassifier().fit([[0], [1], [2]], ["a", "a", "b"], sample_weight=[1, 1, 0])

@@ -132,7 +132,7 @@ def mixed(pandas, n_rows=300):
             "age": rng.integers(20, 80, n_rows).astype(float),
             "sex": rng.choice(["f", "m"], n_rows),
             "hour": rng.integers(0, 24, n_rows),
-            "z": rng.normal(size=n_rows),
+            "z": rng.normal(size=n_rows).round(1),
         }
     )
     y = np.cos(2 * np.pi * frame["hour"] / 24) + (frame["sex"] == "f") * (
@@ -220,6 +220,27 @@ def test_monotone_terms(sign):
     assert (sign * np.diff(curve) > -1e-12).all()
     free = GAMRegressor().fit(x, y).partial_effect(0)[1]
     assert (sign * np.diff(free) < 0).any()
+    counts = rng.poisson(np.exp(y))
+    x = np.hstack([x, np.ones_like(x)])
+    model.set_params(family="poisson", shrinkage=False).fit(x, counts)
+    assert (sign * np.diff(model.partial_effect(0)[1]) > -1e-12).all()
+
+
+def test_a_log_link_of_normal_targets_and_shares_of_trials():
+    rng = np.random.default_rng(4)
+    x = rng.random((400, 1))
+    mean = np.exp(np.sin(4 * x[:, 0]))
+    model = GAMRegressor(link="log").fit(x, mean + rng.normal(size=400) / 5)
+    np.testing.assert_allclose(model.predict(x), mean, atol=0.15)
+    trials = rng.integers(1, 9, size=400)
+    hits = rng.binomial(trials, mean / 4)
+    model = GAMRegressor(family="binomial", n_splines=8)
+    shares = model.fit(x, hits / trials, sample_weight=trials).predict(x)
+    single = np.concatenate(
+        [np.arange(k) < h for k, h in zip(trials, hits, strict=True)]
+    )
+    model.fit(np.repeat(x, trials, axis=0), single)
+    np.testing.assert_allclose(model.predict(x), shares, rtol=1e-6)
 
 
 @pytest.mark.parametrize("extrapolation", ["linear", "constant"])
@@ -321,15 +342,40 @@ def test_normal_intervals_cover_targets():
     assert np.mean(shares) == pytest.approx(0.95, abs=0.01)
 
 
+def test_bands_cover_the_mean_and_small_pvalues_of_noise_are_rare():
+    """On average over the rows (Nychka 1988), and at the level of 5 %.
+
+    p-values are not uniform in the middle: half of them would be below 0.5, and 0.57
+    are, here as in mgcv, for smoothing parameters are taken as known.
+    """
+    covered, pvalues = [], []
+    for seed in range(120):
+        rng = np.random.default_rng(seed)
+        X = rng.random((150, 2))
+        mean = 1.5 * np.sin(2 * np.pi * X[:, 0])
+        model = GAMRegressor(n_splines=10, shrinkage=False)
+        model.fit(X, mean + rng.normal(size=150))
+        found, error = model.predict(X, return_std=True)
+        covered.append(np.mean(np.abs(found - mean) < 1.96 * error))
+        pvalues.append(model.pvalues_[1])
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.015)
+    # Three standard errors of a share of 120.
+    margin = 3 * np.sqrt(0.05 * 0.95 / 120)
+    assert np.mean(np.array(pvalues) < 0.05) == pytest.approx(0.05, abs=margin)
+
+
 @pytest.mark.parametrize("shrinkage", [True, False])
 def test_columns_that_say_nothing(shrinkage):
-    """A constant, a copy, and one of two values."""
+    """A constant, a copy, one of two values, and one of a single level."""
     X, y = table()
-    X = np.column_stack([X, np.full(len(y), 7.0), X[:, 0], X[:, 0] > 0.5])
-    model = GAMRegressor(shrinkage=shrinkage).fit(X, y)
+    constant = np.full(len(y), 7.0)
+    X = np.column_stack([X, constant, X[:, 0], X[:, 0] > 0.5, constant])
+    terms = {j: "category" if j == 5 else "spline" for j in range(6)}
+    model = GAMRegressor(terms=terms, shrinkage=shrinkage).fit(X, y)
     assert np.isfinite(model.predict(X)).all()
     np.testing.assert_allclose(model.transform(X)[:, 2], 0, atol=1e-9)
     assert model.pvalues_[2] > 0.999
+    np.testing.assert_allclose(model.effective_dof_[[2, 5]], 0, atol=1e-5)
 
 
 def test_targets_that_are_met_exactly():
@@ -348,7 +394,7 @@ def test_two_rows_are_the_fewest():
     with pytest.raises(ValueError, match="1 sample"):
         GAMRegressor().fit([[0.0]], [1.0])
     with pytest.raises(ValueError, match="1 of them of positive weight"):
-        GAMRegressor().fit([[0.0], [1.0]], [0.0, 1.0], sample_weight=[1, 0])
+        GAMRegressor().fit([[0.0], [1.0]], [0.0, 1.0], sample_weight=[2, 0])
 
 
 def test_quantile_knots_follow_skewed_features():
@@ -378,6 +424,7 @@ def test_grid_search_over_terms():
         ({"terms": {0: "smooth"}}, "kind 'smooth'"),
         ({"terms": {(0, 1): "spline"}}, "kind 'spline'"),
         ({"terms": {(0, 1, 0): "tensor"}}, "one feature or a pair"),
+        ({"terms": []}, "there is no term"),
         ({"terms": [0, 0]}, "more than once"),
         ({"terms": [7]}, "position 7"),
         ({"terms": {0: "cyclic"}}, "periods needs the period of 'x0'"),

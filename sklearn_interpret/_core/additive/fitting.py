@@ -14,6 +14,10 @@ from sklearn_interpret._core.additive.smoothing import (
     smoothed,
 )
 
+# Chosen anew for each problem, smoothing parameters may go round in circles; held where
+# they are, what is left is the maximum of one penalised likelihood.
+_MOST_CHOICES = 20
+
 
 @dataclass(frozen=True)
 class Targets:
@@ -92,12 +96,17 @@ class AdditiveFit:
     converged: bool
 
     @property
+    def residual_dof(self):
+        """Rows, less the effective degrees of freedom of the coefficients."""
+        n_rows = self.last.equations.n_rows
+        return max(n_rows - self.last.dof.sum(), 1e-3 * n_rows)
+
+    @property
     def dispersion(self):
         """Known, or Pearson's statistic by residual degrees of freedom."""
         last = self.last
-        n_rows = last.equations.n_rows
-        left = max(n_rows - last.dof.sum(), 1e-3 * n_rows)
-        return last.equations.dispersion or (last.least - last.penalty) / left
+        pearson = (last.least - last.penalty) / self.residual_dof
+        return last.equations.dispersion or pearson
 
     @property
     def restricted_likelihood(self):
@@ -162,7 +171,10 @@ def _iterate(design, targets, coefficients, choose, changes, max_iter, tol=1e-8)
         if n_iter == 1:
             # At the start: weights vanish where classes are told apart without error.
             rho = balanced = equations.balanced
-        last = choose(equations, balanced=balanced, start=rho)
+        if n_iter <= _MOST_CHOICES:
+            last = choose(equations, balanced=balanced, start=rho)
+        else:
+            last = PenalisedFit(equations, rho)
         rho = last.log_smoothing
         found = last.coefficients if changes is None else _constrained(last, changes)
         found = found + center * (np.arange(len(found)) == 0)
@@ -211,9 +223,8 @@ def _changes(terms, signs):
 def _constrained(last, changes):
     """The solution of least squares of which some changes are not negative."""
     matrix, lowest = changes
-    equations = last.equations
-    factor = cholesky(equations.products + np.diag(last.sizes), lower=True)
+    factor = cholesky(last.matrix, lower=True)
     back = np.linalg.inv(matrix)
-    target = np.linalg.solve(factor, equations.sums)
+    target = np.linalg.solve(factor, last.equations.sums)
     found = lsq_linear(factor.T @ back, target, (lowest, np.inf), method="bvls")
     return back @ found.x

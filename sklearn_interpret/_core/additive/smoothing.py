@@ -13,7 +13,7 @@ from scipy.linalg import cholesky, eigh, lapack
 # tells, so that where rows can be met exactly there is a best way to, to what all rows
 # tell many times over.
 _NUGGET = 1e-12
-_LOW, _HIGH = -7.0, 25.0
+_LOW, _HIGH = -7.0, 15.0
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ class PenalisedFit:
     ----------
     coefficients : ndarray of shape (p,)
         The solution b.
-    inverse : ndarray of shape (p, p)
-        V = (X'WX + S)^-1.
+    matrix, inverse : ndarray of shape (p, p)
+        X'WX + S, and V, its inverse.
     penalty : float
         b' S b.
     least : float
@@ -80,10 +80,13 @@ class PenalisedFit:
         self.scaled = np.exp(log_smoothing)[:, None] * equations.penalties
         products, sums = equations.products, equations.sums
         self.sizes = self.scaled.sum(axis=0)
-        # What no penalty touches, and no row tells of, is zero.
-        floor = 1e-12 * np.diag(products).max() * (self.sizes == 0)
+        # What no penalty touches, and no row tells of, is zero: all the more a constant
+        # column, of which there is rounding alone.
+        sizes = np.diag(products)
+        floor = np.where(sizes < 1e-20 * sizes.max(), 1, 1e-12) * sizes.max()
+        floor *= self.sizes == 0
         floor[0] = 0
-        matrix = products + np.diag(self.sizes + floor)
+        matrix = self.matrix = products + np.diag(self.sizes + floor)
         scales = np.sqrt(np.diag(matrix))
         factor = cholesky(matrix / np.outer(scales, scales), check_finite=False)
         inverse, _ = lapack.dpotri(factor)
@@ -194,7 +197,7 @@ def smoothed(equations, method, balanced, start):
         return PenalisedFit(equations, np.empty(0))
     if not isinstance(method, str):
         return PenalisedFit(equations, np.full(len(balanced), np.log(method)))
-    low, high = balanced + _LOW - np.log(equations.n_rows), balanced + _HIGH
+    low, high = balanced + _LOW - np.log1p(equations.n_rows), balanced + _HIGH
     criterion = _CRITERIA[method]
     return _newton(criterion, equations, start.clip(low, high), low, high)
 

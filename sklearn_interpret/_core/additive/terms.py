@@ -36,7 +36,9 @@ class Term:
         """
         if isinstance(self.bases[0], LineBasis):
             return self
-        blocks = self.coordinates.reshape(self.blocks, -1, self.coordinates.shape[1])
+        n_products, n_coordinates = self.coordinates.shape
+        each = n_products // self.blocks
+        blocks = self.coordinates.reshape(self.blocks, each, n_coordinates)
         means = means.reshape(self.blocks, 1, -1)
         shifts = means @ blocks / means.sum(axis=2, keepdims=True)
         return replace(
