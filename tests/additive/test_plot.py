@@ -89,6 +89,16 @@ def test_panels_share_a_scale():
     assert len(limits(share_y=False)) == 4
 
 
+@pytest.mark.parametrize("share_y", [True, False])
+def test_surfaces_that_vanish_are_pale(share_y):
+    grid = np.linspace(0, 1, 4)
+    effects = [3 * grid, 1e-5 * np.outer(grid, grid)]
+    names = ["age", ("lat", "lon")]
+    display = SmoothTermDisplay([grid, (grid, grid)], effects, feature_names=names)
+    surface = display.plot(share_y=share_y).contours_[1]
+    assert (surface.norm.vmax > 3) == share_y
+
+
 def test_partial_residuals_are_those_of_the_model():
     display = SmoothTermDisplay.from_estimator(GAM, X, Y, terms=["age", "hour:job"])
     residuals = GAM.partial_residuals(X, Y)

@@ -258,7 +258,8 @@ default=None
             Show the terms alone that vary most, the first of them first, where there
             are more. None shows all; the figure grows with them.
         share_y : bool, default=True
-            Give the panels of lines the same range of values.
+            Give all panels the same range of values: those of lines one axis, those of
+            surfaces one range of colours, that of all effects shown.
         rug : bool, default=True
             Mark the data: ticks at the bottom (quantiles where there are many), bars
             for the share of each level, points on surfaces.
@@ -301,7 +302,13 @@ default=None
             order = np.argsort(-np.array(self._importances()), kind="stable")
             note = f"The {max_entries} that vary most of {len(shown)} terms"
             shown = order[:max_entries]
-        panels = [(panel, None) for term in shown for panel in self._panels(term)]
+        limits = None
+        if share_y and len(shown):
+            every = [np.ravel(self.effects[term]) for term in shown]
+            limits = colour_limits(np.concatenate(every), True)
+        panels = [
+            (panel, None) for term in shown for panel in self._panels(term, limits)
+        ]
         self._render(panels, ax, looks, n_cols=n_cols, share_y=share_y, note=note)
         return self
 
@@ -346,8 +353,8 @@ default=None
         """What the terms sum to, in words."""
         return shorten(self._response_label(self.output_names, output), LABEL_WIDTH)
 
-    def _panels(self, term):
-        """Panels of a term."""
+    def _panels(self, term, limits):
+        """Panels of a term; colours have these limits, or None for their own."""
         names, places, levelled, effects, ends = self._term(term)
         n_outputs = len(effects)
         data, residuals = self._data(term, n_outputs)
@@ -369,13 +376,12 @@ default=None
                     names, places, effects[output], bands, data, rows, words, output
                 )
             else:
-                limits = colour_limits(effects, True, 1e-9)
                 panel = SurfacePanel(
                     names,
                     places,
                     levelled,
                     effects[output],
-                    limits,
+                    limits or colour_limits(effects, True),
                     *words,
                     data=data,
                     diverging=True,
@@ -403,6 +409,8 @@ default=None
             for k, colour in enumerate(colours(n_outputs))
         ]
         missing = self.missing_effects and self.missing_effects[term]
+        if residuals is not None:
+            residuals = [(data[0], each) for each in residuals]
         return TermPanel(
             names[0],
             series,
@@ -412,9 +420,7 @@ default=None
             data=None if data is None else data[0],
             zero=True,
             missing=missing,
-            residuals=residuals
-            if residuals is None
-            else [(data[0], r) for r in residuals],
+            residuals=residuals,
         )
 
     def _panel_of_levels(self, names, places, effects, ends, data, rows, words, output):
