@@ -5,6 +5,7 @@ from importlib import import_module
 from sklearn_interpret._version import __version__
 
 _submodules = [
+    "additive",
     "adversarial",
     "base",
     "counterfactuals",

@@ -20,6 +20,7 @@ from sklearn.naive_bayes import BernoulliNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from sklearn_interpret.additive import GAMClassifier, GAMRegressor
 from sklearn_interpret.adversarial import (
     AdversarialPatch,
     BoundaryAttack,
@@ -124,6 +125,25 @@ class OwnScore(Named):
     def __call__(self, estimator, X, y, sample_weight=None):
         return estimator.score(X, y, sample_weight=sample_weight)
 
+
+ADDITIVE = {
+    GAMClassifier: [
+        {"n_splines": 6},
+        {"terms": {0: "spline", 3: "category", (1, 2): "tensor"}, "smoothing": 3.0},
+    ],
+    GAMRegressor: [
+        {"n_splines": 6},
+        {
+            "terms": {0: "spline", 1: "spline", 2: "cyclic", 4: "linear"},
+            "n_splines": {0: 7},
+            "by": {0: 4},
+            "periods": {2: 5.0},
+            "monotonic_cst": {1: 1},
+            "smoothing": "gcv",
+            "handle_unknown": "zero",
+        },
+    ],
+}
 
 # `desired` is for regressors alone, see `suited`.
 ADVERSARIAL = {
@@ -520,6 +540,7 @@ SURROGATES = {
 }
 
 ARGUMENTS = {
+    **ADDITIVE,
     **ADVERSARIAL,
     **ANCHORS,
     **COUNTERFACTUALS,

@@ -37,6 +37,7 @@ OWN_MEANING = {
     "confidence_level",
     "desired",
     "features",
+    "link",
     "method",
     "n_repeats",
     "response_method",

@@ -9,6 +9,7 @@ import pytest
 
 import sklearn_interpret
 from sklearn_interpret import (
+    additive,
     adversarial,
     counterfactuals,
     decomposition,
@@ -445,6 +446,24 @@ PROTOTYPES = {
 }
 
 
+OF_TERMS = {
+    "n_splines": 20,
+    "knots": "uniform",
+    "by": None,
+    "periods": None,
+    "monotonic_cst": None,
+    "offset": None,
+    "smoothing": "reml",
+    "shrinkage": True,
+    "extrapolation": "linear",
+    "handle_unknown": "error",
+    "missing": "error",
+    "max_iter": 100,
+}
+ADDITIVE = {
+    "GAMClassifier": {"terms": None, **OF_TERMS},
+    "GAMRegressor": {"terms": None, "family": "normal", "link": None, **OF_TERMS},
+}
 DECOMPOSITION = {
     "NaiveBayesContributions": {"target": None},
     "NeighborContributions": {},
@@ -472,6 +491,7 @@ def in_order(own):
 
 
 PROMISED = {
+    **{getattr(additive, name): own for name, own in ADDITIVE.items()},
     **{getattr(adversarial, name): own for name, own in ADVERSARIAL.items()},
     **{
         getattr(counterfactuals, name): {**WISH, **own}
@@ -540,6 +560,7 @@ def test_fit_takes_the_same_everywhere(public_class):
 
 def test_public_modules():
     assert sorted(PUBLIC) == [
+        "sklearn_interpret.additive",
         "sklearn_interpret.adversarial",
         "sklearn_interpret.base",
         "sklearn_interpret.counterfactuals",

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sklearn_interpret import (
+    additive,
     adversarial,
     counterfactuals,
     effects,
@@ -26,6 +27,7 @@ from sklearn_interpret.explanations import (
 )
 
 FAMILIES = (
+    additive,
     adversarial,
     counterfactuals,
     effects,
@@ -401,6 +403,25 @@ def _prototypes(data=ROWS, criticisms=(7, 3), *, kind="auto", **parts):
     ).plot(kind=kind)
 
 
+def _smooth_terms(n_outputs=1, **parts):
+    """A number, a category, a number by a category, and a pair of numbers."""
+    jobs = np.array(["cook", "nurse", "a rather long occupation"], dtype=object)
+    shapes = (15,), (3,), (15, 3), (15, 15)
+    axes = GRID, jobs, (GRID, jobs), (GRID, GRID)
+    names = "age", "job", ("income", "job"), ("age", "income")
+    return additive.SmoothTermDisplay(
+        axes,
+        [DRAW.normal(size=(n_outputs, *shape)) for shape in shapes],
+        feature_names=names,
+        effective_dof=np.full((n_outputs, 4), 3.21),
+        standard_errors=[np.full((n_outputs, *shape), 0.1) for shape in shapes],
+        output_names=list("abc")[:n_outputs] if n_outputs > 1 else None,
+        data=[GRID[:3], jobs, (GRID[:3], jobs), (GRID[:3], GRID[:3])],
+        missing_effects=[np.ones(n_outputs), None, None, None],
+        **parts,
+    )
+
+
 INFLUENCE = TrainingExplanation(
     DRAW.normal(size=(3, 12)),
     ROWS,
@@ -429,6 +450,10 @@ def _explained(kind, **choices):
 
 
 DRAWINGS = {
+    "SmoothTermDisplay": [
+        lambda: _smooth_terms(residuals=[CURVES[0, :3]] * 4).plot(),
+        lambda: _smooth_terms(3).plot(max_entries=3),
+    ],
     "PrototypeDisplay": [
         _prototypes(feature_names=NAMES, y=list("abcabcabcabc")),
         _prototypes(TABLE, ()),

@@ -7,6 +7,12 @@ import numpy as np
 
 from sklearn_interpret._model.rows.base import label_key
 from sklearn_interpret._plotting.colours import colours
+from sklearn_interpret._plotting.panels.displays import PanelDisplay
+from sklearn_interpret._plotting.panels.lines import (
+    LinePanel,
+    Looks,
+    level_places,
+)
 from sklearn_interpret.effects._plot._compared import (
     COMPARED,
 )
@@ -17,12 +23,6 @@ from sklearn_interpret.effects._plot._effect import (
     fold_band,
     long_frame,
     with_outputs,
-)
-from sklearn_interpret.effects._plot._panel_display import PanelDisplay
-from sklearn_interpret.effects._plot._panels import (
-    LinePanel,
-    Looks,
-    level_places,
 )
 from sklearn_interpret.effects._plot._sources import ComparisonSources
 

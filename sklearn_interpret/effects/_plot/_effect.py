@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_interpret._plotting.colours import OKABE_ITO, colours
-from sklearn_interpret._plotting.surfaces import colour_limits
-from sklearn_interpret._plotting.tables import import_pandas
-from sklearn_interpret.effects._plot._panel_display import PanelDisplay
-from sklearn_interpret.effects._plot._panels import (
+from sklearn_interpret._plotting.panels.displays import PanelDisplay
+from sklearn_interpret._plotting.panels.lines import (
     LinePanel,
     Looks,
     Series,
     SurfacePanel,
     level_places,
 )
+from sklearn_interpret._plotting.surfaces import colour_limits
+from sklearn_interpret._plotting.tables import import_pandas
 from sklearn_interpret.effects._plot._sources import EffectSources
 
 N_ERRORS = 2.0

@@ -8,6 +8,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_interpret._core.statistics.grids import derivative
 from sklearn_interpret._plotting.colours import OKABE_ITO
+from sklearn_interpret._plotting.panels.lines import Looks, Shades, SpreadPanel
 from sklearn_interpret.effects._individual_conditional_expectation import (
     IndividualConditionalExpectation,
 )
@@ -18,7 +19,6 @@ from sklearn_interpret.effects._plot._effect import (
     fold_band,
     with_outputs,
 )
-from sklearn_interpret.effects._plot._panels import Looks, Shades, SpreadPanel
 from sklearn_interpret.effects._plot._sources import values_of
 
 

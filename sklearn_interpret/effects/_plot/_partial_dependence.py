@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_interpret._plotting.panels.lines import ERROR_BAND
 from sklearn_interpret.effects._partial_dependence import PartialDependence
 from sklearn_interpret.effects._plot._effect import EffectDisplay
-from sklearn_interpret.effects._plot._panels import ERROR_BAND
 
 
 @dataclass(eq=False, repr=False)

@@ -7,8 +7,7 @@ import numpy as np
 
 from sklearn_interpret._plotting.axes import add_legend, legend_entries, take_axes
 from sklearn_interpret._plotting.labels import literal, wrapped
-from sklearn_interpret._plotting.surfaces import draw_colour_bar
-from sklearn_interpret.effects._plot._panels import (
+from sklearn_interpret._plotting.panels.lines import (
     EFFECT,
     ERROR_BAND,
     JITTERED,
@@ -18,6 +17,7 @@ from sklearn_interpret.effects._plot._panels import (
     VALUES,
     earlier_lines,
 )
+from sklearn_interpret._plotting.surfaces import draw_colour_bar
 
 
 class PanelDisplay(ABC):

@@ -1,0 +1,1 @@
+"""Penalised regression on terms of one or two columns: generalised additive models."""

@@ -1,0 +1,157 @@
+"""Functions of one column that terms are made of, and coordinates that suit penalties.
+
+The functions of a basis sum to one everywhere. The coordinates are eigenvectors of the
+penalty, so that it is a diagonal matrix; the first is the constant function.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.interpolate import BSpline
+from scipy.linalg import block_diag, eigh, qr
+
+_DEGREE = 3
+
+
+@dataclass(frozen=True)
+class SplineBasis:
+    """Cubic B-splines, penalised by their second differences (Eilers & Marx 1996).
+
+    Parameters
+    ----------
+    breaks : ndarray of shape (n_breaks,)
+        Increasing points where the cubic pieces meet, from end to end of the range.
+    cyclic : bool, default=False
+        Whether the last break is the first one again.
+    extrapolation : {"linear", "constant"}, default="linear"
+        How a curve goes on outside of the range.
+    missing : bool, default=False
+        Whether NaN has a function of its own, the last one.
+    """
+
+    breaks: np.ndarray
+    cyclic: bool = False
+    extrapolation: str = "linear"
+    missing: bool = False
+
+    @cached_property
+    def _knots(self):
+        """Breaks, with three more on either side."""
+        breaks, steps = self.breaks, np.arange(1, _DEGREE + 1)
+        if self.cyclic:
+            period = breaks[-1] - breaks[0]
+            before, after = breaks[-4:-1] - period, breaks[1:4] + period
+        else:
+            before = breaks[0] - (breaks[1] - breaks[0]) * steps[::-1]
+            after = breaks[-1] + (breaks[-1] - breaks[-2]) * steps
+        return np.concatenate([before, breaks, after])
+
+    @cached_property
+    def _averages(self):
+        """Averages of knots, at which coefficients trace the curve (Greville)."""
+        return np.lib.stride_tricks.sliding_window_view(
+            self._knots[1:-1], _DEGREE
+        ).mean(axis=1)
+
+    def evaluate(self, x):
+        """Values of the functions, (n_rows, n_functions)."""
+        first, last = self.breaks[0], self.breaks[-1]
+        unknown = np.isnan(x)
+        known = np.where(unknown, first, x)
+        if self.cyclic:
+            known = first + (known - first) % (last - first)
+        inside = known.clip(first, last)
+        values = BSpline.design_matrix(inside, self._knots, _DEGREE).toarray()
+        if self.extrapolation == "linear":
+            beyond = np.flatnonzero(known != inside)
+            splines = BSpline(self._knots, np.eye(values.shape[1]), _DEGREE)
+            slopes = splines(inside[beyond], nu=1)
+            values[beyond] += (known - inside)[beyond, None] * slopes
+        if self.cyclic:
+            values = _wrapped(values)
+        values[unknown] = 0
+        if self.missing:
+            values = np.column_stack([values, unknown])
+        return values
+
+    @cached_property
+    def coordinates(self):
+        """Coordinates as columns, the penalty of each, and what it leaves free.
+
+        The last are flags (n_sets, n_coordinates): the straight line, a missing value.
+        """
+        at = self._averages
+        # Divided differences: those of equidistant knots are Eilers and Marx's.
+        first = np.diff(np.eye(len(at)), axis=0) / np.diff(at)[:, None]
+        second = np.diff(first, axis=0) / (at[2:] - at[:-2])[:, None]
+        free = np.stack([np.ones(len(at)), at - at.mean()], axis=1)
+        if self.cyclic:
+            # The rows of one period.
+            second = _wrapped(second)[: len(self.breaks) - 1]
+            free = free[: second.shape[1], :1]
+        sizes, vectors = eigh(second.T @ second)
+        n_free = free.shape[1]
+        vectors[:, :n_free] = free / np.linalg.norm(free, axis=0)
+        sizes = np.append(np.zeros(n_free), sizes[n_free:] / sizes[-1])
+        flags = np.arange(len(sizes)) == np.arange(1, n_free)[:, None]
+        if self.missing:
+            vectors = block_diag(vectors, 1.0)
+            vectors[-1, 0] = vectors[0, 0]
+            sizes = np.append(sizes, 0.0)
+            flags = block_diag(flags, True).astype(bool)
+        return vectors, sizes, flags
+
+
+def _wrapped(values):
+    """Columns of splines around a circle: the last three are the first ones again."""
+    values[:, :_DEGREE] += values[:, -_DEGREE:]
+    return values[:, :-_DEGREE]
+
+
+@dataclass(frozen=True)
+class LevelBasis:
+    """Indicators of levels, of which all but their mean is penalised.
+
+    Parameters
+    ----------
+    n_levels : int
+        Number of levels; the codes of rows are their positions, -1 is none of them.
+    """
+
+    n_levels: int
+
+    def evaluate(self, x):
+        """Indicators, (n_rows, n_levels)."""
+        return np.eye(self.n_levels + 1, self.n_levels)[x.astype(np.intp)]
+
+    @cached_property
+    def coordinates(self):
+        """Coordinates as columns, the penalty of each, and that none is free."""
+        n = self.n_levels
+        vectors, _ = qr(np.column_stack([np.ones(n), np.eye(n)[:, 1:]]))
+        sizes = np.append(0.0, np.ones(n - 1))
+        return vectors * np.sign(vectors[0, 0]), sizes, np.empty((0, n), dtype=bool)
+
+
+@dataclass(frozen=True)
+class LineBasis:
+    """A straight line, without a constant; a missing value is as good as the center.
+
+    Parameters
+    ----------
+    center, scale : float
+        Where it is zero, and the distance to where it is one.
+    """
+
+    center: float
+    scale: float
+
+    def evaluate(self, x):
+        """The line, (n_rows, 1)."""
+        return np.nan_to_num((x[:, None] - self.center) / self.scale)
+
+    @cached_property
+    def coordinates(self):
+        """The one coordinate, its penalty of zero, and that it is free."""
+        return np.ones((1, 1)), np.zeros(1), np.ones((1, 1), dtype=bool)

@@ -1,0 +1,113 @@
+"""Distributions of targets, and links of their means with linear predictors."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, gammaln, logit, xlog1py, xlogy
+
+
+@dataclass(frozen=True)
+class Link:
+    """A function of the mean that is the linear predictor.
+
+    Parameters
+    ----------
+    of_mean, mean, slope : callable
+        The link, its inverse, and the slope of the inverse.
+    """
+
+    of_mean: Callable
+    mean: Callable
+    slope: Callable
+
+
+def _exp(scores):
+    """The exponential, above zero."""
+    return np.exp(np.maximum(scores, -300))
+
+
+def _expit(scores):
+    """The logistic function, between zero and one."""
+    return expit(np.clip(scores, -30, 30))
+
+
+LINKS = {
+    "identity": Link(lambda m: m, lambda s: s, np.ones_like),
+    "log": Link(np.log, _exp, _exp),
+    "logit": Link(logit, _expit, lambda s: _expit(s) * _expit(-s)),
+    "inverse": Link(lambda m: 1 / m, lambda s: 1 / s, lambda s: -1 / s**2),
+}
+
+
+@dataclass(frozen=True)
+class Family:
+    """A distribution of targets of given means.
+
+    Parameters
+    ----------
+    links : tuple of str
+        Links that are accepted, the default first.
+    domain : str
+        Which targets there are, in words.
+    holds : callable
+        Whether targets are in the domain.
+    variance : callable
+        The variance at a mean, in units of the dispersion.
+    deviance : callable
+        Unit deviances of targets and means.
+    log_likelihood : callable
+        Logarithms of densities, of targets, means and the dispersion.
+    dispersion : float or None
+        The dispersion, None where it is estimated.
+    """
+
+    links: tuple
+    domain: str
+    holds: Callable
+    variance: Callable
+    deviance: Callable
+    log_likelihood: Callable
+    dispersion: float | None = None
+
+
+FAMILIES = {
+    "normal": Family(
+        ("identity", "log"),
+        "numbers",
+        lambda y: np.isfinite(y),
+        np.ones_like,
+        lambda y, m: (y - m) ** 2,
+        lambda y, m, phi: -((y - m) ** 2 / phi + np.log(2 * np.pi * phi)) / 2,
+    ),
+    "binomial": Family(
+        ("logit",),
+        "shares from 0 to 1",
+        lambda y: (y >= 0) & (y <= 1),
+        lambda m: m * (1 - m),
+        lambda y, m: (
+            2 * (xlogy(y, y) + xlog1py(1 - y, -y) - xlogy(y, m) - xlog1py(1 - y, -m))
+        ),
+        lambda y, m, phi: xlogy(y, m) + xlog1py(1 - y, -m),
+        1.0,
+    ),
+    "poisson": Family(
+        ("log",),
+        "numbers from 0 on",
+        lambda y: y >= 0,
+        lambda m: m,
+        lambda y, m: 2 * (xlogy(y, y / m) - y + m),
+        lambda y, m, phi: xlogy(y, m) - m - gammaln(y + 1),
+        1.0,
+    ),
+    "gamma": Family(
+        ("log", "inverse"),
+        "numbers above 0",
+        lambda y: y > 0,
+        lambda m: m**2,
+        lambda y, m: 2 * (y / m - 1 - np.log(y / m)),
+        lambda y, m, phi: (
+            xlogy(1 / phi, y / (m * phi)) - y / (m * phi) - np.log(y) - gammaln(1 / phi)
+        ),
+    ),
+}

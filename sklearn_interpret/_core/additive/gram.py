@@ -1,0 +1,171 @@
+"""Products of the design of an additive model with itself, without the design.
+
+Columns are rounded to some hundreds of values. A product of two terms is a sum over
+pairs of values, weighted by their joint histogram (Wood, Li, Shaddick & Augustin 2017):
+memory and time per coefficient do not grow with the number of rows.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from sklearn_interpret._core.additive.bases import LineBasis, SplineBasis
+
+# Values of a column at most: what rounding to the mean of a bin adds to a curve's error
+# falls with the square of their number.
+_MOST_VALUES = 256
+
+
+def _rounded(basis, x, weights):
+    """Few values of a column, and the position among them of each row's."""
+    # A look at some rows spares sorting all of them.
+    most = _MOST_VALUES if isinstance(basis, SplineBasis) else np.inf
+    if len(np.unique(x[:2000])) <= most:
+        values, codes = np.unique(x, return_inverse=True)
+        if len(values) <= most:
+            return values, codes
+    breaks = basis.breaks
+    if basis.cyclic:
+        x = breaks[0] + (x - breaks[0]) % (breaks[-1] - breaks[0])
+    # Equal parts of each interval between breaks; NaN comes after all.
+    n_intervals = len(breaks) - 1
+    n_edges = -(-_MOST_VALUES // n_intervals) * n_intervals
+    edges = np.linspace(0, n_intervals, n_edges + 1)[1:-1]
+    edges = np.interp(edges, np.arange(len(breaks)), breaks)
+    codes = np.searchsorted(np.append(edges, np.inf), x, "right")
+    sizes = np.bincount(codes, weights)
+    used = sizes > 0
+    means = np.bincount(codes, weights * x)[used] / sizes[used]
+    return means, (np.cumsum(used) - 1)[codes]
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Functions of one column at the rows, times one function of another column."""
+
+    multiply: Callable
+    codes: np.ndarray
+    table: np.ndarray
+
+    def sums(self, weights):
+        """Weighted sums of the functions over the rows."""
+        counts = np.bincount(self.codes, self.multiply(weights), len(self.table))
+        return counts @ self.table
+
+    def products(self, weights, other):
+        """Weighted sums of products with another piece's functions."""
+        weights = other.multiply(self.multiply(weights))
+        if self.codes is other.codes:
+            counts = np.bincount(self.codes, weights, len(self.table))
+            return self.table.T @ (counts[:, None] * other.table)
+        n, m = len(self.table), len(other.table)
+        if not weights.any():
+            return 0.0
+        counts = np.bincount(self.codes * m + other.codes, weights, n * m)
+        return self.table.T @ (counts.reshape(n, m) @ other.table)
+
+
+class _RoundedTerm:
+    """What the products of a term are at the rows."""
+
+    def __init__(self, term, columns, weights):
+        bases = term.bases
+        self._line = None
+        if isinstance(bases[0], LineBasis):
+            self._line, bases = bases[0].evaluate(columns[0])[:, 0], bases[1:]
+            columns = columns[1:]
+        rounded = [_rounded(b, x, weights) for b, x in zip(bases, columns, strict=True)]
+        self._codes = [codes for _, codes in rounded]
+        self._tables = [b.evaluate(x) for b, (x, _) in zip(bases, rounded, strict=True)]
+        if not bases:
+            self._codes, self._tables = [np.zeros(len(weights), int)], [np.ones((1, 1))]
+
+    def pieces(self):
+        """The pieces that the term is made of."""
+        *outer, codes = self._codes
+        *outer_tables, table = self._tables
+        if outer:
+            for column in outer_tables[0].T:
+                yield _Piece(lambda w, c=column: w * c[outer[0]], codes, table)
+        elif self._line is not None:
+            yield _Piece(lambda w: w * self._line, codes, table)
+        else:
+            yield _Piece(lambda w: w, codes, table)
+
+    def values(self, coefficients):
+        """The term at the rows, of the coefficients of its products."""
+        *outer, codes = self._codes
+        *outer_tables, table = self._tables
+        if not outer:
+            values = (table @ coefficients)[codes]
+            return values if self._line is None else values * self._line
+        coefficients = coefficients.reshape(-1, table.shape[1])
+        return (outer_tables[0] @ coefficients @ table.T)[outer[0], codes]
+
+
+class RoundedDesign:
+    """The terms at the rows, of columns rounded to a few values, and an intercept.
+
+    Parameters
+    ----------
+    terms : list of Term
+        Terms, not centred.
+    columns : list of tuple of ndarray of shape (n_rows,)
+        The columns of each term.
+    weights : ndarray of shape (n_rows,)
+        Weights of rows, over which terms are centred.
+
+    Attributes
+    ----------
+    terms : list of Term
+        The terms, centred.
+    """
+
+    def __init__(self, terms, columns, weights):
+        self._parts = [
+            _RoundedTerm(term, xs, weights)
+            for term, xs in zip(terms, columns, strict=True)
+        ]
+        ones, zeros = np.ones((1, 1)), np.zeros(len(weights), dtype=np.intp)
+        self._pieces = [_Piece(lambda w: w, zeros, ones)]
+        for part in self._parts:
+            self._pieces += part.pieces()
+        widths = [piece.table.shape[1] for piece in self._pieces]
+        self._ends = np.cumsum([0, *widths])
+        means = self._sums(weights) / weights.sum()
+        ends = np.cumsum([1, *(len(term.coordinates) for term in terms)])
+        self.terms = [
+            term.centred(means[start:end])
+            for term, start, end in zip(terms, ends, ends[1:], strict=False)
+        ]
+        self._coordinates = block_diag(1.0, *(t.coordinates for t in self.terms))
+
+    def _sums(self, weights):
+        return np.concatenate([piece.sums(weights) for piece in self._pieces])
+
+    def sums(self, weights):
+        """Weighted sums of the coordinates over the rows, (n_coefficients,)."""
+        return self._sums(weights) @ self._coordinates
+
+    def products(self, weights):
+        """Weighted sums of products of two coordinates, a square matrix."""
+        n, ends = len(self._pieces), self._ends
+        sums = np.zeros((ends[-1], ends[-1]))
+        for i in range(n):
+            for j in range(i, n):
+                block = self._pieces[i].products(weights, self._pieces[j])
+                sums[ends[i] : ends[i + 1], ends[j] : ends[j + 1]] = block
+        sums = np.triu(sums) + np.triu(sums, 1).T
+        return self._coordinates.T @ sums @ self._coordinates
+
+    def predictor(self, coefficients):
+        """The linear predictor at the rows."""
+        values = np.full(len(self._pieces[0].codes), coefficients[0])
+        start = 1
+        for part, term in zip(self._parts, self.terms, strict=True):
+            stop = start + term.coordinates.shape[1]
+            values += part.values(term.coordinates @ coefficients[start:stop])
+            start = stop
+        return values

@@ -1,0 +1,249 @@
+"""Penalised least squares, and the choice of how much each penalty counts.
+
+Minimised is |z - X b|^2 + sum_k lambda_k b' D_k b, of diagonal D_k. All that is asked
+of the rows are the sums X'WX, X'Wz and z'Wz; a step takes one Cholesky factor.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cholesky, eigh, lapack
+
+# How far smoothing parameters go, as logarithms: from a small part of what one row
+# tells, so that where rows can be met exactly there is a best way to, to what all rows
+# tell many times over.
+_NUGGET = 1e-12
+_LOW, _HIGH = -7.0, 15.0
+
+
+@dataclass(frozen=True)
+class NormalEquations:
+    """Sums over the rows, and the penalties.
+
+    Parameters
+    ----------
+    products : ndarray of shape (p, p)
+        X'WX.
+    sums : ndarray of shape (p,)
+        X'Wz.
+    square : float
+        z'Wz.
+    n_rows : float
+        The sum of the rows' own weights.
+    penalties : ndarray of shape (n_penalties, p)
+        The diagonals D_k.
+    dispersion : float or None
+        Where it is known.
+    """
+
+    products: np.ndarray
+    sums: np.ndarray
+    square: float
+    n_rows: float
+    penalties: np.ndarray
+    dispersion: float | None
+
+    @property
+    def balanced(self):
+        """Logarithms of smoothing parameters that weigh penalties as the rows."""
+        sizes = np.diag(self.products)
+        # Columns of constants are zero, up to rounding.
+        sizes = self.penalties @ np.maximum(sizes, 1e-9 * sizes.max())
+        return np.log(sizes / self.penalties.sum(axis=1))
+
+
+class PenalisedFit:
+    """The solution of penalised normal equations at some smoothing parameters.
+
+    Parameters
+    ----------
+    equations : NormalEquations
+        The sums.
+    log_smoothing : ndarray of shape (n_penalties,)
+        Logarithms of the smoothing parameters.
+
+    Attributes
+    ----------
+    coefficients : ndarray of shape (p,)
+        The solution b.
+    matrix, inverse : ndarray of shape (p, p)
+        X'WX + S, and V, its inverse.
+    penalty : float
+        b' S b.
+    least : float
+        The minimum: residual sum of squares and penalty.
+    """
+
+    def __init__(self, equations, log_smoothing):
+        self.equations, self.log_smoothing = equations, log_smoothing
+        # Lambda_k = lambda_k D_k, and S = sum_k Lambda_k.
+        self.scaled = np.exp(log_smoothing)[:, None] * equations.penalties
+        products, sums = equations.products, equations.sums
+        self.sizes = self.scaled.sum(axis=0)
+        # What no penalty touches, and no row tells of, is zero: all the more a constant
+        # column, of which there is rounding alone.
+        sizes = np.diag(products)
+        floor = np.where(sizes < 1e-20 * sizes.max(), 1, 1e-12) * sizes.max()
+        floor *= self.sizes == 0
+        floor[0] = 0
+        matrix = self.matrix = products + np.diag(self.sizes + floor)
+        scales = np.sqrt(np.diag(matrix))
+        factor = cholesky(matrix / np.outer(scales, scales), check_finite=False)
+        inverse, _ = lapack.dpotri(factor)
+        inverse = np.triu(inverse) + np.triu(inverse, 1).T
+        self.inverse = inverse / np.outer(scales, scales)
+        self.log_determinant = 2 * np.log(np.diag(factor) * scales).sum()
+        coefficients = self.inverse @ sums
+        # Refined: where rows are met nearly exactly, the minimum is a small difference.
+        coefficients += self.inverse @ (sums - matrix @ coefficients)
+        self.coefficients = coefficients
+        self.penalties = self.scaled @ self.coefficients**2
+        self.penalty = self.penalties.sum()
+        left = sums - matrix @ coefficients
+        self.least = max(equations.square - (sums + left) @ coefficients, 0.0)
+        # Where rows can be met exactly, what is left is rounding, of any size.
+        self.least += _NUGGET * equations.square + 1e-100
+
+    @property
+    def dof(self):
+        """Effective degrees of freedom, by coefficient: the diagonal of V X'WX."""
+        return (self.inverse * self.equations.products).sum(axis=1)
+
+    @property
+    def n_free(self):
+        """Number of coefficients that no penalty touches."""
+        return (self.sizes == 0).sum()
+
+    @property
+    def dispersion(self):
+        """The known dispersion, or that of greatest restricted likelihood."""
+        known = self.equations.dispersion
+        n_rows = self.equations.n_rows
+        return known or self.least / max(n_rows - self.n_free, 1e-3 * n_rows)
+
+    @property
+    def log_ratio(self):
+        """Logarithm of |X'WX + S| over that of the product of what S holds."""
+        return self.log_determinant - np.log(self.sizes[self.sizes > 0]).sum()
+
+    def restricted_likelihood(self):
+        """Minus twice its logarithm, of the normal model, gradient and Hessian.
+
+        They are along the logarithms of smoothing parameters (Wood 2011, section 6.2,
+        where penalties are diagonal), the dispersion the best for each.
+        """
+        equations, phi = self.equations, self.dispersion
+        n_left = equations.n_rows - self.n_free
+        value = self.least / phi + n_left * np.log(phi) + self.log_ratio
+        with np.errstate(divide="ignore"):
+            shares = self.scaled * np.where(self.sizes > 0, 1 / self.sizes, 0)
+        gradient = self.penalties / phi
+        gradient += self.scaled @ np.diag(self.inverse) - shares.sum(axis=1)
+        steps = self.scaled * self.coefficients
+        hessian = np.diag(gradient) + shares @ shares.T
+        hessian -= self.scaled @ self.inverse**2 @ self.scaled.T
+        hessian -= 2 / phi * steps @ self.inverse @ steps.T
+        if equations.dispersion is None:
+            hessian -= np.outer(self.penalties, self.penalties) / (phi * self.least)
+        return value, gradient, hessian
+
+    def cross_validation(self):
+        """Logarithm of the generalised cross-validation score, gradient and Hessian.
+
+        Where the dispersion is known, the score is Mallows' instead.
+        """
+        equations, n_rows = self.equations, self.equations.n_rows
+        inverse, products, scaled = self.inverse, equations.products, self.scaled
+        # Changes of b, of b' S, and of both in their products.
+        steps = (scaled * self.coefficients) @ inverse
+        pull = inverse @ (self.sizes * self.coefficients)
+        along = steps @ (scaled * pull).T
+        slopes = 2 * (scaled * self.coefficients) @ pull
+        bends = 2 * (steps @ products @ steps.T - along - along.T) + np.diag(slopes)
+        # The degrees of freedom fall.
+        spread = inverse @ products @ inverse
+        falls = scaled @ np.diag(spread)
+        slowing = np.diag(falls) - 2 * scaled @ (inverse * spread) @ scaled.T
+        dof, residual = self.dof.sum(), self.least - self.penalty
+        if equations.dispersion is not None:
+            phi = equations.dispersion
+            value = residual / phi + 2 * dof
+            return value, slopes / phi - 2 * falls, bends / phi - 2 * slowing
+        left = max(n_rows - dof, 1e-3 * n_rows)
+        slopes, falls = slopes / residual, falls / left
+        value = n_rows * (np.log(residual) - 2 * np.log(left))
+        gradient = n_rows * (slopes - 2 * falls)
+        hessian = bends / residual - np.outer(slopes, slopes)
+        hessian += 2 * (np.outer(falls, falls) - slowing / left)
+        return value, gradient, n_rows * hessian
+
+
+def smoothed(equations, method, balanced, start):
+    """The fit at the smoothing parameters of a criterion.
+
+    Parameters
+    ----------
+    equations : NormalEquations
+        The sums.
+    method : {"reml", "gcv"} or float
+        Restricted maximum likelihood, generalised cross-validation, or a smoothing
+        parameter for all penalties.
+    balanced : ndarray of shape (n_penalties,)
+        Logarithms of smoothing parameters that weigh penalties as the rows.
+    start : ndarray of shape (n_penalties,)
+        Those to start from.
+    """
+    if not len(equations.penalties):
+        return PenalisedFit(equations, np.empty(0))
+    if not isinstance(method, str):
+        return PenalisedFit(equations, np.full(len(balanced), np.log(method)))
+    low, high = balanced + _LOW - np.log1p(equations.n_rows), balanced + _HIGH
+    criterion = _CRITERIA[method]
+    return _newton(criterion, equations, start.clip(low, high), low, high)
+
+
+_CRITERIA = {
+    "reml": PenalisedFit.restricted_likelihood,
+    "gcv": PenalisedFit.cross_validation,
+}
+
+
+def _newton(criterion, equations, start, low, high, tol=1e-7, max_iter=100):
+    """The fit of least criterion, by Newton's method."""
+    fit, ends_tried = PenalisedFit(equations, start), False
+    value, gradient, hessian = criterion(fit)
+    for _ in range(max_iter):
+        rho = fit.log_smoothing
+        ends = np.where(gradient > 0, low, high)
+        # What hardly matters, and less with each step, is of no use, or needs no
+        # penalty: it goes to the end at once, when all others have settled.
+        flat = np.abs(gradient) + np.abs(np.diag(hessian)) < 1e-3
+        free = np.flatnonzero((rho != ends) & ~flat)
+        flat &= (low < rho) & (rho < high)
+        step, rise, n_tries = np.zeros(len(rho)), 1e-9 * (1 + abs(value)), 40
+        if np.abs(gradient[free]).max(initial=0) >= tol:
+            step[free] = _step(gradient[free], hessian[np.ix_(free, free)])
+        elif flat.any() and not ends_tried:
+            step, rise, n_tries = np.where(flat, ends - rho, 0), 1e-4, 1
+            ends_tried = True
+        else:
+            break
+        for k in range(n_tries):
+            trial = (rho + step / 2**k).clip(low, high)
+            trial = PenalisedFit(equations, trial)
+            found = criterion(trial)
+            if found[0] <= value + rise:
+                fit, (value, gradient, hessian) = trial, found
+                break
+        else:
+            break
+    return fit
+
+
+def _step(gradient, hessian, longest=5.0):
+    """Newton's step; along directions that curve down as long, and downhill too."""
+    curvatures, vectors = eigh(hessian)
+    curvatures = np.abs(curvatures)
+    floor = 1e-8 * curvatures.max(initial=1e-300)
+    step = -vectors @ ((vectors.T @ gradient) / np.maximum(curvatures, floor))
+    return step * min(1, longest / np.abs(step).max(initial=1e-300))

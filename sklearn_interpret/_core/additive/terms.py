@@ -1,0 +1,126 @@
+"""Terms of an additive model: a basis, or the products of two."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sklearn_interpret._core.additive.bases import LevelBasis, LineBasis
+
+
+@dataclass(frozen=True)
+class Term:
+    """Part of the linear predictor, a function of one column or two.
+
+    Parameters
+    ----------
+    bases : tuple of one or two bases
+        Functions of each column; of two, all products, the second's running faster.
+    coordinates : ndarray of shape (n_products, n_coordinates)
+        Coordinates of the term, as columns.
+    penalties : ndarray of shape (n_penalties, n_coordinates)
+        Diagonals of penalty matrices.
+    blocks : int
+        Number of equal blocks of products that are centred, each for itself.
+    """
+
+    bases: tuple
+    coordinates: np.ndarray
+    penalties: np.ndarray
+    blocks: int = 1
+
+    def centred(self, means):
+        """The term whose functions sum to zero over the rows, of given means.
+
+        Products that sum to one, over all rows or those of a level, can be shifted by a
+        constant; those with a straight line stay as they are.
+        """
+        if isinstance(self.bases[0], LineBasis):
+            return self
+        n_products, n_coordinates = self.coordinates.shape
+        each = n_products // self.blocks
+        blocks = self.coordinates.reshape(self.blocks, each, n_coordinates)
+        means = means.reshape(self.blocks, 1, -1)
+        shifts = means @ blocks / means.sum(axis=2, keepdims=True)
+        return replace(
+            self, coordinates=(blocks - shifts).reshape(self.coordinates.shape)
+        )
+
+    def evaluate(self, columns):
+        """Values of the coordinates, (n_rows, n_coordinates), of one or two columns."""
+        values = [b.evaluate(x) for b, x in zip(self.bases, columns, strict=True)]
+        if len(values) == 2:
+            outer, inner = values
+            values = [(outer[:, :, None] * inner[:, None]).reshape(len(outer), -1)]
+        return values[0] @ self.coordinates
+
+
+def single_term(basis, shrinkage):
+    """A function of one column; with `shrinkage` no part of it is free of penalties."""
+    vectors, sizes, free = basis.coordinates
+    penalties = np.vstack([sizes, free])
+    if not shrinkage:
+        penalties = penalties[: int(not isinstance(basis, LevelBasis))]
+    first = int(not isinstance(basis, LineBasis))
+    return _term((basis,), vectors[:, first:], penalties[:, first:])
+
+
+def tensor_term(bases, own, shrinkage):
+    """A function of two columns, without the parts that have terms of their own.
+
+    Parameters
+    ----------
+    bases : tuple of two bases
+        Functions of each column.
+    own : tuple of two bool
+        Whether there is a term of that column alone.
+    shrinkage : bool
+        Whether no part is free of penalties.
+    """
+    (outer, outer_sizes, _), (inner, inner_sizes, _) = (b.coordinates for b in bases)
+    penalties = [np.repeat(outer_sizes, len(inner_sizes))]
+    penalties.append(np.tile(inner_sizes, len(outer_sizes)))
+    if shrinkage:
+        penalties.append(np.add(*penalties) == 0)
+    # Constant in one column, it is a function of the other.
+    kept = np.ones((len(outer_sizes), len(inner_sizes)), dtype=bool)
+    kept[0, 0] = False
+    if own[0]:
+        kept[1:, 0] = False
+    if own[1]:
+        kept[0, 1:] = False
+    kept = kept.ravel()
+    return _term(bases, np.kron(outer, inner)[:, kept], np.array(penalties)[:, kept])
+
+
+def varying_term(by, basis, own, shrinkage):
+    """A function for each level of a column, or one that multiplies a column.
+
+    Parameters
+    ----------
+    by : LevelBasis or LineBasis
+        The column.
+    basis : SplineBasis
+        Functions of the other column.
+    own : bool
+        Whether there is a term of the column alone, which has its straight line.
+    shrinkage : bool
+        Whether no part is free of penalties.
+    """
+    vectors, sizes, free = basis.coordinates
+    rows = np.vstack([sizes, free]) if shrinkage else sizes[None]
+    if isinstance(by, LineBasis):
+        # The constant is the slope of a straight line.
+        if shrinkage:
+            rows = np.stack([sizes, sizes == 0])
+        return _term((by, basis), vectors[:, int(own) :], rows[:, int(own) :])
+    levels = np.eye(by.n_levels)
+    term = _term(
+        (by, basis), np.kron(levels, vectors[:, 1:]), np.kron(levels, rows[:, 1:])
+    )
+    return replace(term, blocks=by.n_levels)
+
+
+def _term(bases, coordinates, penalties):
+    """A term, without penalties on nothing."""
+    penalties = np.asarray(penalties, dtype=np.float64)
+    return Term(bases, coordinates, penalties[penalties.any(axis=1)])

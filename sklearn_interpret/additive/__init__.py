@@ -1,0 +1,7 @@
+"""Generalised additive models: sums of smooth functions of one feature or two."""
+
+from sklearn_interpret.additive._gam_classifier import GAMClassifier
+from sklearn_interpret.additive._gam_regressor import GAMRegressor
+from sklearn_interpret.additive._plot import SmoothTermDisplay
+
+__all__ = ["GAMClassifier", "GAMRegressor", "SmoothTermDisplay"]

@@ -1,0 +1,382 @@
+"""What generalised additive models of numbers and of classes share."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from itertools import pairwise
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, assert_all_finite
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._core.additive.families import FAMILIES, LINKS
+from sklearn_interpret._core.additive.fitting import Targets, fit_additive
+from sklearn_interpret._core.additive.gram import RoundedDesign
+from sklearn_interpret._core.additive.inference import term_pvalue
+from sklearn_interpret._model._sklearn_compat import (
+    Interval,
+    StrOptions,
+    check_feature_names_in,
+    check_pandas_support,
+)
+from sklearn_interpret._model.parallel import held_rows, slices
+from sklearn_interpret._model.rows.features import resolve_keys, shortened
+from sklearn_interpret._model.validation import Sample, check_rows, check_weights
+from sklearn_interpret.additive._terms import TermReader
+
+
+class BaseGAM(TransformerMixin, BaseEstimator):
+    """Base of both: terms, their fit, and what there is to know of them.
+
+    A subclass calls `_fit`, and has `_family` and `_link`, names.
+    """
+
+    _parameter_constraints = {
+        "terms": [dict, list, None],
+        "n_splines": [Interval(Integral, 4, None, closed="left"), dict],
+        "knots": [StrOptions({"uniform", "quantile"})],
+        "by": [dict, None],
+        "periods": [dict, None],
+        "monotonic_cst": [dict, None],
+        "offset": [str, Integral, None],
+        "smoothing": [
+            StrOptions({"reml", "gcv"}),
+            Interval(Real, 0, None, closed="neither"),
+        ],
+        "shrinkage": ["boolean"],
+        "extrapolation": [StrOptions({"linear", "constant", "error"})],
+        "handle_unknown": [StrOptions({"error", "zero"})],
+        "missing": [StrOptions({"error", "level"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+    # The dispersion is estimated from as many rows as weights sum to.
+    _weights_count_rows = True
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "level"
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    def _rows(self, X, *, reset):
+        """Checked rows."""
+        if sparse.issparse(X):
+            raise TypeError(
+                f"X is a sparse matrix, which {type(self).__name__} does not take; "
+                "X.toarray() is dense."
+            )
+        rows = check_rows(self, X, reset=reset)
+        for j in range(rows.n_columns):
+            values = rows.values(j)
+            if values.dtype.kind in "fc":
+                assert_all_finite(
+                    values,
+                    allow_nan=self.missing == "level",
+                    estimator_name=type(self).__name__,
+                    input_name="X",
+                )
+        return rows
+
+    def _sample(self, rows, y, sample_weight):
+        """Rows of positive weight; there have to be two."""
+        sample = Sample.of(rows, y, check_weights(sample_weight, rows, count_rows=True))
+        if sample.rows.n_rows < 2:
+            raise ValueError(
+                f"Found array with {rows.n_rows} sample(s), {sample.rows.n_rows} of "
+                "them of positive weight, while a minimum of 2 is required by "
+                f"{type(self).__name__}."
+            )
+        return sample
+
+    def _fit(self, sample, targets):
+        """Fit a model to each of the targets of the rows."""
+        rows, weights = sample.rows, sample.weights
+        reader = TermReader(self, rows, weights)
+        terms, columns = reader.read()
+        self._offset = reader.offset
+        signs = self._signs(rows, terms)
+        offset = self._offsets(rows)
+        design = RoundedDesign([term.term for term in terms], columns, weights)
+        self._terms = [
+            replace(term, term=centred)
+            for term, centred in zip(terms, design.terms, strict=True)
+        ]
+        self._names = list(rows.names)
+        family, link = FAMILIES[self._family], LINKS[self._link]
+        fits, null = [], RoundedDesign([], [], weights)
+        for y in targets:
+            task = Targets(y, weights, offset, family, link)
+            fit = fit_additive(design, task, self.smoothing, signs, self.max_iter)
+            without = fit_additive(null, task, 1.0, [], self.max_iter).deviance
+            fits.append((fit, 1 - fit.deviance / without if without > 0 else 0.0))
+        if not all(fit.converged for fit, _ in fits):
+            warnings.warn(
+                f"The fit still changed after max_iter={self.max_iter} iterations.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        self._keep(fits)
+
+    def _keep(self, fits):
+        """Set the attributes, without an axis of models where there is one."""
+        found = [
+            self._results(fit) | {"deviance_explained_": share} for fit, share in fits
+        ]
+        for name in found[0]:
+            values = [result[name] for result in found]
+            setattr(self, name, values[0] if len(values) == 1 else np.array(values))
+        self.term_names_ = self._term_names(self._names)
+        self.n_iter_ = max(fit.n_iter for fit, _ in fits)
+
+    def _results(self, fit):
+        """Attributes of one model."""
+        last, coefficients = fit.last, fit.coefficients
+        products = last.equations.products
+        share = last.inverse @ products
+        dof = np.diag(share)
+        # Wood's (2013) alternative, larger: the trace of 2 F - F F.
+        ranks = 2 * dof - (share * share.T).sum(axis=1)
+        covariance = fit.dispersion * last.inverse
+        known = last.equations.dispersion is not None
+        tests = [
+            term_pvalue(
+                coefficients[part],
+                covariance[part, part],
+                products[part, part],
+                ranks[part].sum(),
+                np.inf if known else fit.residual_dof,
+            )
+            for part in self._parts()
+        ]
+        statistics, pvalues = np.reshape(tests, (-1, 2)).T
+        return {
+            "intercept_": float(coefficients[0]),
+            "coef_": coefficients[1:],
+            "covariance_": covariance,
+            "scale_": float(fit.dispersion),
+            "smoothing_": np.exp(last.log_smoothing),
+            "effective_dof_": np.array([dof[part].sum() for part in self._parts()]),
+            "residual_dof_": float(fit.residual_dof),
+            "statistics_": statistics,
+            "pvalues_": pvalues,
+            "reml_": float(fit.restricted_likelihood),
+        }
+
+    def _parts(self):
+        """Slices of each term's coefficients, behind that of the intercept."""
+        widths = [term.term.coordinates.shape[1] for term in self._terms]
+        ends = np.cumsum([1, *widths])
+        return [slice(start, stop) for start, stop in pairwise(ends)]
+
+    def _signs(self, rows, terms):
+        """For each term, whether it must rise or fall."""
+        signs = resolve_keys(
+            self.monotonic_cst, rows.names, named=rows.named, parameter="monotonic_cst"
+        )
+        splines = [t.columns[0].position for t in terms if t.kind == "spline"]
+        for j, sign in signs.items():
+            if isinstance(sign, bool) or sign not in (-1, 0, 1):
+                raise ValueError(
+                    f"monotonic_cst has {sign!r} for {rows.names[j]!r}; accepted are "
+                    "-1, 0 and 1."
+                )
+            if j not in splines:
+                raise ValueError(
+                    f"monotonic_cst is for terms 'spline'; {rows.names[j]!r} has none."
+                )
+        return [
+            signs.get(t.columns[0].position, 0) if t.kind == "spline" else 0
+            for t in terms
+        ]
+
+    def _offsets(self, rows):
+        """Known parts of the linear predictor."""
+        if self._offset is None:
+            return np.zeros(rows.n_rows)
+        offsets = rows.values(self._offset)
+        name = rows.names[self._offset]
+        if offsets.dtype.kind not in "iuf" or not np.isfinite(offsets).all():
+            raise ValueError(f"offset takes a column of finite numbers, not {name!r}.")
+        return offsets.astype(np.float64)
+
+    def _term_names(self, names):
+        return np.array([term.name(names) for term in self._terms], dtype=object)
+
+    @property
+    def _coefficients(self):
+        """Coefficients of all models, the intercepts first: (n_models, p)."""
+        intercepts = np.reshape(self.intercept_, (-1, 1))
+        return np.hstack([intercepts, np.reshape(self.coef_, (len(intercepts), -1))])
+
+    @property
+    def _covariances(self):
+        """Covariances of all models, (n_models, p, p)."""
+        return np.reshape(self.covariance_, (-1, *np.shape(self.covariance_)[-2:]))
+
+    def _effects(self, X, *, with_errors=False):
+        """Linear predictors (n_models, m), effects (n_models, m, n_terms), errors."""
+        check_is_fitted(self)
+        rows = self._rows(X, reset=False)
+        columns = [
+            term.read(rows, self.handle_unknown, self.extrapolation)
+            for term in self._terms
+        ]
+        coefficients = self._coefficients
+        effects = np.empty((len(coefficients), rows.n_rows, len(columns)))
+        errors = np.empty(effects.shape[:2])
+        # Of a pair of columns there are many products.
+        widest = max((len(t.term.coordinates) for t in self._terms), default=1)
+        step = held_rows(8 * (coefficients.shape[1] if with_errors else widest))
+        for part in slices(rows.n_rows, step):
+            design = [np.ones((part.stop - part.start, 1))]
+            for t, (term, values) in enumerate(zip(self._terms, columns, strict=True)):
+                design.append(term.term.evaluate([x[part] for x in values]))
+                effects[:, part, t] = coefficients[:, self._parts()[t]] @ design[-1].T
+                if not with_errors:
+                    design.pop()
+            if with_errors:
+                design = np.hstack(design)
+                for error, covariance in zip(errors, self._covariances, strict=True):
+                    error[part] = _standard_errors(design, covariance)
+        predictor = effects.sum(axis=2) + coefficients[:, :1] + self._offsets(rows)
+        return predictor, effects, errors
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Effects of the terms, on the scale of the linear predictor.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_terms) or (n_samples, n_classes * n_terms)
+            Effects; with the intercept, and the offset, they sum to the linear
+            predictor. Of several classes, class after class.
+        """
+        _, effects, _ = self._effects(X)
+        return np.concatenate(effects, axis=1)
+
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> NDArray[np.object_]:
+        """Names of the columns of `transform`.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the features, by default those of `fit`.
+
+        Returns
+        -------
+        ndarray of str
+            Names of the terms, of several classes with the class behind.
+        """
+        check_is_fitted(self)
+        names = self._term_names(check_feature_names_in(self, input_features))
+        if np.ndim(self.intercept_) == 0:
+            return names
+        classes = self.classes_
+        return np.array([f"{n}_{c}" for c in classes for n in names], dtype=object)
+
+    def partial_effect(
+        self, term: int | str, values: ArrayLike | None = None
+    ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]:
+        """Effect of a term at values of its features, whatever the other terms.
+
+        Parameters
+        ----------
+        term : int or str
+            Position or name of the term.
+        values : array-like of shape (n_points,) or (n_points, 2), default=None
+            Values of its feature or features; by default 100 over the range of a
+            number, all levels of a category, and all pairs of two features' values,
+            then 30 of each of two numbers.
+
+        Returns
+        -------
+        values : ndarray of shape (n_points,) or (n_points, 2)
+            The values.
+        effects : ndarray of shape (n_points,) or (n_points, n_classes)
+            The effects, on the scale of the linear predictor.
+        standard_errors : ndarray of the same shape
+            Their standard errors, in the Bayesian view of penalties.
+        """
+        check_is_fitted(self)
+        if isinstance(term, str):
+            if term not in self.term_names_:
+                raise ValueError(
+                    f"term={term!r} is none of the terms: "
+                    f"{shortened(self.term_names_.tolist())}."
+                )
+            term = self.term_names_.tolist().index(term)
+        part, term = self._parts()[term], self._terms[term]
+        values = term.grid() if values is None else np.asarray(values)
+        design = term.evaluate(values)
+        coefficients = self._coefficients[:, part]
+        errors = [_standard_errors(design, c[part, part]) for c in self._covariances]
+        effects, errors = design @ coefficients.T, np.transpose(errors)
+        if np.ndim(self.intercept_) == 0:
+            effects, errors = effects[:, 0], errors[:, 0]
+        return values, effects, errors
+
+    def partial_residuals(self, X: Any, y: ArrayLike) -> NDArray[np.float64]:
+        """Effects of the terms, each with what the model leaves of the targets.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Their targets.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_terms) or (n_samples, n_classes * n_terms)
+            As `transform`, plus the residual divided by the slope of the mean along
+            the linear predictor.
+        """
+        predictor, effects, _ = self._effects(X)
+        link = LINKS[self._link]
+        residuals = self._known_targets(y) - link.mean(predictor)
+        residuals /= link.slope(predictor)
+        return np.concatenate(effects + residuals[:, :, None], axis=1)
+
+    def summary(self) -> Any:
+        """Table of the terms.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line for each term, of several classes for each class and term: columns
+            "effective_dof", "statistic" and "pvalue".
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        check_is_fitted(self)
+        pandas = check_pandas_support(f"{type(self).__name__}.summary")
+        measures = {
+            "effective_dof": self.effective_dof_,
+            "statistic": self.statistics_,
+            "pvalue": self.pvalues_,
+        }
+        columns = {name: np.ravel(values) for name, values in measures.items()}
+        names = pandas.Index(self.get_feature_names_out(), name="term")
+        return pandas.DataFrame(columns, index=names)
+
+
+def _standard_errors(design, covariance):
+    """Standard errors of rows of a design times coefficients."""
+    return np.sqrt(np.maximum(((design @ covariance) * design).sum(axis=1), 0))

@@ -1,0 +1,323 @@
+"""Generalised additive models of numbers."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import gamma, nbinom, t
+from sklearn.base import RegressorMixin
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import validate_data
+
+from sklearn_interpret._core.additive.families import FAMILIES, LINKS
+from sklearn_interpret._model._sklearn_compat import StrOptions, fit_context
+from sklearn_interpret.additive._gam import BaseGAM
+
+
+class GAMRegressor(RegressorMixin, BaseGAM):
+    """Sum of smooth functions of features, each as smooth as the data say.
+
+    A link of the mean is an intercept and a term for each feature: a curve of splines
+    whose wiggles are penalised, a number for each level. How much is chosen for all
+    terms at once, by restricted maximum likelihood.
+
+    Parameters
+    ----------
+    terms : dict, list or None, default=None
+        The terms. A dict has a feature, or a pair of two, for each, and says what it
+        is: `"spline"`, a smooth curve; `"cyclic"`, one that closes (see `periods`);
+        `"linear"`, a straight line; `"category"`, a number for each level; for a pair
+        `"tensor"`, a smooth surface, less what a term of one of them alone says; or
+        `"auto"`. A list has features and pairs that are `"auto"`: categories, strings
+        and booleans by dtype are `"category"`, numbers `"spline"`. None takes all
+        features alone.
+    family : {"normal", "binomial", "poisson", "gamma"}, default="normal"
+        Distribution of the targets; `"binomial"` takes shares of 0 to 1, with numbers
+        of trials as weights.
+    link : {"identity", "log", "logit", "inverse"} or None, default=None
+        What function of the mean the terms sum to: identity or log of `"normal"`, logit
+        of `"binomial"`, log of `"poisson"`, log or inverse of `"gamma"`. None takes the
+        first of them.
+    n_splines : int or dict, default=20
+        Number of B-splines of a feature; of each feature of a pair, at most 8. A dict
+        says it for single features and pairs.
+    knots : {"uniform", "quantile"}, default="uniform"
+        Whether splines meet at even distances, or with as many rows between them.
+    by : dict, default=None
+        Features whose curve is another for each level of a second feature, or is
+        multiplied by it where that is a number: `{"age": "sex"}`. The second feature's
+        own effect, a number for each level or a straight line, is a term of its own.
+    periods : dict, default=None
+        Periods of features of `"cyclic"` terms: `{"hour": 24}`.
+    monotonic_cst : dict, default=None
+        Features whose curve must not fall, 1, or not rise, -1.
+    offset : int or str, default=None
+        Feature that is added to the linear predictor as it is.
+    smoothing : {"reml", "gcv"} or float, default="reml"
+        How smooth: by restricted maximum likelihood, by generalised cross-validation,
+        or a number that all penalties are multiplied by.
+    shrinkage : bool, default=True
+        Whether straight lines and levels are penalised too, so that a term of no use
+        vanishes.
+    extrapolation : {"linear", "constant", "error"}, default="linear"
+        How curves go on outside of the range of `fit`.
+    handle_unknown : {"error", "zero"}, default="error"
+        What to do about levels that `fit` did not see, and about missing values where
+        it saw none: their effect is zero, or it is an error.
+    missing : {"error", "level"}, default="error"
+        Whether missing values are refused, or a level of their own.
+    max_iter : int, default=100
+        Largest number of least squares problems; smoothing parameters are chosen in the
+        first 20 of them.
+
+    Attributes
+    ----------
+    term_names_ : ndarray of shape (n_terms,)
+        Names of the terms, `"a:b"` for those of two features.
+    intercept_ : float
+        The linear predictor where all terms are zero, which they are on average.
+    coef_ : ndarray of shape (n_coefficients,)
+        Coefficients of the terms' functions, in coordinates of their penalties.
+    covariance_ : ndarray of shape (1 + n_coefficients, 1 + n_coefficients)
+        Of intercept and coefficients, in the Bayesian view of penalties.
+    scale_ : float
+        The dispersion: known, or Pearson's statistic by `residual_dof_`.
+    smoothing_ : ndarray of shape (n_penalties,)
+        Smoothing parameters of the penalties, term after term.
+    effective_dof_ : ndarray of shape (n_terms,)
+        Effective degrees of freedom of each term.
+    residual_dof_ : float
+        Rows, less the effective degrees of freedom of terms and intercept.
+    statistics_, pvalues_ : ndarray of shape (n_terms,)
+        Wood's (2013) test of each term being zero.
+    deviance_explained_ : float
+        Share of the deviance of a model without terms that the terms take away.
+    reml_ : float
+        Logarithm of the restricted likelihood; larger is better.
+    n_iter_ : int
+        Number of least squares problems that were solved.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X has names that are all strings.
+
+    See Also
+    --------
+    GAMClassifier : The same for classes.
+    sklearn.preprocessing.SplineTransformer : Splines for a linear model.
+
+    Notes
+    -----
+    Columns of more than 256 different numbers are rounded to the means of about 256
+    bins while the model is fitted, so that memory and time do not grow with the number
+    of rows times that of coefficients. Predictions are of exact values. Rounding is
+    noise too: where targets have less of it than a hundredth of a curve's range,
+    `scale_`, and with it standard errors, come out too large.
+
+    A weight is the number of rows that a row stands for: the dispersion, and with it
+    all standard errors, are those of rows that are repeated.
+
+    p-values take smoothing parameters as known. For a feature of no effect and with
+    `shrinkage=False`, those up to 0.05 are as frequent as they should be, but more than
+    half, 55 to 59 of 100, are below 0.5. With shrinkage such a term most often
+    vanishes: its p-value is close to one, and small ones are rarer. Standard errors,
+    intervals and tests of a model with `monotonic_cst` are those of the model without.
+
+    References
+    ----------
+    Wood, S. N. (2011). Fast stable restricted maximum likelihood and marginal
+    likelihood estimation of semiparametric generalized linear models. Journal of the
+    Royal Statistical Society B 73(1). https://doi.org/10.1111/j.1467-9868.2010.00749.x
+
+    Wood, S. N., Li, Z., Shaddick, G. & Augustin, N. H. (2017). Generalized additive
+    models for gigadata. Journal of the American Statistical Association 112(519).
+    https://doi.org/10.1080/01621459.2016.1195744
+
+    Marra, G. & Wood, S. N. (2011). Practical variable selection for generalized
+    additive models. Computational Statistics & Data Analysis 55(7).
+    https://doi.org/10.1016/j.csda.2011.02.004
+
+    Wood, S. N. (2013). On p-values for smooth components of an extended generalized
+    additive model. Biometrika 100(1). https://doi.org/10.1093/biomet/ass048
+
+    Eilers, P. H. C. & Marx, B. D. (1996). Flexible smoothing with B-splines and
+    penalties. Statistical Science 11(2). https://doi.org/10.1214/ss/1038425655
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn_interpret.additive import GAMRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> model = GAMRegressor(terms=["age", "bmi", "bp", "sex"]).fit(X, y)
+    >>> model.effective_dof_.round(1)
+    array([1.7, 1. , 1.4, 0.6])
+    >>> model.predict(X[:2]).round()
+    array([208.,  98.])
+    """
+
+    _parameter_constraints = {
+        **BaseGAM._parameter_constraints,
+        "family": [StrOptions(set(FAMILIES))],
+        "link": [StrOptions(set(LINKS)), None],
+    }
+
+    def __init__(
+        self,
+        *,
+        terms: dict[Any, str] | list[Any] | None = None,
+        family: str = "normal",
+        link: str | None = None,
+        n_splines: int | dict[Any, int] = 20,
+        knots: str = "uniform",
+        by: dict[Any, Any] | None = None,
+        periods: dict[Any, float] | None = None,
+        monotonic_cst: dict[Any, int] | None = None,
+        offset: int | str | None = None,
+        smoothing: str | float = "reml",
+        shrinkage: bool = True,
+        extrapolation: str = "linear",
+        handle_unknown: str = "error",
+        missing: str = "error",
+        max_iter: int = 100,
+    ) -> None:
+        self.terms = terms
+        self.family = family
+        self.link = link
+        self.n_splines = n_splines
+        self.knots = knots
+        self.by = by
+        self.periods = periods
+        self.monotonic_cst = monotonic_cst
+        self.offset = offset
+        self.smoothing = smoothing
+        self.shrinkage = shrinkage
+        self.extrapolation = extrapolation
+        self.handle_unknown = handle_unknown
+        self.missing = missing
+        self.max_iter = max_iter
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the terms.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,), default=None
+            Their targets, which are needed.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many rows each stands for.
+
+        Returns
+        -------
+        self : GAMRegressor
+            The fitted model.
+        """
+        family = FAMILIES[self.family]
+        if self.link not in (None, *family.links):
+            raise ValueError(
+                f"link={self.link!r} does not go with family={self.family!r}; accepted "
+                f"are {', '.join(map(repr, family.links))}."
+            )
+        self._family, self._link = self.family, self.link or family.links[0]
+        rows = self._rows(X, reset=True)
+        # Says that y is needed, where it is None.
+        validate_data(self, rows.native, y, reset=False, skip_check_array=True)
+        y = self._known_targets(y)
+        check_consistent_length(rows.native, y)
+        sample = self._sample(rows, y, sample_weight)
+        if not family.holds(sample.y).all():
+            wrong = sample.y[~family.holds(sample.y)][0]
+            raise ValueError(
+                f"y has the value {wrong:g}; family={self.family!r} takes "
+                f"{family.domain}."
+            )
+        if self._link == "log" and not sample.weights @ sample.y > 0:
+            what = (
+                "all targets are zero" if family.dispersion else "the mean is not > 0"
+            )
+            raise ValueError(f"y has no logarithm of its mean: {what}.")
+        self._fit(sample, [sample.y])
+        return self
+
+    def _known_targets(self, y):
+        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        return column_or_1d(y, warn=True)
+
+    def predict(
+        self, X: Any, return_std: bool = False
+    ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Expected targets.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame} of shape (n_samples, n_features)
+            Rows.
+        return_std : bool, default=False
+            Whether to return standard errors too.
+
+        Returns
+        -------
+        means : ndarray of shape (n_samples,)
+            Expected targets.
+        standard_errors : ndarray of shape (n_samples,)
+            Of these means, not of targets; only with `return_std`.
+        """
+        predictors, _, errors = self._effects(X, with_errors=return_std)
+        link, predictor = LINKS[self._link], predictors[0]
+        if not return_std:
+            return link.mean(predictor)
+        return link.mean(predictor), np.abs(link.slope(predictor)) * errors[0]
+
+    def predict_interval(
+        self, X: Any, alpha: float = 0.05
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Intervals that targets of new rows are in.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame} of shape (n_samples, n_features)
+            Rows.
+        alpha : float, default=0.05
+            Share of the targets that are outside, half of it on either side.
+
+        Returns
+        -------
+        low, high : ndarray of shape (n_samples,)
+            Ends of the intervals, which allow for the spread of targets and for that of
+            the estimated mean.
+        """
+        if not 0 < alpha < 1:
+            raise ValueError(f"alpha={alpha!r} is no share between 0 and 1.")
+        mean, error = self.predict(X, return_std=True)
+        tails = np.array([[alpha / 2], [1 - alpha / 2]])
+        low, high = _quantiles(
+            self._family, tails, mean, error, self.scale_, self.residual_dof_
+        )
+        return low, high
+
+
+def _quantiles(family, shares, mean, error, scale, residual_dof):
+    """Quantiles of targets, whose mean is known up to a standard error."""
+    if family == "normal":
+        return mean + t.ppf(shares, residual_dof) * np.sqrt(scale + error**2)
+    # The relative error of the mean adds to the dispersion: targets of a gamma, or
+    # Poisson, distribution whose mean has a gamma distribution.
+    relative = np.maximum((error / mean) ** 2, 1e-12)
+    if family == "gamma":
+        dispersion = scale + relative + scale * relative
+        return gamma.ppf(shares, 1 / dispersion, scale=mean * dispersion)
+    if family == "poisson":
+        return nbinom.ppf(shares, 1 / relative, 1 / (1 + mean * relative))
+    raise ValueError(
+        "family='binomial' has no intervals of targets, which are 0 or 1; "
+        "predict(X, return_std=True) has those of their mean."
+    )

@@ -1,0 +1,591 @@
+"""Display of the terms of an additive model."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_interpret._model.rows.arrays import as_rows
+from sklearn_interpret._model.rows.base import label_key
+from sklearn_interpret._plotting.bars import check_count
+from sklearn_interpret._plotting.colours import OKABE_ITO, colours
+from sklearn_interpret._plotting.displays import Drawn
+from sklearn_interpret._plotting.labels import shorten
+from sklearn_interpret._plotting.panels.displays import PanelDisplay
+from sklearn_interpret._plotting.panels.lines import (
+    Series,
+    SurfacePanel,
+    level_text,
+)
+from sklearn_interpret._plotting.sources import (
+    NamedParameters,
+    keyword_names,
+    split_keywords,
+)
+from sklearn_interpret._plotting.surfaces import colour_limits
+from sklearn_interpret._plotting.tables import stacked
+from sklearn_interpret.additive._gam import BaseGAM
+from sklearn_interpret.additive._plot._term_panel import (
+    LABEL_WIDTH,
+    TermLooks,
+    TermPanel,
+    term_label,
+)
+
+N_ERRORS = 2.0
+MAX_DATA_ROWS = 5000
+# What linear predictors are, by link.
+RESPONSES = {
+    "identity": "prediction",
+    "log": "log",
+    "logit": "log-odds",
+    "inverse": "1 / prediction",
+}
+
+
+@dataclass(eq=False, repr=False)
+class SmoothTermDisplay(Drawn, PanelDisplay):
+    """The terms of an additive model: curves, levels and surfaces, with bands.
+
+    Build it with `from_estimator`. A label such as "s(age, 3.2)" has a term's effective
+    degrees of freedom; the scale is that of the linear predictor. Terms sum to zero
+    over the rows of `fit`, which a thin line marks.
+
+    Parameters
+    ----------
+    values : list of ndarray of shape (G,), or pair of those
+        For each term, values or levels of its feature or features.
+    effects : list of ndarray of shape (G,) or (G1, G2)
+        The effects there; with several outputs these lead.
+    feature_names : list of str or pair of str
+        The features of each term.
+    effective_dof : array-like of shape (n_terms,) or (n_outputs, n_terms), \
+default=None
+        Effective degrees of freedom.
+    standard_errors : list of ndarray, default=None
+        Standard errors, of the shapes of `effects`.
+    output_names : list, default=None
+        Names of the outputs; None where there is one that needs no name.
+    response_name : str, default="prediction"
+        What the terms sum to.
+    data : list of ndarray of shape (n,), or pair of those, default=None
+        The features' values in the data, to be marked on the axes.
+    residuals : list of ndarray of shape (n,), default=None
+        Partial residuals of the same rows; with several outputs these lead.
+    missing_effects : list of array-like of shape (n_outputs,) or None, default=None
+        The effect of a missing value, of terms that have one.
+    importances : list of float, default=None
+        Ranks the terms for `max_entries`; None takes the spread of the effects.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure drawn on.
+    axes_ : ndarray of matplotlib Axes of shape (n_rows, n_columns)
+        The axes, None where there is no panel.
+    lines_ : list of list of Line2D
+        For each panel, one line per output, or per level of a second feature.
+    bands_ : list of list of artist
+        For each panel, one band (or set of error bars) per line.
+    missing_ : list of list of Line2D
+        For each panel, one mark per line where values are missing.
+    rug_ : list of LineCollection or None
+        The marks of the data at the bottom of each panel.
+    points_ : list
+        Partial residuals, a list of PathCollection of each panel of lines; the data's
+        points, a PathCollection, of each surface; None where there are none.
+    contours_ : list of QuadContourSet or None
+        Contours of each panel.
+    heatmaps_ : list of QuadMesh or None
+        Heat maps of each panel.
+    colorbars_ : list of Colorbar or None
+        Colour bars of each panel.
+    legend_ : matplotlib Legend or None
+        The legend.
+
+    See Also
+    --------
+    sklearn_interpret.additive.GAMRegressor : An additive model of numbers.
+    sklearn_interpret.additive.GAMClassifier : An additive model of classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn_interpret.additive import GAMRegressor, SmoothTermDisplay
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> gam = GAMRegressor(terms=["age", "bmi", "bp"]).fit(X, y)
+    >>> display = SmoothTermDisplay.from_estimator(gam, X, terms=["bmi", "bp"])
+    >>> [ax.get_xlabel() for ax in display.axes_.flat]
+    ['bmi', 'bp']
+    """
+
+    _parts = (
+        *("lines", "bands", "missing", "rug", "points"),
+        *("contours", "heatmaps", "colorbars"),
+    )
+
+    values: list[Any]
+    effects: list[Any]
+    _: KW_ONLY
+    feature_names: list[Any]
+    effective_dof: ArrayLike | None = None
+    standard_errors: list[Any] | None = None
+    output_names: list[Any] | None = None
+    response_name: str = "prediction"
+    data: list[Any] | None = None
+    residuals: list[Any] | None = None
+    missing_effects: list[Any] | None = None
+    importances: list[float] | None = None
+
+    @NamedParameters
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        *,
+        terms: Any = None,
+        target: Any = None,
+        target_name: str | None = None,
+        unit: str | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Draw the terms of a fitted additive model.
+
+        Parameters
+        ----------
+        estimator : fitted GAMRegressor or GAMClassifier
+            The model, or a pipeline or search around it.
+        X : {array-like, DataFrame} of shape (n_samples, n_features), default=None
+            Rows that are marked, of many some; a pipeline's own input. None leaves
+            them out.
+        y : array-like of shape (n_samples,), default=None
+            Their targets, for partial residuals. None leaves these out.
+        terms : int, str, pair of str, or list of those, default=None
+            Positions, names or features of the terms to show; None means all.
+        target : class label, default=None
+            Of several classes, the one to show; None shows all.
+        target_name : str, default=None
+            What labels call the target; None takes the name of `y`, if it has one.
+        unit : str, default=None
+            Unit of the linear predictor.
+        ax : matplotlib Axes or array of Axes, default=None
+            As in `plot`.
+        **params : dict
+            Parameters of `plot`.
+
+        Returns
+        -------
+        display : SmoothTermDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        NotFittedError
+            The estimator is not fitted.
+        TypeError
+            The estimator is no additive model; an unknown parameter.
+        ValueError
+            An unknown term or class; `y` without `X`; bad input.
+        """
+        split_keywords(params, [keyword_names(cls.plot)], cls.__name__)
+        model, X = _model_within(estimator, X, cls.__name__)
+        if y is not None and X is None:
+            raise ValueError("Partial residuals are of rows: pass X beside y.")
+        outputs = _chosen_outputs(model, target)
+        shown = _chosen_terms(model, terms)
+        parts = [_curve(model, term, outputs) for term in shown]
+        values, effects, errors, missing = map(list, zip(*parts, strict=True))
+        dofs = np.reshape(model.effective_dof_, (-1, len(model.term_names_)))
+        names = [_columns(model, term) for term in shown]
+        display = cls(
+            values,
+            effects,
+            standard_errors=errors,
+            missing_effects=missing,
+            feature_names=[pair if len(pair) > 1 else pair[0] for pair in names],
+            effective_dof=dofs[np.ix_(outputs, shown)],
+            output_names=_output_names(model, outputs),
+            response_name=RESPONSES[model._link],
+            **({} if X is None else _of_rows(model, X, y, shown, outputs)),
+        )
+        if target_name is None and isinstance(getattr(y, "name", None), str):
+            target_name = y.name
+        display._call([], target_name, unit)
+        return display.plot(ax=ax, **params)
+
+    @classmethod
+    def _takers(cls, method):
+        return [(keyword_names(cls.plot), cls.plot, "`plot`")]
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        n_cols: int = 3,
+        max_entries: int | None = 20,
+        share_y: bool = True,
+        rug: bool = True,
+        band: bool = True,
+        line_kw: dict[str, Any] | None = None,
+        band_kw: dict[str, Any] | None = None,
+        rug_kw: dict[str, Any] | None = None,
+        residual_kw: dict[str, Any] | None = None,
+        contour_kw: dict[str, Any] | None = None,
+        heatmap_kw: dict[str, Any] | None = None,
+        points_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw one panel per term; of pairs of features, one per output too.
+
+        A pair of a number and a category of up to 7 levels has a line for each level.
+        The axes leave out partial residuals that are among the 1 % largest or smallest.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or array of Axes, default=None
+            None makes a figure. A single axes is drawn on as it is where there is one
+            panel, and divided into a grid where there are several. An array has one
+            axes per panel.
+        n_cols : int, default=3
+            Largest number of panels in a row, of a grid made here.
+        max_entries : int, default=20
+            Show the terms alone that vary most, the first of them first, where there
+            are more. None shows all; the figure grows with them.
+        share_y : bool, default=True
+            Give all panels the same range of values: those of lines one axis, those of
+            surfaces one range of colours, that of all effects shown.
+        rug : bool, default=True
+            Mark the data: ticks at the bottom (quantiles where there are many), bars
+            for the share of each level, points on surfaces.
+        band : bool, default=True
+            Draw two standard errors to each side.
+        line_kw : dict, default=None
+            Style of lines and of the points of categories.
+        band_kw : dict, default=None
+            Style of bands and error bars.
+        rug_kw : dict, default=None
+            Style of the ticks and bars at the bottom.
+        residual_kw : dict, default=None
+            Style of the partial residuals.
+        contour_kw : dict, default=None
+            Style of contours (pairs of numbers).
+        heatmap_kw : dict, default=None
+            Style of heat maps (other pairs).
+        points_kw : dict, default=None
+            Style of the data's points on surfaces.
+
+        Returns
+        -------
+        self : SmoothTermDisplay
+            The display.
+        """
+        check_count(max_entries, "max_entries")
+        looks = TermLooks(
+            rug=rug,
+            band=band,
+            line_kw=line_kw,
+            band_kw=band_kw,
+            rug_kw=rug_kw,
+            residual_kw=residual_kw,
+            contour_kw=contour_kw,
+            heatmap_kw=heatmap_kw,
+            points_kw=points_kw,
+        )
+        shown, note = range(len(self.effects)), None
+        if max_entries is not None and max_entries < len(shown):
+            order = np.argsort(-np.array(self._importances()), kind="stable")
+            note = f"The {max_entries} that vary most of {len(shown)} terms"
+            shown = order[:max_entries]
+        limits = None
+        if share_y and len(shown):
+            every = [np.ravel(self.effects[term]) for term in shown]
+            limits = colour_limits(np.concatenate(every), True)
+        panels = [
+            (panel, None) for term in shown for panel in self._panels(term, limits)
+        ]
+        self._render(panels, ax, looks, n_cols=n_cols, share_y=share_y, note=note)
+        return self
+
+    def _importances(self):
+        if self.importances is not None:
+            return self.importances
+        return [np.std(effects) for effects in self.effects]
+
+    def _term(self, term):
+        """Names, places, which are levels, effects (k, ...), and their bands."""
+        names, places = self.feature_names[term], self.values[term]
+        if isinstance(names, str):
+            names, places = (names,), (places,)
+        places = tuple(map(np.asarray, places))
+        levelled = tuple(place.dtype.kind not in "iuf" for place in places)
+        shape = (-1, *map(len, places))
+        effects = np.reshape(self.effects[term], shape)
+        ends = None, None
+        if self.standard_errors is not None:
+            reach = N_ERRORS * np.reshape(self.standard_errors[term], shape)
+            ends = effects - reach, effects + reach
+        return tuple(names), places, levelled, effects, ends
+
+    def _data(self, term, n_outputs):
+        """Values of its features in the data, and residuals (k, n), or None."""
+        data = None if self.data is None else self.data[term]
+        if data is not None and isinstance(self.feature_names[term], str):
+            data = (data,)
+        residuals = None
+        if self.residuals is not None:
+            residuals = np.reshape(self.residuals[term], (n_outputs, -1))
+        return data, residuals
+
+    def _text(self, names, term, outputs):
+        """The term with its effective degrees of freedom."""
+        if self.effective_dof is None:
+            return f"s({':'.join(names)})"
+        dofs = np.reshape(self.effective_dof, (-1, len(self.effects)))
+        return term_label(names, dofs[outputs, term])
+
+    def _what(self, output):
+        """What the terms sum to, in words."""
+        return shorten(self._response_label(self.output_names, output), LABEL_WIDTH)
+
+    def _panels(self, term, limits):
+        """Panels of a term; colours have these limits, or None for their own."""
+        names, places, levelled, effects, ends = self._term(term)
+        n_outputs = len(effects)
+        data, residuals = self._data(term, n_outputs)
+        if len(names) == 1:
+            return [self._own_panel(term, names, places, levelled, effects, ends)]
+        if levelled == (True, False):  # the number goes along x
+            names, places, levelled = names[::-1], places[::-1], levelled[::-1]
+            data = None if data is None else data[::-1]
+            effects = effects.swapaxes(1, 2)
+            ends = [None if end is None else end.swapaxes(1, 2) for end in ends]
+        by_level = levelled == (False, True) and len(places[1]) <= len(OKABE_ITO)
+        panels = []
+        for output in range(n_outputs):
+            words = self._what(output), self._text(self._named(term), term, output)
+            if by_level:
+                rows = None if residuals is None else residuals[output]
+                bands = [None if end is None else end[output] for end in ends]
+                panel = self._panel_of_levels(
+                    names, places, effects[output], bands, data, rows, words, output
+                )
+            else:
+                panel = SurfacePanel(
+                    names,
+                    places,
+                    levelled,
+                    effects[output],
+                    limits or colour_limits(effects, True),
+                    *words,
+                    data=data,
+                    diverging=True,
+                )
+            panels.append(panel)
+        return panels
+
+    def _named(self, term):
+        return tuple(np.atleast_1d(self.feature_names[term]).tolist())
+
+    def _own_panel(self, term, names, places, levelled, effects, ends):
+        """The panel of a term of one feature: a line for each output."""
+        n_outputs = len(effects)
+        data, residuals = self._data(term, n_outputs)
+        labels = range(n_outputs) if self.output_names is None else self.output_names
+        x = np.arange(len(places[0])) if levelled[0] else places[0]
+        series = [
+            Series(
+                np.asarray(x, dtype=np.float64),
+                effects[k],
+                *(None if end is None else end[k] for end in ends),
+                label=labels[k],
+                colour=colour,
+            )
+            for k, colour in enumerate(colours(n_outputs))
+        ]
+        missing = self.missing_effects and self.missing_effects[term]
+        if residuals is not None:
+            residuals = [(data[0], each) for each in residuals]
+        return TermPanel(
+            names[0],
+            series,
+            self._what(0 if n_outputs == 1 else None),
+            self._text(names, term, slice(None)),
+            levels=places[0] if levelled[0] else None,
+            data=None if data is None else data[0],
+            zero=True,
+            missing=missing,
+            residuals=residuals,
+        )
+
+    def _panel_of_levels(self, names, places, effects, ends, data, rows, words, output):
+        """The panel of a number and a category: a line for each level."""
+        series, points = [], []
+        for k, colour in enumerate(colours(len(places[1]))):
+            bands = (None if end is None else end[:, k] for end in ends)
+            label = f"{names[1]}: {level_text(places[1][k])}"
+            x = places[0].astype(np.float64)
+            series.append(Series(x, effects[:, k], *bands, label=label, colour=colour))
+            if rows is not None:
+                level = label_key(places[1][k])
+                own = np.array([label_key(value) == level for value in data[1]])
+                points.append((data[0][own], rows[own]))
+        several = self.output_names is not None and len(self.output_names) > 1
+        return TermPanel(
+            names[0],
+            series,
+            *words,
+            data=None if data is None else data[0],
+            title=self.output_names[output] if several else None,
+            zero=True,
+            residuals=points or None,
+        )
+
+    def to_frame(self) -> Any:
+        """Numbers drawn, as a long DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line per point: "term", "output", "x", "effect"; "x2" where there are
+            pairs, and "low" and "high" where there are bands.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
+        parts, pairs = [], any(not isinstance(n, str) for n in self.feature_names)
+        for term in range(len(self.effects)):
+            names, places, _, effects, ends = self._term(term)
+            points = [np.ravel(x) for x in np.meshgrid(*places, indexing="ij")]
+            for k, effect in enumerate(effects):
+                output = k if self.output_names is None else self.output_names[k]
+                part = {"term": ":".join(names), "output": output, "x": points[0]}
+                if pairs:
+                    part["x2"] = points[1] if len(points) > 1 else None
+                part["effect"] = effect.ravel()
+                for name, end in zip(("low", "high"), ends, strict=True):
+                    part |= {} if end is None else {name: end[k].ravel()}
+                parts.append(part)
+        return stacked(parts, caller=f"{type(self).__name__}.to_frame")
+
+
+def _model_within(estimator, X, display):
+    """The additive model inside of pipelines and searches, and its own rows."""
+    model = estimator
+    while not isinstance(model, BaseGAM):
+        check_is_fitted(model)
+        if hasattr(model, "best_estimator_"):
+            model = model.best_estimator_
+        elif isinstance(model, Pipeline):
+            if X is not None and len(model.steps) > 1:
+                X = model[:-1].transform(X)
+            model = model[-1]
+        else:
+            raise TypeError(
+                f"{display} shows GAMRegressor and GAMClassifier, and pipelines that "
+                f"end with one; got {type(model).__name__}."
+            )
+    check_is_fitted(model)
+    return model, X
+
+
+def _columns(model, term):
+    """Names of the features of a term."""
+    columns = model._terms[term].own_columns
+    return tuple(str(model._names[column.position]) for column in columns)
+
+
+def _chosen_terms(model, terms):
+    """Positions of the terms that are named."""
+    known = model.term_names_.tolist()
+    if terms is None:
+        return list(range(len(known)))
+    shown = []
+    for term in terms if isinstance(terms, list) else [terms]:
+        name = ":".join(term) if isinstance(term, tuple) else term
+        if isinstance(name, str) and name in known:
+            name = known.index(name)
+        if isinstance(name, str) or not 0 <= name < len(known):
+            raise ValueError(f"terms has the entry {term!r}; the terms are {known}.")
+        shown.append(int(name))
+    return shown
+
+
+def _chosen_outputs(model, target):
+    """Positions of the linear predictors that are shown."""
+    n_outputs = np.size(model.intercept_)
+    if target is None:
+        return list(range(n_outputs))
+    known = [label_key(label) for label in _labels(model)]
+    if label_key(target) not in known:
+        raise ValueError(
+            f"target={target!r} is no class with terms; accepted are "
+            f"{_labels(model)!r}."
+        )
+    return [known.index(label_key(target))]
+
+
+def _labels(model):
+    """Classes that have a linear predictor."""
+    labels = getattr(model, "classes_", np.empty(0)).tolist()
+    return labels[1:] if len(labels) == 2 else labels
+
+
+def _output_names(model, outputs):
+    labels = _labels(model)
+    return [labels[k] for k in outputs] if labels else None
+
+
+def _curve(model, term, outputs):
+    """Values, effects and errors of a term, and the effect of a missing value."""
+    fitted = model._terms[term]
+    axes = fitted.axes()
+    shape = (len(outputs), *map(len, axes))
+    _, *curves = model.partial_effect(term)
+    effects, errors = (
+        np.atleast_2d(curve.T)[outputs].reshape(shape) for curve in curves
+    )
+    missing, (column, *others) = None, fitted.own_columns
+    if column.missing and column.labels is None and not others:
+        _, missing, _ = model.partial_effect(term, [np.nan])
+        missing = np.ravel(missing)[outputs]
+    return axes if others else axes[0], effects, errors, missing
+
+
+def _of_rows(model, X, y, shown, outputs):
+    """Data, residuals and importances of the terms, of some of the rows."""
+    rows = as_rows(X)
+    if y is not None and len(y) != rows.n_rows:
+        raise ValueError(f"y has {len(y)} entries, but X has {rows.n_rows} rows.")
+    if rows.n_rows > MAX_DATA_ROWS:
+        draw = np.random.default_rng(0)
+        kept = np.sort(draw.choice(rows.n_rows, MAX_DATA_ROWS, replace=False))
+        rows = rows.take(kept)
+        y = y if y is None else np.asarray(y)[kept]
+
+    def by_term(values):
+        shape = (rows.n_rows, -1, len(model.term_names_))
+        return np.asarray(values).reshape(shape).transpose(2, 1, 0)[shown][:, outputs]
+
+    data = []
+    for term in shown:
+        columns = model._terms[term].own_columns
+        values = [
+            rows.numbers(column.position)
+            if column.labels is None
+            else rows.values(column.position)
+            for column in columns
+        ]
+        data.append(values if len(values) > 1 else values[0])
+    spreads = by_term(model.transform(rows.native)).std(axis=2).max(axis=1)
+    found = {"data": data, "importances": spreads.tolist()}
+    if y is not None:
+        found["residuals"] = list(by_term(model.partial_residuals(rows.native, y)))
+    return found

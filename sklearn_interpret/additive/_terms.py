@@ -1,0 +1,379 @@
+"""The terms of an additive model, as columns of a table make them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+from numbers import Integral, Real
+
+import numpy as np
+
+from sklearn_interpret._core.additive.bases import LevelBasis, LineBasis, SplineBasis
+from sklearn_interpret._core.additive.terms import (
+    Term,
+    single_term,
+    tensor_term,
+    varying_term,
+)
+from sklearn_interpret._core.statistics.weighted import weighted_quantile
+from sklearn_interpret._model.rows.base import is_missing, label_key
+from sklearn_interpret._model.rows.features import feature_index, resolve_keys
+
+_KINDS = ("auto", "spline", "linear", "category", "cyclic")
+# Splines of each column of a pair, unless more are asked for: their products are many.
+_OF_PAIRS = 8
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of `fit`: its numbers, or levels by position.
+
+    Parameters
+    ----------
+    position : int
+        Which column.
+    labels : list or None
+        Levels, None for numbers.
+    low, high : float
+        Smallest and largest number.
+    missing : bool
+        Whether some were missing.
+    """
+
+    position: int
+    labels: list | None = None
+    low: float = 0.0
+    high: float = 0.0
+    missing: bool = False
+
+    @classmethod
+    def of(cls, rows, j, kind):
+        """A column of the rows, as a term of some kind takes it, and its values."""
+        if kind == "category":
+            codes, labels = rows.encode_column(j)
+            used, codes = np.unique(codes, return_inverse=True)
+            labels = [labels[code] for code in used]
+            missing = any(map(is_missing, labels))
+            return cls(j, labels, missing=missing), codes.astype(np.float64)
+        x = _numbers(rows, j)
+        if np.isnan(x).all():
+            raise ValueError(f"The feature {rows.names[j]!r} has missing values only.")
+        low, high = np.nanmin(x), np.nanmax(x)
+        return cls(j, None, low, high, bool(np.isnan(x).any())), x
+
+    def encode(self, values):
+        """Numbers as they are, levels by position; -1 for unknown ones."""
+        if self.labels is None:
+            return np.asarray(values, dtype=np.float64)
+        known = {label_key(label): i for i, label in enumerate(self.labels)}
+        places = [known.get(label_key(value), -1) for value in values]
+        return np.array(places, dtype=np.float64)
+
+    def grid(self, n_points):
+        """All levels, or numbers evenly over the range."""
+        if self.labels is None:
+            return np.linspace(self.low, self.high, n_points).tolist()
+        return self.labels
+
+    def read(self, rows, handle_unknown, extrapolation):
+        """Numbers, or positions of levels, of other rows; NaN or -1 if unknown."""
+        name = rows.names[self.position]
+        if self.labels is None:
+            values = _numbers(rows, self.position)
+            outside = (values < self.low) | (values > self.high)
+            if extrapolation == "error" and outside.any():
+                raise ValueError(
+                    f"The feature {name!r} has the value {values[outside][0]:g}, and "
+                    f"extrapolation='error': fit saw {self.low:g} to {self.high:g}."
+                )
+            unknown = np.isnan(values) & (not self.missing)
+        else:
+            codes, labels = rows.encode_column(self.position)
+            values = self.encode(labels)[codes]
+            unknown = values < 0
+        if handle_unknown == "error" and unknown.any():
+            value = rows.values(self.position)[unknown][0]
+            raise ValueError(
+                f"The feature {name!r} has the value {value!r}, which fit did not see; "
+                "handle_unknown='zero' takes its effect for zero."
+            )
+        return values
+
+
+def _numbers(rows, j):
+    """A column as float64; NaN where it is missing."""
+    values = rows.values(j)
+    if values.dtype.kind not in "iufb":
+        raise ValueError(
+            f"terms: the feature {rows.names[j]!r} is not numeric (dtype "
+            f"{values.dtype}); a term 'category' takes it."
+        )
+    return values.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class FittedTerm:
+    """A term, and the columns that it is a function of.
+
+    Parameters
+    ----------
+    columns : tuple of one or two Column
+        The columns.
+    kind : str
+        What kind of a term.
+    term : Term
+        The function.
+    """
+
+    columns: tuple
+    kind: str
+    term: Term
+
+    def name(self, names):
+        """Its name, of those of all columns."""
+        return ":".join(names[column.position] for column in self.own_columns)
+
+    @property
+    def own_columns(self):
+        """Its columns in the order of its name: what it varies by comes second."""
+        return self.columns[::-1] if self.kind == "by" else self.columns
+
+    def axes(self):
+        """Values over the range of each of its columns."""
+        numbers = sum(column.labels is None for column in self.columns)
+        n_points = 30 if numbers == 2 else 100
+        return [
+            np.array(column.grid(n_points), dtype=object if column.labels else None)
+            for column in self.own_columns
+        ]
+
+    def grid(self):
+        """Values all over the range of its columns, (n_points,) or (n_points, 2)."""
+        axes = self.axes()
+        if len(axes) == 1:
+            return axes[0]
+        dtype = np.result_type(*axes)
+        return np.array(list(product(*axes)), dtype=dtype)
+
+    def evaluate(self, values):
+        """Coordinates (n_points, n_coordinates), of values as in a grid."""
+        columns = [values] if len(self.columns) == 1 else list(np.transpose(values))
+        columns = [
+            column.encode(part)
+            for column, part in zip(self.own_columns, columns, strict=True)
+        ]
+        return self.term.evaluate(columns[::-1] if self.kind == "by" else columns)
+
+    def read(self, rows, handle_unknown, extrapolation):
+        """Its columns of some rows, as the bases take them."""
+        return [
+            column.read(
+                rows,
+                handle_unknown,
+                # Around a circle nothing is outside.
+                "linear" if getattr(basis, "cyclic", False) else extrapolation,
+            )
+            for column, basis in zip(self.columns, self.term.bases, strict=True)
+        ]
+
+
+class TermReader:
+    """Makes terms of the columns of a table, as parameters say.
+
+    Parameters
+    ----------
+    parameters : estimator
+        Has `terms`, `n_splines`, `knots`, `by`, `periods`, `offset`, `shrinkage` and
+        `extrapolation`.
+    rows : Rows
+        The table.
+    weights : ndarray of shape (n_rows,)
+        Weights of its rows, all positive.
+    """
+
+    def __init__(self, parameters, rows, weights):
+        self.parameters, self.rows, self.weights = parameters, rows, weights
+        self.offset = None
+        if parameters.offset is not None:
+            self.offset = self._index(parameters.offset, "offset")
+        self.entries = self._entries()
+        singles = {entry[0]: kind for entry, kind in self.entries if len(entry) == 1}
+        self.kinds = {j: self._kind(j, kind) for j, kind in singles.items()}
+        self._by = {
+            j: self._index(other, "by") for j, other in self._keyed("by").items()
+        }
+        self._periods = self._keyed("periods")
+        self._n_splines = self._numbers_of_splines()
+        self._check_keys()
+
+    def _index(self, feature, parameter):
+        rows = self.rows
+        return feature_index(feature, rows.names, named=rows.named, parameter=parameter)
+
+    def _keyed(self, parameter):
+        """A parameter that is a dict of features, by position."""
+        rows = self.rows
+        return resolve_keys(
+            getattr(self.parameters, parameter),
+            rows.names,
+            named=rows.named,
+            parameter=parameter,
+        )
+
+    def _entry(self, key, parameter):
+        """Positions of the one or two features that stand for a term."""
+        key = key if isinstance(key, tuple | list) else (key,)
+        entry = tuple(self._index(feature, parameter) for feature in key)
+        if len(entry) > 2 or len(set(entry)) < len(entry) or not entry:
+            raise ValueError(
+                f"{parameter} has the entry {key!r}; a term is of one feature or a "
+                "pair of two."
+            )
+        return entry
+
+    def _entries(self):
+        """Features and kind of each term."""
+        terms = self.parameters.terms
+        if terms is None:
+            terms = [j for j in range(self.rows.n_columns) if j != self.offset]
+        if not isinstance(terms, Mapping):
+            terms = [(key, "auto") for key in terms]
+        else:
+            terms = list(terms.items())
+        entries = [(self._entry(key, "terms"), kind) for key, kind in terms]
+        if not entries:
+            raise ValueError(f"there is no term to fit: terms={terms!r}.")
+        if len({frozenset(entry) for entry, _ in entries}) < len(entries):
+            raise ValueError("terms has the same feature, or pair, more than once.")
+        for entry, kind in entries:
+            accepted = _KINDS if len(entry) == 1 else ("auto", "tensor")
+            if kind not in accepted:
+                raise ValueError(
+                    f"terms has the kind {kind!r} for {self._shown(entry)}; accepted "
+                    f"are {', '.join(map(repr, accepted))}."
+                )
+        return entries
+
+    def _kind(self, j, kind="auto"):
+        """The kind of a column's own term, by its dtype if that decides."""
+        if kind != "auto":
+            return kind
+        return "category" if self.rows.is_categorical(j) else "spline"
+
+    def _numbers_of_splines(self):
+        given = self.parameters.n_splines
+        if not isinstance(given, Mapping):
+            return {}
+        numbers = {self._entry(key, "n_splines"): n for key, n in given.items()}
+        for n in numbers.values():
+            if not isinstance(n, Integral) or n < 4:
+                raise ValueError(f"n_splines has the number {n!r}; it takes 4 or more.")
+        return numbers
+
+    def _check_keys(self):
+        """Refuse what is said of features that have no such term."""
+        splines = {j for j, kind in self.kinds.items() if kind in ("spline", "cyclic")}
+        cyclic = {j for j, kind in self.kinds.items() if kind == "cyclic"}
+        for parameter, keys, accepted, what in (
+            ("by", self._by, splines, "a term 'spline' or 'cyclic'"),
+            ("periods", self._periods, cyclic, "a term 'cyclic'"),
+        ):
+            for j in set(keys) - accepted:
+                raise ValueError(f"{parameter} is for {what}; got {self._shown((j,))}.")
+        for j, other in self._by.items():
+            if j == other:
+                raise ValueError(f"by has {self._shown((j,))} vary by itself.")
+        for j in cyclic - set(self._periods):
+            raise ValueError(
+                f"periods needs the period of {self._shown((j,))}, whose term is "
+                "'cyclic', such as 24 for hours."
+            )
+        for period in self._periods.values():
+            if not isinstance(period, Real) or not 0 < period < np.inf:
+                raise ValueError(f"periods has the period {period!r}; it must be > 0.")
+        entries = {entry for entry, _ in self.entries}
+        for entry in set(self._n_splines) - entries:
+            raise ValueError(f"n_splines names {self._shown(entry)}, which is no term.")
+
+    def _shown(self, entry):
+        names = [self.rows.names[j] for j in entry]
+        return repr(names[0]) if len(names) == 1 else repr(tuple(names))
+
+    def read(self):
+        """The terms, and the values of the columns of each."""
+        terms, values = zip(*map(self._term, self.entries), strict=True)
+        return list(terms), list(values)
+
+    def _term(self, entry):
+        entry, kind = entry
+        shrinkage = self.parameters.shrinkage
+        if len(entry) == 2:
+            columns, bases, values = self._parts(entry, entry)
+            own = tuple(j in self.kinds and j not in self._by for j in entry)
+            term = tensor_term(bases, own, shrinkage)
+            return FittedTerm(columns, "tensor", term), values
+        (j,) = entry
+        kind = self.kinds[j]
+        if j not in self._by:
+            columns, bases, values = self._parts(entry, entry)
+            return FittedTerm(columns, kind, single_term(*bases, shrinkage)), values
+        other = self._by[j]
+        columns, bases, values = self._parts((other, j), entry, line=True)
+        lines = self.kinds.get(other) in ("spline", "linear") and other not in self._by
+        return FittedTerm(columns, "by", varying_term(*bases, lines, shrinkage)), values
+
+    def _parts(self, positions, entry, line=False):
+        """Columns, bases and values of a term's features."""
+        parts = []
+        for place, j in enumerate(positions):
+            kind = self.kinds.get(j) or self._kind(j)
+            if line and place == 0 and kind != "category":
+                kind = "linear"
+            elif kind == "linear" and len(entry) == 2:
+                # Surfaces are of bases that hold constants.
+                kind = "spline"
+            column, x = Column.of(self.rows, j, kind)
+            parts.append((column, self._basis(column, x, kind, entry), x))
+        return tuple(zip(*parts, strict=True))
+
+    def _basis(self, column, x, kind, entry):
+        """The functions of a column."""
+        if kind == "category":
+            return LevelBasis(len(column.labels))
+        if kind == "linear":
+            if column.missing:
+                raise ValueError(
+                    f"The feature {self.rows.names[column.position]!r} has missing "
+                    "values: a straight line has no level for them."
+                )
+            center = np.average(x, weights=self.weights)
+            spread = np.sqrt(np.average((x - center) ** 2, weights=self.weights))
+            return LineBasis(center, spread or 1.0)
+        n_splines = self._n_splines.get(entry)
+        if n_splines is None:
+            n_splines = self.parameters.n_splines
+            n_splines = 20 if isinstance(n_splines, Mapping) else n_splines
+            n_splines = min(n_splines, _OF_PAIRS) if len(entry) == 2 else n_splines
+        extrapolation = self.parameters.extrapolation
+        return SplineBasis(
+            self._breaks(column, x, kind, n_splines),
+            cyclic=kind == "cyclic",
+            extrapolation="linear" if extrapolation == "error" else extrapolation,
+            missing=column.missing,
+        )
+
+    def _breaks(self, column, x, kind, n_splines):
+        """Where the pieces of splines meet."""
+        low, high = column.low, column.high
+        if kind == "cyclic":
+            period = float(self._periods[column.position])
+            return np.linspace(low, low + period, n_splines + 1)
+        if low == high:
+            margin = max(1.0, abs(low)) / 2
+            low, high = low - margin, high + margin
+        shares = np.linspace(0, 1, n_splines - 2)
+        if self.parameters.knots == "quantile" and column.low < column.high:
+            known = ~np.isnan(x)
+            return np.unique(weighted_quantile(x[known], shares, self.weights[known]))
+        return low + (high - low) * shares

@@ -1,0 +1,111 @@
+"""GAMClassifier: odds, several classes, classes told apart without error."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
+
+from sklearn_interpret.additive import GAMClassifier, GAMRegressor
+from tests.references.additive import b_splines, penalty_roots
+
+
+def table(n_rows=200, seed=0):
+    """One feature of few values, and classes."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(40, size=(n_rows, 1)) / 39
+    X[:2] = [[0], [1]]
+    return X, rng.random(n_rows) < expit(2 * np.sin(2 * np.pi * X[:, 0]))
+
+
+def test_the_penalised_likelihood_is_greatest():
+    X, y = table()
+    model = GAMClassifier(n_splines=7).fit(X, y)
+    design = np.column_stack([np.ones(len(X)), b_splines(X[:, 0], 7)])
+    roots = penalty_roots(7, model.smoothing_, True)
+
+    def loss(b):
+        scores = design @ b
+        value = 2 * (np.logaddexp(0, scores) - y * scores).sum()
+        slopes = 2 * design.T @ (expit(scores) - y)
+        slopes[1:] += 2 * roots.T @ (roots @ b[1:])
+        return value + np.sum((roots @ b[1:]) ** 2), slopes
+
+    found = minimize(loss, np.zeros(8), jac=True, options={"gtol": 1e-9})
+    np.testing.assert_allclose(model.decision_function(X), design @ found.x, atol=1e-4)
+
+
+def test_straight_lines_are_logistic_regression():
+    X, y = table()
+    model = GAMClassifier(terms={0: "linear"}, shrinkage=False).fit(X, y)
+    expected = LogisticRegression(C=1e10, tol=1e-10, max_iter=1000).fit(X, y)
+    np.testing.assert_allclose(
+        model.decision_function(X), expected.decision_function(X), rtol=1e-4
+    )
+    np.testing.assert_allclose(model.predict_proba(X), expected.predict_proba(X), 1e-4)
+
+
+def test_is_the_binomial_regressor():
+    X, y = table()
+    classes = np.where(y, "yes", "no")
+    model = GAMClassifier().fit(X, classes)
+    shares = GAMRegressor(family="binomial").fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], shares.predict(X))
+    assert model.classes_.tolist() == ["no", "yes"]
+    np.testing.assert_array_equal(
+        model.predict(X), np.where(shares.predict(X) > 0.5, "yes", "no")
+    )
+    residuals = model.partial_residuals(X, classes) - model.transform(X)
+    p = shares.predict(X)
+    np.testing.assert_allclose(residuals[:, 0], (y - p) / (p * (1 - p)))
+
+
+def test_several_classes():
+    X, y = load_iris(return_X_y=True)
+    model = GAMClassifier(n_splines=8).fit(X, y)
+    assert model.score(X, y) > 0.95
+    assert model.effective_dof_.shape == model.pvalues_.shape == (3, 4)
+    assert model.intercept_.shape == model.reml_.shape == (3,)
+    proba = model.predict_proba(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1)
+    effects = model.transform(X).reshape(len(X), 3, 4)
+    np.testing.assert_allclose(
+        effects.sum(axis=2) + model.intercept_, model.decision_function(X)
+    )
+    names = model.get_feature_names_out()
+    assert names[[0, 5]].tolist() == ["x0_0", "x1_1"]
+    assert model.partial_effect(2)[1].shape == (100, 3)
+    alone = GAMClassifier(n_splines=8).fit(X, y == 1)
+    np.testing.assert_allclose(
+        model.decision_function(X)[:, 1], alone.decision_function(X)
+    )
+
+
+def test_classes_that_are_told_apart_without_error():
+    X = np.linspace(-1, 1, 60)[:, None]
+    model = GAMClassifier().fit(X, X[:, 0] > 0)
+    scores = model.decision_function(X)
+    assert np.abs(scores).max() < 1000
+    assert model.score(X, X[:, 0] > 0) == 1
+
+
+def test_smoothing_parameters_do_not_go_round_in_circles():
+    """No warning of convergence for few rows of many functions."""
+    for seed in range(6):
+        X = np.random.default_rng(seed).normal(size=(20, 3))
+        model = GAMClassifier().fit(X, X[:, 0].astype(int))
+        assert model.n_iter_ < 100
+
+
+def test_one_class_is_refused():
+    with pytest.raises(ValueError, match="one class only, 'a'"):
+        GAMClassifier().fit([[0], [1], [2]], ["a", "a", "b"], sample_weight=[1, 1, 0])
+
+
+def test_the_last_iteration_is_warned_of():
+    from sklearn.exceptions import ConvergenceWarning
+
+    X, y = table()
+    with pytest.warns(ConvergenceWarning, match="max_iter=1 "):
+        GAMClassifier(max_iter=1).fit(X, y)

@@ -1,0 +1,464 @@
+"""GAMRegressor against dense references, mgcv, and what it promises."""
+
+import numpy as np
+import pytest
+from scipy.stats import gamma, nbinom
+from sklearn.linear_model import LinearRegression, PoissonRegressor
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_interpret.additive import GAMRegressor
+from tests.references.additive import fitted_values, restricted_likelihood
+
+
+def table(n_rows=120, n_values=40, seed=0):
+    """Two features of few values, the second of no use, and targets."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(n_values, size=(n_rows, 2)) / n_values
+    X[:2] = [[0, 0], [1, 1]]
+    return X, np.sin(2 * np.pi * X[:, 0]) + rng.normal(size=n_rows) / 2
+
+
+@pytest.mark.parametrize("shrinkage", [True, False])
+@pytest.mark.parametrize("smoothing", ["reml", "gcv", 3.0])
+def test_equals_dense_least_squares(shrinkage, smoothing):
+    X, y = table()
+    weights = np.random.default_rng(1).uniform(0.5, 2, size=len(y))
+    model = GAMRegressor(n_splines=8, smoothing=smoothing, shrinkage=shrinkage)
+    model.fit(X, y, sample_weight=weights)
+    expected = fitted_values(X, y, weights, 8, model.smoothing_, shrinkage)
+    np.testing.assert_allclose(model.predict(X), expected, atol=1e-8)
+
+
+def test_restricted_likelihood_is_that_of_gaussian_processes():
+    X, y = table()
+    model = GAMRegressor(n_splines=8, smoothing=3.0).fit(X, y)
+    expected = restricted_likelihood(X, y, 8, model.smoothing_)
+    assert model.reml_ == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_restricted_likelihood_is_greatest(seed):
+    X, y = table(seed=seed)
+    model = GAMRegressor(n_splines=8).fit(X, y)
+    rho = np.log(model.smoothing_)
+    best = restricted_likelihood(X, y, 8, np.exp(rho))
+    for k in range(len(rho)):
+        for step in (-0.3, 0.3):
+            moved = rho + step * (np.arange(len(rho)) == k)
+            assert restricted_likelihood(X, y, 8, np.exp(moved)) < best + 1e-4
+
+
+def test_cross_validation_score_is_least():
+    X, y = table()
+    model = GAMRegressor(n_splines=8, smoothing="gcv", shrinkage=False).fit(X, y)
+
+    def score(smoothing):
+        hat = [
+            fitted_values(X, row, np.ones(len(y)), 8, smoothing, False)
+            for row in np.eye(len(y))
+        ]
+        residuals = y - np.transpose(hat) @ y
+        return residuals @ residuals / (len(y) - np.trace(hat)) ** 2
+
+    best = score(model.smoothing_)
+    for factors in ((2, 1), (0.5, 1), (1, 2), (1, 0.5)):
+        assert score(model.smoothing_ * factors) > best * (1 - 1e-6)
+
+
+def test_rounding_of_many_values_costs_little():
+    rng = np.random.default_rng(0)
+    X = rng.random((3000, 2))
+    y = np.sin(2 * np.pi * X[:, 0]) + rng.normal(size=3000) / 10
+    model = GAMRegressor(n_splines=12).fit(X, y)
+    expected = fitted_values(X, y, np.ones(3000), 12, model.smoothing_, True)
+    standard_error = model.predict(X, return_std=True)[1]
+    assert np.sqrt(np.mean((model.predict(X) - expected) ** 2)) < (
+        0.05 * standard_error.mean()
+    )
+
+
+def test_equals_mgcv():
+    # R 4.2, mgcv 1.8-41:
+    # i <- 1:200; x <- (i * 0.618034) %% 1; u <- (i * 0.324718) %% 1
+    # y <- sin(2 * pi * x) + cos(37 * i)
+    # m <- gam(y ~ s(x, bs="ps", k=10) + s(u, bs="ps", k=10), method="REML")
+    # summary(m)$s.table; m$sig2; predict(m, se=TRUE)
+    i = np.arange(1, 201)
+    X = np.stack([i * 0.618034 % 1, i * 0.324718 % 1], axis=1)
+    y = np.sin(2 * np.pi * X[:, 0]) + np.cos(37 * i)
+    model = GAMRegressor(n_splines=10, shrinkage=False).fit(X, y)
+    # Its knots reach a thousandth of the range further.
+    mean, error = model.predict(X[:3], return_std=True)
+    np.testing.assert_allclose(mean, [-0.64533725, 0.97523797, -0.79472676], rtol=1e-4)
+    np.testing.assert_allclose(error, [0.11154661, 0.11302363, 0.14264687], rtol=1e-3)
+    np.testing.assert_allclose(model.effective_dof_, [4.8058201, 1.0001604], rtol=1e-3)
+    f = model.statistics_ / [5.6258772, 1.0003198]
+    np.testing.assert_allclose(f, [33.707551813, 0.046445177], rtol=1e-3)
+    assert model.pvalues_[1] == pytest.approx(0.82985751, rel=1e-3)
+    assert model.scale_ == pytest.approx(0.51482805, rel=1e-4)
+    assert model.deviance_explained_ == pytest.approx(0.50082564, rel=1e-4)
+
+
+def test_a_straight_line_is_that_of_least_squares():
+    X, y = table()
+    model = GAMRegressor(terms={0: "linear", 1: "linear"}, shrinkage=False).fit(X, y)
+    expected = LinearRegression().fit(X, y)
+    np.testing.assert_allclose(model.predict(X), expected.predict(X), rtol=1e-9)
+    X, y = X[:, :1], np.random.default_rng(0).poisson(np.exp(X[:, 0]))
+    model = GAMRegressor(terms={0: "linear"}, shrinkage=False, family="poisson")
+    expected = PoissonRegressor(alpha=0, tol=1e-10, solver="newton-cholesky").fit(X, y)
+    np.testing.assert_allclose(model.fit(X, y).predict(X), expected.predict(X), 1e-6)
+
+
+def test_noise_vanishes_and_effects_sum_to_the_prediction():
+    rng = np.random.default_rng(3)
+    X = rng.random((500, 4))
+    y = np.sin(2 * np.pi * X[:, 0]) + rng.normal(size=500)
+    model = GAMRegressor().fit(X, y)
+    effects = model.transform(X)
+    np.testing.assert_allclose(effects.sum(axis=1) + model.intercept_, model.predict(X))
+    assert model.effective_dof_[0] > 3
+    assert model.effective_dof_[1:].sum() < 2
+    assert model.pvalues_[0] < 1e-10
+
+
+def mixed(pandas, n_rows=300):
+    """A frame of numbers, categories, hours, and targets."""
+    rng = np.random.default_rng(5)
+    frame = pandas.DataFrame(
+        {
+            "age": rng.integers(20, 80, n_rows).astype(float),
+            "sex": rng.choice(["f", "m"], n_rows),
+            "hour": rng.integers(0, 24, n_rows),
+            "z": rng.normal(size=n_rows).round(1),
+        }
+    )
+    y = np.cos(2 * np.pi * frame["hour"] / 24) + (frame["sex"] == "f") * (
+        frame["age"] / 20
+    )
+    return frame, y.to_numpy() + rng.normal(size=n_rows) / 3
+
+
+TERMS = {
+    "age": "spline",
+    "sex": "category",
+    "hour": "cyclic",
+    "z": "linear",
+    ("age", "z"): "tensor",
+}
+
+
+def test_all_kinds_of_terms():
+    pandas = pytest.importorskip("pandas")
+    frame, y = mixed(pandas)
+    model = GAMRegressor(
+        terms=TERMS, n_splines={"age": 8}, by={"age": "sex"}, periods={"hour": 24}
+    ).fit(frame, y)
+    assert model.term_names_.tolist() == ["age:sex", "sex", "hour", "z", "age:z"]
+    assert model.score(frame, y) > 0.9
+    effects = model.transform(frame)
+    np.testing.assert_allclose(effects.mean(axis=0), 0, atol=1e-10)
+    # Nothing is collinear.
+    assert np.diag(model.covariance_).max() < 1e3
+    # A curve that closes.
+    _, ends, _ = model.partial_effect("hour", [0, 24])
+    assert ends[0] == pytest.approx(ends[1], abs=1e-12)
+    # Flat for one sex, and not for the other.
+    values, curve, errors = model.partial_effect("age:sex")
+    of_men = values[:, 1] == "m"
+    assert np.ptp(curve[of_men]) < 0.5 < 2 < np.ptp(curve[~of_men])
+    assert (errors > 0).all()
+    # At the rows, a term is what `transform` says.
+    for k, name in enumerate(model.term_names_):
+        at = frame[name.split(":")].to_numpy()
+        _, found, _ = model.partial_effect(name, at if at.shape[1] > 1 else at[:, 0])
+        np.testing.assert_allclose(found, effects[:, k], atol=1e-10)
+    residuals = model.partial_residuals(frame, y) - effects
+    np.testing.assert_allclose(residuals.T, np.tile(y - model.predict(frame), (5, 1)))
+    assert model.summary().index.tolist() == model.term_names_.tolist()
+
+
+def test_polars_gives_what_pandas_gives():
+    pandas, polars = map(pytest.importorskip, ("pandas", "polars"))
+    frame, y = mixed(pandas)
+    other = polars.DataFrame({name: frame[name].to_list() for name in frame})
+    one, two = GAMRegressor().fit(frame, y), GAMRegressor().fit(other, y)
+    np.testing.assert_allclose(one.predict(frame), two.predict(other))
+
+
+def test_a_pair_leaves_out_what_has_a_term_of_its_own():
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 2))
+    y = np.sin(3 * X[:, 0]) * X[:, 1] + rng.normal(size=400) / 10
+    alone = GAMRegressor(terms=[(0, 1)]).fit(X, y)
+    beside = GAMRegressor(terms=[0, 1, (0, 1)]).fit(X, y)
+    assert alone.coef_.shape == (63,)
+    assert beside.coef_.shape == (19 + 19 + 49,)
+    assert alone.score(X, y) == pytest.approx(beside.score(X, y), abs=0.02)
+
+
+def test_a_number_that_multiplies_a_curve_has_its_straight_line_once():
+    """Else the model is collinear, and the intercept anything."""
+    X, y = table()
+    terms = {0: "spline", 1: "linear"}
+    model = GAMRegressor(terms=terms, by={0: 1}, n_splines=6, shrinkage=False)
+    assert model.fit(X, y).coef_.shape == (5 + 1,)
+    assert np.diag(model.covariance_).max() < 100
+    del terms[1]
+    assert model.fit(X, y).coef_.shape == (6,)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_monotone_terms(sign):
+    rng = np.random.default_rng(2)
+    x = rng.random((150, 1))
+    y = sign * np.sin(5 * x[:, 0]) + rng.normal(size=150) / 3
+    model = GAMRegressor(monotonic_cst={0: sign}).fit(x, y)
+    _, curve, _ = model.partial_effect(0, np.linspace(-1, 2, 500))
+    assert (sign * np.diff(curve) > -1e-12).all()
+    free = GAMRegressor().fit(x, y).partial_effect(0)[1]
+    assert (sign * np.diff(free) < 0).any()
+    counts = rng.poisson(np.exp(y))
+    x = np.hstack([x, np.ones_like(x)])
+    model.set_params(family="poisson", shrinkage=False).fit(x, counts)
+    assert (sign * np.diff(model.partial_effect(0)[1]) > -1e-12).all()
+
+
+def test_a_log_link_of_normal_targets_and_shares_of_trials():
+    rng = np.random.default_rng(4)
+    x = rng.random((400, 1))
+    mean = np.exp(np.sin(4 * x[:, 0]))
+    model = GAMRegressor(link="log").fit(x, mean + rng.normal(size=400) / 5)
+    np.testing.assert_allclose(model.predict(x), mean, atol=0.15)
+    trials = rng.integers(1, 9, size=400)
+    hits = rng.binomial(trials, mean / 4)
+    model = GAMRegressor(family="binomial", n_splines=8)
+    shares = model.fit(x, hits / trials, sample_weight=trials).predict(x)
+    single = np.concatenate(
+        [np.arange(k) < h for k, h in zip(trials, hits, strict=True)]
+    )
+    model.fit(np.repeat(x, trials, axis=0), single)
+    np.testing.assert_allclose(model.predict(x), shares, rtol=1e-6)
+
+
+@pytest.mark.parametrize("extrapolation", ["linear", "constant"])
+def test_extrapolation(extrapolation):
+    X, y = table()
+    model = GAMRegressor(terms=[0], extrapolation=extrapolation).fit(X, y)
+    _, (low, a, b, end, c, d), _ = model.partial_effect(
+        0, [-1, -1e-6, 0, 1, 1 + 1e-6, 2]
+    )
+    if extrapolation == "constant":
+        np.testing.assert_allclose([low, a, c, d], [b, b, end, end])
+    else:
+        slopes = (b - a) * 1e6, (c - end) * 1e6
+        np.testing.assert_allclose([b - low, d - end], slopes, rtol=1e-6)
+    with pytest.raises(ValueError, match="extrapolation='error'"):
+        model.set_params(extrapolation="error").fit(X, y).predict([[2.0, 0.0]])
+
+
+def test_missing_values_are_a_level():
+    X, y = table()
+    X[::6, 0], y[::6] = np.nan, 5.0
+    with pytest.raises(ValueError, match="contains NaN"):
+        GAMRegressor().fit(X, y)
+    model = GAMRegressor(missing="level", n_splines=8).fit(X, y)
+    assert model.predict([[np.nan, 0.5]])[0] == pytest.approx(5, abs=0.1)
+    # Where none were missing.
+    with pytest.raises(ValueError, match="handle_unknown='zero'"):
+        model.predict([[0.5, np.nan]])
+    model.set_params(handle_unknown="zero")
+    assert model.transform([[0.5, np.nan]])[0, 1] == 0
+
+
+def test_unseen_levels():
+    pandas = pytest.importorskip("pandas")
+    frame, y = mixed(pandas)
+    model = GAMRegressor(terms=["sex", "z"]).fit(frame, y)
+    other = frame[:3].assign(sex=["f", "x", "m"])
+    with pytest.raises(ValueError, match="'sex' has the value 'x'"):
+        model.predict(other)
+    effects = model.set_params(handle_unknown="zero").transform(other)
+    assert effects[1, 0] == 0
+    assert (effects[[0, 2], 0] != 0).all()
+
+
+def test_an_offset_is_added():
+    rng = np.random.default_rng(0)
+    X = np.stack([rng.random(400), rng.uniform(-1, 2, 400)], axis=1)
+    y = rng.poisson(np.exp(np.sin(3 * X[:, 0]) + X[:, 1]))
+    model = GAMRegressor(family="poisson", offset=1).fit(X, y)
+    assert model.term_names_.tolist() == ["x0"]
+    predictor = model.transform(X)[:, 0] + model.intercept_ + X[:, 1]
+    np.testing.assert_allclose(model.predict(X), np.exp(predictor))
+    assert model.predict([[0.5, 1.0]]) == pytest.approx(
+        np.e * model.predict([[0.5, 0]])
+    )
+
+
+@pytest.mark.parametrize(
+    "family, link", [("poisson", None), ("gamma", "log"), ("gamma", "inverse")]
+)
+def test_families_find_the_mean_and_intervals_the_targets(family, link):
+    rng = np.random.default_rng(1)
+    X = rng.random((1500, 1))
+    mean = np.exp(1 + np.sin(2 * np.pi * X[:, 0]))
+    if family == "poisson":
+        y = rng.poisson(mean)
+    else:
+        y = rng.gamma(3, mean / 3)
+    model = GAMRegressor(family=family, link=link).fit(X, y)
+    found, error = model.predict(X, return_std=True)
+    assert np.abs(found / mean - 1).mean() < 0.1
+    assert 0.85 < np.mean(np.abs(found - mean) < 1.96 * error) <= 1
+    if family == "gamma":
+        assert model.scale_ == pytest.approx(1 / 3, rel=0.15)
+    low, high = model.predict_interval(X, alpha=0.2)
+    assert 0.76 < np.mean((low <= y) & (y <= high)) < 0.9
+
+
+def test_intervals_of_known_means_are_those_of_the_distribution():
+    X = np.repeat([[0.0], [1.0]], 100000, axis=0)
+    y = np.tile([1.0, 3.0], 100000)
+    model = GAMRegressor(terms={0: "linear"}, family="poisson").fit(X, y)
+    low, high = model.predict_interval(X[:1])
+    expected = nbinom.ppf([0.025, 0.975], 1e9, 1 / (1 + 2e-9))
+    np.testing.assert_array_equal([low[0], high[0]], expected)
+    model.set_params(family="gamma").fit(X, y)
+    low, high = model.predict_interval(X[:1])
+    expected = gamma.ppf([0.025, 0.975], 1 / model.scale_, scale=2 * model.scale_)
+    np.testing.assert_allclose([low[0], high[0]], expected, rtol=1e-3)
+
+
+def test_normal_intervals_cover_targets():
+    shares = []
+    for seed in range(10):
+        X, y = table(600, seed=seed)
+        new, targets = table(600, seed=100 + seed)
+        low, high = GAMRegressor().fit(X, y).predict_interval(new)
+        shares.append(np.mean((low < targets) & (targets < high)))
+    assert np.mean(shares) == pytest.approx(0.95, abs=0.01)
+
+
+def test_bands_cover_the_mean_and_small_pvalues_of_noise_are_rare():
+    """On average over the rows (Nychka 1988), and at the level of 5 %.
+
+    p-values are not uniform in the middle: half of them would be below 0.5, and 0.57
+    are, here as in mgcv, for smoothing parameters are taken as known.
+    """
+    covered, pvalues = [], []
+    for seed in range(120):
+        rng = np.random.default_rng(seed)
+        X = rng.random((150, 2))
+        mean = 1.5 * np.sin(2 * np.pi * X[:, 0])
+        model = GAMRegressor(n_splines=10, shrinkage=False)
+        model.fit(X, mean + rng.normal(size=150))
+        found, error = model.predict(X, return_std=True)
+        covered.append(np.mean(np.abs(found - mean) < 1.96 * error))
+        pvalues.append(model.pvalues_[1])
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.015)
+    # Three standard errors of a share of 120.
+    margin = 3 * np.sqrt(0.05 * 0.95 / 120)
+    assert np.mean(np.array(pvalues) < 0.05) == pytest.approx(0.05, abs=margin)
+
+
+@pytest.mark.parametrize("shrinkage", [True, False])
+def test_columns_that_say_nothing(shrinkage):
+    """A constant, a copy, one of two values, and one of a single level."""
+    X, y = table()
+    constant = np.full(len(y), 7.0)
+    X = np.column_stack([X, constant, X[:, 0], X[:, 0] > 0.5, constant])
+    terms = {j: "category" if j == 5 else "spline" for j in range(6)}
+    model = GAMRegressor(terms=terms, shrinkage=shrinkage).fit(X, y)
+    assert np.isfinite(model.predict(X)).all()
+    np.testing.assert_allclose(model.transform(X)[:, 2], 0, atol=1e-9)
+    assert model.pvalues_[2] > 0.999
+    np.testing.assert_allclose(model.effective_dof_[[2, 5]], 0, atol=1e-5)
+
+
+def test_targets_that_are_met_exactly():
+    X, _ = table()
+    model = GAMRegressor(terms=[0]).fit(X, 3 + 2 * X[:, 0])
+    np.testing.assert_allclose(model.predict(X), 3 + 2 * X[:, 0], rtol=1e-4)
+    model.fit(X, np.full(len(X), 2.0))
+    np.testing.assert_allclose(model.predict(X), 2)
+    assert model.deviance_explained_ == 0
+
+
+def test_two_rows_are_the_fewest():
+    assert GAMRegressor().fit([[0.0], [1.0]], [0.0, 1.0]).predict([[0.5]]) == (
+        pytest.approx(0.5)
+    )
+    with pytest.raises(ValueError, match="1 sample"):
+        GAMRegressor().fit([[0.0]], [1.0])
+    with pytest.raises(ValueError, match="1 of them of positive weight"):
+        GAMRegressor().fit([[0.0], [1.0]], [0.0, 1.0], sample_weight=[2, 0])
+
+
+def test_quantile_knots_follow_skewed_features():
+    rng = np.random.default_rng(0)
+    x = np.exp(rng.normal(size=(800, 1)) * 2)
+    y = np.sin(2 * np.log(x[:, 0])) + rng.normal(size=800) / 5
+    errors = [
+        np.mean((GAMRegressor(knots=knots).fit(x, y).predict(x) - y) ** 2)
+        for knots in ("uniform", "quantile")
+    ]
+    assert errors[1] < 0.1 < errors[0]
+
+
+def test_grid_search_over_terms():
+    X, y = table()
+    grid = {
+        "gamregressor__terms": [{0: "linear"}, {0: "spline"}],
+        "gamregressor__n_splines": [5, 10],
+    }
+    search = GridSearchCV(make_pipeline(StandardScaler(), GAMRegressor()), grid, cv=3)
+    assert search.fit(X, y).best_params_["gamregressor__terms"] == {0: "spline"}
+
+
+@pytest.mark.parametrize(
+    "parameters, message",
+    [
+        ({"terms": {0: "smooth"}}, "kind 'smooth'"),
+        ({"terms": {(0, 1): "spline"}}, "kind 'spline'"),
+        ({"terms": {(0, 1, 0): "tensor"}}, "one feature or a pair"),
+        ({"terms": []}, "there is no term"),
+        ({"terms": [0, 0]}, "more than once"),
+        ({"terms": [7]}, "position 7"),
+        ({"terms": {0: "cyclic"}}, "periods needs the period of 'x0'"),
+        ({"terms": {0: "cyclic"}, "periods": {0: -1}}, "periods has the period -1"),
+        ({"periods": {0: 1}}, "periods is for a term 'cyclic'"),
+        ({"terms": {0: "linear"}, "by": {0: 1}}, "by is for"),
+        ({"by": {0: 0}}, "vary by itself"),
+        ({"monotonic_cst": {0: 2}}, "accepted are -1, 0 and 1"),
+        ({"terms": {0: "linear"}, "monotonic_cst": {0: 1}}, "terms 'spline'"),
+        ({"n_splines": {0: 3}}, "takes 4 or more"),
+        ({"terms": [0], "n_splines": {1: 5}}, "is no term"),
+        ({"offset": "x"}, "offset has the name 'x'"),
+        ({"link": "logit"}, "does not go with family='normal'"),
+        ({"family": "poisson"}, "takes numbers from 0 on"),
+        ({"family": "gamma"}, "takes numbers above 0"),
+        ({"family": "binomial"}, "takes shares from 0 to 1"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    X, y = table()
+    with pytest.raises(ValueError, match=message):
+        GAMRegressor(**parameters).fit(X, y)
+
+
+def test_bad_input():
+    X, y = table()
+    model = GAMRegressor().fit(X, y)
+    with pytest.raises(ValueError, match="'z' is none of the terms: 'x0', 'x1'"):
+        model.partial_effect("z")
+    with pytest.raises(ValueError, match="alpha=2"):
+        model.predict_interval(X, alpha=2)
+    with pytest.raises(ValueError, match="has no intervals"):
+        GAMRegressor(family="binomial").fit(X, y > 0).predict_interval(X)
+    with pytest.raises(ValueError, match="all targets are zero"):
+        GAMRegressor(family="poisson").fit(X, np.zeros(len(y)))
+    with pytest.raises(ValueError, match="a term 'category' takes it"):
+        GAMRegressor(terms={0: "spline"}).fit([["a"], ["b"]], [0.0, 1.0])
