@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.additive.families import FAMILIES, LINKS
 from sklearn_interpret._core.additive.fitting import Targets, fit_additive
 from sklearn_interpret._core.additive.gram import RoundedDesign
-from sklearn_interpret._core.additive.inference import term_pvalue
+from sklearn_interpret._core.additive.inference import term_test
 from sklearn_interpret._model._sklearn_compat import (
     Interval,
     StrOptions,
@@ -139,28 +139,18 @@ class BaseGAM(TransformerMixin, BaseEstimator):
     def _results(self, fit):
         """Attributes of one model."""
         last, coefficients = fit.last, fit.coefficients
-        products = last.equations.products
-        share = last.inverse @ products
-        dof = np.diag(share)
-        # Wood's (2013) alternative, larger: the trace of 2 F - F F.
-        ranks = 2 * dof - (share * share.T).sum(axis=1)
-        covariance = fit.dispersion * last.inverse
+        dof = last.dof
         known = last.equations.dispersion is not None
+        residual_dof = np.inf if known else fit.residual_dof
         tests = [
-            term_pvalue(
-                coefficients[part],
-                covariance[part, part],
-                products[part, part],
-                ranks[part].sum(),
-                np.inf if known else fit.residual_dof,
-            )
+            term_test(last, part, fit.dispersion, residual_dof)
             for part in self._parts()
         ]
         statistics, pvalues = np.reshape(tests, (-1, 2)).T
         return {
             "intercept_": float(coefficients[0]),
             "coef_": coefficients[1:],
-            "covariance_": covariance,
+            "covariance_": fit.dispersion * last.inverse,
             "scale_": float(fit.dispersion),
             "smoothing_": np.exp(last.log_smoothing),
             "effective_dof_": np.array([dof[part].sum() for part in self._parts()]),

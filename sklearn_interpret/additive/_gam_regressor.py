@@ -91,7 +91,7 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     residual_dof_ : float
         Rows, less the effective degrees of freedom of terms and intercept.
     statistics_, pvalues_ : ndarray of shape (n_terms,)
-        Wood's (2013) test of each term being zero.
+        Score test of each term being zero everywhere (Zhang & Lin 2003).
     deviance_explained_ : float
         Share of the deviance of a model without terms that the terms take away.
     reml_ : float
@@ -119,11 +119,11 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     A weight is the number of rows that a row stands for: the dispersion, and with it
     all standard errors, are those of rows that are repeated.
 
-    p-values take smoothing parameters as known. For a feature of no effect and with
-    `shrinkage=False`, those up to 0.05 are as frequent as they should be, but more than
-    half, 55 to 59 of 100, are below 0.5. With shrinkage such a term most often
-    vanishes: its p-value is close to one, and small ones are rarer. Standard errors,
-    intervals and tests of a model with `monotonic_cst` are those of the model without.
+    p-values are of a score test, of each term against none, which does not look at the
+    term's own smoothing parameter: those of a feature of no effect are uniform. Smooth
+    effects are found first; the statistic has a mean of one without an effect. Standard
+    errors, intervals and tests of a model with `monotonic_cst` are those of the model
+    without.
 
     References
     ----------
@@ -139,8 +139,8 @@ class GAMRegressor(RegressorMixin, BaseGAM):
     additive models. Computational Statistics & Data Analysis 55(7).
     https://doi.org/10.1016/j.csda.2011.02.004
 
-    Wood, S. N. (2013). On p-values for smooth components of an extended generalized
-    additive model. Biometrika 100(1). https://doi.org/10.1093/biomet/ass048
+    Zhang, D. & Lin, X. (2003). Hypothesis testing in semiparametric additive mixed
+    models. Biostatistics 4(1). https://doi.org/10.1093/biostatistics/4.1.57
 
     Eilers, P. H. C. & Marx, B. D. (1996). Flexible smoothing with B-splines and
     penalties. Statistical Science 11(2). https://doi.org/10.1214/ss/1038425655

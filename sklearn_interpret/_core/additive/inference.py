@@ -1,52 +1,53 @@
-"""Tests of terms, and how far a curve may be from the fitted one."""
+"""Whether a term of an additive model is zero everywhere."""
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.stats import chi2, f
 
+# How much less rough functions count, beside a penalty that weighs as the rows do.
+_ROUGH = 10.0
 
-def term_pvalue(coefficients, covariance, products, rank, residual_dof):
-    """Whether a term is zero everywhere, by Wood's (2013) rank-truncated test.
+
+def term_test(fit, part, dispersion, residual_dof):
+    """Score test of the variance of a term's coefficients (Zhang & Lin 2003).
+
+    The score u is what the targets leave, without the term, in the direction of each of
+    its functions; the statistic is sum_i k_i u_i^2, in which smooth functions count
+    most. Both are the same whatever the term's own smoothing parameters, which the
+    targets have chosen: so p-values of a term of noise are uniform.
 
     Parameters
     ----------
-    coefficients : ndarray of shape (q,)
-        Of the term.
-    covariance : ndarray of shape (q, q)
-        Of its coefficients, in the Bayesian view of penalties.
-    products : ndarray of shape (q, q)
-        X'WX of the term.
-    rank : float
-        Effective degrees of freedom.
+    fit : PenalisedFit
+        The last least squares problem.
+    part : slice
+        The term's coefficients.
+    dispersion : float
+        Of the targets.
     residual_dof : float
         Of the dispersion; infinite where it is known.
 
     Returns
     -------
     statistic, pvalue : float
+        The statistic in units of its mean.
     """
-    # A root of X'WX in the place of the R of X = QR.
-    sizes, vectors = eigh(products)
-    root = np.sqrt(np.maximum(sizes, 0))[:, None] * vectors.T
-    values, vectors = eigh(root @ covariance @ root.T)
-    known = (values > values.max(initial=0) * 1e-14) & (values > 0)
-    if not known.any():
+    equations = fit.equations
+    inverse = np.linalg.inv(fit.inverse[part, part])
+    score = inverse @ fit.coefficients[part]
+    covariance = dispersion * (inverse - np.diag(fit.sizes[part]))
+    penalties = equations.penalties[:, part]
+    # A penalty that is the same everywhere does not say what is rough.
+    sizes = np.where(penalties > 0, penalties, np.inf).min(axis=1)
+    graded = penalties.max(axis=1) > sizes
+    rough = np.exp(equations.balanced[graded]) @ penalties[graded]
+    products = np.diag(equations.products)
+    weights = 1 / np.maximum(products[part] + _ROUGH * rough, 1e-9 * products.max())
+    mean = weights @ np.diag(covariance)
+    if mean <= 1e-9 * dispersion * len(weights):  # of a constant column
         return 0.0, 1.0
-    values, vectors = values[known][::-1], vectors[:, known][:, ::-1]
-    # Of variance one, under the null hypothesis.
-    scores = vectors.T @ (root @ coefficients) / np.sqrt(values)
-    rank = min(max(rank, 1.0), len(values))
-    k = int(rank)
-    part = rank - k
-    statistics = [scores[:k] @ scores[:k]]
-    if part > 0:
-        # The fraction of a rank: the last two in a matrix of eigenvalues 1 and part
-        # (equation 8), whose sign off the diagonal is as good as the other.
-        whole, last = scores[k - 1 : k + 1]
-        cross = 2 * np.sqrt(part * (1 - part) / 2) * whole * last
-        statistics = [statistics[0] + part * last**2 + s * cross for s in (1, -1)]
-    # A mixture of chi squares, with the mean and the variance of one of this rank.
-    law = chi2(rank) if np.isinf(residual_dof) else f(rank, residual_dof)
-    scale = 1 if np.isinf(residual_dof) else rank
-    pvalues = law.sf(np.array(statistics) / scale)
-    return float(np.mean(statistics)), float(np.mean(pvalues))
+    statistic = weights @ score**2 / mean
+    # A mixture of chi squares, with the mean and the variance of one.
+    dof = mean**2 / (weights @ covariance**2 @ weights)
+    if np.isinf(residual_dof):
+        return statistic, chi2.sf(dof * statistic, dof)
+    return statistic, f.sf(statistic, dof, residual_dof)
