@@ -505,7 +505,7 @@ def test_pipelines_frames_and_searches():
     expected = expected.explain(table[:3], NUMBERS[:3])
     for model in (steps, search):
         inspector = InfluenceFunctions(model).fit(frame, NUMBERS)
-        found = inspector.explain(frame[:3], NUMBERS[:3])
+        found = inspector.explain(frame.iloc[:3], NUMBERS[:3])
         assert_allclose(found.values, expected.values, rtol=1e-8, atol=1e-12)
         assert found.training_names == tuple(NUMBERS)
         assert found.feature_names == tuple("abcde")

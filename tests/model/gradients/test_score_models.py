@@ -29,12 +29,15 @@ X, CLASSES = load_iris(return_X_y=True)
 X, CLASSES = X[::3], CLASSES[::3]
 NUMBERS = X @ [1.0, -0.5, 0.5, 1.0] + 0.5 * np.sin(9 * X[:, 0])
 SHARP = {"tol": 1e-12, "max_iter": 100_000}
+LASSO = {"l1_ratio": 1, "solver": "saga", "tol": 1}
+if LogisticRegression().penalty == "l2":  # until scikit-learn 1.7
+    LASSO["penalty"] = "elasticnet"
 
 MODELS = [
     (LinearRegression(), NUMBERS),
     (LinearRegression(fit_intercept=False), NUMBERS),
     (Ridge(), np.c_[NUMBERS, X[:, 0] ** 2]),
-    (Ridge(alpha=[1.0, 3.0]), np.c_[NUMBERS, X[:, 0] ** 2]),
+    (Ridge(alpha=np.array([1.0, 3.0])), np.c_[NUMBERS, X[:, 0] ** 2]),
     (RidgeClassifier(class_weight={0: 1, 1: 2, 2: 3}), CLASSES),
     (LogisticRegression(**SHARP), CLASSES),
     (LogisticRegression(class_weight={0: 1, 1: 2, 2: 3}, **SHARP), CLASSES),
@@ -143,7 +146,7 @@ def test_one_against_the_rest_is_no_softmax():
     "model",
     [
         MLPClassifier((2,), solver="lbfgs", alpha=1.0, max_iter=5000),
-        LogisticRegression(l1_ratio=1.0, solver="saga", tol=1.0),
+        LogisticRegression(**LASSO),
     ],
     ids=str,
 )
