@@ -30,7 +30,7 @@ from sklearn_interpret._model.validation import check_not_masked
 from sklearn_interpret._refitting import RefittingMixin
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.explanations import TrainingExplanation
-from sklearn_interpret.influence._groups import read_groups
+from sklearn_interpret.influence._groups import in_words, read_groups
 
 _CHANGES = {
     "prediction": "change of the response",
@@ -336,7 +336,7 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
             output_names=response.output_names(base.shape[1]),
             response_name=self._response_name,
             target_name=self._target_name,
-            value_name=_CHANGES[self.what],
+            value_name=in_words(_CHANGES[self.what], self.groups),
             **self._left,
         )
 
@@ -346,7 +346,7 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
             self.influence_[None],
             feature_names=getattr(self, "feature_names_in_", None),
             target_name=self._target_name,
-            value_name=f"mean absolute change of the {self.what}",
+            value_name=in_words(f"mean absolute change of the {self.what}", self.groups),
             **self._left,
         )
 
