@@ -14,11 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.statistics.losses import log_loss, squared, zero_one
 from sklearn_interpret._core.statistics.score_losses import SquaredHinge
 from sklearn_interpret._model._sklearn_compat import StrOptions
-from sklearn_interpret._model.deletions import (
-    Training,
-    make_deletions,
-    steps_and_model,
-)
+from sklearn_interpret._model.deletions import Training, make_deletions
+from sklearn_interpret._model.last_step import steps_and_model
 from sklearn_interpret._model.response import (
     drop_single_output,
     make_response,
@@ -346,7 +343,9 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
             self.influence_[None],
             feature_names=getattr(self, "feature_names_in_", None),
             target_name=self._target_name,
-            value_name=in_words(f"mean absolute change of the {self.what}", self.groups),
+            value_name=in_words(
+                f"mean absolute change of the {self.what}", self.groups
+            ),
             **self._left,
         )
 
