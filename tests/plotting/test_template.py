@@ -42,8 +42,10 @@ def test_signatures_name_all_that_is_taken(name):
         assert all(p.kind != p.VAR_KEYWORD for p in parameters.values())
         drawn = set(inspect.signature(display.plot).parameters) - {"self"}
         assert drawn <= parameters.keys()
-        # Prototypes are of rows, not of a predictor that would have to be inspected.
-        if method == "from_estimator" and name != "PrototypeDisplay":
+        # Prototypes are of rows, and paths of models that explain themselves: there is
+        # no predictor that would have to be inspected.
+        plain = name in ("PrototypeDisplay", "SparsePathDisplay")
+        if method == "from_estimator" and not plain:
             kind = getattr(display, "_kinds", [PartialDependence])[0]
             own = inspect.signature(kind).parameters.keys()
             assert {"random_state", "response_method"} & own <= parameters.keys()
