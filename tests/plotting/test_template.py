@@ -42,10 +42,9 @@ def test_signatures_name_all_that_is_taken(name):
         assert all(p.kind != p.VAR_KEYWORD for p in parameters.values())
         drawn = set(inspect.signature(display.plot).parameters) - {"self"}
         assert drawn <= parameters.keys()
-        # Prototypes are of rows, and paths of models that explain themselves: there is
-        # no predictor that would have to be inspected.
-        plain = name in ("PrototypeDisplay", "SparsePathDisplay")
-        if method == "from_estimator" and not plain:
+        # These are of what was fitted, not of a predictor that has to be inspected.
+        fitted = name in ("PrototypeDisplay", "SparsePathDisplay")
+        if method == "from_estimator" and not fitted:
             kind = getattr(display, "_kinds", [PartialDependence])[0]
             own = inspect.signature(kind).parameters.keys()
             assert {"random_state", "response_method"} & own <= parameters.keys()
