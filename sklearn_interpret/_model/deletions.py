@@ -18,13 +18,13 @@ from sklearn.linear_model import (
 )
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.svm import LinearSVC
 
 from sklearn_interpret._model._sklearn_compat import parameters_of_rows, safe_indexing
 from sklearn_interpret._model.gradients.functions import numbers_of
 from sklearn_interpret._model.gradients.objectives import read_objective, score_model
+from sklearn_interpret._model.last_step import steps_and_model
 from sklearn_interpret._model.linear import coefficient_table, has_log_link
 from sklearn_interpret._model.neighbors import vote_weights
 from sklearn_interpret._model.parallel import batch_rows, run, slices
@@ -32,7 +32,6 @@ from sklearn_interpret._model.response import (
     check_finite,
     is_classifier,
     tags_of,
-    unfrozen,
 )
 from sklearn_interpret._model.rows.base import Rows, copy_of
 from sklearn_interpret.exceptions import UnreadableModelError
@@ -132,14 +131,6 @@ def make_deletions(training, response, deleted, *, n_jobs=None, verbose=0):
     tasks = [(training, rows) for rows in deleted]
     models = list(run(_refitted, tasks, **loop))
     return ModelsWithout(training.fitted, models, **loop)
-
-
-def steps_and_model(fitted):
-    """Transformers of a pipeline, or None, and the model behind them."""
-    model = unfrozen(fitted)
-    if not isinstance(model, Pipeline):
-        return None, model
-    return (model[:-1] if len(model) > 1 else None), unfrozen(model[-1])
 
 
 def _are_row_wise(steps, rows):

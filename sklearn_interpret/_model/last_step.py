@@ -1,6 +1,6 @@
-"""The last step of a pipeline, behind steps that work column by column."""
+"""The last step of a pipeline, and the steps before it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -11,9 +11,17 @@ from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret.exceptions import UnreadableModelError
 
 
+def steps_and_model(fitted):
+    """Transformers of a pipeline, or None, and the model behind them."""
+    model = unfrozen(fitted)
+    if not isinstance(model, Pipeline):
+        return None, model
+    return (model[:-1] if len(model) > 1 else None), unfrozen(model[-1])
+
+
 @dataclass(frozen=True, eq=False)
 class LastStep:
-    """A fitted model, and what comes before it in a pipeline, if anything."""
+    """A fitted model behind steps that work column by column, if any."""
 
     model: object
     columns: np.ndarray  # input column of each column that it gets
@@ -37,6 +45,19 @@ class LastStep:
         return np.moveaxis(sums, 0, axis)
 
 
+def behind_steps(pipeline, last):
+    """The `LastStep` of a fitted pipeline, of that of its last step alone."""
+    steps, columns, n_columns = first_steps(pipeline, last.n_columns)
+    if steps is None:
+        return last
+    return replace(
+        last,
+        columns=columns[last.columns],
+        n_columns=n_columns,
+        steps=(steps, *last.steps),
+    )
+
+
 def last_step(estimator, kinds):
     """Read a fitted model of some classes, or a pipeline that ends in one.
 
@@ -45,12 +66,7 @@ def last_step(estimator, kinds):
     model = unfrozen(estimator)
     check_predictor_is_fitted(model)
     if isinstance(model, Pipeline):
-        last = last_step(model.steps[-1][1], kinds)
-        steps, columns, n_columns = first_steps(model, last.n_columns)
-        if steps is None:
-            return last
-        earlier = steps, *last.steps
-        return LastStep(last.model, columns[last.columns], n_columns, earlier)
+        return behind_steps(model, last_step(model.steps[-1][1], kinds))
     if not isinstance(model, kinds):
         names = ", ".join(kind.__name__ for kind in kinds)
         raise UnreadableModelError(

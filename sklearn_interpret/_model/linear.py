@@ -15,7 +15,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_interpret._model.column_lineage import errors_in, first_steps
+from sklearn_interpret._model.column_lineage import errors_in
+from sklearn_interpret._model.last_step import LastStep, behind_steps
 from sklearn_interpret._model.parallel import batch_rows, slices
 from sklearn_interpret._model.response import (
     Response,
@@ -25,7 +26,6 @@ from sklearn_interpret._model.response import (
     make_response,
     unfrozen,
 )
-from sklearn_interpret._model.rows.base import copy_of
 from sklearn_interpret.exceptions import UnreadableModelError
 
 READABLE = (
@@ -46,24 +46,20 @@ _ROWS_AT_ONCE = 1024
 _HALF, _SINGLE = 1e-2, 1e-5
 
 
-@dataclass(frozen=True, eq=False)
-class LinearModel:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LinearModel(LastStep):
     """A fitted model as a linear function of columns derived from its input."""
 
     coefficients: np.ndarray  # of derived columns, (n_derived, k)
     intercept: np.ndarray  # (k,)
-    columns: np.ndarray  # input column of each derived column, (n_derived,)
-    n_columns: int  # of the input
     method: str  # that returns the linear function, or its exponential
     exponential: bool = False
-    steps: tuple = ()  # pipelines that compute the derived columns one after the other
 
     def derived(self, X):
         """Derived columns of a native container: ndarray or csr matrix, float64."""
-        X = copy_of(X) if self.steps else X  # some steps work in place
-        for step in self.steps:
-            X = step.transform(X)
-        X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_features=0)
+        X = check_array(
+            self.inputs(X), accept_sparse="csr", dtype=np.float64, ensure_min_features=0
+        )
         if X.shape[1] != len(self.columns):
             raise ValueError(
                 f"X has {X.shape[1]} columns, and the model was fitted on "
@@ -215,10 +211,11 @@ def _read(model):
         raise UnreadableModelError(f"it has no {method}.")
     n_outputs, n_columns = coefficients.shape
     return LinearModel(
+        model,
+        np.arange(n_columns),
+        n_columns,
         coefficients=coefficients.T,
         intercept=np.broadcast_to(intercept, n_outputs),
-        columns=np.arange(n_columns),
-        n_columns=n_columns,
         method=method,
         exponential=has_log_link(model),
     )
@@ -242,12 +239,4 @@ def _read_pipeline(pipeline):
     last = unfrozen(pipeline.steps[-1][1])
     with errors_in(f"its last step {type(last).__name__} can't be read"):
         model = _read(last)
-    steps, columns, n_columns = first_steps(pipeline, model.n_columns)
-    if steps is None:
-        return model
-    return replace(
-        model,
-        steps=(steps, *model.steps),
-        columns=columns[model.columns],
-        n_columns=n_columns,
-    )
+    return behind_steps(pipeline, model)

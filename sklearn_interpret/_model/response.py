@@ -103,7 +103,7 @@ class Response:
             return getattr(self.method, "__name__", type(self.method).__name__)
         binary = isinstance(self.classes, np.ndarray) and len(self.classes) == 2
         if self.method == "decision_function" and binary:
-            model = _innermost(self.estimator)
+            model = innermost(self.estimator)
             log_loss = getattr(model, "loss", "log_loss") == "log_loss"
             if type(model).__name__ in _OF_LOG_ODDS and log_loss:
                 return "log-odds"
@@ -266,7 +266,7 @@ def _resolve_method(estimator, response_method):
     )
 
 
-def _innermost(estimator):
+def innermost(estimator):
     """The predictor inside of pipelines and searches."""
     model = unfrozen(estimator)
     while isinstance(model, Pipeline) or hasattr(model, "best_estimator_"):

@@ -14,11 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.statistics.losses import log_loss, squared, zero_one
 from sklearn_interpret._core.statistics.score_losses import SquaredHinge
 from sklearn_interpret._model._sklearn_compat import StrOptions
-from sklearn_interpret._model.deletions import (
-    Training,
-    make_deletions,
-    steps_and_model,
-)
+from sklearn_interpret._model.deletions import Training, make_deletions
+from sklearn_interpret._model.last_step import steps_and_model
 from sklearn_interpret._model.response import (
     drop_single_output,
     make_response,
@@ -30,7 +27,7 @@ from sklearn_interpret._model.validation import check_not_masked
 from sklearn_interpret._refitting import RefittingMixin
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.explanations import TrainingExplanation
-from sklearn_interpret.influence._groups import read_groups
+from sklearn_interpret.influence._groups import in_words, read_groups
 
 _CHANGES = {
     "prediction": "change of the response",
@@ -336,7 +333,7 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
             output_names=response.output_names(base.shape[1]),
             response_name=self._response_name,
             target_name=self._target_name,
-            value_name=_CHANGES[self.what],
+            value_name=in_words(_CHANGES[self.what], self.groups),
             **self._left,
         )
 
@@ -346,7 +343,9 @@ class DeletionDiagnostics(RefittingMixin, BaseInspector):
             self.influence_[None],
             feature_names=getattr(self, "feature_names_in_", None),
             target_name=self._target_name,
-            value_name=f"mean absolute change of the {self.what}",
+            value_name=in_words(
+                f"mean absolute change of the {self.what}", self.groups
+            ),
             **self._left,
         )
 

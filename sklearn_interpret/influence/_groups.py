@@ -35,3 +35,8 @@ def read_groups(groups, n_rows, index=slice(None)):
     if len(labels) < 2:
         raise ValueError(f"groups has the one label {labels[0]!r}: no row would stay.")
     return labels, places
+
+
+def in_words(change, groups):
+    """What a change is, and what is left out for it."""
+    return f"{change} without the {'row' if groups is None else 'group'}"

@@ -29,7 +29,7 @@ from sklearn_interpret._model.response import (
 )
 from sklearn_interpret.base import BaseInspector
 from sklearn_interpret.explanations import TrainingExplanation
-from sklearn_interpret.influence._groups import read_groups
+from sklearn_interpret.influence._groups import in_words, read_groups
 
 # A step smaller than this part of the change so far is the last.
 _PRECISION = 0.02
@@ -370,7 +370,7 @@ class InfluenceFunctions(BaseInspector):
         """`self_influence_` as an explanation, for displays."""
         return self._explanation(self.self_influence_[None], "change of its own loss")
 
-    def _explanation(self, values, value_name, **of_rows):
+    def _explanation(self, values, change, **of_rows):
         """Values of the training rows, or groups."""
         sample = self._sample
         training = {
@@ -386,7 +386,7 @@ class InfluenceFunctions(BaseInspector):
             **of_rows,
             feature_names=sample.rows.names,
             target_name=self._target_name,
-            value_name=value_name,
+            value_name=in_words(change, self.groups),
         )
 
     def influence_on(

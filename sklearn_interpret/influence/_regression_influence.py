@@ -8,7 +8,6 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_interpret._core.influence.diagnostics import RegressionDiagnostics
 from sklearn_interpret._core.statistics.score_losses import HalfSquared
 from sklearn_interpret._model._sklearn_compat import StrOptions, check_pandas_support
-from sklearn_interpret._model.gradients.objectives import last_step
 from sklearn_interpret._model.parallel import run_in_threads, slices
 from sklearn_interpret._regression import (
     BaseRegressionInspector,
@@ -250,7 +249,7 @@ class RegressionInfluence(BaseRegressionInspector):
         exact = isinstance(response.loss, HalfSquared) and not model.row_penalty.any()
         if self.approximation == "refit" and not exact:
             without = self._without_rows(model, on_block)
-        rank = getattr(last_step(self.estimator_), "rank_", None)
+        rank = getattr(response.model, "rank_", None)
         diagnostics = RegressionDiagnostics(model, known, rank, without)
         self._check_residuals(diagnostics)
         for measure in _MEASURES:

@@ -22,8 +22,9 @@ from sklearn_interpret._model._sklearn_compat import (
     check_feature_names_in,
     check_pandas_support,
 )
-from sklearn_interpret._model.gradients.objectives import check_is_optimum, last_step
+from sklearn_interpret._model.gradients.objectives import check_is_optimum
 from sklearn_interpret._model.parallel import run_in_threads
+from sklearn_interpret._model.response import innermost
 from sklearn_interpret._regression import (
     BaseRegressionInspector,
     column_names,
@@ -241,7 +242,7 @@ class CoefficientInference(TransformerMixin, BaseRegressionInspector):
         self.verbose = verbose
 
     def _make_response(self):
-        model = last_step(self.estimator_)
+        model = innermost(self.estimator_)
         # Also of models that are not read, such as Lasso.
         alpha = getattr(model, "alpha_", getattr(model, "alpha", 0))
         if hasattr(model, "coef_") and np.any(alpha):

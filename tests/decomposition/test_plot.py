@@ -105,6 +105,15 @@ def test_conditions_of_categories_missing_values_and_steps():
     assert display.conditions[1].endswith("as transformed")
 
 
+def test_numbers_stand_clear_of_the_line_from_the_node_above():
+    display = draw(DecisionTreeRegressor(max_depth=4).fit(X, Y), X, row=3)
+    moves = np.sign(np.diff(display.values))
+    sides = [text.get_ha() for text in display.ax_.texts[: len(display.values)]]
+    expected = {1: "left", 0: "center", -1: "right"}
+    assert sides == ["center", *(expected[move] for move in moves)]
+    assert display.ax_.get_xlabel().endswith("± standard deviation of its leaves")
+
+
 def test_a_stump_without_splits():
     display = draw(DecisionTreeRegressor().fit(X, np.ones(60)), X, row=0)
     assert display.conditions == ["all rows"]

@@ -8,9 +8,11 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import mean_squared_error
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeRegressor
 
+from sklearn_interpret.decomposition import NeighborContributions
 from sklearn_interpret.effects import PartialDependence
 from sklearn_interpret.explanations import Explanation, TrainingExplanation
 from sklearn_interpret.influence import (
@@ -89,6 +91,12 @@ def test_a_predictor_is_inspected_on_its_training_rows():
     for kind in (InfluenceDisplay, InfluenceTreeDisplay):
         display = kind.from_estimator(model, X, Y)
         assert_allclose(display.explanation.mean_sizes, expected.influence_)
+
+
+def test_votes_of_neighbours_are_no_changes_without_rows():
+    found = NeighborContributions(KNeighborsRegressor(3)).fit(X, Y).explain(X[:1])
+    display = InfluenceDisplay.from_explanation(found)
+    assert display.ax_.get_xlabel() == "Share of the vote"
 
 
 def test_groups_have_names_and_no_tree():
@@ -238,7 +246,9 @@ def test_each_inspector_is_drawn(kind, groups, targets, given):
         expected = inspector.influence_
     else:
         expected = inspector.self_influence_
-        assert display.ax_.get_xlabel().startswith("Change of its own loss\nwithout")
+        own = "row" if groups is None else "group"
+        expected_label = f"Change of its own loss without the {own}"
+        assert display.ax_.get_xlabel().replace("\n", " ") == expected_label
     order = np.argsort(-np.abs(expected), kind="stable")
     assert_allclose(lengths(display), expected[order[:3]])
     frame = display.to_frame()

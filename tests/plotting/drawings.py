@@ -6,6 +6,7 @@ from sklearn_interpret import (
     additive,
     adversarial,
     counterfactuals,
+    decomposition,
     effects,
     importance,
     influence,
@@ -30,6 +31,7 @@ FAMILIES = (
     additive,
     adversarial,
     counterfactuals,
+    decomposition,
     effects,
     importance,
     influence,
@@ -445,6 +447,23 @@ def _influence_tree(**choices):
     return lambda: influence.InfluenceTreeDisplay.from_explanation(INFLUENCE, **choices)
 
 
+ALPHAS = np.geomspace(1, 0.01, 5)
+COEF_PATH = np.array([[0, 2, 3, 4, 5], [0, 0, -1, -2, -2], [0, 0, 1, 0, 0]])
+
+
+def _sparse_path(path=COEF_PATH, **parts):
+    return lambda: linear.SparsePathDisplay(ALPHAS, path, **parts).plot()
+
+
+def _decision_path(values, **parts):
+    return lambda: decomposition.DecisionPathDisplay(
+        ["all rows", "age ≤ $30", "number of earlier visits > 4"],
+        values,
+        [400, 60, 5],
+        **parts,
+    ).plot()
+
+
 def _explained(kind, **choices):
     return lambda: getattr(shapley, kind).from_explanation(EXPLANATION, **choices)
 
@@ -515,6 +534,17 @@ DRAWINGS = {
             row_names=["$row_" * 9] * 12,
             response_name="log-odds",
             output_names=["yes"],
+        ),
+    ],
+    "SparsePathDisplay": [
+        _sparse_path(feature_names=NAMES[:3]),
+        _sparse_path(np.tile(COEF_PATH, (2, 4, 1)), alpha=0.1, classes=["$a", "b"]),
+    ],
+    "DecisionPathDisplay": [
+        _decision_path([10.0, 4.0, 12.5], deviations=[5.0, 3.0, 0.0]),
+        _decision_path(
+            [[0.2, 0.5, 0.3], [0.0, 0.9, 0.1], [0.0, 1.0, 0.0]],
+            output_names=["$no", "so", "yes"],
         ),
     ],
     "InfluenceDisplay": [

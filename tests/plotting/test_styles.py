@@ -79,6 +79,7 @@ def places_of(line):
 
 
 def at(pixels, places):
+    places = places[np.isfinite(places).all(axis=1)]  # a line may have gaps
     columns, rows = np.round(places).astype(int).T
     inside = (rows >= 0) & (columns >= 0)
     inside &= (rows < pixels.shape[0]) & (columns < pixels.shape[1])

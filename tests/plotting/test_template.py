@@ -43,7 +43,7 @@ def test_signatures_name_all_that_is_taken(name):
         drawn = set(inspect.signature(display.plot).parameters) - {"self"}
         assert drawn <= parameters.keys()
         # These are of what was fitted, not of a predictor that has to be inspected.
-        fitted = name in ("PrototypeDisplay", "SmoothTermDisplay")
+        fitted = name in ("PrototypeDisplay", "SmoothTermDisplay", "SparsePathDisplay")
         if method == "from_estimator" and not fitted:
             kind = getattr(display, "_kinds", [PartialDependence])[0]
             own = inspect.signature(kind).parameters.keys()

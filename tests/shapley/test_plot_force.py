@@ -117,7 +117,7 @@ def test_rows_side_by_side():
     texts = [text.get_text() for text in display.legend_.get_texts()]
     assert texts == [
         "prediction f(x)",
-        "base value E[f(X)]",
+        "base value",
         *(explanation.feature_names[j] for j in order),
     ]
     assert display.ups_ is display.downs_ is None

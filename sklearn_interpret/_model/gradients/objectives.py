@@ -17,7 +17,6 @@ from sklearn.linear_model import (
     TweedieRegressor,
 )
 from sklearn.neural_network import MLPClassifier, MLPRegressor
-from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_array
 
@@ -38,6 +37,7 @@ from sklearn_interpret._model._sklearn_compat import (
 )
 from sklearn_interpret._model.gradients.functions import numbers_of
 from sklearn_interpret._model.gradients.models import Network
+from sklearn_interpret._model.last_step import steps_and_model
 from sklearn_interpret._model.linear import coefficient_table, has_log_link
 from sklearn_interpret._model.response import is_classifier, unfrozen
 from sklearn_interpret._model.rows.base import copy_of
@@ -207,10 +207,7 @@ def read_objective(estimator):
     model = unfrozen(estimator)
     if hasattr(model, "best_estimator_"):
         return read_objective(model.best_estimator_)
-    before = None
-    if isinstance(model, Pipeline):
-        before, model = model[:-1], unfrozen(model[-1])
-        before = before if len(before.steps) else None
+    before, model = steps_and_model(model)
     loss = _loss_of(model)
     if loss is None:
         raise UnreadableModelError(
@@ -308,12 +305,6 @@ def check_is_optimum(model, distance):
             OtherTrainingRowsWarning,
             stacklevel=3,
         )
-
-
-def last_step(estimator):
-    """The model itself: of a search the best one, of a pipeline the last step."""
-    model = unfrozen(getattr(unfrozen(estimator), "best_estimator_", estimator))
-    return unfrozen(model[-1]) if isinstance(model, Pipeline) else model
 
 
 def network_model(estimator, X, y, weights, damping=0.0):

@@ -46,8 +46,8 @@ class DecisionPathDisplay(Display):
 
     Each line is a node: the condition that the row meets to get there, what the tree
     gives to the training rows in it, and how many these are. Of a classifier these are
-    the shares of the classes; otherwise the mean, with one standard deviation to each
-    side.
+    the shares of the classes; otherwise the mean, with one standard deviation of the
+    leaves below to each side.
 
     Build it with `from_estimator`, which takes `row` and `tree`, positions of the row
     in X (default 0) and of the tree in the model (default 0; boosting of several
@@ -187,7 +187,9 @@ class DecisionPathDisplay(Display):
     def _label(self, values):
         if values.ndim == 2:
             return "Share of the classes"
-        spread = "" if self.deviations is None else " ± standard deviation"
+        spread = (
+            "" if self.deviations is None else " ± standard deviation of its leaves"
+        )
         return f"{self._response_label(None)}, mean of the node{spread}"
 
     def _draw_shares(self, ax, places, shares, style):
@@ -218,11 +220,16 @@ class DecisionPathDisplay(Display):
         looks = {"color": seen(MEAN_COLOUR, ax), "marker": "o", "zorder": 3}
         looks = merged_style(looks, style, Line2D)
         self.lines_ = ax.plot(means, places, **looks)
-        for mean, place in zip(means, places, strict=True):
-            at = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center"}
+        sides = {-1: "right", 0: "center", 1: "left"}  # away from the line from above
+        for mean, place, move in zip(
+            means, places, np.sign(np.diff(means, prepend=means[0])), strict=True
+        ):
+            at = {"xytext": (move, 6), "textcoords": "offset points"}
+            at["ha"] = sides[move]
             at["bbox"] = {"facecolor": paper(ax), "alpha": 0.7, "lw": 0, "pad": 0.5}
             text = number_beside(mean, np.ptp(means))
             ax.annotate(text, (mean, place), **at, fontsize="small", color=ink(ax))
+        ax.margins(x=0.1)
         plain_number_ticks(ax)
 
     def _write_counts(self, ax, places, counts):

@@ -42,6 +42,7 @@ from sklearn_interpret._plotting.labels import (
     literal,
     plain_number_ticks,
     value_text,
+    wrapped,
 )
 from sklearn_interpret._plotting.tables import import_pandas, stacked
 from sklearn_interpret.explanations import TrainingExplanation
@@ -278,9 +279,7 @@ default=None
         name_rows(ax, self._names(order))
         plain_number_ticks(ax, most=5)
         name = explanation.value_name
-        what = "row" if explanation.training_data is not None else "group"
-        label = f"{name[:1].upper()}{name[1:]}\nwithout the training {what}"
-        ax.set_xlabel(literal(label))
+        ax.set_xlabel(literal(wrapped(f"{name[:1].upper()}{name[1:]}")))
         if self.row is not None:
             ax.set_title(f"Row {row_position(self.row, len(explanation))}")
         elif len(explanation) > 1:

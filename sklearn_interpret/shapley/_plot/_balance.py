@@ -127,7 +127,7 @@ def _name_pushes(ax, centres, pushes, texts):
 def _mark_ends(ax, prediction, base, span):
     """Lines at both ends, named above the arrows; and how high these names reach."""
     ends = np.array([prediction, base])
-    names = "prediction f(x)", "base value E[f(X)]"
+    names = "prediction f(x)", "base value"
     texts = [
         f"{name} = {number_beside(end, span)}"
         for name, end in zip(names, ends, strict=True)
@@ -215,7 +215,7 @@ def draw_balances(ax, pushes, names, *, n_alone, bases, predictions, style):
     legend = side_legend(
         ax,
         [line, base, *areas[:MOST_NAMED]],
-        ["prediction f(x)", "base value E[f(X)]", *names[:MOST_NAMED]],
+        ["prediction f(x)", "base value", *names[:MOST_NAMED]],
         title="below f(x): raises it\nabove f(x): lowers it",
     )
     return Balance(base, line, legend, areas=areas)

@@ -255,12 +255,12 @@ class ShapleyWaterfallDisplay(ShapleyDisplay):
         )
         self.prediction_line_ = ax.axvline(prediction, color=ink(ax), **style)
         for place, text, beside in (
-            (base, "base value\nE[f(X)]", prediction),
-            (prediction, "prediction\nf(x)", base),
+            (base, "base value", prediction),
+            (prediction, "prediction f(x)", base),
         ):
             left = place < beside or (place == beside and text.startswith("base"))
             ax.annotate(
-                f"{text} = {number_beside(place, span)}",
+                f"{text}\n{number_beside(place, span)}",
                 (place, 1.0),
                 xycoords=ax.get_xaxis_transform(),
                 xytext=(-3 if left else 3, 2),
