@@ -32,6 +32,8 @@ def term_test(fit, part, dispersion, residual_dof):
         The statistic in units of its mean.
     """
     equations = fit.equations
+    if part.start == part.stop:  # of a single level
+        return 0.0, 1.0
     inverse = np.linalg.inv(fit.inverse[part, part])
     score = inverse @ fit.coefficients[part]
     covariance = dispersion * (inverse - np.diag(fit.sizes[part]))
